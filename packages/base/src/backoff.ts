@@ -1,0 +1,52 @@
+/** How a delay grows: `initialMs`, doubled at each failure, at most `maxMs`. */
+export type BackoffPolicy = { initialMs: number; maxMs: number };
+
+type Entry = { delayMs: number; lastAtMs: number };
+
+/**
+ * Exponential backoff a key, with the kubelet's rules: the delay doubles at each failure and is forgotten
+ * when nothing failed for twice the maximum (client-go's flowcontrol.Backoff).
+ */
+export class Backoff {
+  readonly #policy: BackoffPolicy;
+  readonly #now: () => number;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(policy: BackoffPolicy, now: () => number = Date.now) {
+    this.#policy = policy;
+    this.#now = now;
+  }
+
+  /** Records a failure of `key` and returns the delay in force from now on. */
+  next(key: string): number {
+    const now = this.#now();
+    const entry = this.#entries.get(key);
+    const expired = entry === undefined || now - entry.lastAtMs > 2 * this.#policy.maxMs;
+    const delayMs = expired ? this.#policy.initialMs : Math.min(entry.delayMs * 2, this.#policy.maxMs);
+    this.#entries.set(key, { delayMs, lastAtMs: now });
+    return delayMs;
+  }
+
+  /** The delay in force for `key`, 0 if there is none. */
+  delayOf(key: string): number {
+    return this.#entries.get(key)?.delayMs ?? 0;
+  }
+
+  /** Milliseconds still to wait since `sinceMs` (the last failure unless given), 0 if none. */
+  remainingMs(key: string, sinceMs?: number): number {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return 0;
+    return Math.max(0, (sinceMs ?? entry.lastAtMs) + entry.delayMs - this.#now());
+  }
+
+  forget(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  /** Drops every entry that has not failed for twice the maximum. */
+  collectGarbage(): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.#now() - entry.lastAtMs > 2 * this.#policy.maxMs) this.#entries.delete(key);
+    }
+  }
+}

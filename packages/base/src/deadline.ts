@@ -1,0 +1,60 @@
+import { PodwrightError } from './errors.ts';
+
+/** A signal that aborts when `parent` does or after `timeoutMs`, with a `deadline_exceeded` error as its reason. */
+export function withTimeout(
+  parent: AbortSignal | undefined,
+  timeoutMs: number,
+  what: string,
+): AbortSignal & Disposable {
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    controller.abort(new PodwrightError('deadline_exceeded', `${what}: no answer within ${timeoutMs} ms`));
+  }, timeoutMs);
+  const follow = () => controller.abort(parent?.reason);
+  const dispose = () => {
+    clearTimeout(timer);
+    parent?.removeEventListener('abort', follow);
+  };
+  if (parent?.aborted) follow();
+  parent?.addEventListener('abort', follow, { once: true });
+  controller.signal.addEventListener('abort', dispose, { once: true });
+  return Object.assign(controller.signal, { [Symbol.dispose]: dispose });
+}
+
+/** Waits `durationMs`, or rejects with the signal's reason as soon as it aborts. */
+export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, durationMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** The promise's outcome, or the signal's reason if that comes first. The work itself is not stopped. */
+export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/** Calls `probe` every `intervalMs` until it returns something other than `undefined`, or the signal aborts. */
+export async function waitFor<T>(
+  probe: () => Promise<T | undefined> | T | undefined,
+  options: { intervalMs: number; signal: AbortSignal },
+): Promise<T> {
+  for (;;) {
+    const found = await probe();
+    if (found !== undefined) return found;
+    await sleep(options.intervalMs, options.signal);
+  }
+}

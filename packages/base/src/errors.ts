@@ -1,0 +1,64 @@
+/**
+ * The closed set of error classes, one a gRPC status code
+ * (https://grpc.io/docs/guides/status-codes/). The CRI server maps a code to its number in one place.
+ */
+export type ErrorCode =
+  | 'cancelled'
+  | 'unknown'
+  | 'invalid_argument'
+  | 'deadline_exceeded'
+  | 'not_found'
+  | 'already_exists'
+  | 'permission_denied'
+  | 'resource_exhausted'
+  | 'failed_precondition'
+  | 'aborted'
+  | 'out_of_range'
+  | 'unimplemented'
+  | 'internal'
+  | 'unavailable'
+  | 'data_loss'
+  | 'unauthenticated';
+
+/** The only error class that Podwright throws. The message says what was attempted on which id. */
+export class PodwrightError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'PodwrightError';
+    this.code = code;
+  }
+}
+
+/** The class of any thrown value: that of a `PodwrightError`, of an abort, or `unknown`. */
+export function errorCode(error: unknown): ErrorCode {
+  if (error instanceof PodwrightError) return error.code;
+  if (error instanceof Error && error.name === 'TimeoutError') return 'deadline_exceeded';
+  if (error instanceof Error && error.name === 'AbortError') return 'cancelled';
+  return 'unknown';
+}
+
+/** The error's message followed by those of its causes, without repeating what a message already contains. */
+export function errorMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause === undefined) return error.message;
+  const cause = errorMessage(error.cause);
+  return error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
+}
+
+/** Wraps `cause` with what was attempted; keeps its class unless `code` says otherwise. */
+export function wrapError(message: string, cause: unknown, code: ErrorCode = errorCode(cause)): PodwrightError {
+  return new PodwrightError(code, `${message}: ${errorMessage(cause)}`, { cause });
+}
+
+export const isNotFound = (error: unknown): boolean => errorCode(error) === 'not_found';
+export const isAlreadyExists = (error: unknown): boolean => errorCode(error) === 'already_exists';
+export const isDeadlineExceeded = (error: unknown): boolean => errorCode(error) === 'deadline_exceeded';
+export const isUnimplemented = (error: unknown): boolean => errorCode(error) === 'unimplemented';
+export const isCancelled = (error: unknown): boolean => errorCode(error) === 'cancelled';
+
+/** True if `error` is a system error with this `code`, such as `ENOENT`. */
+export function isErrno(error: unknown, code: string): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+}

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { PodwrightError, wrapError } from './errors.ts';
+
+/** Options of `runProgram`; `maxOutputBytes` bounds each of stdout and stderr (1 MiB). */
+export type ProgramOptions = {
+  stdin?: string | Uint8Array;
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  signal?: AbortSignal;
+  maxOutputBytes?: number;
+};
+
+/** How a program ended: its exit code, or the signal that killed it. */
+export type ProgramResult = { exitCode: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
+
+/**
+ * Runs a program to its end without a shell. Rejects only if it cannot be started (`not_found`), was aborted,
+ * or wrote more than `maxOutputBytes`; a non-zero exit is a result. An aborted program is killed and reaped first.
+ */
+export function runProgram(file: string, args: string[], options: ProgramOptions = {}): Promise<ProgramResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<ProgramResult>();
+  if (options.signal?.aborted) return Promise.reject(options.signal.reason);
+  const child = spawn(file, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: 'pipe' });
+  const limit = options.maxOutputBytes ?? 1 << 20;
+  const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  const sizes = { stdout: 0, stderr: 0 };
+  let failure: unknown;
+  const stop = (reason: unknown) => {
+    failure ??= reason;
+    child.kill('SIGKILL');
+  };
+  const onAbort = () => stop(options.signal?.reason);
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (chunk: Buffer) => {
+      sizes[name] += chunk.length;
+      if (sizes[name] > limit)
+        stop(new PodwrightError('resource_exhausted', `${file}: more than ${limit} bytes of ${name}`));
+      else output[name].push(chunk);
+    });
+  }
+  options.signal?.addEventListener('abort', onAbort, { once: true });
+  child.stdin.on('error', () => undefined); // the program may exit without reading its input
+  child.stdin.end(options.stdin);
+  child.on('error', (error) => {
+    options.signal?.removeEventListener('abort', onAbort);
+    reject(
+      wrapError(`start ${file}`, error, (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'not_found' : 'internal'),
+    );
+  });
+  child.on('close', (exitCode, signal) => {
+    options.signal?.removeEventListener('abort', onAbort);
+    if (failure !== undefined) return reject(failure);
+    const text = (name: 'stdout' | 'stderr') => Buffer.concat(output[name]).toString('utf8');
+    resolve({ exitCode, signal, stdout: text('stdout'), stderr: text('stderr') });
+  });
+  return promise;
+}
+
+/** Runs a program that must succeed and returns its stdout; otherwise an `internal` error with its last words. */
+export async function runChecked(file: string, args: string[], options: ProgramOptions = {}): Promise<string> {
+  const result = await runProgram(file, args, options);
+  if (result.exitCode === 0) return result.stdout;
+  const how = result.signal === null ? `exit code ${result.exitCode}` : `killed by ${result.signal}`;
+  const words = (result.stderr.trim() || result.stdout.trim()).slice(-2000);
+  throw new PodwrightError('internal', `${file} ${args.join(' ')}: ${how}${words === '' ? '' : `: ${words}`}`);
+}
