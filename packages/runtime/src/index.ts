@@ -1,1 +1,1 @@
-export {};
+export type { RuntimeOptions } from './options.ts';

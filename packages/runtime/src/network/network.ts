@@ -1,0 +1,38 @@
+/** A port of the host that leads to one of the sandbox. `hostIp` '' means every address. */
+export type PortMapping = { protocol: 'tcp' | 'udp' | 'sctp'; containerPort: number; hostPort: number; hostIp: string };
+
+/** What a sandbox's network is set up from; the ids reach the plugins as CNI_ARGS (K8S_POD_NAME and so on). */
+export type NetworkRequest = {
+  sandboxId: string;
+  podName: string;
+  podNamespace: string;
+  podUid: string;
+  netnsPath: string;
+  portMappings: PortMapping[];
+  /** Bits a second, from the pod's bandwidth annotations. */
+  bandwidth?: { ingressRate?: number; egressRate?: number };
+  /** The pod's cgroup parent, a capability that some plugins ask for. */
+  cgroupParent?: string;
+};
+
+/** Addresses that the plugins gave, the primary one first. */
+export type NetworkResult = { ips: string[]; dnsServers: string[] };
+
+/** Whether sandboxes can get a network now, and if not, the words for a person. */
+export type NetworkStatus = { ready: true } | { ready: false; reason: string; message: string };
+
+/**
+ * The sandboxes' network. `setUp` either succeeds or leaves nothing; `tearDown` may be called any number of times,
+ * also when `setUp` never finished or the namespace is gone, and gives back addresses and port mappings always.
+ */
+export interface Network {
+  setUp(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult>;
+  tearDown(request: NetworkRequest, signal: AbortSignal): Promise<void>;
+  status(): Promise<NetworkStatus>;
+  /** Sandbox ids that still hold anything (cached results, addresses), for reconciliation. */
+  list(): Promise<string[]>;
+  /** The kubelet's pod CIDR, for configurations that are written from a template. */
+  setPodCidr(cidr: string): Promise<void>;
+  /** Removes what the network made for itself on the host (default bridge, rules); only without sandboxes. */
+  close(options: { removeHostState: boolean }): Promise<void>;
+}

@@ -1,0 +1,69 @@
+/** The parts of the OCI runtime specification's config.json that we write (runtime-spec 1.0.2 and later). */
+export type OciSpec = {
+  ociVersion: string;
+  process: OciProcess;
+  root: { path: string; readonly: boolean };
+  hostname?: string;
+  mounts: OciMount[];
+  annotations?: Record<string, string>;
+  linux: OciLinux;
+};
+
+export type OciProcess = {
+  terminal: boolean;
+  user: { uid: number; gid: number; umask?: number; additionalGids?: number[] };
+  args: string[];
+  env: string[];
+  cwd: string;
+  capabilities?: Record<'bounding' | 'effective' | 'permitted' | 'inheritable' | 'ambient', string[]>;
+  rlimits?: { type: string; soft: number; hard: number }[];
+  noNewPrivileges?: boolean;
+  apparmorProfile?: string;
+  selinuxLabel?: string;
+  oomScoreAdj?: number;
+};
+
+export type OciMount = {
+  destination: string;
+  type: string;
+  source: string;
+  options: string[];
+  uidMappings?: OciIdMapping[];
+  gidMappings?: OciIdMapping[];
+};
+
+export type OciIdMapping = { containerID: number; hostID: number; size: number };
+
+export type OciLinux = {
+  namespaces: { type: 'pid' | 'network' | 'ipc' | 'uts' | 'mount' | 'user' | 'cgroup'; path?: string }[];
+  uidMappings?: OciIdMapping[];
+  gidMappings?: OciIdMapping[];
+  devices?: OciDevice[];
+  cgroupsPath: string;
+  resources?: OciLinuxResources;
+  sysctl?: Record<string, string>;
+  seccomp?: object;
+  rootfsPropagation?: string;
+  maskedPaths?: string[];
+  readonlyPaths?: string[];
+  mountLabel?: string;
+};
+
+export type OciDevice = {
+  type: string;
+  path: string;
+  major: number;
+  minor: number;
+  fileMode?: number;
+  uid?: number;
+  gid?: number;
+};
+
+export type OciLinuxResources = {
+  devices?: { allow: boolean; type?: string; major?: number; minor?: number; access?: string }[];
+  memory?: { limit?: number; reservation?: number; swap?: number };
+  cpu?: { shares?: number; quota?: number; period?: number; cpus?: string; mems?: string };
+  pids?: { limit: number };
+  hugepageLimits?: { pageSize: string; limit: number }[];
+  unified?: Record<string, string>;
+};

@@ -1,0 +1,31 @@
+import type { Logger } from '@podwright/base';
+
+/** Everything that `startRuntime` needs to know; every path is absolute. Several runtimes with other paths live side by side. */
+export type RuntimeOptions = {
+  /** Lasting data: content, snapshots, records (/var/lib/podwright/runtime). */
+  root: string;
+  /** What a reboot may lose: bundles, namespaces, sockets (/run/podwright). */
+  state: string;
+  /** Path of the CRI socket. */
+  socket: string;
+  /** Cgroup below which containers without a cgroup parent of their own go (/podwright). */
+  cgroupParent: string;
+  network: {
+    /** CNI configuration of the host (/etc/cni/net.d); the default bridge network is used while it has none. */
+    confDir: string;
+    binDirs: string[];
+    /** Default network: bridge name and IPv4 subnet. */
+    bridge: string;
+    subnet: string;
+  };
+  /** Name or path of the OCI runtime; '' picks the first of crun and runc that works here. */
+  ociRuntime: string;
+  /** Name or path of conmon. */
+  conmon: string;
+  /** Folder with a `hosts.toml` a registry, as containerd's certs.d. */
+  registryConfigDir: string;
+  snapshotter: 'auto' | 'overlayfs' | 'native';
+  /** Where exec, attach and port-forward are served: host and port (0: any). */
+  streaming: { address: string; port: number };
+  logger: Logger;
+};

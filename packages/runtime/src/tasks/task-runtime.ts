@@ -1,0 +1,80 @@
+import type { Duplex, Readable, Writable } from 'node:stream';
+import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
+
+/** What a task is made from. The caller has mounted the root file system that `spec.root.path` names. */
+export type TaskConfig = {
+  id: string;
+  /** Folder of the task's own: the runtime writes `config.json` and its pid, exit and control files there. */
+  bundle: string;
+  spec: OciSpec;
+  terminal: boolean;
+  stdin: boolean;
+  /** stdin is closed after the first attach session that had it ends. */
+  stdinOnce: boolean;
+  /** CRI log file, '' for none. */
+  logPath: string;
+  /** Name of the OCI runtime to use: the runtime handler's. '' for the default. */
+  handler: string;
+};
+
+/** How a process ended. `oomKilled` is true when the kernel killed it for memory. */
+export type TaskExit = { exitCode: number; exitedAtMs: number; oomKilled: boolean };
+
+export type TaskState =
+  | { status: 'created' | 'running'; pid: number }
+  | { status: 'exited'; exit: TaskExit }
+  | { status: 'absent' };
+
+/** A process to run in a task beside its first one. */
+export type ExecConfig = {
+  command: string[];
+  terminal: boolean;
+  /** Environment and working directory default to those of the task. */
+  signal: AbortSignal;
+};
+
+/** The ends of a streamed process. With a terminal, stderr is absent. */
+export type ExecSession = {
+  stdin: Writable;
+  stdout: Readable;
+  stderr: Readable | undefined;
+  resize(columns: number, rows: number): void;
+  exit: Promise<{ exitCode: number }>;
+};
+
+/**
+ * Runs containers. Tasks outlive this process: after a restart `state` and `onExit` work for tasks of an earlier
+ * life, and nothing that the runtime keeps in memory is needed to stop or delete one.
+ * Errors: `not_found` (no such task, or a command that is not in the image: the OCI runtime's words are kept),
+ * `already_exists`, `failed_precondition` (not running), `deadline_exceeded`, `internal`.
+ */
+export interface TaskRuntime {
+  readonly name: string;
+  /** Creates the task's process, stopped before its program; returns its pid. On failure nothing is left. */
+  create(config: TaskConfig, signal: AbortSignal): Promise<{ pid: number }>;
+  start(id: string): Promise<void>;
+  /** Sends a signal to the task's first process, or to all of them. No error if it has ended. */
+  kill(id: string, signal: string, options?: { all?: boolean }): Promise<void>;
+  state(id: string): Promise<TaskState>;
+  /** Calls back once when the task has ended, at once if it already has; also when its monitor died. */
+  onExit(id: string, listener: (exit: TaskExit) => void): Disposable;
+  /** Ends what still runs, and removes every process, cgroup and file of the task. No error if there is none. */
+  delete(id: string): Promise<void>;
+  /** Runs a command to its end; `timeoutMs` 0 means none. stdout and stderr are each cut at 16 MiB. */
+  execSync(
+    id: string,
+    command: string[],
+    timeoutMs: number,
+  ): Promise<{ stdout: Buffer; stderr: Buffer; exitCode: number }>;
+  exec(id: string, config: ExecConfig): Promise<ExecSession>;
+  /** Connects to the stdio of the task's first process. */
+  attach(id: string, signal: AbortSignal): Promise<Omit<ExecSession, 'exit'>>;
+  /** Makes the monitor close its log file and open `logPath` anew. */
+  reopenLog(id: string): Promise<void>;
+  update(id: string, resources: OciLinuxResources): Promise<void>;
+  /** Ids of every task that has anything left on the host: bundle, monitor, runtime state. */
+  list(): Promise<string[]>;
+}
+
+/** A byte connection into a network namespace, for port-forward. */
+export type PortDialer = (netnsPath: string, port: number, signal: AbortSignal) => Promise<Duplex>;
