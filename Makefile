@@ -1,0 +1,41 @@
+# `make run` and `make test` do all the set-up themselves; each can be called again at once.
+export PATH := $(CURDIR)/.node/bin:$(PATH)
+EXAMPLE_IMAGE := dist/hello-image.tar
+
+.PHONY: run setup setup-dev build lint test unit bench generate clean
+
+run: setup $(EXAMPLE_IMAGE) ## set up, then run examples/hello.yaml in the foreground
+	./bin/podwright load $(EXAMPLE_IMAGE)
+	./bin/podwright run examples/hello.yaml
+
+setup:
+	@scripts/setup.sh
+
+setup-dev:
+	@scripts/setup.sh --dev
+
+$(EXAMPLE_IMAGE): scripts/example-image.ts | setup
+	node scripts/example-image.ts $@
+
+build: setup
+	node scripts/build.ts
+
+lint: setup
+	npx --no-install biome check --error-on-warnings .
+	npx --no-install tsc -p tsconfig.json
+	npx --no-install knip
+
+unit: setup ## tests that need neither root nor other programs
+	node scripts/test.ts unit
+
+test: setup-dev lint ## everything; needs root
+	node scripts/test.ts
+
+bench: setup-dev ## against containerd, in the same run; needs root
+	node bench/main.ts
+
+generate: setup ## messages from packages/cri/proto
+	npm run --silent generate
+
+clean:
+	rm -rf dist node_modules .node

@@ -1,0 +1,26 @@
+/** Bundles the command `podwright` and the worker that unpacks layers into `dist/`. */
+import { rmSync } from 'node:fs';
+import { build } from 'esbuild';
+
+rmSync('dist', { recursive: true, force: true });
+await build({
+  entryPoints: {
+    podwright: 'packages/cli/src/main.ts',
+    'unpack-worker': 'packages/runtime/src/unpack/unpack-worker.ts',
+  },
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node22',
+  sourcemap: 'linked',
+  chunkNames: 'chunk-[hash]',
+  // Native parts stay in node_modules; both load from prebuilt files.
+  external: ['koffi', 'better-sqlite3'],
+  banner: {
+    // Bundled CommonJS packages call require.
+    js: "import { createRequire as createRequireForBundle } from 'node:module'; const require = createRequireForBundle(import.meta.url);",
+  },
+  logLevel: 'warning',
+});

