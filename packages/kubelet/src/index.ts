@@ -1,1 +1,2 @@
-export {};
+export * from './api/quantity.ts';
+export * from './api/types.ts';

@@ -1,0 +1,35 @@
+import type { ObjectMeta } from './object-meta.ts';
+
+export type ObjectReference = {
+  apiVersion?: string;
+  kind: string;
+  namespace: string;
+  name: string;
+  uid: string;
+  /** Such as `spec.containers{web}`. */
+  fieldPath?: string;
+};
+
+export type EventType = 'Normal' | 'Warning';
+
+/** v1 Event. Repeats of one event raise `count` and `lastTimestamp`. */
+export type Event = {
+  apiVersion: 'v1';
+  kind: 'Event';
+  metadata: ObjectMeta;
+  involvedObject: ObjectReference;
+  type: EventType;
+  reason: string;
+  message: string;
+  source: { component: string; host?: string };
+  firstTimestamp: string;
+  lastTimestamp: string;
+  count: number;
+};
+
+/** Where events go. `container` names the container of the pod that it is about. */
+export type EventRecorder = {
+  event(about: EventSubject, type: EventType, reason: string, message: string): void;
+};
+
+export type EventSubject = { kind: string; namespace: string; name: string; uid: string; container?: string };

@@ -1,0 +1,40 @@
+import type { ResourceList } from './container.ts';
+import type { ObjectMeta } from './object-meta.ts';
+import type { Pod, Toleration } from './pod.ts';
+
+/** v1 ConfigMap. `data` holds text, `binaryData` base64; no key is in both. */
+export type ConfigMap = {
+  apiVersion: 'v1';
+  kind: 'ConfigMap';
+  metadata: ObjectMeta;
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
+  immutable?: boolean;
+};
+
+/** v1 Secret. `data` holds base64; `stringData` is folded into `data` by defaulting. */
+export type Secret = {
+  apiVersion: 'v1';
+  kind: 'Secret';
+  metadata: ObjectMeta;
+  type?: string;
+  data?: Record<string, string>;
+  stringData?: Record<string, string>;
+  immutable?: boolean;
+};
+
+/** node.k8s.io/v1 RuntimeClass, without a namespace ('' in `metadata`). */
+export type RuntimeClass = {
+  apiVersion: 'node.k8s.io/v1';
+  kind: 'RuntimeClass';
+  metadata: ObjectMeta;
+  handler: string;
+  overhead?: { podFixed?: ResourceList };
+  scheduling?: { nodeSelector?: Record<string, string>; tolerations?: Toleration[] };
+};
+
+/** The objects that pods refer to and that a lone node keeps beside them. */
+export type LocalObject = ConfigMap | Secret | RuntimeClass;
+
+/** Everything that a manifest may hold. */
+export type ManifestObject = Pod | LocalObject;

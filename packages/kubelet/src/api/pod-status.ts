@@ -1,0 +1,80 @@
+import type { ResourceList, ResourceRequirements } from './container.ts';
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+export type ConditionStatus = 'True' | 'False' | 'Unknown';
+export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
+
+/**
+ * Types that the kubelet owns: PodScheduled, PodReadyToStartContainers, Initialized, ContainersReady, Ready, DisruptionTarget;
+ * readiness gates bring others. Times are RFC 3339.
+ */
+export type PodCondition = {
+  type: string;
+  status: ConditionStatus;
+  observedGeneration?: number;
+  lastProbeTime?: string | null;
+  lastTransitionTime?: string;
+  reason?: string;
+  message?: string;
+};
+
+export type ContainerStateWaiting = { reason?: string; message?: string };
+export type ContainerStateRunning = { startedAt: string };
+export type ContainerStateTerminated = {
+  exitCode: number;
+  signal?: number;
+  reason?: string;
+  message?: string;
+  startedAt?: string;
+  finishedAt?: string;
+  containerID?: string;
+};
+
+/** At most one is set; none means waiting. */
+export type ContainerState = {
+  waiting?: ContainerStateWaiting;
+  running?: ContainerStateRunning;
+  terminated?: ContainerStateTerminated;
+};
+
+export type VolumeMountStatus = {
+  name: string;
+  mountPath: string;
+  readOnly?: boolean;
+  recursiveReadOnly?: string;
+};
+
+/** `containerID` is `<runtime>://<id>`, '' before the first start. */
+export type ContainerStatus = {
+  name: string;
+  state: ContainerState;
+  lastState: ContainerState;
+  ready: boolean;
+  restartCount: number;
+  image: string;
+  imageID: string;
+  containerID?: string;
+  started?: boolean;
+  allocatedResources?: ResourceList;
+  resources?: ResourceRequirements;
+  volumeMounts?: VolumeMountStatus[];
+  user?: { linux?: { uid: number; gid: number; supplementalGroups?: number[] } };
+};
+
+/** What the node knows of a pod (v1 PodStatus). */
+export type PodStatus = {
+  observedGeneration?: number;
+  phase: PodPhase;
+  conditions?: PodCondition[];
+  message?: string;
+  reason?: string;
+  hostIP?: string;
+  hostIPs?: { ip: string }[];
+  podIP?: string;
+  podIPs?: { ip: string }[];
+  startTime?: string;
+  initContainerStatuses?: ContainerStatus[];
+  containerStatuses?: ContainerStatus[];
+  ephemeralContainerStatuses?: ContainerStatus[];
+  qosClass?: QosClass;
+};

@@ -1,0 +1,78 @@
+import type { Container, ResourceList } from './container.ts';
+import type { LocalObjectReference, ObjectMeta } from './object-meta.ts';
+import type { PodStatus } from './pod-status.ts';
+import type { PodSecurityContext } from './security-context.ts';
+import type { Volume } from './volume.ts';
+
+export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
+export type DnsPolicy = 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+
+export type DnsConfig = { nameservers?: string[]; searches?: string[]; options?: { name: string; value?: string }[] };
+
+export type HostAlias = { ip: string; hostnames?: string[] };
+
+/** Kept as given: with one node there is no choice to make. */
+export type Toleration = {
+  key?: string;
+  operator?: 'Exists' | 'Equal' | 'Lt' | 'Gt';
+  value?: string;
+  effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  tolerationSeconds?: number;
+};
+
+/** A pod's wishes. Lists that were not given stay absent; scalars that Kubernetes defaults are set after defaulting. */
+export type PodSpec = {
+  containers: Container[];
+  initContainers?: Container[];
+  volumes?: Volume[];
+  restartPolicy?: RestartPolicy;
+  terminationGracePeriodSeconds?: number;
+  activeDeadlineSeconds?: number;
+  dnsPolicy?: DnsPolicy;
+  dnsConfig?: DnsConfig;
+  hostNetwork?: boolean;
+  hostPID?: boolean;
+  hostIPC?: boolean;
+  hostUsers?: boolean;
+  shareProcessNamespace?: boolean;
+  hostname?: string;
+  subdomain?: string;
+  setHostnameAsFQDN?: boolean;
+  hostAliases?: HostAlias[];
+  securityContext?: PodSecurityContext;
+  imagePullSecrets?: LocalObjectReference[];
+  runtimeClassName?: string;
+  overhead?: ResourceList;
+  readinessGates?: { conditionType: string }[];
+  os?: { name: 'linux' | 'windows' };
+  nodeName?: string;
+  nodeSelector?: Record<string, string>;
+  tolerations?: Toleration[];
+  priority?: number;
+  priorityClassName?: string;
+  preemptionPolicy?: 'PreemptLowerPriority' | 'Never';
+  schedulerName?: string;
+  serviceAccountName?: string;
+  serviceAccount?: string;
+  automountServiceAccountToken?: boolean;
+  enableServiceLinks?: boolean;
+};
+
+/** A pod as the API has it (v1 Pod). The node alone writes `status`. */
+export type Pod = {
+  apiVersion: 'v1';
+  kind: 'Pod';
+  metadata: ObjectMeta;
+  spec: PodSpec;
+  status?: PodStatus;
+};
+
+/** `namespace/name`, how people name a pod. */
+export function podFullName(pod: Pod): string {
+  return `${pod.metadata.namespace}/${pod.metadata.name}`;
+}
+
+/** Init containers, then ordinary ones. */
+export function allContainers(spec: PodSpec): Container[] {
+  return [...(spec.initContainers ?? []), ...spec.containers];
+}

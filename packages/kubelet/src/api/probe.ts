@@ -1,0 +1,55 @@
+/** A port by number, or by the name of one of the container's ports. */
+export type IntOrString = number | string;
+
+export type HttpHeader = { name: string; value: string };
+
+export type ExecAction = { command: string[] };
+
+/** `host` '' or absent means the pod's address; `path` defaults to `/`, `scheme` to `HTTP`. */
+export type HttpGetAction = {
+  path?: string;
+  port: IntOrString;
+  host?: string;
+  scheme?: 'HTTP' | 'HTTPS';
+  httpHeaders?: HttpHeader[];
+};
+
+export type TcpSocketAction = { port: IntOrString; host?: string };
+
+/** gRPC Health Checking Protocol, `grpc.health.v1.Health/Check`. */
+export type GrpcAction = { port: number; service?: string };
+
+export type SleepAction = { seconds: number };
+
+/** Exactly one of the four is set. */
+export type ProbeHandler = {
+  exec?: ExecAction;
+  httpGet?: HttpGetAction;
+  tcpSocket?: TcpSocketAction;
+  grpc?: GrpcAction;
+};
+
+/** Times in seconds. After defaulting every number but `terminationGracePeriodSeconds` is set. */
+export type Probe = ProbeHandler & {
+  initialDelaySeconds?: number;
+  timeoutSeconds?: number;
+  periodSeconds?: number;
+  successThreshold?: number;
+  failureThreshold?: number;
+  terminationGracePeriodSeconds?: number;
+};
+
+/** Exactly one of the four is set; `tcpSocket` is accepted by the API and does nothing. */
+export type LifecycleHandler = {
+  exec?: ExecAction;
+  httpGet?: HttpGetAction;
+  tcpSocket?: TcpSocketAction;
+  sleep?: SleepAction;
+};
+
+export type Lifecycle = {
+  postStart?: LifecycleHandler;
+  preStop?: LifecycleHandler;
+  /** Signal that stops the container instead of the image's, such as `SIGUSR1`; needs `spec.os.name`. */
+  stopSignal?: string;
+};

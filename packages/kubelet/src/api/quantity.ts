@@ -1,0 +1,91 @@
+import { PodwrightError } from '@podwright/base';
+
+const nanosPerUnit = 1_000_000_000n;
+/** Kubernetes caps a quantity at the largest int64. */
+const maxNanos = (2n ** 63n - 1n) * nanosPerUnit;
+
+/** Multiplier of each suffix as numerator and denominator in units. */
+const suffixes: Record<string, readonly [bigint, bigint]> = {
+  n: [1n, 1_000_000_000n],
+  u: [1n, 1_000_000n],
+  m: [1n, 1000n],
+  '': [1n, 1n],
+  k: [1000n, 1n],
+  M: [10n ** 6n, 1n],
+  G: [10n ** 9n, 1n],
+  T: [10n ** 12n, 1n],
+  P: [10n ** 15n, 1n],
+  E: [10n ** 18n, 1n],
+  Ki: [2n ** 10n, 1n],
+  Mi: [2n ** 20n, 1n],
+  Gi: [2n ** 30n, 1n],
+  Ti: [2n ** 40n, 1n],
+  Pi: [2n ** 50n, 1n],
+  Ei: [2n ** 60n, 1n],
+};
+
+/** An amount in thousand-millionths of a unit, the finest step that Kubernetes keeps. */
+export type Quantity = { nanos: bigint };
+
+// Exponents and digits are bounded so that a hostile `1e999999999` costs nothing.
+const pattern = /^([+-]?)(\d{0,64})(?:\.(\d{0,64}))?(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)$/;
+
+/** True if `text` is a quantity that `parseQuantity` accepts. */
+export function isQuantity(text: string): boolean {
+  const match = pattern.exec(text);
+  return match !== null && (match[2] !== '' || (match[3] ?? '') !== '');
+}
+
+/**
+ * Parses `500m`, `1.5Gi`, `12e6`, `3`, … What is finer than a nano is rounded away from zero and what is larger than
+ * an int64 is capped, as Kubernetes does. Throws `invalid_argument`.
+ */
+export function parseQuantity(text: string): Quantity {
+  const match = pattern.exec(text);
+  if (match === null || !isQuantity(text)) {
+    throw new PodwrightError(
+      'invalid_argument',
+      `parse quantity "${text}": not a number with a suffix such as 500m, 2, 64Mi or 1G`,
+    );
+  }
+  const [, sign, whole = '', fraction = '', exponent, suffix = ''] = match;
+  const mantissa = BigInt(`${whole}${fraction}`);
+  const [up, down] = exponent === undefined ? suffixes[suffix]! : powerOfTen(Number(exponent));
+  const magnitude = divideUp(mantissa * up * nanosPerUnit, down * 10n ** BigInt(fraction.length));
+  const capped = magnitude > maxNanos ? maxNanos : magnitude;
+  return { nanos: sign === '-' ? -capped : capped };
+}
+
+function powerOfTen(exponent: number): readonly [bigint, bigint] {
+  const power = 10n ** BigInt(Math.abs(exponent));
+  return exponent < 0 ? [1n, power] : [power, 1n];
+}
+
+/** `a / b` rounded away from zero; `b` is positive. */
+function divideUp(a: bigint, b: bigint): bigint {
+  const quotient = a / b;
+  if (quotient * b === a) return quotient;
+  return a < 0n ? quotient - 1n : quotient + 1n;
+}
+
+/** In whole units, rounded up: bytes of memory, cores. */
+export function quantityValue(text: string): bigint {
+  return divideUp(parseQuantity(text).nanos, nanosPerUnit);
+}
+
+/** In thousandths, rounded up: millicores of CPU. */
+export function quantityMilliValue(text: string): bigint {
+  return divideUp(parseQuantity(text).nanos, 1_000_000n);
+}
+
+/** `a / divisor` rounded up to a whole number, for `resourceFieldRef`. A divisor of zero counts as 1. */
+export function quantityInUnitsOf(text: string, divisor: string): bigint {
+  const unit = parseQuantity(divisor).nanos;
+  return divideUp(parseQuantity(text).nanos, unit === 0n ? nanosPerUnit : unit);
+}
+
+/** Negative, zero or positive as `a` is less than, equal to or more than `b`. */
+export function compareQuantities(a: string, b: string): number {
+  const difference = parseQuantity(a).nanos - parseQuantity(b).nanos;
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}

@@ -1,0 +1,39 @@
+export type Capabilities = { add?: string[]; drop?: string[] };
+
+export type SeLinuxOptions = { user?: string; role?: string; type?: string; level?: string };
+
+/** `localhostProfile` is set exactly when the type is `Localhost`. */
+export type SecurityProfile = { type: 'RuntimeDefault' | 'Unconfined' | 'Localhost'; localhostProfile?: string };
+
+/** Of one container; each field wins over the pod's. */
+export type SecurityContext = {
+  capabilities?: Capabilities;
+  privileged?: boolean;
+  seLinuxOptions?: SeLinuxOptions;
+  runAsUser?: number;
+  runAsGroup?: number;
+  runAsNonRoot?: boolean;
+  readOnlyRootFilesystem?: boolean;
+  allowPrivilegeEscalation?: boolean;
+  procMount?: 'Default' | 'Unmasked';
+  seccompProfile?: SecurityProfile;
+  appArmorProfile?: SecurityProfile;
+};
+
+export type Sysctl = { name: string; value: string };
+
+/** Of the whole pod. Always present (perhaps empty) after defaulting. */
+export type PodSecurityContext = {
+  seLinuxOptions?: SeLinuxOptions;
+  seLinuxChangePolicy?: 'MountOption' | 'Recursive';
+  runAsUser?: number;
+  runAsGroup?: number;
+  runAsNonRoot?: boolean;
+  supplementalGroups?: number[];
+  supplementalGroupsPolicy?: 'Merge' | 'Strict';
+  fsGroup?: number;
+  fsGroupChangePolicy?: 'OnRootMismatch' | 'Always';
+  sysctls?: Sysctl[];
+  seccompProfile?: SecurityProfile;
+  appArmorProfile?: SecurityProfile;
+};

@@ -1,0 +1,10 @@
+/** The Kubernetes objects that Podwright takes, named as in the Kubernetes API's JSON. */
+export * from './container.ts';
+export * from './event.ts';
+export * from './local-object.ts';
+export * from './object-meta.ts';
+export * from './pod.ts';
+export * from './pod-status.ts';
+export * from './probe.ts';
+export * from './security-context.ts';
+export * from './volume.ts';

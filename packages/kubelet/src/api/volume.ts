@@ -1,0 +1,61 @@
+/** One file of a volume: which key, where below the volume, with which mode. */
+export type KeyToPath = { key: string; path: string; mode?: number };
+
+/** `medium` '' is the node's disk, `Memory` a tmpfs; `sizeLimit` is a quantity of bytes. */
+export type EmptyDirVolumeSource = { medium?: string; sizeLimit?: string };
+
+export type HostPathType =
+  | ''
+  | 'DirectoryOrCreate'
+  | 'Directory'
+  | 'FileOrCreate'
+  | 'File'
+  | 'Socket'
+  | 'CharDevice'
+  | 'BlockDevice';
+
+export type HostPathVolumeSource = { path: string; type?: HostPathType };
+
+export type ConfigMapVolumeSource = { name: string; items?: KeyToPath[]; defaultMode?: number; optional?: boolean };
+
+export type SecretVolumeSource = { secretName: string; items?: KeyToPath[]; defaultMode?: number; optional?: boolean };
+
+/** A field of the pod, such as `metadata.labels['app']`. */
+export type ObjectFieldSelector = { apiVersion?: string; fieldPath: string };
+
+/** A resource of a container, such as `limits.cpu`, in units of `divisor`, rounded up. */
+export type ResourceFieldSelector = { containerName?: string; resource: string; divisor?: string };
+
+/** Exactly one of `fieldRef` and `resourceFieldRef` is set. */
+export type DownwardApiFile = {
+  path: string;
+  fieldRef?: ObjectFieldSelector;
+  resourceFieldRef?: ResourceFieldSelector;
+  mode?: number;
+};
+
+export type DownwardApiVolumeSource = { items?: DownwardApiFile[]; defaultMode?: number };
+
+export type ConfigMapProjection = { name: string; items?: KeyToPath[]; optional?: boolean };
+export type SecretProjection = { name: string; items?: KeyToPath[]; optional?: boolean };
+export type DownwardApiProjection = { items?: DownwardApiFile[] };
+
+/** Exactly one is set. */
+export type VolumeProjection = {
+  configMap?: ConfigMapProjection;
+  secret?: SecretProjection;
+  downwardAPI?: DownwardApiProjection;
+};
+
+export type ProjectedVolumeSource = { sources?: VolumeProjection[]; defaultMode?: number };
+
+/** A named volume with exactly one source. */
+export type Volume = {
+  name: string;
+  emptyDir?: EmptyDirVolumeSource;
+  hostPath?: HostPathVolumeSource;
+  configMap?: ConfigMapVolumeSource;
+  secret?: SecretVolumeSource;
+  downwardAPI?: DownwardApiVolumeSource;
+  projected?: ProjectedVolumeSource;
+};
