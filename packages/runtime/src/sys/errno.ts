@@ -1,0 +1,58 @@
+import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
+import { type ErrorCode, isErrno, PodwrightError } from '@podwright/base';
+
+const codes: Record<string, ErrorCode> = {
+  ENOENT: 'not_found',
+  ESRCH: 'not_found',
+  ENODATA: 'not_found',
+  EEXIST: 'already_exists',
+  EPERM: 'permission_denied',
+  EACCES: 'permission_denied',
+  EROFS: 'permission_denied',
+  ENOSPC: 'resource_exhausted',
+  EDQUOT: 'resource_exhausted',
+  ENOMEM: 'resource_exhausted',
+  EMFILE: 'resource_exhausted',
+  ENFILE: 'resource_exhausted',
+  EINVAL: 'invalid_argument',
+  ENAMETOOLONG: 'invalid_argument',
+  ELOOP: 'invalid_argument',
+  EBUSY: 'failed_precondition',
+  ENOTEMPTY: 'failed_precondition',
+  ENOTDIR: 'failed_precondition',
+  EISDIR: 'failed_precondition',
+  EAGAIN: 'unavailable',
+  ENOSYS: 'unimplemented',
+  ENOTSUP: 'unimplemented',
+  EOPNOTSUPP: 'unimplemented',
+};
+
+/** The error class of a system error such as `ENOENT`; `internal` for those without a better one. */
+export function errnoErrorCode(name: string): ErrorCode {
+  return codes[name] ?? 'internal';
+}
+
+/** The error of a failed system call. Its cause carries `errno`, `code`, `syscall` and `path` as errors of node:fs do. */
+export function syscallError(syscall: string, path: string, errno: number): PodwrightError {
+  const name = getSystemErrorName(-errno);
+  const cause = Object.assign(new Error(`${syscall} ${path}: ${name} (${getSystemErrorMessage(-errno)})`), {
+    errno: -errno,
+    code: name,
+    syscall,
+    path,
+  });
+  return new PodwrightError(errnoErrorCode(name), cause.message, { cause });
+}
+
+/** Wraps an error of node:fs with what was attempted, and gives it the class of its errno. Other errors pass unchanged. */
+export function wrapFileError(message: string, error: unknown): unknown {
+  if (error instanceof PodwrightError || !(error instanceof Error)) return error;
+  const name = (error as NodeJS.ErrnoException).code;
+  if (name === undefined || !/^E[A-Z0-9]+$/.test(name)) return error;
+  return new PodwrightError(errnoErrorCode(name), `${message}: ${error.message}`, { cause: error });
+}
+
+/** True if `error`, or its cause, is the system error with this name. */
+export function hasErrno(error: unknown, name: string): boolean {
+  return isErrno(error, name) || (error instanceof Error && isErrno(error.cause, name));
+}

@@ -1,0 +1,57 @@
+import koffi from 'koffi';
+
+/** A pointer argument: bytes, or null. */
+type Pointer = Buffer | null;
+
+/** The functions of the C library that node:fs lacks, as they are: -1 is a failure, `errno` tells which. */
+export type Libc = {
+  errno(): number;
+  mount(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): number;
+  umount2(target: Pointer, flags: number): number;
+  /** mknodat(2), relative to the working directory. */
+  mknod(path: Pointer, mode: number, device: number): number;
+  lsetxattr(path: Pointer, name: Pointer, value: Pointer, size: number, flags: number): number;
+  lgetxattr(path: Pointer, name: Pointer, value: Pointer, size: number): number;
+  llistxattr(path: Pointer, list: Pointer, size: number): number;
+  lremovexattr(path: Pointer, name: Pointer): number;
+  flock(descriptor: number, operation: number): number;
+  sethostname(name: Pointer, length: number): number;
+  unshare(flags: number): number;
+  setns(descriptor: number, type: number): number;
+  socket(domain: number, type: number, protocol: number): number;
+  close(descriptor: number): number;
+  ioctl(descriptor: number, request: number, argument: Pointer): number;
+};
+
+const AT_FDCWD = -100;
+/** Number of mknodat(2): glibc before 2.33 has no function for it. 33 is that of every newer architecture. */
+const mknodatNumbers: Partial<Record<NodeJS.Architecture, number>> = { x64: 259, arm64: 33, riscv64: 33, loong64: 33 };
+
+/** Binds the C library that this process runs on (glibc or musl). Main thread only: koffi is not sound in workers. */
+export function loadLibc(): Libc {
+  const library = koffi.load(null);
+  const bind = (definition: string) => library.func(definition);
+  const syscall = bind('long syscall(long number, ...)');
+  const ioctl = bind('int ioctl(int fd, unsigned long request, ...)');
+  const mknodatNumber = mknodatNumbers[process.arch];
+  return {
+    errno: () => koffi.errno(),
+    mount: bind('int mount(void *source, void *target, void *type, unsigned long flags, void *data)'),
+    umount2: bind('int umount2(void *target, int flags)'),
+    mknod: (path, mode, device) => {
+      if (mknodatNumber === undefined) throw new Error(`mknodat: unknown number on ${process.arch}`);
+      return syscall(mknodatNumber, 'int', AT_FDCWD, 'void *', path, 'long', mode, 'long', device);
+    },
+    lsetxattr: bind('int lsetxattr(void *path, void *name, void *value, size_t size, int flags)'),
+    lgetxattr: bind('long lgetxattr(void *path, void *name, void *value, size_t size)'),
+    llistxattr: bind('long llistxattr(void *path, void *list, size_t size)'),
+    lremovexattr: bind('int lremovexattr(void *path, void *name)'),
+    flock: bind('int flock(int fd, int operation)'),
+    sethostname: bind('int sethostname(void *name, size_t length)'),
+    unshare: bind('int unshare(int flags)'),
+    setns: bind('int setns(int fd, int type)'),
+    socket: bind('int socket(int domain, int type, int protocol)'),
+    close: bind('int close(int fd)'),
+    ioctl: (descriptor, request, argument) => ioctl(descriptor, request, 'void *', argument),
+  };
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { hasErrno } from './errno.ts';
+import type { System } from './system.ts';
+
+/** A line of /proc/self/mountinfo (proc_pid_mountinfo(5)). */
+export type MountEntry = {
+  id: number;
+  parentId: number;
+  /** Path inside the file system that is mounted: `/`, or the source of a bind mount. */
+  root: string;
+  mountPoint: string;
+  options: string[];
+  /** `shared:N`, `master:N`, …; none for a private mount. */
+  propagation: string[];
+  type: string;
+  source: string;
+  superOptions: string[];
+};
+
+/** Every mount of this process's mount namespace, in the kernel's order: a later one on the same path covers an earlier. */
+export function readMounts(path = '/proc/self/mountinfo'): MountEntry[] {
+  return parseMountinfo(readFileSync(path));
+}
+
+/** Parses the content of a mountinfo file. Lines of an unknown shape are left out. */
+export function parseMountinfo(content: Buffer): MountEntry[] {
+  // one byte a character until the octal escapes are undone: those are of bytes, not of characters
+  const lines = content.toString('latin1').split('\n');
+  return lines.flatMap((line) => parseLine(line) ?? []);
+}
+
+function parseLine(line: string): MountEntry | undefined {
+  const fields = line.split(' ');
+  const separator = fields.indexOf('-', 6);
+  if (separator === -1 || fields.length < separator + 4) return undefined;
+  return {
+    id: Number(fields[0]),
+    parentId: Number(fields[1]),
+    root: unescapeOctal(fields[3]!),
+    mountPoint: unescapeOctal(fields[4]!),
+    options: fields[5]!.split(','),
+    propagation: fields.slice(6, separator),
+    type: unescapeOctal(fields[separator + 1]!),
+    source: unescapeOctal(fields[separator + 2]!),
+    superOptions: fields[separator + 3]!.split(',').map(unescapeOctal),
+  };
+}
+
+/** Undoes `\040` and the like of a latin1 string, and reads the bytes as UTF-8. */
+function unescapeOctal(field: string): string {
+  const bytes = field.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
+/** The mounts at `path` and below it, in the kernel's order. `path` is absolute, without symbolic links. */
+export function mountsBelow(path: string, mounts: MountEntry[] = readMounts()): MountEntry[] {
+  const prefix = path === '/' ? '/' : `${path}/`;
+  return mounts.filter(({ mountPoint }) => mountPoint === path || mountPoint.startsWith(prefix));
+}
+
+/** Unmounts a path; true if something was mounted there. A busy mount is detached: it ends with its last user. */
+export function unmountOnce(system: System, path: string): boolean {
+  try {
+    system.unmount(path);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'EINVAL') || hasErrno(error, 'ENOENT')) return false; // not a mount point
+    if (!hasErrno(error, 'EBUSY')) throw error;
+  }
+  system.unmount(path, { detach: true });
+  return true;
+}
+
+/** Unmounts everything at `path` and below it, the newest first. No error if nothing is mounted there. */
+export function unmountTree(system: System, path: string): void {
+  for (const { mountPoint } of mountsBelow(path).reverse()) unmountOnce(system, mountPoint);
+}

@@ -1,0 +1,92 @@
+import { closeSync, constants, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { PodwrightError } from '@podwright/base';
+import type { Mount } from '../snapshots/snapshotter.ts';
+import { mountFlags, parseMountOptions } from './mount-options.ts';
+import { unmountOnce } from './mountinfo.ts';
+import type { System } from './system.ts';
+
+/** mount(2) copies one page of data, the last byte being 0. */
+const MAX_DATA_BYTES = 4095;
+
+/** Makes the mounts at `target`, one over the other. On failure those that were made are taken down again. */
+export function mountAll(system: System, mounts: Mount[], target: string): void {
+  let made = 0;
+  try {
+    for (const mount of mounts) {
+      mountOne(system, mount, target);
+      made++;
+    }
+  } catch (error) {
+    while (made-- > 0) unmountOnce(system, target);
+    throw error;
+  }
+}
+
+function mountOne(system: System, mount: Mount, target: string): void {
+  const { flags, propagation, data } = parseMountOptions(mount.options);
+  const { bind, remount, recursive } = mountFlags;
+  if ((flags & bind) !== 0 && (flags & remount) === 0) {
+    system.mount(target, { source: mount.source, flags: flags & (bind | recursive) });
+    finish(() => {
+      // the kernel ignores other flags of a bind mount until it is mounted again
+      if ((flags & ~(bind | recursive)) !== 0) system.mount(target, { flags: (flags & ~recursive) | remount });
+    });
+  } else {
+    withData(mount, data, (text) =>
+      system.mount(target, { source: mount.source, type: mount.type, flags, data: text }),
+    );
+  }
+  finish(() => {
+    for (const change of propagation) system.mount(target, { flags: change });
+  });
+
+  function finish(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      unmountOnce(system, target);
+      throw error;
+    }
+  }
+}
+
+/**
+ * Calls `use` with the options as one string. Lower directories of an overlay that do not fit in a page are spelled through
+ * a descriptor of the folder that all of them are in: `/proc/self/fd/20/17/fs` (128 layers then take about 3 kB).
+ */
+function withData(mount: Mount, data: string[], use: (text: string) => void): void {
+  const text = data.join(',');
+  if (Buffer.byteLength(text) <= MAX_DATA_BYTES) {
+    use(text);
+    return;
+  }
+  const prefix = 'lowerdir=';
+  const index = data.findIndex((option) => option.startsWith(prefix));
+  const lower = data[index]?.slice(prefix.length).split(':') ?? [];
+  const folder = commonFolder(lower);
+  if (mount.type !== 'overlay' || folder === '/') throw tooLong(mount, text);
+  const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    const short = lower.map((path) => `/proc/self/fd/${descriptor}${path.slice(folder.length)}`);
+    const shorter = data.with(index, prefix + short.join(':')).join(',');
+    if (Buffer.byteLength(shorter) > MAX_DATA_BYTES) throw tooLong(mount, shorter);
+    use(shorter);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The deepest folder that all absolute paths are below. */
+function commonFolder(paths: string[]): string {
+  let folder = dirname(paths[0] ?? '/');
+  while (folder !== '/' && !paths.every((path) => path.startsWith(`${folder}/`))) folder = dirname(folder);
+  return folder;
+}
+
+function tooLong(mount: Mount, text: string): PodwrightError {
+  return new PodwrightError(
+    'invalid_argument',
+    `mount ${mount.type}: its options take ${Buffer.byteLength(text)} bytes, the kernel accepts ${MAX_DATA_BYTES}; the image has too many layers`,
+  );
+}

@@ -1,0 +1,163 @@
+import { constants } from 'node:os';
+import { PodwrightError } from '@podwright/base';
+import { syscallError } from './errno.ts';
+import { type Libc, loadLibc } from './libc.ts';
+
+/** A path as text, or as the bytes that the kernel has (names need not be UTF-8). */
+export type SystemPath = string | Buffer;
+
+/** What a device node stands for: character or block device, major and minor number. */
+export type DeviceNode = { type: 'char' | 'block'; major: number; minor: number };
+
+const S_IFCHR = 0o020000;
+const S_IFBLK = 0o060000;
+const S_IFIFO = 0o010000;
+const MNT_DETACH = 2;
+const UMOUNT_NOFOLLOW = 8;
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+const AF_INET = 2;
+const SOCK_DGRAM_CLOEXEC = 0o2000002;
+const SIOCGIFFLAGS = 0x8913;
+const SIOCSIFFLAGS = 0x8914;
+const IFF_UP = 1;
+/** Largest value and list of the kernel (XATTR_SIZE_MAX, XATTR_LIST_MAX). */
+const MAX_XATTR_BYTES = 65536;
+
+/**
+ * The Linux system calls that node:fs lacks. Each blocks for microseconds, and acts on the calling thread: use on the main
+ * thread only. Failures are `PodwrightError`s with the call, the path and the errno's name (see `hasErrno`).
+ */
+export class System {
+  readonly #libc: Libc;
+  readonly #xattrBuffer = Buffer.allocUnsafeSlow(MAX_XATTR_BYTES);
+
+  constructor(libc: Libc) {
+    this.#libc = libc;
+  }
+
+  /** mount(2). Empty `source`, `type` and `data` are passed as such. */
+  mount(target: SystemPath, options: { source?: SystemPath; type?: string; flags: number; data?: string }): void {
+    const { source = '', type = '', flags, data = '' } = options;
+    const result = this.#libc.mount(cString(source), cString(target), cString(type), flags, cString(data));
+    this.#check(result, 'mount', target);
+  }
+
+  /** umount2(2), never through a symbolic link; `detach` takes a busy mount out of sight at once (MNT_DETACH). */
+  unmount(target: SystemPath, options: { detach?: boolean } = {}): void {
+    const flags = UMOUNT_NOFOLLOW | (options.detach ? MNT_DETACH : 0);
+    this.#check(this.#libc.umount2(cString(target), flags), 'umount2', target);
+  }
+
+  /** Makes a device node; `mode` are the permission bits, less the umask. */
+  makeDevice(path: SystemPath, device: DeviceNode, mode: number): void {
+    const type = device.type === 'char' ? S_IFCHR : S_IFBLK;
+    const number = encodeDevice(device, path);
+    this.#check(this.#libc.mknod(cString(path), type | (mode & 0o7777), number), 'mknod', path);
+  }
+
+  /** Makes a named pipe. */
+  makeFifo(path: SystemPath, mode: number): void {
+    this.#check(this.#libc.mknod(cString(path), S_IFIFO | (mode & 0o7777), 0), 'mkfifo', path);
+  }
+
+  /** Sets an extended attribute of the file or link itself. */
+  setXattr(path: SystemPath, name: string, value: Buffer): void {
+    this.#check(this.#libc.lsetxattr(cString(path), cString(name), value, value.length, 0), 'lsetxattr', path);
+  }
+
+  /** The value of an extended attribute, undefined if the file has none of this name. */
+  getXattr(path: SystemPath, name: string): Buffer | undefined {
+    const buffer = this.#xattrBuffer;
+    const size = this.#libc.lgetxattr(cString(path), cString(name), buffer, buffer.length);
+    if (size === -1 && this.#libc.errno() === constants.errno.ENODATA) return undefined;
+    this.#check(size, 'lgetxattr', path);
+    return Buffer.from(buffer.subarray(0, size));
+  }
+
+  /** Names of the extended attributes of the file or link itself. */
+  listXattrs(path: SystemPath): string[] {
+    const buffer = this.#xattrBuffer;
+    const size = this.#libc.llistxattr(cString(path), buffer, buffer.length);
+    this.#check(size, 'llistxattr', path);
+    return buffer.toString('utf8', 0, size).split('\0').slice(0, -1);
+  }
+
+  removeXattr(path: SystemPath, name: string): void {
+    this.#check(this.#libc.lremovexattr(cString(path), cString(name)), 'lremovexattr', path);
+  }
+
+  /** Takes the exclusive lock of an open file; false if another process holds it. It goes when the file is closed. */
+  tryLock(descriptor: number): boolean {
+    const result = this.#libc.flock(descriptor, LOCK_EX | LOCK_NB);
+    if (result === -1 && this.#libc.errno() === constants.errno.EAGAIN) return false;
+    this.#check(result, 'flock', `descriptor ${descriptor}`);
+    return true;
+  }
+
+  /** Sets the host name of this thread's UTS namespace. */
+  setHostname(name: string): void {
+    this.#check(this.#libc.sethostname(cString(name), Buffer.byteLength(name)), 'sethostname', name);
+  }
+
+  /** Moves this thread into new namespaces (CLONE_NEW… flags). Only `namespaces.ts` calls it, and comes back. */
+  unshare(flags: number): void {
+    this.#check(this.#libc.unshare(flags), 'unshare', `flags 0x${flags.toString(16)}`);
+  }
+
+  /** Moves this thread into the namespace of an open file. Only `namespaces.ts` calls it, and comes back. */
+  setNamespace(descriptor: number, type: number): void {
+    this.#check(this.#libc.setns(descriptor, type), 'setns', `descriptor ${descriptor}`);
+  }
+
+  /** Brings up an interface of this thread's network namespace, as `ip link set NAME up` does. */
+  bringInterfaceUp(name: string): void {
+    const socket = this.#libc.socket(AF_INET, SOCK_DGRAM_CLOEXEC, 0);
+    this.#check(socket, 'socket', name);
+    try {
+      const request = Buffer.alloc(40); // struct ifreq: 16 bytes of name, then a union
+      request.write(name, 0, 15, 'latin1');
+      this.#check(this.#libc.ioctl(socket, SIOCGIFFLAGS, request), 'ioctl SIOCGIFFLAGS', name);
+      request.writeInt16LE(request.readInt16LE(16) | IFF_UP, 16);
+      this.#check(this.#libc.ioctl(socket, SIOCSIFFLAGS, request), 'ioctl SIOCSIFFLAGS', name);
+    } finally {
+      this.#libc.close(socket);
+    }
+  }
+
+  #check(result: number, syscall: string, path: SystemPath): void {
+    if (result === -1) throw syscallError(syscall, path.toString(), this.#libc.errno());
+  }
+}
+
+/** Loads the system calls. Throws `failed_precondition` where the foreign function library has no build for this machine. */
+export function loadSystem(): System {
+  try {
+    return new System(loadLibc());
+  } catch (cause) {
+    throw new PodwrightError(
+      'failed_precondition',
+      `load the C library on ${process.platform}-${process.arch}: ${cause instanceof Error ? cause.message : cause}; install the packages again for this machine`,
+      { cause },
+    );
+  }
+}
+
+function cString(text: SystemPath): Buffer {
+  if (text.length > 0 && (typeof text === 'string' ? text.includes('\0') : text.includes(0))) {
+    throw new PodwrightError(
+      'invalid_argument',
+      `pass ${JSON.stringify(text.toString())} to the kernel: it contains a null byte`,
+    );
+  }
+  if (typeof text === 'string') return Buffer.from(`${text}\0`);
+  return Buffer.concat([text, Buffer.alloc(1)]);
+}
+
+/** The kernel's 32-bit device number: 12 bits of major, 20 of minor. */
+function encodeDevice({ major, minor }: DeviceNode, path: SystemPath): number {
+  if (major < 0 || major > 0xfff || minor < 0 || minor > 0xfffff) {
+    throw new PodwrightError('invalid_argument', `mknod ${path}: device ${major}:${minor} is out of range`);
+  }
+  return ((minor & 0xff) | (major << 8) | ((minor & 0xfff00) << 12)) >>> 0;
+}
