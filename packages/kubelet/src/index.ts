@@ -1,2 +1,4 @@
 export * from './api/quantity.ts';
 export * from './api/types.ts';
+export * from './config/local-objects.ts';
+export * from './config/pod-update.ts';

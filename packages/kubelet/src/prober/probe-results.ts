@@ -1,0 +1,38 @@
+import type { ProbeKind } from './probe-kind.ts';
+
+/** `unknown` until the first answer that counts; `success` and `failure` only after the thresholds. */
+export type ProbeResult = 'unknown' | 'success' | 'failure';
+
+/** A probe's result changed, or a container got its first one. */
+export type ProbeResultUpdate = {
+  kind: ProbeKind;
+  podUid: string;
+  containerName: string;
+  containerId: string;
+  result: ProbeResult;
+};
+
+/** The last result of one kind of probe, by container id. Listeners hear changes only. */
+export class ProbeResults {
+  readonly #results = new Map<string, ProbeResult>();
+  readonly #listeners = new Set<(update: ProbeResultUpdate) => void>();
+
+  get(containerId: string): ProbeResult | undefined {
+    return this.#results.get(containerId);
+  }
+
+  set(update: ProbeResultUpdate): void {
+    if (this.#results.get(update.containerId) === update.result) return;
+    this.#results.set(update.containerId, update.result);
+    for (const listener of this.#listeners) listener(update);
+  }
+
+  remove(containerId: string): void {
+    this.#results.delete(containerId);
+  }
+
+  onChange(listener: (update: ProbeResultUpdate) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
