@@ -5,5 +5,6 @@ export * from './errors.ts';
 export * from './event-stream.ts';
 export * from './keyed-lock.ts';
 export * from './log.ts';
+export * from './metrics.ts';
 export * from './program.ts';
 export * from './undo.ts';

@@ -1,1 +1,11 @@
+export type { CriApiVersion } from './api-version.ts';
+export { type ClientTls, type ConnectOptions, type CriClient, connectCri } from './client/connect.ts';
+export type { CallOptions } from './client/connection.ts';
+export type { ServiceClient } from './client/service-client.ts';
+export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 export * from './messages.ts';
+export {
+  type GrpcServiceDefinition,
+  grpcServiceDefinition,
+  type ServiceDefinitionOptions,
+} from './service-definition.ts';

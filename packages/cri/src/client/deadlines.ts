@@ -1,0 +1,36 @@
+/** Bound of an ordinary call: the default of the kubelet's `runtimeRequestTimeout`. */
+const DEFAULT_TIMEOUT_MS = 120_000;
+
+/** Seconds that a request gives the runtime to do its work, in fields that mean so. */
+type RequestTimeout = { timeout?: bigint };
+
+/**
+ * How long a call may take when its caller says nothing, in ms; `undefined` is for ever (until its signal aborts).
+ *
+ * - `runPodSandbox` has twice the usual time, because a network is set up in it.
+ * - `stopContainer`, `execSync` and `checkpointContainer` carry a timeout of their own for the work, which comes on top.
+ *   An `execSync` whose timeout is 0 asked for no bound, and gets none.
+ * - `pullImage` and transfers have none: how long an image takes is for the network to say. The caller watches
+ *   the progress and aborts.
+ * - A watch has none.
+ */
+export function defaultTimeoutMs(method: string, request: RequestTimeout): number | undefined {
+  const ownMs = Math.max(0, Number(request.timeout ?? 0n) * 1000);
+  switch (method) {
+    case 'runPodSandbox':
+      return 2 * DEFAULT_TIMEOUT_MS;
+    case 'stopContainer':
+    case 'checkpointContainer':
+      return DEFAULT_TIMEOUT_MS + ownMs;
+    case 'execSync':
+      return ownMs === 0 ? undefined : DEFAULT_TIMEOUT_MS + ownMs;
+    case 'pullImage':
+    case 'getContainerEvents':
+    case 'watch':
+    case 'load':
+    case 'save':
+      return undefined;
+    default:
+      return DEFAULT_TIMEOUT_MS;
+  }
+}

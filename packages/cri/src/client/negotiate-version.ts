@@ -1,0 +1,79 @@
+import { errorMessage, isUnimplemented, PodwrightError, sleep } from '@podwright/base';
+import { type CriApiVersion, packageOf } from '../api-version.ts';
+import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
+import type { Connection } from './connection.ts';
+import { createServiceClient } from './service-client.ts';
+
+/** What to ask for, and of whom. */
+export type Negotiation = {
+  connection: Connection;
+  /** The endpoint as people write it, for messages. */
+  endpoint: string;
+  /** An endpoint for images alone need not have a RuntimeService. */
+  service: 'runtime' | 'image';
+  apiVersion: CriApiVersion | 'auto';
+  connectTimeoutMs: number;
+  signal?: AbortSignal;
+};
+
+/** Pause after a failed attempt to connect: doubled from the first to the last. */
+const RETRY_MS = { initial: 50, max: 1000 };
+
+/**
+ * Finds the version that an endpoint serves, waiting for it to come up. v1 comes first; v1alpha2 is taken only
+ * when the endpoint answers `UNIMPLEMENTED` to v1. Rejects with the last failure when the time is up.
+ */
+export async function negotiateVersion(negotiation: Negotiation): Promise<CriApiVersion> {
+  const endsAtMs = Date.now() + negotiation.connectTimeoutMs;
+  for (let delayMs = RETRY_MS.initial; ; delayMs = Math.min(2 * delayMs, RETRY_MS.max)) {
+    try {
+      return await findVersion(negotiation, Math.max(1, endsAtMs - Date.now()));
+    } catch (error) {
+      negotiation.signal?.throwIfAborted();
+      if (isUnimplemented(error)) throw notServed(negotiation, error);
+      if (Date.now() + delayMs >= endsAtMs) throw notReached(negotiation, error);
+    }
+    await sleep(delayMs, negotiation.signal);
+  }
+}
+
+async function findVersion(negotiation: Negotiation, timeoutMs: number): Promise<CriApiVersion> {
+  const wanted = negotiation.apiVersion;
+  if (wanted !== 'auto') return probe(negotiation, wanted, timeoutMs);
+  try {
+    return await probe(negotiation, 'v1', timeoutMs);
+  } catch (error) {
+    if (!isUnimplemented(error)) throw error;
+    return probe(negotiation, 'v1alpha2', timeoutMs);
+  }
+}
+
+async function probe(negotiation: Negotiation, version: CriApiVersion, timeoutMs: number): Promise<CriApiVersion> {
+  const { connection, signal } = negotiation;
+  const packageName = packageOf(version);
+  if (negotiation.service === 'runtime') {
+    await createServiceClient(RuntimeService, connection, { packageName }).version({}, { timeoutMs, signal });
+  } else {
+    await createServiceClient(ImageService, connection, { packageName }).imageFsInfo({}, { timeoutMs, signal });
+  }
+  return version;
+}
+
+function notServed({ endpoint, service, apiVersion }: Negotiation, cause: unknown): PodwrightError {
+  const versions = apiVersion === 'auto' ? 'v1 and v1alpha2' : apiVersion;
+  const name = service === 'runtime' ? 'RuntimeService' : 'ImageService';
+  return new PodwrightError(
+    'unimplemented',
+    `${endpoint} serves no CRI ${name} (asked for ${versions}): ${errorMessage(cause)}; is the CRI turned off in its configuration?`,
+    { cause },
+  );
+}
+
+function notReached({ endpoint, connectTimeoutMs }: Negotiation, cause: unknown): PodwrightError {
+  const why = errorMessage(cause).replace(/\.? Resolution note: $/, ''); // what grpc-js appends even if it has none
+  return new PodwrightError(
+    'unavailable',
+    `connect to the container runtime at ${endpoint}: ${why} (tried for ${connectTimeoutMs} ms); is it running?`,
+    { cause },
+  );
+}

@@ -1,0 +1,34 @@
+import { type ErrorCode, errorCode, errorMessage, type Logger, type Registry } from '@podwright/base';
+import { LogReduction } from './log-reduction.ts';
+import { operationMetrics, operationName } from './operation-metrics.ts';
+
+/** Sees every call of a client: `started` returns what to call when it has ended, with its error if it failed. */
+export type CallObserver = { started(method: string): (error?: unknown) => void };
+
+/** An error that stays the same is logged again after this long. */
+const REPEAT_AFTER_MS = 60_000;
+
+/** Outcomes that are part of ordinary work: something is gone already, the caller went away, a feature is not there. */
+const EXPECTED: ReadonlySet<ErrorCode> = new Set(['not_found', 'cancelled', 'unimplemented']);
+
+/** Logs failed calls, identical ones once a minute, and counts all calls in `registry` if there is one. */
+export function createCallObserver(logger: Logger, registry?: Registry): CallObserver {
+  const metrics = registry === undefined ? undefined : operationMetrics(registry);
+  const reduction = new LogReduction(REPEAT_AFTER_MS);
+  const logFailure = (operation: string, error: unknown) => {
+    const code = errorCode(error);
+    const message = errorMessage(error);
+    if (!reduction.shouldLog(`${operation} ${code} ${message}`)) return;
+    logger[EXPECTED.has(code) ? 'debug' : 'warn']({ operation, code, error: message }, 'call to the runtime failed');
+  };
+  return {
+    started(method) {
+      const startedAtMs = performance.now();
+      const operation = operationName(method);
+      return (error) => {
+        metrics?.record(operation, (performance.now() - startedAtMs) / 1000, error !== undefined);
+        if (error !== undefined) logFailure(operation, error);
+      };
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import { grpcServiceDefinition, type ServiceDefinitionOptions } from '../service-definition.ts';
+import type { CallOptions, Connection } from './connection.ts';
+
+/** The part of a generated service descriptor that types are taken from. */
+export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { method: Record<string, DescMethod> };
+
+type Input<M extends { input: DescMessage }> = MessageInitShape<M['input']>;
+type Output<M extends { output: DescMessage }> = MessageShape<M['output']>;
+
+/**
+ * A service as an object of functions. A unary method returns a promise of the response message. A server stream
+ * starts when its function is called and is ended by leaving the loop over it or by its signal, so iterate over
+ * it or abort it. Failures are `PodwrightError`s with the server's class and words, or the signal's reason.
+ */
+export type ServiceClient<S extends TypedService> = {
+  readonly [K in keyof S['method']]: S['method'][K] extends { methodKind: 'unary' }
+    ? (request: Input<S['method'][K]>, options?: CallOptions) => Promise<Output<S['method'][K]>>
+    : S['method'][K] extends { methodKind: 'server_streaming' }
+      ? (request: Input<S['method'][K]>, options?: CallOptions) => AsyncIterable<Output<S['method'][K]>>
+      : never;
+};
+
+/** Binds every method of the service, under the package name that `options` may give it, to the connection. */
+export function createServiceClient<S extends TypedService>(
+  service: S,
+  connection: Connection,
+  options: Pick<ServiceDefinitionOptions, 'packageName'> = {},
+): ServiceClient<S> {
+  const methods = Object.entries(grpcServiceDefinition(service, options)).map(([name, method]) => [
+    name,
+    method.responseStream
+      ? (request: object, options?: CallOptions) => connection.serverStream({ name, method, request, options })
+      : (request: object, options?: CallOptions) => connection.unary({ name, method, request, options }),
+  ]);
+  return Object.fromEntries(methods) as ServiceClient<S>;
+}

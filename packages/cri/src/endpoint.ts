@@ -1,0 +1,57 @@
+import { normalize } from 'node:path';
+import { PodwrightError } from '@podwright/base';
+
+/** Where a runtime listens. */
+export type CriEndpoint = { kind: 'unix'; path: string } | { kind: 'tcp'; host: string; port: number };
+
+/** `sun_path` of unix(7) holds 108 bytes, the last one a zero. */
+const MAX_SOCKET_PATH_BYTES = 107;
+
+/**
+ * Reads an endpoint as the kubelet's flags have it: `unix:///path`, a bare absolute path, or `tcp://host:port`.
+ * Throws `invalid_argument` with the forms that are possible.
+ */
+export function parseEndpoint(endpoint: string): CriEndpoint {
+  if (endpoint.startsWith('/')) return unixEndpoint(endpoint, endpoint);
+  if (endpoint.startsWith('unix:')) return unixEndpoint(endpoint, endpoint.slice('unix:'.length).replace(/^\/\//, ''));
+  if (endpoint.startsWith('tcp://')) return tcpEndpoint(endpoint);
+  if (endpoint.startsWith('npipe:')) {
+    throw invalid(endpoint, 'named pipes exist on Windows only; on Linux a runtime listens on a unix socket');
+  }
+  throw invalid(endpoint, 'expected unix:///path/to/socket, an absolute path, or tcp://host:port');
+}
+
+/** The endpoint as a URL, for messages. */
+export function formatEndpoint(endpoint: CriEndpoint): string {
+  if (endpoint.kind === 'unix') return `unix://${endpoint.path}`;
+  return `tcp://${endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host}:${endpoint.port}`;
+}
+
+/** The endpoint as a grpc-js target. */
+export function grpcTarget(endpoint: CriEndpoint): string {
+  return endpoint.kind === 'unix' ? `unix:${endpoint.path}` : formatEndpoint(endpoint).replace('tcp://', 'dns:');
+}
+
+function unixEndpoint(endpoint: string, path: string): CriEndpoint {
+  if (!path.startsWith('/')) throw invalid(endpoint, 'the path of the socket must be absolute, as in unix:///path');
+  const length = Buffer.byteLength(path);
+  if (length > MAX_SOCKET_PATH_BYTES) {
+    throw invalid(
+      endpoint,
+      `the path has ${length} bytes; Linux allows ${MAX_SOCKET_PATH_BYTES} for a socket: choose a shorter one`,
+    );
+  }
+  return { kind: 'unix', path: normalize(path) };
+}
+
+function tcpEndpoint(endpoint: string): CriEndpoint {
+  const match = /^tcp:\/\/(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(endpoint);
+  const port = Number(match?.[3]);
+  const host = match?.[1] ?? match?.[2];
+  if (host === undefined || port < 1 || port > 65_535) throw invalid(endpoint, 'expected tcp://host:port');
+  return { kind: 'tcp', host, port };
+}
+
+function invalid(endpoint: string, why: string): PodwrightError {
+  return new PodwrightError('invalid_argument', `CRI endpoint ${JSON.stringify(endpoint)}: ${why}`);
+}

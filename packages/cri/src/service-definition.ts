@@ -1,0 +1,62 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  fromBinary,
+  type Message,
+  toBinary,
+} from '@bufbuild/protobuf';
+import type { MethodDefinition } from '@grpc/grpc-js';
+
+/** How a service is named on the wire, and which of its methods it has there. */
+export type ServiceDefinitionOptions = {
+  /** Replaces the package of the descriptor, such as `runtime.v1alpha2` for `runtime.v1`. */
+  packageName?: string;
+  /** Keeps only the methods with these local names; all of them if left out. */
+  methods?: ReadonlySet<string>;
+};
+
+/** A grpc-js service definition, keyed by the method's local (camelCase) name. */
+export type GrpcServiceDefinition = Readonly<Record<string, MethodDefinition<Message, Message>>>;
+
+/**
+ * Turns the descriptor of a protobuf service into what grpc-js serves and calls. The messages stay those of
+ * the descriptor whatever the package name says: two versions of a service that agree on the wire share them.
+ */
+export function grpcServiceDefinition(
+  service: Pick<DescService, 'methods' | 'name' | 'file'>,
+  options: ServiceDefinitionOptions = {},
+): GrpcServiceDefinition {
+  const fullName = `${options.packageName ?? service.file.proto.package}.${service.name}`;
+  return Object.fromEntries(
+    service.methods
+      .filter((method) => options.methods?.has(method.localName) ?? true)
+      .map((method) => [method.localName, methodDefinition(method, fullName)]),
+  );
+}
+
+function methodDefinition(method: DescMethod, serviceName: string): MethodDefinition<Message, Message> {
+  return {
+    path: `/${serviceName}/${method.name}`,
+    requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
+    responseStream: method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',
+    originalName: method.localName,
+    requestSerialize: serializer(method.input),
+    requestDeserialize: deserializer(method.input),
+    responseSerialize: serializer(method.output),
+    responseDeserialize: deserializer(method.output),
+  };
+}
+
+/** Accepts a message or the fields of one. */
+function serializer(schema: DescMessage): (message: Message) => Buffer {
+  return (message) => {
+    const bytes = toBinary(schema, create(schema, message));
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  };
+}
+
+function deserializer(schema: DescMessage): (bytes: Buffer) => Message {
+  return (bytes) => fromBinary(schema, bytes);
+}
