@@ -1,0 +1,23 @@
+import type { TaskExit } from '../tasks/task-runtime.ts';
+import type { ContainerEnd } from './container-record.ts';
+
+/** Exit code of a container that could not be started, as containerd has it. */
+const START_ERROR_EXIT_CODE = 128;
+/** Exit code of a container whose end nobody saw. */
+const UNKNOWN_EXIT_CODE = 255;
+
+/** The end of a container whose process ended. */
+export function endOfTask(exit: TaskExit, startedAtMs: number): ContainerEnd {
+  const reason = exit.oomKilled ? 'OOMKilled' : exit.exitCode === 0 ? 'Completed' : 'Error';
+  return { startedAtMs, finishedAtMs: exit.exitedAtMs, exitCode: exit.exitCode, reason, message: '' };
+}
+
+/** The end of a container whose process never ran. */
+export function endOfFailedStart(message: string, nowMs: number): ContainerEnd {
+  return { startedAtMs: 0, finishedAtMs: nowMs, exitCode: START_ERROR_EXIT_CODE, reason: 'StartError', message };
+}
+
+/** The end of a container that is gone without a trace, after a reboot for instance. */
+export function endUnseen(startedAtMs: number, nowMs: number, message: string): ContainerEnd {
+  return { startedAtMs, finishedAtMs: nowMs, exitCode: UNKNOWN_EXIT_CODE, reason: 'Unknown', message };
+}

@@ -1,0 +1,7 @@
+/**
+ * Called at each named stage of each verb (`sandbox-run/network-up`). Tests pass one that throws, waits or kills the
+ * process there; in real life there is none.
+ */
+export type Failpoint = (stage: string) => Promise<void> | void;
+
+export const noFailpoint: Failpoint = () => undefined;

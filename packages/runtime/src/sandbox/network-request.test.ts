@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { networkRequest } from './network-request.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
+
+const sandbox = (annotations: Record<string, string>) =>
+  ({ id: 'x', config: { annotations, portMappings: [], cgroupParent: '' } }) as unknown as SandboxRecord;
+
+test('the bandwidth annotations of a pod reach the network in bits a second', () => {
+  assert.equal(networkRequest(sandbox({}), '/n').bandwidth, undefined);
+  assert.deepEqual(networkRequest(sandbox({ 'kubernetes.io/ingress-bandwidth': '10M' }), '/n').bandwidth, {
+    ingressRate: 10_000_000,
+    egressRate: undefined,
+  });
+  assert.equal(
+    networkRequest(sandbox({ 'kubernetes.io/egress-bandwidth': '1.5Ki' }), '/n').bandwidth?.egressRate,
+    1536,
+  );
+});
+
+test('a bandwidth that is no quantity or out of bounds is refused', () => {
+  for (const text of ['', 'fast', '-1M', '1', '2P']) {
+    assert.throws(() => networkRequest(sandbox({ 'kubernetes.io/ingress-bandwidth': text }), '/n'), {
+      code: 'invalid_argument',
+    });
+  }
+});

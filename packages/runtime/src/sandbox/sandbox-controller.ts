@@ -1,0 +1,39 @@
+import type { SandboxRecord } from './sandbox-record.ts';
+
+/** What a sandbox gives to its containers. A namespace that is absent is the machine's own. */
+export type SandboxEnvironment = {
+  namespaces: { network?: string; ipc?: string; uts?: string };
+  /** Files of the pod, to be mounted into each container. */
+  files: { hosts: string; hostname: string; resolvConf: string };
+  /** What is mounted at /dev/shm. */
+  shm: string;
+};
+
+/**
+ * Makes the isolated place that a pod's containers share; picked by runtime handler. The sandbox service calls
+ * `create`, then (with the network being set up meanwhile) `start`, and later `stop` and `remove`.
+ *
+ * Everything made is found again by the sandbox's id alone: `stop` and `remove` may be called any number of times, in a
+ * later life of the process, and after any part of `create` and `start`. After `stop` nothing of it runs, is pinned
+ * or mounted; after `remove` no file is left either.
+ */
+export interface SandboxController {
+  readonly name: string;
+  /** Makes the namespaces. The answer names the network namespace to set up, none for the machine's network. */
+  create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }>;
+  /** Makes everything else that needs no address. */
+  start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void>;
+  /** Tells the sandbox its addresses. */
+  setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void>;
+  environment(sandbox: SandboxRecord): SandboxEnvironment;
+  /** Path of the PID namespace that all containers of the pod share; its init is started by the first call. */
+  sharedPidNamespace(sandbox: SandboxRecord, signal: AbortSignal): Promise<string>;
+  /** Whether what `create` and `start` made is still there; the words are for a person. */
+  status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }>;
+  stop(sandbox: SandboxRecord): Promise<void>;
+  remove(sandbox: SandboxRecord): Promise<void>;
+  /** Sandbox ids of which anything is left on the machine. */
+  list(): Promise<string[]>;
+  /** Path of the sandbox's network namespace, if it has one of its own. */
+  netnsPath(sandbox: SandboxRecord): string | undefined;
+}

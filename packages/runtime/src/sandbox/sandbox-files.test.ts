@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hostsFile, resolvConf } from './sandbox-files.ts';
+
+test('resolv.conf says what the DNS configuration says, and nothing for an empty one', () => {
+  const dns = { servers: ['10.0.0.10', '8.8.8.8'], searches: ['a.local', 'b.local'], options: ['ndots:5'] };
+  assert.equal(resolvConf(dns), 'search a.local b.local\nnameserver 10.0.0.10\nnameserver 8.8.8.8\noptions ndots:5\n');
+  assert.equal(resolvConf({ servers: [], searches: [], options: [] }), '');
+});
+
+test('the hosts file names localhost and each address of the pod', () => {
+  const lines = hostsFile('web', ['10.1.0.5', 'fd00::5']).split('\n');
+  assert.equal(lines[0], '127.0.0.1\tlocalhost');
+  assert.deepEqual(lines.slice(-3), ['10.1.0.5\tweb', 'fd00::5\tweb', '']);
+});

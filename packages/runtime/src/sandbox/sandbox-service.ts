@@ -1,0 +1,216 @@
+import {
+  describeUndoFailures,
+  errorMessage,
+  KeyedLock,
+  type Logger,
+  PodwrightError,
+  Undo,
+  withTimeout,
+  wrapError,
+} from '@podwright/base';
+import type { LifecycleEvents } from '../events/lifecycle-events.ts';
+import type { Failpoint } from '../metadata/failpoint.ts';
+import { newId, type RecordClock } from '../metadata/ids.ts';
+import type { RecordTable } from '../metadata/record-table.ts';
+import type { SharedWork } from '../metadata/shared-work.ts';
+import type { Network } from '../network/network.ts';
+import { networkRequest } from './network-request.ts';
+import type { SandboxControllers } from './sandbox-controllers.ts';
+import { decidePickUp } from './sandbox-pick-up.ts';
+import { type SandboxConfig, type SandboxRecord, type SandboxState, sandboxName } from './sandbox-record.ts';
+
+/** How long starting or stopping a sandbox may take in all: the kubelet's deadline for RunPodSandbox (4 minutes). */
+const WORK_TIMEOUT_MS = 240_000;
+
+/** What the sandbox service does with the containers of a pod; the container room gives it. */
+export type PodContainers = {
+  /** Kills every container of the sandbox that runs, and waits for their ends. */
+  stopAll(sandboxId: string): Promise<void>;
+  removeAll(sandboxId: string): Promise<void>;
+};
+
+export type SandboxServiceDependencies = {
+  table: RecordTable<SandboxRecord>;
+  controllers: SandboxControllers;
+  network: Network;
+  containers: PodContainers;
+  events: LifecycleEvents;
+  work: SharedWork;
+  clock: RecordClock;
+  failpoint: Failpoint;
+  logger: Logger;
+};
+
+/**
+ * Pods' sandboxes. Each change is work that goes on when its caller has gone, and that a retry joins; changes of one
+ * sandbox happen one after the other. A run either succeeds or leaves nothing; what cannot be undone keeps its record,
+ * which a later stop, remove, retry or start of the runtime finishes.
+ */
+export class SandboxService {
+  readonly #dependencies: SandboxServiceDependencies;
+  readonly #changes = new KeyedLock();
+
+  constructor(dependencies: SandboxServiceDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Runs the sandbox, joins the earlier call for it, or returns what that made. A different one of its name is `already_exists`. */
+  run(config: SandboxConfig, signal: AbortSignal): Promise<SandboxRecord> {
+    const name = sandboxName(config);
+    return this.#dependencies.work.run(`run sandbox ${name}`, signal, async () => {
+      const existing = this.#dependencies.table.byName(name);
+      const pickUp = decidePickUp(existing, config);
+      if (pickUp.kind === 'return') return existing!;
+      if (pickUp.kind === 'refuse') {
+        throw new PodwrightError(
+          'already_exists',
+          `run sandbox ${name}: ${existing!.id} has its name and ${pickUp.why}`,
+        );
+      }
+      if (pickUp.kind === 'clear') await this.#remove(existing!.id);
+      return this.#create(name, config);
+    });
+  }
+
+  /** Ends everything of the sandbox and gives its addresses back. Unknown and stopped ones are a success. */
+  async stop(idOrPrefix: string, signal: AbortSignal): Promise<void> {
+    const record = this.#dependencies.table.find(idOrPrefix);
+    if (record === undefined) return;
+    await this.#dependencies.work.run(`stop sandbox ${record.id}`, signal, () =>
+      this.#changes.run(record.id, () => this.#stop(record.id)),
+    );
+  }
+
+  /** Stops the sandbox if need be, and removes it with its containers. An unknown one is a success. */
+  async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
+    const record = this.#dependencies.table.find(idOrPrefix);
+    if (record === undefined) return;
+    await this.#dependencies.work.run(`remove sandbox ${record.id}`, signal, () => this.#remove(record.id));
+  }
+
+  /** Ends a sandbox that cannot go on: something of it has gone. */
+  async lost(id: string, reason: string): Promise<void> {
+    if (this.#dependencies.table.get(id)?.state.phase !== 'ready') return;
+    this.#dependencies.logger.warn({ sandbox: id, reason }, 'sandbox is not ready any more');
+    await this.#changes.run(id, () => this.#stop(id));
+  }
+
+  async #create(name: string, config: SandboxConfig): Promise<SandboxRecord> {
+    const { table, controllers, clock, failpoint, events } = this.#dependencies;
+    controllers.forHandler(config.runtimeHandler);
+    const state: SandboxState = { phase: 'creating' };
+    const record = table.put({ id: newId(), name, config, state, createdAtMs: clock.now(), ips: [] });
+    await failpoint('sandbox-run/recorded');
+    const ips = await this.#acquire(record);
+    await failpoint('sandbox-run/acquired');
+    const ready = table.put({ ...record, state: { phase: 'ready' }, ips });
+    events.publish('created', ready);
+    events.publish('started', ready);
+    return ready;
+  }
+
+  /** Makes everything of a sandbox, or rolls back: then no record is left either, or it says that it is broken. */
+  async #acquire(record: SandboxRecord): Promise<string[]> {
+    const { table, controllers, failpoint, logger } = this.#dependencies;
+    const controller = controllers.forHandler(record.config.runtimeHandler);
+    const undo = new Undo();
+    using signal = withTimeout(undefined, WORK_TIMEOUT_MS, `run sandbox ${record.name}`);
+    try {
+      undo.add('remove the sandbox', () => controller.remove(record));
+      const { netnsPath } = await controller.create(record, signal);
+      await failpoint('sandbox-run/created');
+      if (netnsPath !== undefined) undo.add('tear the network down', () => this.#tearDownNetwork(record));
+      const [ips] = await allSettled([this.#setUpNetwork(record, netnsPath, signal), controller.start(record, signal)]);
+      await failpoint('sandbox-run/network-up');
+      await controller.setAddresses(record, ips);
+      return ips;
+    } catch (error) {
+      const failures = await undo.run();
+      if (failures.length === 0) table.delete(record.id);
+      else {
+        logger.error({ sandbox: record.id, left: describeUndoFailures(failures) }, 'sandbox could not be rolled back');
+        table.put({ ...record, state: { phase: 'broken' } });
+      }
+      throw wrapError(`run sandbox ${record.name}`, error);
+    }
+  }
+
+  async #setUpNetwork(record: SandboxRecord, netnsPath: string | undefined, signal: AbortSignal): Promise<string[]> {
+    if (netnsPath === undefined) return [];
+    const { ips } = await this.#dependencies.network.setUp(networkRequest(record, netnsPath), signal);
+    return ips;
+  }
+
+  async #tearDownNetwork(record: SandboxRecord): Promise<void> {
+    const { controllers, network } = this.#dependencies;
+    const netnsPath = controllers.forHandler(record.config.runtimeHandler).netnsPath(record);
+    if (netnsPath === undefined) return;
+    using signal = withTimeout(undefined, WORK_TIMEOUT_MS, `tear down the network of sandbox ${record.id}`);
+    await network.tearDown(networkRequest(record, netnsPath), signal);
+  }
+
+  async #stop(id: string): Promise<void> {
+    const { table, controllers, containers, events, failpoint } = this.#dependencies;
+    const record = table.get(id);
+    if (record === undefined || record.state.phase === 'stopped' || record.state.phase === 'removing') return;
+    const controller = controllers.forHandler(record.config.runtimeHandler);
+    table.put({ ...record, state: { phase: 'stopping' } });
+    await failpoint('sandbox-stop/recorded');
+    await allSettled([containers.stopAll(id), this.#tearDownNetwork(record)]);
+    await failpoint('sandbox-stop/network-down');
+    await controller.stop(record);
+    await failpoint('sandbox-stop/stopped');
+    events.publish('stopped', table.put({ ...record, state: { phase: 'stopped' } }));
+  }
+
+  #remove(id: string): Promise<void> {
+    return this.#changes.run(id, async () => {
+      const { table, controllers, containers, events, failpoint } = this.#dependencies;
+      await this.#stop(id);
+      const record = table.update(id, (stopped) => ({ ...stopped, state: { phase: 'removing' } }));
+      if (record === undefined) return;
+      await failpoint('sandbox-remove/recorded');
+      await containers.removeAll(id);
+      await controllers.forHandler(record.config.runtimeHandler).remove(record);
+      await failpoint('sandbox-remove/removed');
+      table.delete(id);
+      events.publish('deleted', record);
+    });
+  }
+
+  /** Finishes what an earlier life began, and ends sandboxes that did not survive. One that fails keeps its record. */
+  async recover(): Promise<void> {
+    const { table, logger } = this.#dependencies;
+    for (const record of table.list()) {
+      try {
+        await this.#recoverOne(record);
+      } catch (error) {
+        logger.error({ sandbox: record.id, error: errorMessage(error) }, 'sandbox could not be put in order');
+      }
+    }
+  }
+
+  async #recoverOne(record: SandboxRecord): Promise<void> {
+    const { controllers } = this.#dependencies;
+    switch (record.state.phase) {
+      case 'creating':
+      case 'removing':
+        return this.#remove(record.id);
+      case 'broken':
+      case 'stopping':
+        return this.#changes.run(record.id, () => this.#stop(record.id));
+      case 'ready': {
+        const status = await controllers.forHandler(record.config.runtimeHandler).status(record);
+        return status.alive ? undefined : this.lost(record.id, status.reason);
+      }
+      case 'stopped':
+    }
+  }
+}
+
+/** Waits for all to end, then fails with the first error: nothing goes on behind a roll back. */
+async function allSettled<T extends unknown[]>(work: [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
+  const results = await Promise.allSettled<unknown>(work);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined)) as T;
+}
