@@ -10,6 +10,15 @@ export type SnapshotInfo = { key: string; kind: SnapshotKind; parent: string; cr
 /** Disk space that a snapshot itself takes, without its parents. */
 export type SnapshotUsage = { sizeBytes: number; inodes: number };
 
+/** Where an active snapshot's layer is unpacked, in the words of `unpackLayer`. */
+export type UnpackTarget = {
+  directory: string;
+  /** Deleted files become overlay whiteouts in `directory`; otherwise it is a full copy, and they are deleted. */
+  overlayWhiteouts: boolean;
+  /** Layer folders below it, the topmost first; none where `directory` is a full copy. */
+  parentDirectories: string[];
+};
+
 /**
  * Keeps file trees as layers. An image layer is prepared under a temporary key on its parent, filled, and committed
  * under its chain id; a container's root file system is prepared on the image's top chain id.
@@ -32,4 +41,8 @@ export interface Snapshotter {
   list(): Promise<SnapshotInfo[]>;
   /** The folder whose content is the layer itself: what an active snapshot's layer is unpacked into. */
   layerDirectory(key: string): Promise<string>;
+  /** How to unpack a layer into the active snapshot `key`. */
+  unpackTarget(key: string): Promise<UnpackTarget>;
+  /** Ends the work in the background (deletion of removed trees, finished when the snapshotter is opened again). */
+  close(): Promise<void>;
 }

@@ -1,0 +1,30 @@
+/** What to unpack, and where. */
+export type UnpackOptions = {
+  /** The packed layer in the content store: plain, gzip or zstd, whatever the media type says. */
+  blobPath: string;
+  mediaType: string;
+  /** Private folder of the layer: empty, or (without `overlayWhiteouts`) a full copy of the layers below. */
+  directory: string;
+  /** True: deleted files become overlay whiteouts. False: they are deleted from `directory`. */
+  overlayWhiteouts: boolean;
+  /** Folders of the layers below, the topmost first: hard links and attributes of folders may refer to them. */
+  parentDirectories?: string[];
+  /** Most bytes that the stream may unpack to; never more than the disk has free. 1 TiB unless given. */
+  maxBytes?: number;
+  signal: AbortSignal;
+  /** Called at most ten times a second. */
+  onProgress?: (progress: UnpackProgress) => void;
+};
+
+/** How far an unpacking is: bytes of the blob that are read, and entries that are made. */
+export type UnpackProgress = { blobBytes: number; entries: number };
+
+/** `diffId` is `sha256:…` of the uncompressed stream, `sizeBytes` the content of all files. */
+export type UnpackResult = { diffId: string; sizeBytes: number; entries: number };
+
+/**
+ * Unpacks a layer (image-spec v1, layer.md). On failure whatever was made stays in `directory`: the caller removes it.
+ * Errors: `invalid_argument` (not a layer, or a hostile one), `data_loss` (cut or damaged), `resource_exhausted` (no space,
+ * or over a limit), `unimplemented` (a kind of entry or packing that is not supported), the signal's reason.
+ */
+export type UnpackLayer = (options: UnpackOptions) => Promise<UnpackResult>;
