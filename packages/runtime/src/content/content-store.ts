@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { createReadStream, type ReadStream } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errorCode, isErrno, KeyedLock, PodwrightError } from '@podwright/base';
+import { ContentWriter, type ExpectedBlob } from './content-writer.ts';
+import { hasherOf, isDigest, parseDigest } from './digest.ts';
+
+/** A partial file that nobody went on with for so long is given up. */
+const maxPartialAgeMs = 24 * 3600_000;
+
+/**
+ * Blobs by digest, below `<root>/content`: `blobs/<algorithm>/<hex>` is there whole and verified or not at all;
+ * `ingest/<algorithm>-<hex>` is the part of one that was cut, and is gone on with by the next attempt.
+ *
+ * A blob is not synced to the disk when it is committed; after a power cut it may be shorter than its record says,
+ * which `has` with the size shows.
+ */
+export class ContentStore {
+  readonly #root: string;
+  readonly #locks = new KeyedLock();
+
+  private constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Opens the store below `root`, made if need be, and removes what a crash left that cannot be gone on with. */
+  static async open(root: string): Promise<ContentStore> {
+    const store = new ContentStore(join(root, 'content'));
+    await mkdir(join(store.#root, 'blobs/sha256'), { recursive: true, mode: 0o700 });
+    await mkdir(join(store.#root, 'ingest'), { recursive: true, mode: 0o700 });
+    await store.#removeLeftovers();
+    return store;
+  }
+
+  /** Path of a blob, for readers that need a file; it need not be there. */
+  path(digest: string): string {
+    const { algorithm, hex } = parseDigest(digest);
+    return join(this.#root, 'blobs', algorithm, hex);
+  }
+
+  /** Size of a blob in bytes, `undefined` if it is not there. */
+  async sizeOf(digest: string): Promise<number | undefined> {
+    try {
+      return (await stat(this.path(digest))).size;
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return undefined;
+      throw error;
+    }
+  }
+
+  /** True if the blob is there with this size. */
+  async has(blob: ExpectedBlob): Promise<boolean> {
+    return (await this.sizeOf(blob.digest)) === blob.size;
+  }
+
+  /**
+   * Makes sure that a blob is there: if it is not, `fill` writes what is missing from `writer.offset` on, and the
+   * result is verified and committed. Calls for one digest run one after the other. When `fill` fails its bytes stay for
+   * the next attempt, unless they are wrong (`data_loss`) or the disk is full (`resource_exhausted`).
+   */
+  ingest(blob: ExpectedBlob, fill: (writer: ContentWriter) => Promise<void>): Promise<void> {
+    return this.#locks.run(blob.digest, async () => {
+      if (await this.has(blob)) return;
+      await this.#write(join(this.#root, 'ingest', blob.digest.replace(':', '-')), { expected: blob, fill });
+    });
+  }
+
+  /** Stores bytes whose digest is not known beforehand, under their sha256. */
+  ingestUnnamed(fill: (writer: ContentWriter) => Promise<void>): Promise<ExpectedBlob> {
+    const partial = join(this.#root, 'ingest', `unnamed-${randomBytes(8).toString('hex')}`);
+    return this.#write(partial, { expected: undefined, fill });
+  }
+
+  /** The whole of a small blob, verified. `not_found`, `resource_exhausted` beyond `maxBytes`, `data_loss`. */
+  async readSmall(digest: string, maxBytes: number): Promise<Buffer> {
+    const size = await this.sizeOf(digest);
+    if (size === undefined) throw new PodwrightError('not_found', `read blob ${digest}: not in the content store`);
+    if (size > maxBytes) {
+      throw new PodwrightError('resource_exhausted', `read blob ${digest}: ${size} bytes, more than ${maxBytes}`);
+    }
+    const data = await readFile(this.path(digest));
+    const actual = hasherOf(digest).update(data).digest('hex');
+    if (actual !== parseDigest(digest).hex) {
+      throw new PodwrightError('data_loss', `read blob ${digest}: the file's digest is ${actual}`);
+    }
+    return data;
+  }
+
+  createReadStream(digest: string): ReadStream {
+    return createReadStream(this.path(digest), { highWaterMark: 1 << 20 });
+  }
+
+  async list(): Promise<ExpectedBlob[]> {
+    const blobs: ExpectedBlob[] = [];
+    for (const algorithm of await readdir(join(this.#root, 'blobs'))) {
+      for (const hex of await readdir(join(this.#root, 'blobs', algorithm))) {
+        const digest = `${algorithm}:${hex}`;
+        const size = isDigest(digest) ? await this.sizeOf(digest) : undefined;
+        if (size !== undefined) blobs.push({ digest, size });
+      }
+    }
+    return blobs;
+  }
+
+  /** Deletes a blob if `isUnneeded` still says so once nobody is writing it; true if it was deleted. */
+  deleteIf(digest: string, isUnneeded: () => boolean): Promise<boolean> {
+    return this.#locks.run(digest, async () => {
+      if (!isUnneeded()) return false;
+      await rm(this.path(digest), { force: true });
+      return true;
+    });
+  }
+
+  async #write(
+    partial: string,
+    { expected, fill }: { expected: ExpectedBlob | undefined; fill: (writer: ContentWriter) => Promise<void> },
+  ): Promise<ExpectedBlob> {
+    const writer = await ContentWriter.open(partial, expected);
+    try {
+      await fill(writer);
+      const blob = await writer.finish();
+      const path = this.path(blob.digest);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await rename(partial, path);
+      return blob;
+    } catch (error) {
+      const hopeless = expected === undefined || ['data_loss', 'resource_exhausted'].includes(errorCode(error));
+      if (hopeless) await rm(partial, { force: true });
+      throw error;
+    } finally {
+      await writer.close();
+    }
+  }
+
+  async #removeLeftovers(): Promise<void> {
+    for (const name of await readdir(join(this.#root, 'ingest'))) {
+      const path = join(this.#root, 'ingest', name);
+      const isPartial = isDigest(name.replace('-', ':'));
+      if (!isPartial || (await stat(path)).mtimeMs < Date.now() - maxPartialAgeMs) await rm(path, { recursive: true });
+    }
+  }
+}

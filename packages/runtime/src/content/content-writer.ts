@@ -1,0 +1,124 @@
+import type { Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { hasherOf } from './digest.ts';
+
+/** What a blob must turn out to be. */
+export type ExpectedBlob = { digest: string; size: number };
+
+/** Bytes that are gathered before they are written. */
+const batchBytes = 1 << 20;
+
+/**
+ * Appends to the partial file of one blob and hashes on the way. It refuses bytes beyond the expected size, so that a
+ * server that lies about the size cannot fill the disk. One batch is written while the next one is gathered.
+ */
+export class ContentWriter {
+  /** Bytes taken so far, with those of an earlier attempt that was cut. */
+  offset: number;
+  /** True if an earlier attempt left bytes that this one builds on. */
+  readonly resumed: boolean;
+  readonly #file: FileHandle;
+  readonly #hash: Hash;
+  readonly #expected: ExpectedBlob | undefined;
+  #batch: Uint8Array[] = [];
+  #batchSize = 0;
+  #written: number;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(file: FileHandle, hash: Hash, state: { offset: number; expected: ExpectedBlob | undefined }) {
+    this.#file = file;
+    this.#hash = hash;
+    this.#expected = state.expected;
+    this.offset = state.offset;
+    this.#written = state.offset;
+    this.resumed = state.offset > 0;
+  }
+
+  /** Opens the partial file at `path` and goes on where it ends; without `expected` it starts anew with sha256. */
+  static async open(path: string, expected: ExpectedBlob | undefined): Promise<ContentWriter> {
+    const file = await open(path, expected === undefined ? 'wx' : 'a', 0o600);
+    try {
+      const hash = hasherOf(expected?.digest ?? `sha256:${'0'.repeat(64)}`);
+      let offset = (await file.stat()).size;
+      if (expected !== undefined && offset > expected.size) {
+        await file.truncate(0);
+        offset = 0;
+      }
+      if (offset > 0)
+        for await (const chunk of createReadStream(path, { highWaterMark: batchBytes })) hash.update(chunk);
+      return new ContentWriter(file, hash, { offset, expected });
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** Takes the next bytes. `data_loss` if they go beyond the expected size, `resource_exhausted` if the disk is full. */
+  async write(chunk: Uint8Array): Promise<void> {
+    const expected = this.#expected;
+    if (expected !== undefined && this.offset + chunk.length > expected.size) {
+      throw new PodwrightError('data_loss', `write ${expected.digest}: more than the ${expected.size} bytes announced`);
+    }
+    this.#hash.update(chunk);
+    this.#batch.push(chunk);
+    this.#batchSize += chunk.length;
+    this.offset += chunk.length;
+    if (this.#batchSize >= batchBytes) await this.#flush();
+  }
+
+  /** Writes what is left and returns the digest and size of it all; `data_loss` if they are not the expected ones. */
+  async finish(): Promise<ExpectedBlob> {
+    await this.#flush();
+    await this.#writing;
+    const algorithm = this.#expected?.digest.split(':')[0] ?? 'sha256';
+    const digest = `${algorithm}:${this.#hash.digest('hex')}`;
+    const expected = this.#expected ?? { digest, size: this.offset };
+    if (this.offset !== expected.size) {
+      throw new PodwrightError(
+        'data_loss',
+        `write ${expected.digest}: ${this.offset} bytes instead of the ${expected.size} announced`,
+      );
+    }
+    if (digest !== expected.digest) {
+      throw new PodwrightError('data_loss', `write ${expected.digest}: the content has the digest ${digest}`);
+    }
+    return expected;
+  }
+
+  /** Closes the file; what was taken stays in it for a later attempt. */
+  async close(): Promise<void> {
+    await this.#flush().catch(() => undefined);
+    await this.#writing.catch(() => undefined);
+    await this.#file.close();
+  }
+
+  async #flush(): Promise<void> {
+    const data = Buffer.concat(this.#batch);
+    this.#batch = [];
+    this.#batchSize = 0;
+    await this.#writing;
+    this.#writing = this.#append(data);
+    this.#writing.catch(() => undefined); // the next flush, or finish, throws it
+  }
+
+  async #append(data: Buffer): Promise<void> {
+    try {
+      for (let done = 0; done < data.length; ) {
+        const { bytesWritten } = await this.#file.write(data, done, data.length - done, this.#written);
+        done += bytesWritten;
+        this.#written += bytesWritten;
+      }
+    } catch (error) {
+      if (isErrno(error, 'ENOSPC') || isErrno(error, 'EDQUOT')) {
+        throw wrapError(
+          'write a blob: the disk is full; remove images with `podwright prune`',
+          error,
+          'resource_exhausted',
+        );
+      }
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { createHash, type Hash } from 'node:crypto';
+import { PodwrightError } from '@podwright/base';
+
+/** Hex lengths of the digest algorithms that image-spec v1 (descriptor.md, Digests) registers and we compute. */
+const hexLengths: Record<string, number> = { sha256: 64, sha384: 96, sha512: 128 };
+
+export type Digest = { algorithm: string; hex: string };
+
+/** True for `<algorithm>:<lower-case hex>` with a known algorithm and the right length. */
+export function isDigest(text: string): boolean {
+  const colon = text.indexOf(':');
+  const length = hexLengths[text.slice(0, colon)];
+  return length !== undefined && text.length === colon + 1 + length && /^[0-9a-f]+$/.test(text.slice(colon + 1));
+}
+
+/** The parts of a digest; `invalid_argument` if it is malformed, or of an algorithm that cannot be verified. */
+export function parseDigest(text: string): Digest {
+  if (!isDigest(text)) throw new PodwrightError('invalid_argument', `"${text.slice(0, 200)}" is not a digest`);
+  const [algorithm = '', hex = ''] = text.split(':');
+  return { algorithm, hex };
+}
+
+/** A running hash of the algorithm that `digest` names. */
+export function hasherOf(digest: string): Hash {
+  return createHash(parseDigest(digest).algorithm);
+}
+
+export function sha256Digest(data: Uint8Array | string): string {
+  return `sha256:${createHash('sha256').update(data).digest('hex')}`;
+}
+
+/**
+ * Chain ids of all layers, bottom first: the first is its diff id, each next one the digest of `<parent chain id> <diff id>`
+ * (image-spec v1, config.md, Layer ChainID).
+ */
+export function chainIds(diffIds: string[]): string[] {
+  const chain: string[] = [];
+  for (const diffId of diffIds) {
+    const parent = chain.at(-1);
+    chain.push(parent === undefined ? diffId : sha256Digest(`${parent} ${diffId}`));
+  }
+  return chain;
+}

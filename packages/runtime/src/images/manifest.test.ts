@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseImageConfig, parseManifest } from './manifest.ts';
+import { mediaTypes } from './media-types.ts';
+
+const digest = `sha256:${'a'.repeat(64)}`;
+const layer = { mediaType: `${mediaTypes.ociLayer}+gzip`, digest, size: 7 };
+const config = { mediaType: mediaTypes.ociConfig, digest, size: 3 };
+const manifest = { schemaVersion: 2, mediaType: mediaTypes.ociManifest, config, layers: [layer] };
+
+const bytes = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+
+function checkRefused(value: unknown, message: RegExp, mediaType = ''): void {
+  assert.throws(() => parseManifest(bytes(value), mediaType, 'manifest x'), message);
+}
+
+test('manifests and indexes of both families are told apart', () => {
+  assert.equal(parseManifest(bytes(manifest), '', 'x').kind, 'manifest');
+  const untyped = { schemaVersion: 2, config, layers: [layer] };
+  assert.equal(parseManifest(bytes(untyped), mediaTypes.dockerManifest, 'x').mediaType, mediaTypes.dockerManifest);
+  const index = parseManifest(bytes({ schemaVersion: 2, manifests: [config] }), mediaTypes.dockerList, 'x');
+  assert.deepEqual([index.kind, index.mediaType], ['index', mediaTypes.dockerList]);
+  const empty = parseManifest(bytes({ schemaVersion: 2, config, layers: null }), '', 'x');
+  assert.ok(empty.kind === 'manifest' && empty.layers.length === 0);
+});
+
+test('wrong manifests are refused with what is wrong', () => {
+  checkRefused('{', /manifest x: not JSON/);
+  checkRefused('[]', /manifest x: .*expected object/);
+  checkRefused({ schemaVersion: 2 }, /neither/);
+  checkRefused({ ...manifest, manifests: [] }, /both an index and a manifest/);
+  checkRefused({ schemaVersion: 1, fsLayers: [] }, /schema 1/);
+  checkRefused({ ...manifest, layers: [{ ...layer, size: -1 }] }, /layers\.0\.size/);
+  checkRefused({ ...manifest, layers: [{ ...layer, size: 1e300 }] }, /layers\.0\.size/);
+  checkRefused({ ...manifest, layers: [{ ...layer, digest: '../../etc' }] }, /layers\.0\.digest/);
+  checkRefused({ ...manifest, layers: Array(10_000).fill(layer) }, /10000 layers, more than the 500/);
+  checkRefused(
+    { ...manifest, layers: [{ ...layer, mediaType: 'application/vnd.cncf.helm' }] },
+    /not a container image/,
+  );
+  checkRefused({ ...manifest, mediaType: mediaTypes.ociIndex }, /it is a manifest, not/);
+  checkRefused({ manifests: [] }, /it is an index, not/, mediaTypes.ociManifest);
+});
+
+test('a config may leave out everything but its root file system', () => {
+  const parsed = parseImageConfig(bytes({ rootfs: { type: 'layers' }, config: null }), 0, 'config x');
+  assert.deepEqual([parsed.os, parsed.architecture, parsed.config], ['linux', '', {}]);
+  const full = { architecture: 'amd64', os: 'linux', rootfs: { type: 'layers', diff_ids: [digest] } };
+  const settings = { Env: null, Cmd: ['sh'], Volumes: { '/data': {} }, User: '1000', Healthcheck: { Test: [] } };
+  const image = parseImageConfig(bytes({ ...full, config: settings }), 1, 'config x');
+  assert.deepEqual([image.config.Env, image.config.Cmd, image.config.Volumes], [undefined, ['sh'], { '/data': {} }]);
+});
+
+test('a config that does not fit its manifest is refused', () => {
+  assert.throws(() => parseImageConfig(bytes({ rootfs: { diff_ids: [digest] } }), 2, 'config x'), /1 diff ids for 2/);
+  assert.throws(() => parseImageConfig(bytes({ rootfs: { diff_ids: ['x'] } }), 1, 'config x'), /"x" is not a digest/);
+  assert.throws(() => parseImageConfig(bytes({ config: { Cmd: 'sh' } }), 0, 'config x'), /config\.Cmd/);
+});

@@ -1,0 +1,76 @@
+/** A platform as in an image index (image-spec v1, image-index.md), in GOARCH words. */
+export type Platform = { os: string; architecture: string; variant?: string };
+
+const architectureNames: Record<string, Platform> = {
+  x64: { os: 'linux', architecture: 'amd64' },
+  x86_64: { os: 'linux', architecture: 'amd64' },
+  'x86-64': { os: 'linux', architecture: 'amd64' },
+  ia32: { os: 'linux', architecture: '386' },
+  i386: { os: 'linux', architecture: '386' },
+  i686: { os: 'linux', architecture: '386' },
+  aarch64: { os: 'linux', architecture: 'arm64' },
+  armhf: { os: 'linux', architecture: 'arm', variant: 'v7' },
+  armel: { os: 'linux', architecture: 'arm', variant: 'v6' },
+  ppc64: { os: 'linux', architecture: 'ppc64le' },
+};
+
+/** The platform of a machine whose architecture is called `arch` by Node.js, the kernel or Go, on Linux. */
+export function linuxPlatform(arch: string): Platform {
+  return normalizePlatform({ os: 'linux', architecture: arch });
+}
+
+/** The spelling that comparisons use: GOARCH names, default variants written out (arm: v7, arm64: v8), amd64 v1 left out. */
+export function normalizePlatform(platform: Platform): Platform {
+  const known = architectureNames[platform.architecture.toLowerCase()];
+  const os = platform.os.toLowerCase();
+  const architecture = known?.architecture ?? platform.architecture.toLowerCase();
+  let variant = (platform.variant || known?.variant || '').toLowerCase();
+  if (/^[0-9]/.test(variant)) variant = `v${variant}`;
+  if (architecture === 'arm64' && variant === '') variant = 'v8';
+  if (architecture === 'arm' && variant === '') variant = 'v7';
+  if (architecture === 'amd64' && variant === 'v1') variant = '';
+  return variant === '' ? { os, architecture } : { os, architecture, variant };
+}
+
+/** What a machine of this platform can run, best first: older variants, and the 32-bit sibling. */
+export function runnablePlatforms(machine: Platform): Platform[] {
+  const own = normalizePlatform(machine);
+  const arms = (from: number): Platform[] =>
+    Array.from({ length: from - 4 }, (_, step) => ({ os: own.os, architecture: 'arm', variant: `v${from - step}` }));
+  switch (own.architecture) {
+    case 'amd64':
+      return [own, { os: own.os, architecture: '386' }];
+    case 'arm64':
+      return [own, ...arms(8)];
+    case 'arm':
+      return arms(Number(own.variant?.slice(1)) || 7);
+    default:
+      return [own];
+  }
+}
+
+/**
+ * The best of `candidates` for a machine, the first of equals. One without a platform counts only if no other fits:
+ * its config has the last word.
+ */
+export function pickPlatform<T extends { platform?: Platform }>(candidates: T[], machine: Platform): T | undefined {
+  for (const wanted of runnablePlatforms(machine)) {
+    const found = candidates.find(({ platform }) => platform !== undefined && samePlatform(platform, wanted));
+    if (found !== undefined) return found;
+  }
+  return candidates.find(({ platform }) => platform === undefined);
+}
+
+/** True if the machine can run programs of `platform`. */
+export function canRun(machine: Platform, platform: Platform): boolean {
+  return runnablePlatforms(machine).some((runnable) => samePlatform(platform, runnable));
+}
+
+/** `linux/arm/v7`. */
+export function formatPlatform({ os, architecture, variant }: Platform): string {
+  return [os, architecture, variant].filter((part) => part !== undefined && part !== '').join('/');
+}
+
+function samePlatform(a: Platform, b: Platform): boolean {
+  return formatPlatform(normalizePlatform(a)) === formatPlatform(normalizePlatform(b));
+}
