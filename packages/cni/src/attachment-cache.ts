@@ -1,0 +1,116 @@
+import { access, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, PodwrightError, writeFileAtomic } from '@podwright/base';
+import { z } from 'zod';
+import type { Attachment } from './attachment.ts';
+import type { NetworkList } from './network-list.ts';
+
+/**
+ * What is known of an attachment: the configuration and the parameters of the time of ADD, and the result, which is
+ * null from just before ADD starts until it has succeeded.
+ */
+export type AttachmentRecord = {
+  network: NetworkList;
+  attachment: Attachment;
+  result: Record<string, unknown> | null;
+};
+
+export type AttachmentKey = { containerId: string; ifName: string };
+
+const json = z.record(z.string(), z.unknown());
+const pluginSchema = z.object({
+  type: z.string(),
+  capabilities: z.array(z.string()),
+  ipamType: z.string().optional(),
+  config: json,
+});
+const recordSchema = z.object({
+  format: z.literal(1),
+  network: z.object({
+    name: z.string(),
+    cniVersion: z.string(),
+    cniVersions: z.array(z.string()),
+    disableCheck: z.boolean(),
+    disableGC: z.boolean(),
+    loadOnlyInlinedPlugins: z.boolean(),
+    plugins: z.array(pluginSchema),
+  }),
+  attachment: z.object({
+    containerId: z.string(),
+    ifName: z.string(),
+    netnsPath: z.string(),
+    args: z.array(z.tuple([z.string(), z.string()])),
+    capabilityArgs: json,
+  }),
+  result: json.nullable(),
+});
+
+/** Records of attachments on disk, one file each: DEL and CHECK need them, also after a restart or a reboot. */
+export class AttachmentCache {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  async write(record: AttachmentRecord): Promise<void> {
+    const path = this.#path(record.attachment);
+    const text = JSON.stringify({ format: 1, ...record });
+    try {
+      await writeFileAtomic(path, text);
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT')) throw error;
+      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await writeFileAtomic(path, text);
+    }
+  }
+
+  async has(key: AttachmentKey): Promise<boolean> {
+    return await access(this.#path(key)).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Undefined if there is none. Throws `data_loss` for one that cannot be read, as a power cut can leave it. */
+  async read(key: AttachmentKey): Promise<AttachmentRecord | undefined> {
+    let text: string;
+    try {
+      text = await readFile(this.#path(key), 'utf8');
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return undefined;
+      throw error;
+    }
+    try {
+      return recordSchema.parse(JSON.parse(text));
+    } catch (error) {
+      const message = `the record of the attachment ${this.#path(key)} is damaged`;
+      throw new PodwrightError('data_loss', message, { cause: error });
+    }
+  }
+
+  async delete(key: AttachmentKey): Promise<void> {
+    await rm(this.#path(key), { force: true });
+  }
+
+  /** The keys of all records, damaged ones too. */
+  async list(): Promise<AttachmentKey[]> {
+    try {
+      const names = await readdir(this.#directory);
+      return names.flatMap((name) => parseFileName(name) ?? []);
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return [];
+      throw error;
+    }
+  }
+
+  /** Container ids have no `@`, so that the first one divides the name. */
+  #path({ containerId, ifName }: AttachmentKey): string {
+    return join(this.#directory, `${containerId}@${ifName}.json`);
+  }
+}
+
+function parseFileName(name: string): AttachmentKey | undefined {
+  const match = /^([^@]+)@(.+)\.json$/.exec(name);
+  return match === null ? undefined : { containerId: match[1]!, ifName: match[2]! };
+}

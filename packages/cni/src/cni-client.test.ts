@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { errorCode, errorMessage, waitFor } from '@podwright/base';
+import { CniClient, type CniDeadlines } from './cni-client.ts';
+import { answers, FakePlugins, failsOn } from './fake-plugin.fixture.ts';
+import { type NetworkList, parseNetworkList } from './network-list.ts';
+import { pluginFailureOf } from './plugin-error.ts';
+
+const attachment = {
+  containerId: 'box',
+  ifName: 'eth0',
+  netnsPath: '/proc/self/ns/net',
+  args: [['K8S_POD_NAME', 'web']] as [string, string][],
+  capabilityArgs: { portMappings: [{ hostPort: 80 }] },
+};
+const bounded = () => AbortSignal.timeout(10_000);
+
+function listOf(types: string[], more: object = { cniVersion: '1.0.0' }): NetworkList {
+  const plugins = types.map((type) => ({ type, capabilities: { portMappings: true } }));
+  return parseNetworkList(JSON.stringify({ name: 'net', plugins, ...more }));
+}
+
+function clientOf(fakes: FakePlugins, deadlines?: Partial<CniDeadlines>): CniClient {
+  return new CniClient({ directories: [fakes.directory], cacheDirectory: fakes.cacheDirectory, deadlines });
+}
+
+test('ADD chains results forwards, DEL runs backwards with the result and configuration of ADD', async () => {
+  await using fakes = await FakePlugins.create();
+  await fakes.install('first', answers('10.0.0.1/24'));
+  await fakes.install('second', answers('10.0.0.2/24'));
+  const added = await clientOf(fakes).add(listOf(['first', 'second']), attachment, bounded());
+  assert.equal(added.ips[0]?.address, '10.0.0.2');
+  const prevResult = { cniVersion: '1.0.0', ips: [{ address: '10.0.0.1/24' }] };
+  assert.deepEqual((await fakes.request('ADD', 'second')).prevResult, prevResult);
+
+  // Another process, another configuration, and no parameters but the key.
+  const bare = { ...attachment, args: [], capabilityArgs: {}, netnsPath: '' };
+  await clientOf(fakes).del(bare, listOf(['other']), bounded());
+  assert.deepEqual(await fakes.journal(), ['ADD first', 'ADD second', 'DEL second', 'DEL first']);
+  assert.deepEqual((await fakes.request('DEL', 'first')).prevResult, {
+    cniVersion: '1.0.0',
+    ips: [{ address: '10.0.0.2/24' }],
+  });
+  assert.deepEqual(
+    await fakes.environment('DEL', 'first'),
+    await fakes.environment('ADD', 'first').then((lines) => lines.map((line) => line.replace('=ADD', '=DEL'))),
+  );
+  assert.deepEqual(await readdir(fakes.cacheDirectory), []);
+});
+
+test('a second DEL runs no plugin without a configuration, and the given one with it', async () => {
+  await using fakes = await FakePlugins.create();
+  await fakes.install('first', answers('10.0.0.1/24'));
+  const client = clientOf(fakes);
+  await client.del(attachment, undefined, bounded());
+  await client.del({ ...attachment, netnsPath: '/nonexistent' }, listOf(['first']), bounded());
+  assert.deepEqual(await fakes.journal(), ['DEL first']);
+  assert.ok((await fakes.environment('DEL', 'first')).includes('CNI_NETNS='));
+});
+
+test('a later plugin that fails has the whole list deleted, and its words are kept', async () => {
+  await using fakes = await FakePlugins.create();
+  await fakes.install('first', answers('10.0.0.1/24'));
+  await fakes.install('second', failsOn('ADD', ''));
+  await fakes.install('third', answers('10.0.0.3/24'));
+  const client = clientOf(fakes);
+  const error = await client.add(listOf(['first', 'second', 'third']), attachment, bounded()).catch((e) => e);
+  assert.deepEqual(pluginFailureOf(error), {
+    plugin: 'second',
+    command: 'ADD',
+    cniCode: 11,
+    msg: 'try later',
+    details: 'the pool is busy',
+  });
+  assert.equal(errorCode(error), 'unavailable');
+  assert.deepEqual(await fakes.journal(), ['ADD first', 'ADD second', 'DEL third', 'DEL second', 'DEL first']);
+  assert.deepEqual(await client.attachments(), []);
+});
+
+test('a DEL that fails keeps the record, and a later one finishes with it', async () => {
+  await using fakes = await FakePlugins.create();
+  await fakes.install('first', failsOn('DEL', '10.0.0.1/24'));
+  const client = clientOf(fakes);
+  await client.add(listOf(['first']), attachment, bounded());
+  await assert.rejects(client.del(attachment, undefined, bounded()), /remove box from the network net: plugin first/);
+  assert.deepEqual(await client.attachments(), [{ containerId: 'box', ifName: 'eth0' }]);
+  await fakes.install('first', answers('10.0.0.1/24'));
+  await client.del(attachment, undefined, bounded());
+  assert.deepEqual(await client.attachments(), []);
+});
+
+test('an ADD after one that was interrupted deletes what that left first', async () => {
+  await using fakes = await FakePlugins.create();
+  await fakes.install('first', failsOn('DEL', 'nonsense'));
+  const client = clientOf(fakes);
+  await assert.rejects(client.add(listOf(['first']), attachment, bounded()), /and then CNI DEL: plugin first/);
+  await fakes.install('first', answers('10.0.0.1/24'));
+  await client.add(listOf(['first']), attachment, bounded());
+  assert.deepEqual(await fakes.journal(), ['ADD first', 'DEL first', 'DEL first', 'ADD first']);
+});
+
+test('a plugin that hangs is killed with its children at the deadline, then everything is deleted', async () => {
+  await using fakes = await FakePlugins.create();
+  const pidFile = join(fakes.directory, 'child.pid');
+  await fakes.install('slow', `[ "$CNI_COMMAND" = ADD ] && { sleep 60 & echo $! > ${pidFile}; wait; }; exit 0`);
+  const client = clientOf(fakes, { addMs: 200 });
+  const error = await client.add(listOf(['slow']), attachment, bounded()).catch((e) => e);
+  assert.equal(errorCode(error), 'deadline_exceeded');
+  assert.match(errorMessage(error), /plugin slow on ADD: no answer within 200 ms/);
+  assert.deepEqual(await fakes.journal(), ['ADD slow', 'DEL slow']);
+  await checkGone(pidFile);
+});
+
+test('an abort kills the plugin and deletes with a deadline of its own', async () => {
+  await using fakes = await FakePlugins.create();
+  const pidFile = join(fakes.directory, 'child.pid');
+  await fakes.install('slow', `[ "$CNI_COMMAND" = ADD ] && { sleep 60 & echo $! > ${pidFile}; wait; }; exit 0`);
+  const caller = new AbortController();
+  const adding = clientOf(fakes).add(listOf(['slow']), attachment, caller.signal);
+  adding.catch(() => undefined);
+  await waitFor(async () => ((await readPid(pidFile)) ? true : undefined), { intervalMs: 5, signal: bounded() });
+  caller.abort();
+  assert.equal(errorCode(await adding.catch((e) => e)), 'cancelled');
+  assert.deepEqual(await fakes.journal(), ['ADD slow', 'DEL slow']);
+  await checkGone(pidFile);
+});
+
+test('a plugin that writes garbage, nothing or too much is an error that shows what it wrote', async () => {
+  const table: [string, RegExp][] = [
+    ['echo hello', /the result is not JSON/],
+    ['true', /the result is not JSON/],
+    ['echo oops >&2; exit 3', /exit code 3: oops/],
+    ['kill -9 $$', /killed by SIGKILL/],
+    ['head -c 2000000 /dev/zero; exec sleep 60', /more than 1048576 bytes/],
+  ];
+  for (const [body, reason] of table) {
+    await using fakes = await FakePlugins.create();
+    await fakes.install('bad', `[ "$CNI_COMMAND" = DEL ] && exit 0\n${body}`);
+    await assert.rejects(clientOf(fakes).add(listOf(['bad']), attachment, bounded()), reason);
+    assert.deepEqual(await fakes.journal(), ['ADD bad', 'DEL bad']);
+  }
+});
+
+test('nothing is run when a plugin is missing, and the error says where it was sought and how to get it', async () => {
+  await using fakes = await FakePlugins.create();
+  await fakes.install('first', answers('10.0.0.1/24'));
+  const error = await clientOf(fakes)
+    .add(listOf(['first', 'bridge']), attachment, bounded())
+    .catch((e) => e);
+  assert.equal(errorCode(error), 'failed_precondition');
+  assert.match(
+    errorMessage(error),
+    new RegExp(`"bridge" \\(searched: ${fakes.directory}\\).*containernetworking-plugins`),
+  );
+  assert.deepEqual(await fakes.journal(), []);
+});
+
+test('the newest version that all plugins speak is used where the configuration leaves a choice', async () => {
+  await using fakes = await FakePlugins.create();
+  const speaks = (versions: string) =>
+    `[ "$CNI_COMMAND" = VERSION ] && echo '{"supportedVersions":${versions}}'\n${answers('10.0.0.1/24')}`;
+  await fakes.install('new', speaks('["0.4.0","1.0.0","1.1.0"]'));
+  await fakes.install('old', speaks('["0.3.1","0.4.0","1.0.0"]'));
+  const client = clientOf(fakes);
+  const list = listOf(['new', 'old'], { cniVersions: ['0.4.0', '1.0.0', '1.1.0'] });
+  await client.add(list, attachment, bounded());
+  assert.equal((await fakes.request('ADD', 'new')).cniVersion, '1.0.0');
+});
+
+test('CHECK needs a finished ADD and is left out where the configuration says so', async () => {
+  await using fakes = await FakePlugins.create();
+  await fakes.install('first', failsOn('CHECK', '10.0.0.1/24'));
+  const client = clientOf(fakes);
+  assert.equal(errorCode(await client.check(attachment, bounded()).catch((e) => e)), 'not_found');
+  await client.add(listOf(['first']), attachment, bounded());
+  await assert.rejects(client.check(attachment, bounded()), /try later/);
+  await client.del(attachment, undefined, bounded());
+  await client.add(listOf(['first'], { cniVersion: '1.0.0', disableCheck: true }), attachment, bounded());
+  await client.check(attachment, bounded());
+});
+
+test('GC deletes attachments that are not wanted any more, tells the plugins the others, and goes on after errors', async () => {
+  await using fakes = await FakePlugins.create();
+  await fakes.install('first', failsOn('GC', '10.0.0.1/24'));
+  await fakes.install('second', answers('10.0.0.1/24'));
+  const client = clientOf(fakes);
+  const list = listOf(['first', 'second'], { cniVersion: '1.1.0' });
+  await client.add(list, attachment, bounded());
+  await client.add(list, { ...attachment, containerId: 'stale' }, bounded());
+  await assert.rejects(client.collectGarbage(list, [attachment], bounded()), /CNI GC of net: plugin first/);
+  assert.deepEqual(await client.attachments(), [{ containerId: 'box', ifName: 'eth0' }]);
+  assert.deepEqual((await fakes.request('GC', 'second'))['cni.dev/valid-attachments'], [
+    { containerID: 'box', ifname: 'eth0' },
+  ]);
+  await client.collectGarbage({ ...list, disableGC: true }, [], bounded());
+  assert.equal((await client.attachments()).length, 1);
+});
+
+test('STATUS is asked of plugins that know it', async () => {
+  await using fakes = await FakePlugins.create();
+  await fakes.install('first', failsOn('STATUS', '10.0.0.1/24'));
+  await clientOf(fakes).status(listOf(['first']), bounded());
+  await assert.rejects(clientOf(fakes).status(listOf(['first'], { cniVersion: '1.1.0' }), bounded()), /try later/);
+});
+
+test('a damaged record is listed, and deleted with the given configuration', async () => {
+  await using fakes = await FakePlugins.create();
+  await fakes.install('first', answers('10.0.0.1/24'));
+  const client = clientOf(fakes);
+  await client.add(listOf(['first']), attachment, bounded());
+  await writeFile(join(fakes.cacheDirectory, 'box@eth0.json'), '');
+  assert.equal((await client.attachments()).length, 1);
+  assert.equal(errorCode(await client.del(attachment, undefined, bounded()).catch((e) => e)), 'data_loss');
+  await client.del(attachment, listOf(['first']), bounded());
+  assert.equal((await client.attachments()).length, 0);
+});
+
+test('ids that could leave the cache directory are refused', async () => {
+  await using fakes = await FakePlugins.create();
+  for (const bad of [
+    { containerId: '../box' },
+    { ifName: 'a/b' },
+    { args: [['K8S_POD_NAME', 'a;b']] as [string, string][] },
+  ]) {
+    const adding = clientOf(fakes).add(listOf(['first']), { ...attachment, ...bad }, bounded());
+    assert.equal(errorCode(await adding.catch((e) => e)), 'invalid_argument');
+  }
+});
+
+async function readPid(path: string): Promise<number> {
+  return Number(await readFile(path, 'utf8').catch(() => ''));
+}
+
+/** Waits until the process has gone; a zombie that init has not reaped yet counts as gone. */
+async function checkGone(pidFile: string): Promise<void> {
+  const pid = await readPid(pidFile);
+  assert.ok(pid > 1);
+  const probe = async () => {
+    const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
+    return status.includes(') Z') ? true : undefined;
+  };
+  await waitFor(probe, { intervalMs: 5, signal: bounded() });
+}

@@ -1,0 +1,234 @@
+import { describeUndoFailures, errorMessage, KeyedLock, PodwrightError, Undo, wrapError } from '@podwright/base';
+import { type Attachment, validateAttachment } from './attachment.ts';
+import { AttachmentCache, type AttachmentKey, type AttachmentRecord } from './attachment-cache.ts';
+import { isNamespace } from './netns.ts';
+import type { NetworkList } from './network-list.ts';
+import { type CallObserver, PluginCaller } from './plugin-caller.ts';
+import { missingPlugins, missingPluginsError } from './plugin-path.ts';
+import { type CniResult, decodeResult } from './result.ts';
+import { SharedLock } from './shared-lock.ts';
+import { selectVersion, supportsCheck, supportsGcAndStatus, supportsPrevResultOnDel } from './versions.ts';
+
+/** Deadlines of one plugin's run, in milliseconds. */
+export type CniDeadlines = { addMs: number; delMs: number; queryMs: number };
+
+export type CniClientOptions = {
+  /** Where plugins are sought, in this order; also their `CNI_PATH`. */
+  directories: string[];
+  /** Lasting directory for the records of attachments, of this client alone. */
+  cacheDirectory: string;
+  deadlines?: Partial<CniDeadlines>;
+  /** Told of every plugin run when it has ended. */
+  onCall?: CallObserver;
+};
+
+/** Address plugins may ask a server, so that ADD gets more than the rest. */
+const defaultDeadlines: CniDeadlines = { addMs: 120_000, delMs: 60_000, queryMs: 10_000 };
+
+/**
+ * Runs the plugins of network configurations (CNI 0.1.0 to 1.1.0). Operations on one container run one after the other,
+ * those on different containers at once, and GC alone. Records are kept until DEL has succeeded.
+ */
+export class CniClient {
+  readonly #directories: string[];
+  readonly #deadlines: CniDeadlines;
+  readonly #cache: AttachmentCache;
+  readonly #caller: PluginCaller;
+  readonly #containers = new KeyedLock();
+  readonly #operations = new SharedLock();
+
+  constructor(options: CniClientOptions) {
+    this.#directories = options.directories;
+    this.#deadlines = { ...defaultDeadlines, ...options.deadlines };
+    this.#cache = new AttachmentCache(options.cacheDirectory);
+    this.#caller = new PluginCaller(options.directories, options.onCall);
+  }
+
+  /**
+   * Adds a container to a network: either all plugins succeed, or DEL is run for the whole list before this rejects,
+   * also when the signal aborted. If DEL fails too, the error says so and the record stays for a later `del`.
+   */
+  async add(list: NetworkList, attachment: Attachment, signal: AbortSignal): Promise<CniResult> {
+    validateAttachment(attachment);
+    return await this.#exclusively(attachment, async () => {
+      signal.throwIfAborted();
+      await this.#requirePlugins(list);
+      // ADD must not be run twice without DEL: what an interrupted ADD left is removed first.
+      if (await this.#cache.has(attachment)) await this.#del(attachment, list, signal);
+      const cniVersion = await this.#negotiate(list, signal);
+      return await this.#addOrUndo({ network: { ...list, cniVersion }, attachment, result: null }, signal);
+    });
+  }
+
+  /**
+   * Removes an attachment, with the configuration, parameters and result of its ADD as far as there is a record, else with
+   * what is given. May be called again and again, and after the namespace is gone. Without a record and a list, nothing is done.
+   */
+  async del(attachment: Attachment, list: NetworkList | undefined, signal: AbortSignal): Promise<void> {
+    validateAttachment(attachment);
+    await this.#exclusively(attachment, () => this.#del(attachment, list, signal));
+  }
+
+  /** Asks the plugins whether an attachment is as ADD left it. Throws `not_found` without a finished ADD. */
+  async check(key: AttachmentKey, signal: AbortSignal): Promise<void> {
+    await this.#exclusively(key, async () => {
+      const record = await this.#cache.read(key);
+      if (record === undefined || record.result === null)
+        throw new PodwrightError('not_found', `CNI CHECK: ${key.containerId} was not added to a network`);
+      if (record.network.disableCheck) return;
+      if (!supportsCheck(record.network.cniVersion))
+        throw new PodwrightError('unimplemented', `CNI CHECK: version ${record.network.cniVersion} does not have it`);
+      await this.#inOrder('CHECK', record, signal);
+    });
+  }
+
+  /** Whether the network's plugins can serve ADD now; throws the first plugin's reason. Before 1.1.0 plugins cannot say. */
+  async status(list: NetworkList, signal: AbortSignal): Promise<void> {
+    await this.#requirePlugins(list);
+    const cniVersion = await this.#negotiate(list, signal);
+    if (!supportsGcAndStatus(cniVersion)) return;
+    for (const plugin of list.plugins) {
+      const network = { ...list, cniVersion };
+      await this.#caller.call({ command: 'STATUS', network, plugin, timeoutMs: this.#deadlines.queryMs }, signal);
+    }
+  }
+
+  /**
+   * Gives back what attachments to this network hold that are not in `valid`: DEL for those with a record, then GC. Goes
+   * on after an error and throws all of them at the end as one.
+   */
+  async collectGarbage(list: NetworkList, valid: AttachmentKey[], signal: AbortSignal): Promise<void> {
+    if (list.disableGC) return;
+    const failures = await this.#operations.alone(async () => [
+      ...(await this.#deleteStale(list, valid, signal)),
+      ...(await this.#runGc(list, valid, signal)),
+    ]);
+    if (failures.length > 0)
+      throw new PodwrightError('internal', `CNI GC of ${list.name}: ${failures.map(errorMessage).join('; ')}`);
+  }
+
+  /** Attachments with a record: added, half added, or not yet fully removed. */
+  async attachments(): Promise<AttachmentKey[]> {
+    return await this.#cache.list();
+  }
+
+  #exclusively<T>({ containerId }: AttachmentKey, work: () => Promise<T>): Promise<T> {
+    return this.#operations.shared(() => this.#containers.run(containerId, work));
+  }
+
+  async #requirePlugins(list: NetworkList): Promise<void> {
+    const missing = await missingPlugins(list, this.#directories);
+    if (missing.length > 0) throw missingPluginsError(missing, this.#directories);
+  }
+
+  /** Plugins are asked for their versions only where the configuration leaves a choice. */
+  async #negotiate(list: NetworkList, signal: AbortSignal): Promise<string> {
+    if (list.cniVersions.length < 2) return list.cniVersion;
+    const timeoutMs = this.#deadlines.queryMs;
+    const supported = list.plugins.map(({ type }) => this.#caller.supportedVersions(type, { timeoutMs, signal }));
+    return selectVersion(list.cniVersions, await Promise.all(supported)) ?? list.cniVersion;
+  }
+
+  async #addOrUndo(record: AttachmentRecord, signal: AbortSignal): Promise<CniResult> {
+    const { containerId } = record.attachment;
+    const undo = new Undo();
+    await this.#cache.write(record);
+    undo.add('CNI DEL', () => this.#runDel(record, new AbortController().signal));
+    try {
+      const result = await this.#runAdd(record, signal);
+      await this.#cache.write({ ...record, result: result.raw });
+      return result;
+    } catch (error) {
+      const failures = await undo.run();
+      const left = failures.length === 0 ? '' : `; and then ${describeUndoFailures(failures)}`;
+      throw wrapError(`add ${containerId} to the network ${record.network.name}${left}`, error);
+    }
+  }
+
+  async #runAdd({ network, attachment }: AttachmentRecord, signal: AbortSignal): Promise<CniResult> {
+    let result: CniResult | undefined;
+    for (const plugin of network.plugins) {
+      const extras = { prevResult: result?.raw, capabilityArgs: attachment.capabilityArgs };
+      const timeoutMs = this.#deadlines.addMs;
+      const call = { command: 'ADD', network, plugin, attachment, extras, timeoutMs } as const;
+      const output = await this.#caller.call(call, signal);
+      try {
+        result = decodeResult(output, network.cniVersion);
+      } catch (error) {
+        throw wrapError(`plugin ${plugin.type}`, error);
+      }
+    }
+    if (result === undefined) throw new PodwrightError('invalid_argument', `network ${network.name} has no plugins`);
+    return result;
+  }
+
+  async #del(attachment: Attachment, list: NetworkList | undefined, signal: AbortSignal): Promise<void> {
+    const record = await this.#readOrAssume(attachment, list);
+    if (record === undefined) return;
+    try {
+      await this.#runDel(record, signal);
+    } catch (error) {
+      throw wrapError(`remove ${attachment.containerId} from the network ${record.network.name}`, error);
+    }
+  }
+
+  /** A damaged record counts as none, but one that no list can replace is an error: something may still be held. */
+  async #readOrAssume(given: Attachment, list: NetworkList | undefined): Promise<AttachmentRecord | undefined> {
+    const assumed = list === undefined ? undefined : { network: list, attachment: given, result: null };
+    try {
+      const record = await this.#cache.read(given);
+      if (record === undefined) return assumed;
+      const netnsPath = given.netnsPath === '' ? record.attachment.netnsPath : given.netnsPath;
+      return { ...record, attachment: { ...record.attachment, netnsPath } };
+    } catch (error) {
+      if (assumed === undefined) throw error;
+      return assumed;
+    }
+  }
+
+  async #runDel(record: AttachmentRecord, signal: AbortSignal): Promise<void> {
+    const alive = await isNamespace(record.attachment.netnsPath);
+    const attachment = { ...record.attachment, netnsPath: alive ? record.attachment.netnsPath : '' };
+    const network = { ...record.network, plugins: record.network.plugins.toReversed() };
+    await this.#inOrder('DEL', { ...record, network, attachment }, signal);
+    await this.#cache.delete(attachment);
+  }
+
+  /** Stops at the first error, as the specification says: an address must not be free while a rule still leads to it. */
+  async #inOrder(command: 'DEL' | 'CHECK', record: AttachmentRecord, signal: AbortSignal): Promise<void> {
+    const { network, attachment, result } = record;
+    const prevResult = supportsPrevResultOnDel(network.cniVersion) ? (result ?? undefined) : undefined;
+    const extras = { prevResult, capabilityArgs: attachment.capabilityArgs };
+    const timeoutMs = this.#deadlines.delMs;
+    for (const plugin of network.plugins) {
+      await this.#caller.call({ command, network, plugin, attachment, extras, timeoutMs }, signal);
+    }
+  }
+
+  async #deleteStale(list: NetworkList, valid: AttachmentKey[], signal: AbortSignal): Promise<unknown[]> {
+    const failures: unknown[] = [];
+    for (const key of await this.#cache.list()) {
+      if (valid.some(({ containerId, ifName }) => containerId === key.containerId && ifName === key.ifName)) continue;
+      try {
+        const record = await this.#cache.read(key);
+        if (record?.network.name === list.name) await this.#runDel(record, signal);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    return failures;
+  }
+
+  async #runGc(list: NetworkList, valid: AttachmentKey[], signal: AbortSignal): Promise<unknown[]> {
+    const cniVersion = await this.#negotiate(list, signal);
+    if (!supportsGcAndStatus(cniVersion)) return [];
+    const validAttachments = valid.map(({ containerId, ifName }) => ({ containerID: containerId, ifname: ifName }));
+    const network = { ...list, cniVersion };
+    const failures: unknown[] = [];
+    for (const plugin of list.plugins) {
+      const call = { command: 'GC', network, plugin, extras: { validAttachments } } as const;
+      await this.#caller.call({ ...call, timeoutMs: this.#deadlines.delMs }, signal).catch((e) => failures.push(e));
+    }
+    return failures;
+  }
+}

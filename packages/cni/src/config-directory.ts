@@ -1,0 +1,86 @@
+import { open, readdir } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
+import {
+  type NetworkList,
+  type PluginConfig,
+  parseNetworkList,
+  parsePlugin,
+  parseSinglePlugin,
+} from './network-list.ts';
+
+/** The networks of a directory in the order of their files' names; the first one is the one to use. */
+export type LoadedNetworks = {
+  networks: { path: string; list: NetworkList }[];
+  /** Files that cannot be used, and why. */
+  rejected: { path: string; reason: string }[];
+};
+
+const maxFileBytes = 1 << 20;
+const maxFiles = 1000;
+
+/**
+ * Reads the `.conf`, `.conflist` and `.json` files of a directory in lexical order. A bad file is in `rejected` and the
+ * next one is tried; a directory that does not exist has no files. Throws only if the directory cannot be read.
+ */
+export async function loadNetworks(directory: string): Promise<LoadedNetworks> {
+  const loaded: LoadedNetworks = { networks: [], rejected: [] };
+  for (const path of await listFiles(directory, ['.conf', '.conflist', '.json'])) {
+    try {
+      loaded.networks.push({ path, list: await readNetwork(directory, path) });
+    } catch (error) {
+      loaded.rejected.push({ path, reason: errorMessage(error) });
+    }
+  }
+  return loaded;
+}
+
+async function readNetwork(directory: string, path: string): Promise<NetworkList> {
+  const text = await readBounded(path);
+  if (extname(path) !== '.conflist') return parseSinglePlugin(text);
+  const list = parseNetworkList(text);
+  if (!list.loadOnlyInlinedPlugins) list.plugins.push(...(await readPluginFolder(join(directory, list.name))));
+  if (list.plugins.length === 0)
+    throw new PodwrightError('invalid_argument', `the list has no plugins, and ${join(directory, list.name)} has none`);
+  return list;
+}
+
+/** Plugins that are appended to a list from the folder with the network's name beside it (spec 1.1, section 1). */
+async function readPluginFolder(folder: string): Promise<PluginConfig[]> {
+  const plugins: PluginConfig[] = [];
+  for (const path of await listFiles(folder, ['.conf'])) {
+    try {
+      plugins.push(parsePlugin(await readBounded(path)));
+    } catch (error) {
+      throw new PodwrightError('invalid_argument', `${path}: ${errorMessage(error)}`, { cause: error });
+    }
+  }
+  return plugins;
+}
+
+async function listFiles(directory: string, extensions: string[]): Promise<string[]> {
+  try {
+    const entries = await readdir(directory, { withFileTypes: true });
+    const names = entries.filter((entry) => !entry.isDirectory() && extensions.includes(extname(entry.name)));
+    if (names.length > maxFiles)
+      throw new PodwrightError('resource_exhausted', `${directory} has more than ${maxFiles} network configurations`);
+    // By bytes, as every other CNI runtime sorts: not by the locale.
+    return names.map((entry) => join(directory, entry.name)).sort();
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+async function readBounded(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const status = await file.stat();
+    if (!status.isFile()) throw new PodwrightError('invalid_argument', 'it is not a regular file');
+    if (status.size > maxFileBytes)
+      throw new PodwrightError('resource_exhausted', `it has ${status.size} bytes, more than ${maxFileBytes}`);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}

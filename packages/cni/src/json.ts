@@ -1,0 +1,37 @@
+import { PodwrightError } from '@podwright/base';
+
+/** A parsed JSON object of unknown content. */
+export type JsonObject = { [key: string]: unknown };
+
+const maxDepth = 64;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Parses text that must be one JSON object, nested at most 64 deep so that it can be written out again
+ * without overflowing the stack. Throws `invalid_argument`; `what` names the text in the message.
+ */
+export function parseJsonObject(text: string, what: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new PodwrightError('invalid_argument', `${what} is not JSON: ${(error as Error).message}`, { cause: error });
+  }
+  if (!isJsonObject(value)) throw new PodwrightError('invalid_argument', `${what} is not a JSON object`);
+  if (isDeeperThan(value, maxDepth))
+    throw new PodwrightError('invalid_argument', `${what} is nested more than ${maxDepth} deep`);
+  return value;
+}
+
+/** Walks level by level, without recursion: the text may come from anyone. */
+function isDeeperThan(root: object, limit: number): boolean {
+  let level: object[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= limit) return true;
+    level = level.flatMap((node) => Object.values(node).filter((child) => typeof child === 'object' && child !== null));
+  }
+  return false;
+}

@@ -1,0 +1,131 @@
+import { stat } from 'node:fs/promises';
+import { errorMessage, withTimeout, wrapError } from '@podwright/base';
+import type { Attachment } from './attachment.ts';
+import { isJsonObject } from './json.ts';
+import type { NetworkList, PluginConfig } from './network-list.ts';
+import { type CniCommand, PluginError, readFailure } from './plugin-error.ts';
+import { findPlugin, missingPluginsError } from './plugin-path.ts';
+import { type PluginOutput, runPlugin } from './plugin-process.ts';
+import { buildEnvironment, buildRequest, type RequestExtras } from './request.ts';
+import { currentVersion, oldestVersion } from './versions.ts';
+
+/** One plugin run that has ended, for logs and traces; `error` is undefined if it succeeded. */
+export type ObservedCall = {
+  command: CniCommand;
+  plugin: string;
+  containerId: string | undefined;
+  durationMs: number;
+  error: string | undefined;
+};
+export type CallObserver = (call: ObservedCall) => void;
+
+export type PluginCall = {
+  command: Exclude<CniCommand, 'VERSION'>;
+  network: NetworkList;
+  plugin: PluginConfig;
+  attachment?: Attachment;
+  extras?: RequestExtras;
+  timeoutMs: number;
+};
+
+/** Finds plugins, runs them with a deadline, and turns their failures into errors. */
+export class PluginCaller {
+  readonly #directories: string[];
+  readonly #onCall: CallObserver | undefined;
+  readonly #versions = new Map<string, ReadonlySet<string>>();
+
+  constructor(directories: string[], onCall?: CallObserver) {
+    this.#directories = directories;
+    this.#onCall = onCall;
+  }
+
+  /** Returns the plugin's stdout. Throws a `PluginError` if it failed, `deadline_exceeded` or the signal's reason if it was killed. */
+  async call(call: PluginCall, signal: AbortSignal): Promise<string> {
+    const { command, network, plugin, attachment } = call;
+    const environment = buildEnvironment(command, this.#directories, attachment);
+    const stdin = JSON.stringify(buildRequest(network, plugin, call.extras));
+    const startedMs = performance.now();
+    const report = (error?: unknown) =>
+      this.#onCall?.({
+        command,
+        plugin: plugin.type,
+        containerId: attachment?.containerId,
+        durationMs: performance.now() - startedMs,
+        error: error === undefined ? undefined : errorMessage(error),
+      });
+    try {
+      const output = await this.#run({
+        command,
+        type: plugin.type,
+        environment,
+        stdin,
+        timeoutMs: call.timeoutMs,
+        signal,
+      });
+      if (output.exitCode !== 0) throw failed(plugin.type, command, output);
+      report();
+      return output.stdout;
+    } catch (error) {
+      report(error);
+      throw error;
+    }
+  }
+
+  /** Versions that a plugin speaks; one that does not know VERSION is of the time before 0.2.0. */
+  async supportedVersions(
+    type: string,
+    { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  ): Promise<ReadonlySet<string>> {
+    const path = await this.#find(type);
+    const key = `${path} ${(await stat(path)).mtimeMs}`; // another program may be installed in its place
+    const known = this.#versions.get(key);
+    if (known !== undefined) return known;
+    const environment = buildEnvironment('VERSION', this.#directories);
+    const stdin = JSON.stringify({ cniVersion: currentVersion });
+    const output = await this.#run({ command: 'VERSION', type, environment, stdin, timeoutMs, signal });
+    const versions = readVersions(output);
+    this.#versions.set(key, versions);
+    return versions;
+  }
+
+  async #find(type: string): Promise<string> {
+    const path = await findPlugin(type, this.#directories);
+    if (path === undefined) throw missingPluginsError([type], this.#directories);
+    return path;
+  }
+
+  async #run(run: {
+    command: CniCommand;
+    type: string;
+    environment: Record<string, string>;
+    stdin: string;
+    timeoutMs: number;
+    signal: AbortSignal;
+  }): Promise<PluginOutput> {
+    const path = await this.#find(run.type);
+    const what = `plugin ${run.type} on ${run.command}`;
+    using signal = withTimeout(run.signal, run.timeoutMs, what);
+    try {
+      return await runPlugin({ path, environment: run.environment, stdin: run.stdin, signal });
+    } catch (error) {
+      throw wrapError(what, error);
+    }
+  }
+}
+
+function failed(plugin: string, command: CniCommand, output: PluginOutput): PluginError {
+  const how = output.signal === null ? `exit code ${output.exitCode}` : `killed by ${output.signal}`;
+  return new PluginError(readFailure({ plugin, command }, { ...output, how }));
+}
+
+function readVersions(output: PluginOutput): ReadonlySet<string> {
+  try {
+    const answer: unknown = JSON.parse(output.stdout);
+    const versions: unknown = isJsonObject(answer) ? answer.supportedVersions : undefined;
+    if (output.exitCode === 0 && Array.isArray(versions))
+      return new Set(versions.filter((version): version is string => typeof version === 'string'));
+  } catch {
+    // not an answer to VERSION
+  }
+  return new Set([oldestVersion]);
+}

@@ -1,0 +1,69 @@
+import { type ErrorCode, PodwrightError } from '@podwright/base';
+import { isJsonObject } from './json.ts';
+
+/** The commands of the protocol (spec section 2). */
+export type CniCommand = 'ADD' | 'DEL' | 'CHECK' | 'GC' | 'STATUS' | 'VERSION';
+
+/** What a plugin said when it failed (spec section 5, "Error"); `cniCode` is undefined if it did not answer in that form. */
+export type PluginFailure = {
+  plugin: string;
+  command: CniCommand;
+  cniCode: number | undefined;
+  msg: string;
+  details: string;
+};
+
+/** A plugin ended with an error of its own. */
+export class PluginError extends PodwrightError {
+  readonly failure: PluginFailure;
+
+  constructor(failure: PluginFailure) {
+    const { plugin, command, cniCode, msg, details } = failure;
+    const number = cniCode === undefined ? '' : ` (CNI error ${cniCode})`;
+    super(codeOf(cniCode), `plugin ${plugin} failed on ${command}: ${msg}${details ? `: ${details}` : ''}${number}`);
+    this.name = 'PluginError';
+    this.failure = failure;
+  }
+}
+
+/** What the plugin said, if a plugin's own error is among the causes of `error`. */
+export function pluginFailureOf(error: unknown): PluginFailure | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof PluginError) return cause.failure;
+  }
+  return undefined;
+}
+
+/** The reserved codes that say more than that it failed; see the table in section 5 of the specification. */
+function codeOf(cniCode: number | undefined): ErrorCode {
+  if (cniCode === 1) return 'failed_precondition';
+  if (cniCode === 2 || cniCode === 7) return 'invalid_argument';
+  if (cniCode === 11 || cniCode === 50 || cniCode === 51) return 'unavailable';
+  return 'internal';
+}
+
+/**
+ * Reads a failed plugin's words: its JSON error on stdout, or else whatever it wrote. `how` says how it ended, for
+ * plugins that die without a word.
+ */
+export function readFailure(
+  call: { plugin: string; command: CniCommand },
+  output: { stdout: string; stderr: string; how: string },
+): PluginFailure {
+  const stated = parseStated(output.stdout);
+  if (stated !== undefined) return { ...call, ...stated };
+  const words = [output.stderr, output.stdout].map((text) => text.trim().slice(-2000)).filter((text) => text !== '');
+  return { ...call, cniCode: undefined, msg: output.how, details: words.join('; ') };
+}
+
+function parseStated(stdout: string): { cniCode: number | undefined; msg: string; details: string } | undefined {
+  try {
+    const value: unknown = JSON.parse(stdout);
+    if (!isJsonObject(value) || typeof value.msg !== 'string') return undefined;
+    const cniCode = Number.isInteger(value.code) ? (value.code as number) : undefined;
+    const details = typeof value.details === 'string' ? value.details : '';
+    return { cniCode, msg: value.msg.slice(0, 4000), details: details.slice(0, 4000) };
+  } catch {
+    return undefined; // it wrote something else, which the caller shows as it is
+  }
+}

@@ -1,0 +1,120 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { PodwrightError } from '@podwright/base';
+import { z } from 'zod';
+import { type JsonObject, parseJsonObject } from './json.ts';
+import { isAtLeast, isVersion } from './versions.ts';
+
+/** An address that a plugin gave. `interfaceIndex` points into `interfaces`. */
+export type ResultIp = { address: string; prefixLength: number; gateway?: string; interfaceIndex?: number };
+
+/** What a plugin's ADD answered (spec section 5), the same form for every version. */
+export type CniResult = {
+  cniVersion: string;
+  /** `sandbox` is '' for an interface of the host. */
+  interfaces: { name: string; mac: string; sandbox: string }[];
+  ips: ResultIp[];
+  routes: { dst: string; gw?: string }[];
+  dns: { nameservers: string[]; domain: string; search: string[]; options: string[] };
+  /** The plugin's own words, for `prevResult`. */
+  raw: JsonObject;
+};
+
+// Bounds are far above what any plugin answers; they keep a broken one from filling our memory.
+const text = z.string().max(4096);
+const optionalText = text.nullish().transform((value) => value ?? '');
+const ip = text.refine((value) => isIP(value) !== 0 && !value.includes('%'), 'is not an IP address');
+const cidr = text.refine(isCidr, 'is not an address with a prefix length');
+const listOf = <T extends z.ZodType>(item: T, max: number) =>
+  z
+    .array(item)
+    .max(max)
+    .nullish()
+    .transform((value) => value ?? []);
+
+const dns = z
+  .object({ nameservers: listOf(ip, 64), domain: optionalText, search: listOf(text, 64), options: listOf(text, 64) })
+  .nullish()
+  .transform((value) => value ?? { nameservers: [], domain: '', search: [], options: [] });
+
+const gatewaySchema = z
+  .union([ip, z.literal('')])
+  .nullish()
+  .transform((value) => (value ? value : undefined));
+const routes = listOf(z.object({ dst: cidr, gw: gatewaySchema }), 4096);
+
+/** 0.3.0 and later; before 1.0.0 an address also had a `version` that says nothing new. */
+const modernSchema = z.object({
+  interfaces: listOf(z.object({ name: text.min(1), mac: optionalText, sandbox: optionalText }), 256),
+  ips: listOf(z.object({ address: cidr, gateway: gatewaySchema, interface: z.int().nullish() }), 256),
+  routes,
+  dns,
+});
+
+const familySchema = z.object({ ip: cidr, gateway: gatewaySchema, routes }).nullish();
+const legacySchema = z.object({ ip4: familySchema, ip6: familySchema, dns });
+
+/**
+ * Decodes an ADD result. `requestedVersion` is what the plugin was asked in; an answer without a version is in that one,
+ * and one of the other family (before or after 0.3.0) is an error, since the next plugin could not read it.
+ */
+export function decodeResult(output: string, requestedVersion: string): CniResult {
+  const raw = parseJsonObject(output, 'the result');
+  const cniVersion = raw.cniVersion === undefined || raw.cniVersion === '' ? requestedVersion : raw.cniVersion;
+  if (typeof cniVersion !== 'string' || !isVersion(cniVersion)) throw invalid("'cniVersion' is no version");
+  if (isAtLeast(cniVersion, '2.0.0')) throw invalid(`it is in version ${cniVersion}, asked was ${requestedVersion}`);
+  const modern = isAtLeast(cniVersion, '0.3.0');
+  if (modern !== isAtLeast(requestedVersion, '0.3.0'))
+    throw invalid(`it is in version ${cniVersion}, asked was ${requestedVersion}`);
+  const body = modern ? decodeModern(raw) : decodeLegacy(raw);
+  return { ...body, cniVersion, raw: { ...raw, cniVersion } };
+}
+
+type Body = Omit<CniResult, 'cniVersion' | 'raw'>;
+
+function decodeModern(raw: JsonObject): Body {
+  const { interfaces, ips, ...rest } = parse(modernSchema, raw);
+  return {
+    ...rest,
+    interfaces,
+    ips: ips.map(({ address, gateway, interface: index }, position) => {
+      if (typeof index === 'number' && (index < 0 || index >= interfaces.length))
+        throw invalid(`ips.${position}.interface is ${index}, but there are ${interfaces.length} interfaces`);
+      return { ...splitCidr(address), gateway, interfaceIndex: index ?? undefined };
+    }),
+  };
+}
+
+function decodeLegacy(raw: JsonObject): Body {
+  const { ip4, ip6, dns } = parse(legacySchema, raw);
+  if (ip4 && !isIPv4(splitCidr(ip4.ip).address)) throw invalid('ip4.ip is not an IPv4 address');
+  if (ip6 && !isIPv6(splitCidr(ip6.ip).address)) throw invalid('ip6.ip is not an IPv6 address');
+  const families = [ip4, ip6].filter((family) => family !== null && family !== undefined);
+  return {
+    interfaces: [],
+    ips: families.map(({ ip, gateway }) => ({ ...splitCidr(ip), gateway })),
+    routes: families.flatMap((family) => family.routes),
+    dns,
+  };
+}
+
+function parse<T>(schema: z.ZodType<T>, raw: JsonObject): T {
+  const parsed = schema.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw invalid(`${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+function isCidr(value: string): boolean {
+  const { address, prefixLength } = splitCidr(value);
+  if (value.includes('%')) return false; // a zone means something only on the host that wrote it
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return /\/\d{1,3}$/.test(value) && prefixLength <= bits;
+}
+
+function splitCidr(value: string): { address: string; prefixLength: number } {
+  const slash = value.lastIndexOf('/');
+  return { address: value.slice(0, slash), prefixLength: Number(value.slice(slash + 1)) };
+}
+
+const invalid = (reason: string): PodwrightError =>
+  new PodwrightError('internal', `the plugin's result cannot be used: ${reason}`);

@@ -1,0 +1,39 @@
+/** The newest version of the CNI specification that is spoken here. */
+export const currentVersion = '1.1.0';
+
+/** What a configuration without `cniVersion` means. */
+export const oldestVersion = '0.1.0';
+
+export function isVersion(text: string): boolean {
+  return /^\d{1,6}(\.\d{1,6}){0,2}$/.test(text);
+}
+
+/** Negative, zero or positive, as `a` is older than, equal to or newer than `b`; missing parts count as 0. */
+export function compareVersions(a: string, b: string): number {
+  const left = a.split('.').map(Number);
+  const right = b.split('.').map(Number);
+  for (let index = 0; index < 3; index++) {
+    const difference = (left[index] ?? 0) - (right[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+export const isAtLeast = (version: string, wanted: string): boolean => compareVersions(version, wanted) >= 0;
+
+/** When a command or a field came into the specification. */
+export const supportsCheck = (version: string): boolean => isAtLeast(version, '0.4.0');
+export const supportsPrevResultOnDel = (version: string): boolean => isAtLeast(version, '0.4.0');
+export const supportsGcAndStatus = (version: string): boolean => isAtLeast(version, '1.1.0');
+
+/**
+ * The newest of a configuration's versions that is spoken here and by all plugins (spec 1.1, "Version
+ * considerations"). Without a common one the newest spoken here, so that the plugin itself can say what it misses;
+ * undefined if the configuration is too new altogether.
+ */
+export function selectVersion(candidates: string[], plugins: ReadonlySet<string>[] = []): string | undefined {
+  const spoken = candidates
+    .filter((version) => compareVersions(version, currentVersion) <= 0)
+    .sort((a, b) => compareVersions(b, a));
+  return spoken.find((version) => plugins.every((supported) => supported.has(version))) ?? spoken[0];
+}
