@@ -5,7 +5,7 @@ import { PodwrightError } from '@podwright/base';
 export type CriEndpoint = { kind: 'unix'; path: string } | { kind: 'tcp'; host: string; port: number };
 
 /** `sun_path` of unix(7) holds 108 bytes, the last one a zero. */
-const MAX_SOCKET_PATH_BYTES = 107;
+export const MAX_SOCKET_PATH_BYTES = 107;
 
 /**
  * Reads an endpoint as the kubelet's flags have it: `unix:///path`, a bare absolute path, or `tcp://host:port`.

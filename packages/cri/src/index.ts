@@ -4,6 +4,16 @@ export type { CallOptions } from './client/connection.ts';
 export type { ServiceClient } from './client/service-client.ts';
 export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 export * from './messages.ts';
+export { type CriServer, type CriServerOptions, createCriServer } from './server/create-server.ts';
+export {
+  type CallContext,
+  type HandledService,
+  handleService,
+  type ImageHandlers,
+  type RuntimeHandlers,
+  type ServiceHandlers,
+} from './server/handlers.ts';
+export type { TcpOptions } from './server/listeners.ts';
 export {
   type GrpcServiceDefinition,
   grpcServiceDefinition,

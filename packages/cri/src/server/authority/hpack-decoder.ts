@@ -1,0 +1,147 @@
+import { PodwrightError } from '@podwright/base';
+import { decodeHuffman } from './huffman.ts';
+import { type HeaderField, STATIC_TABLE } from './static-table.ts';
+
+/** What an entry costs in a table or a list beyond its bytes (RFC 7541, 4.1). */
+const ENTRY_OVERHEAD_BYTES = 32;
+
+/** Bounds of what a peer may make us keep, in bytes as RFC 7541 (4.1) counts them. */
+export type HpackLimits = { tableBytes: number; listBytes: number };
+
+/**
+ * The decoder of one direction of a connection (RFC 7541). Its blocks depend on each other, so it sees all of
+ * them, in order. Throws `invalid_argument` for what HPACK does not allow and `resource_exhausted` above its limits;
+ * it is of no use after that.
+ */
+export class HpackDecoder {
+  readonly #limits: HpackLimits;
+  /** The newest entry first. */
+  readonly #dynamic: HeaderField[] = [];
+  #dynamicBytes = 0;
+  #capacityBytes: number;
+
+  constructor(limits: HpackLimits) {
+    this.#limits = limits;
+    this.#capacityBytes = limits.tableBytes;
+  }
+
+  /** The fields of a whole header block. */
+  decode(block: Uint8Array): HeaderField[] {
+    const reader = new BlockReader(block);
+    const fields: HeaderField[] = [];
+    let listBytes = 0;
+    while (!reader.atEnd) {
+      const field = this.#readField(reader, fields.length === 0);
+      if (field === undefined) continue;
+      listBytes += sizeOf(field);
+      if (listBytes > this.#limits.listBytes) {
+        throw new PodwrightError(
+          'resource_exhausted',
+          `hpack: header list of more than ${this.#limits.listBytes} bytes`,
+        );
+      }
+      fields.push(field);
+    }
+    return fields;
+  }
+
+  /** One representation (RFC 7541, 6): a field, or nothing for a change of the table's size. */
+  #readField(reader: BlockReader, atStart: boolean): HeaderField | undefined {
+    const first = reader.peek();
+    if (first & 0x80) return this.#entry(reader.integer(7));
+    if (first & 0x40) return this.#remember(this.#literal(reader, 6));
+    if (first & 0x20) {
+      if (!atStart) throw new PodwrightError('invalid_argument', 'hpack: table size changed within a block');
+      return this.#resize(reader.integer(5));
+    }
+    return this.#literal(reader, 4);
+  }
+
+  #literal(reader: BlockReader, indexBits: number): HeaderField {
+    const index = reader.integer(indexBits);
+    const name = index === 0 ? reader.string() : this.#entry(index)[0];
+    return [name, reader.string()];
+  }
+
+  #entry(index: number): HeaderField {
+    const field = STATIC_TABLE[index - 1] ?? this.#dynamic[index - 1 - STATIC_TABLE.length];
+    if (field === undefined) throw new PodwrightError('invalid_argument', `hpack: no entry ${index} in the tables`);
+    return field;
+  }
+
+  #remember(field: HeaderField): HeaderField {
+    this.#dynamic.unshift(field);
+    this.#dynamicBytes += sizeOf(field);
+    this.#evict();
+    return field;
+  }
+
+  #resize(bytes: number): undefined {
+    if (bytes > this.#limits.tableBytes) {
+      throw new PodwrightError(
+        'invalid_argument',
+        `hpack: table of ${bytes} bytes, ${this.#limits.tableBytes} allowed`,
+      );
+    }
+    this.#capacityBytes = bytes;
+    this.#evict();
+  }
+
+  #evict(): void {
+    while (this.#dynamicBytes > this.#capacityBytes) this.#dynamicBytes -= sizeOf(this.#dynamic.pop()!);
+  }
+}
+
+function sizeOf([name, value]: HeaderField): number {
+  return name.length + value.length + ENTRY_OVERHEAD_BYTES;
+}
+
+/** Integers are indexes and lengths; four octets beyond the prefix hold all that fit in our limits. */
+const MAX_INTEGER_OCTETS = 4;
+
+/** Reads the primitive types of RFC 7541 (5) off a block. */
+class BlockReader {
+  readonly #block: Uint8Array;
+  #position = 0;
+
+  constructor(block: Uint8Array) {
+    this.#block = block;
+  }
+
+  get atEnd(): boolean {
+    return this.#position >= this.#block.length;
+  }
+
+  peek(): number {
+    const octet = this.#block[this.#position];
+    if (octet === undefined) throw new PodwrightError('invalid_argument', 'hpack: block ends within a field');
+    return octet;
+  }
+
+  integer(prefixBits: number): number {
+    const mask = 2 ** prefixBits - 1;
+    let value = this.#next() & mask;
+    if (value < mask) return value;
+    for (let octets = 0, scale = 1; octets < MAX_INTEGER_OCTETS; octets++, scale *= 128) {
+      const octet = this.#next();
+      value += (octet & 0x7f) * scale;
+      if (octet < 0x80) return value;
+    }
+    throw new PodwrightError('invalid_argument', 'hpack: integer too long');
+  }
+
+  string(): string {
+    const huffman = (this.peek() & 0x80) !== 0;
+    const length = this.integer(7);
+    const bytes = this.#block.subarray(this.#position, this.#position + length);
+    if (bytes.length < length) throw new PodwrightError('invalid_argument', 'hpack: block ends within a string');
+    this.#position += length;
+    return huffman ? decodeHuffman(bytes).toString('latin1') : Buffer.from(bytes).toString('latin1');
+  }
+
+  #next(): number {
+    const octet = this.peek();
+    this.#position++;
+    return octet;
+  }
+}

@@ -1,0 +1,122 @@
+import type { UntypedServiceImplementation } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
+import { type Logger, PodwrightError, type Registry } from '@podwright/base';
+import { packageOf, servedIn } from '../api-version.ts';
+import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
+import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { grpcServiceDefinition, type ServiceDefinitionOptions } from '../service-definition.ts';
+import { ActiveCalls } from './active-calls.ts';
+import { type HandledService, handleService, type ImageHandlers, type RuntimeHandlers } from './handlers.ts';
+import { addIntrospection, type VisibleService } from './introspection.ts';
+import { Listeners, type TcpOptions } from './listeners.ts';
+import { createServerObserver, type ServerObserver } from './observer.ts';
+import { serveStream, serveUnary } from './serve-method.ts';
+
+/** Options of `createCriServer`. */
+export type CriServerOptions = {
+  /** Path of the unix socket. */
+  socket: string;
+  /** Permissions of the socket; 0600 if left out. */
+  mode?: number;
+  /** A TCP listener beside the socket, always with TLS. */
+  tcp?: TcpOptions;
+  handlers: { runtime: Partial<RuntimeHandlers>; image: Partial<ImageHandlers> };
+  /** Services of one's own on the same socket, from `handleService`. */
+  extraServices?: HandledService[];
+  logger: Logger;
+  /** Where calls are counted, as `grpc_server_*`. */
+  metrics?: Registry;
+};
+
+/** A server that listens. */
+export type CriServer = {
+  /** `unix://` and the path of the socket. */
+  readonly endpoint: string;
+  /** The port of the TCP listener, if there is one. */
+  readonly tcpPort: number | undefined;
+  /**
+   * Stops listening, removes the socket, ends the streams, waits up to `graceMs` (5 s) for the calls under way,
+   * and then ends those too. May be called more than once.
+   */
+  close(graceMs?: number): Promise<void>;
+};
+
+const DEFAULT_GRACE_MS = 5000;
+/** Connections without a call are closed after this long; clients open a new one when they need it. */
+const MAX_IDLE_MS = 30 * 60_000;
+/** Calls at once on one connection. */
+const MAX_CONCURRENT_STREAMS = 1000;
+
+/**
+ * Serves RuntimeService and ImageService, in v1 and v1alpha2, with reflection and health, and listens.
+ *
+ * Throws `already_exists` if a running daemon has the socket; a dead one's socket is replaced.
+ */
+export async function createCriServer(options: CriServerOptions): Promise<CriServer> {
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_concurrent_streams': MAX_CONCURRENT_STREAMS,
+    'grpc.max_connection_idle_ms': MAX_IDLE_MS,
+    'grpc.enable_channelz': 0,
+  });
+  const calls = new ActiveCalls();
+  const environment = { calls, observer: createServerObserver(options.logger, options.metrics) };
+  const visible = servicesOf(options).map((service) => addService(server, service, environment));
+  const markUnhealthy = addIntrospection(server, visible);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const listeners = await Listeners.open(options, (connection) => injector.injectConnection(connection));
+  const close = async (graceMs: number) => {
+    markUnhealthy();
+    await listeners.stop();
+    calls.abort('streams', new PodwrightError('unavailable', 'the server is closing'));
+    server.tryShutdown(() => undefined); // tells the clients; since Node.js 24 it does not wait for their calls
+    await listeners.drained(graceMs);
+    calls.abort('all', new PodwrightError('unavailable', 'the server is closing'));
+    listeners.destroyConnections();
+    server.forceShutdown();
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    endpoint: `unix://${options.socket}`,
+    tcpPort: listeners.tcpPort,
+    close: (graceMs = DEFAULT_GRACE_MS) => (closing ??= close(graceMs)),
+  };
+}
+
+type Versioned = HandledService & { options: ServiceDefinitionOptions & { packageName: string } };
+
+function servicesOf({ handlers, extraServices = [] }: CriServerOptions): Versioned[] {
+  const cri = [handleService(RuntimeService, handlers.runtime), handleService(ImageService, handlers.image)];
+  return [
+    ...(['v1', 'v1alpha2'] as const).flatMap((version) =>
+      cri.map((handled) => ({
+        ...handled,
+        options: { ...servedIn(handled.service, version), packageName: packageOf(version) },
+      })),
+    ),
+    ...extraServices.map((handled) => ({ ...handled, options: { packageName: handled.service.file.proto.package } })),
+  ];
+}
+
+/** Registers a service with grpc-js in bytes: messages are decoded and encoded by us, so that failures are ours to name. */
+function addService(
+  server: Server,
+  { service, handlers, options }: Versioned,
+  environment: { calls: ActiveCalls; observer: ServerObserver },
+): VisibleService {
+  const fullName = `${options.packageName}.${service.name}`;
+  const definition: ServiceDefinition = {};
+  const implementation: UntypedServiceImplementation = {};
+  for (const [name, method] of Object.entries(grpcServiceDefinition(service, options))) {
+    const descriptor = service.method[name]!;
+    const handler = handlers[name]?.bind(handlers) as Parameters<typeof serveUnary>[0]['handler'];
+    const served = { service: fullName, method: descriptor, handler, ...environment };
+    Object.assign(definition, { [name]: { ...method, requestDeserialize: asIs, responseSerialize: asIs } });
+    implementation[name] = method.responseStream ? serveStream(served) : serveUnary(served);
+  }
+  server.addService(definition, implementation);
+  return { fullName, packageName: options.packageName, file: service.file };
+}
+
+const asIs = (bytes: Buffer): Buffer => bytes;

@@ -1,0 +1,53 @@
+import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
+
+/** What a handler knows about the call it answers. */
+export type CallContext = {
+  /**
+   * Aborts when nobody waits for the answer any more: the client went away (reason `cancelled`), its deadline
+   * passed (`deadline_exceeded`), or the server closes (`unavailable`). It never aborts after a handler has answered.
+   */
+  readonly signal: AbortSignal;
+  /** When the client stops waiting, in ms since the epoch; `undefined` if it set no deadline. */
+  readonly deadlineMs: number | undefined;
+  /** The service as the client called it, such as `runtime.v1alpha2.RuntimeService`. */
+  readonly service: string;
+  /** The method, such as `RunPodSandbox`. */
+  readonly method: string;
+  /** W3C Trace Context of the client's span, if it sent one. */
+  readonly traceparent: string | undefined;
+};
+
+/** The part of a generated service descriptor that handlers' types are taken from. */
+export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { method: Record<string, DescMethod> };
+
+type Request<M extends { input: DescMessage }> = MessageShape<M['input']>;
+type Response<M extends { output: DescMessage }> = MessageInitShape<M['output']>;
+
+/**
+ * One function a method: unary ones return a promise of the response's fields, server streams an async iterable of
+ * them. A thrown `PodwrightError` goes to the client with the status of its code and its message; other errors
+ * are `UNKNOWN`.
+ */
+export type ServiceHandlers<S extends TypedService> = {
+  readonly [K in keyof S['method']]: S['method'][K] extends { methodKind: 'unary' }
+    ? (request: Request<S['method'][K]>, context: CallContext) => Promise<Response<S['method'][K]>>
+    : (request: Request<S['method'][K]>, context: CallContext) => AsyncIterable<Response<S['method'][K]>>;
+};
+
+/** Handlers of the CRI's RuntimeService. */
+export type RuntimeHandlers = ServiceHandlers<typeof RuntimeService>;
+
+/** Handlers of the CRI's ImageService. */
+export type ImageHandlers = ServiceHandlers<typeof ImageService>;
+
+/** A service and who answers its methods; a method without a handler answers `UNIMPLEMENTED`. */
+export type HandledService = { service: TypedService; handlers: Partial<ServiceHandlers<TypedService>> };
+
+/** Pairs a service with its handlers, checked against each other. */
+export function handleService<S extends TypedService>(
+  service: S,
+  handlers: Partial<ServiceHandlers<S>>,
+): HandledService {
+  return { service, handlers: handlers as HandledService['handlers'] };
+}

@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createServer as createTlsServer } from 'node:tls';
+import { errorMessage, type Logger, PodwrightError, wrapError } from '@podwright/base';
+import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
+import { acceptAnyAuthority } from './authority/accept-any-authority.ts';
+import { listenUnix, type SocketFile } from './unix-socket.ts';
+
+/** A TCP listener. With `clientCa` (PEM) only clients with a certificate of that authority are let in. */
+export type TcpOptions = {
+  address: string;
+  /** 0 for any free port. */
+  port: number;
+  tls: { certificate: Buffer; key: Buffer; clientCa?: Buffer };
+};
+
+/** Where a server listens, and its open connections. */
+export class Listeners {
+  readonly tcpPort: number | undefined;
+  readonly #servers: Server[];
+  readonly #socketFile: SocketFile;
+  readonly #connections: Set<Socket>;
+
+  private constructor(servers: Server[], socketFile: SocketFile, connections: Set<Socket>) {
+    this.#servers = servers;
+    this.#socketFile = socketFile;
+    this.#connections = connections;
+    const address = servers[1]?.address();
+    this.tcpPort = typeof address === 'object' ? address?.port : undefined;
+  }
+
+  /** Starts to listen on the unix socket and, if asked for, on TCP; every connection goes to `accept`. */
+  static async open(
+    options: { socket: string; mode?: number; tcp?: TcpOptions; logger: Logger },
+    accept: (connection: Duplex) => void,
+  ): Promise<Listeners> {
+    const connections = new Set<Socket>();
+    const onConnection = (socket: Socket) => {
+      connections.add(socket);
+      socket.once('close', () => connections.delete(socket));
+      accept(acceptAnyAuthority(socket, options.logger));
+    };
+    const unix = createServer(onConnection);
+    const socketFile = await listenUnix(unix, socketPath(options.socket), options.mode ?? 0o600);
+    try {
+      const servers = options.tcp === undefined ? [unix] : [unix, await listenTls(options.tcp, onConnection)];
+      for (const server of servers) server.on('error', (error) => logAcceptError(options.logger, error));
+      return new Listeners(servers, socketFile, connections);
+    } catch (error) {
+      unix.close();
+      await socketFile.remove();
+      throw error;
+    }
+  }
+
+  /** Accepts no more connections and removes the socket. */
+  async stop(): Promise<void> {
+    for (const server of this.#servers) server.close();
+    await this.#socketFile.remove();
+  }
+
+  /** Resolves once every connection is closed, or after `graceMs`. */
+  async drained(graceMs: number): Promise<void> {
+    const timeout = AbortSignal.timeout(graceMs);
+    for (const socket of this.#connections) {
+      if (timeout.aborted) return;
+      await once(socket, 'close', { signal: timeout }).catch(() => undefined);
+    }
+  }
+
+  /** Cuts every connection that is still open. */
+  destroyConnections(): void {
+    for (const socket of this.#connections) socket.destroy();
+  }
+}
+
+function socketPath(socket: string): string {
+  const endpoint = parseEndpoint(socket);
+  if (endpoint.kind === 'unix') return endpoint.path;
+  throw new PodwrightError('invalid_argument', `CRI server socket ${socket}: expected the path of a unix socket`);
+}
+
+/** Such as too many open files: the connection is lost, the server goes on. */
+function logAcceptError(logger: Logger, error: Error): void {
+  logger.error({ error: errorMessage(error) }, 'accept a connection');
+}
+
+async function listenTls({ address, port, tls }: TcpOptions, onConnection: (socket: Socket) => void): Promise<Server> {
+  const { certificate, key, clientCa } = tls;
+  const server = createTlsServer(
+    { cert: certificate, key, ca: clientCa, requestCert: clientCa !== undefined, ALPNProtocols: ['h2'] },
+    onConnection,
+  );
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(port, address, resolve);
+  try {
+    await promise;
+  } catch (error) {
+    throw wrapError(`listen on ${formatEndpoint({ kind: 'tcp', host: address, port })}`, error, 'internal');
+  }
+  server.off('error', reject);
+  return server;
+}

@@ -1,0 +1,82 @@
+import type { DescMethod, Message } from '@bufbuild/protobuf';
+import {
+  Counter,
+  type ErrorCode,
+  errorCode,
+  errorMessage,
+  Histogram,
+  type Logger,
+  PodwrightError,
+  type Registry,
+} from '@podwright/base';
+import { redactedJson } from './redact.ts';
+
+/** A call that a server has begun to answer. */
+export type ObservedCall = { service: string; method: DescMethod; request: Message | undefined };
+
+/** Sees every call of a server: `started` returns what to call when it has ended, with its error if it failed. */
+export type ServerObserver = { started(call: ObservedCall): (error?: unknown) => void };
+
+/** Failures that are the server's own, rather than its client's. */
+const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set([
+  'unknown',
+  'internal',
+  'unavailable',
+  'data_loss',
+  'resource_exhausted',
+]);
+
+/** Logs calls (debug; failed ones info, or warn if the fault is ours) and counts and times them in `registry`. */
+export function createServerObserver(logger: Logger, registry?: Registry): ServerObserver {
+  const metrics = registry === undefined ? undefined : serverMetrics(registry);
+  return {
+    started({ service, method, request }) {
+      const startedAtMs = performance.now();
+      const labels = { grpc_service: service, grpc_method: method.name };
+      metrics?.started.inc(labels);
+      return (error) => {
+        const durationMs = performance.now() - startedAtMs;
+        const code = error === undefined ? 'ok' : errorCode(error);
+        metrics?.handled.inc({ ...labels, grpc_code: code });
+        metrics?.seconds.observe(labels, durationMs / 1000);
+        const fields = { call: `${service}/${method.name}`, durationMs: Math.round(durationMs * 10) / 10 };
+        logger.debug({ ...fields, code, request: lazyRequest(method, request) }, 'answered a call');
+        if (error !== undefined) logFailure(logger, fields, error);
+      };
+    },
+  };
+}
+
+function logFailure(logger: Logger, fields: object, error: unknown): void {
+  const code = errorCode(error);
+  const level = OWN_FAULTS.has(code) ? 'warn' : 'info';
+  const stack = error instanceof PodwrightError || !(error instanceof Error) ? undefined : error.stack;
+  logger[level]({ ...fields, code, error: errorMessage(error), stack }, 'a call failed');
+}
+
+/** Turned into JSON only if the log's level wants it. */
+function lazyRequest(method: DescMethod, request: Message | undefined): object | undefined {
+  return request === undefined ? undefined : { toJSON: () => redactedJson(method.input, request) };
+}
+
+/** The metrics that gRPC servers in Go have under these names; codes are ours, in lower case. */
+function serverMetrics(registry: Registry) {
+  const labelNames = ['grpc_service', 'grpc_method'] as const;
+  const registers = [registry];
+  return {
+    started: new Counter({ name: 'grpc_server_started_total', help: 'Calls begun', labelNames, registers }),
+    handled: new Counter({
+      name: 'grpc_server_handled_total',
+      help: 'Calls answered, by result',
+      labelNames: [...labelNames, 'grpc_code'] as const,
+      registers,
+    }),
+    seconds: new Histogram({
+      name: 'grpc_server_handling_seconds',
+      help: 'How long calls took to be answered, in seconds',
+      labelNames,
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, link, lstat, rename, unlink } from 'node:fs/promises';
+import { connect, type Server } from 'node:net';
+import { dirname, join } from 'node:path';
+import { isErrno, PodwrightError, withTimeout, wrapError } from '@podwright/base';
+import { MAX_SOCKET_PATH_BYTES } from '../endpoint.ts';
+
+/** A bound socket file; `remove` takes it away again if it is still ours. */
+export type SocketFile = { path: string; remove(): Promise<void> };
+
+/** How often a socket file may be replaced under our hands before we give up. */
+const MAX_ATTEMPTS = 5;
+/** A live daemon accepts a connection at once; one that is so busy that it doesn't within this time is alive too. */
+const PROBE_TIMEOUT_MS = 2000;
+
+/**
+ * Makes `server` listen on the unix socket `path` with `mode`.
+ *
+ * The socket is bound under a temporary name and linked to its own once its mode is right, so that nobody can
+ * connect too early and two daemons that start together cannot both get the name. The file of a daemon that
+ * died is replaced. Throws `already_exists` if a daemon answers there, and `failed_precondition` if the path is
+ * something else than a socket.
+ */
+export async function listenUnix(server: Server, path: string, mode: number): Promise<SocketFile> {
+  const temporary = join(dirname(path), `.${randomBytes(4).toString('hex')}`);
+  if (Buffer.byteLength(temporary) > MAX_SOCKET_PATH_BYTES) {
+    throw new PodwrightError('invalid_argument', `listen on ${path}: the path is too long; choose a shorter directory`);
+  }
+  await bind(server, temporary, path);
+  try {
+    await chmod(temporary, mode);
+    await claim(temporary, path);
+    const { ino, dev } = await lstat(temporary);
+    return { path, remove: () => removeIfSame(path, { ino, dev }) };
+  } finally {
+    await unlink(temporary);
+  }
+}
+
+async function bind(server: Server, temporary: string, path: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const umask = process.umask(0o177); // bind(2) happens within listen()
+  try {
+    server.once('error', reject).listen(temporary, resolve);
+  } finally {
+    process.umask(umask);
+  }
+  try {
+    await promise;
+  } catch (error) {
+    throw wrapError(`listen on ${path}`, error, isErrno(error, 'EACCES') ? 'permission_denied' : 'internal');
+  } finally {
+    server.off('error', reject);
+  }
+}
+
+async function claim(temporary: string, path: string): Promise<void> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    try {
+      return await link(temporary, path);
+    } catch (error) {
+      if (!isErrno(error, 'EEXIST')) throw wrapError(`listen on ${path}`, error, 'internal');
+    }
+    await removeStale(path);
+  }
+  throw new PodwrightError('aborted', `listen on ${path}: the socket is replaced again and again by other daemons`);
+}
+
+/** Takes the socket of a dead daemon away, and only that: what appeared meanwhile is put back. */
+async function removeStale(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined) return;
+  if (!found.isSocket()) {
+    throw new PodwrightError(
+      'failed_precondition',
+      `listen on ${path}: it is not a socket; remove it or use another path`,
+    );
+  }
+  if (await isAlive(path)) {
+    throw new PodwrightError(
+      'already_exists',
+      `listen on ${path}: a running daemon already answers there; stop it or choose another socket`,
+    );
+  }
+  const grave = `${path}.${randomBytes(4).toString('hex')}`;
+  await rename(path, grave);
+  const buried = await lstat(grave);
+  if (buried.ino !== found.ino) await link(grave, path).catch(() => undefined);
+  await unlink(grave);
+}
+
+async function isAlive(path: string): Promise<boolean> {
+  using signal = withTimeout(undefined, PROBE_TIMEOUT_MS, `connect to ${path}`);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(path);
+  signal.addEventListener('abort', () => resolve(true), { once: true });
+  socket.once('connect', () => resolve(true)).once('error', (error) => resolve(isErrno(error, 'EAGAIN')));
+  try {
+    return await promise;
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function removeIfSame(path: string, own: { ino: number; dev: number }): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.ino === own.ino && found.dev === own.dev) await unlink(path);
+}
