@@ -1,0 +1,135 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ErrorCode, isErrno, PodwrightError, wrapError } from '@podwright/base';
+
+export type HttpCall = {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  query?: Record<string, string | string[] | undefined>;
+  body?: string;
+  signal?: AbortSignal;
+};
+
+/** Answers of a small API; a larger one is an error. */
+const MAX_ANSWER_BYTES = 64 << 20;
+
+/** Calls an HTTP API on a unix socket. Errors carry the words of the API's `Status` object. */
+export class UnixHttp {
+  readonly #socketPath: string;
+
+  constructor(socketPath: string) {
+    this.#socketPath = socketPath;
+  }
+
+  async json<T>(call: HttpCall): Promise<T> {
+    const response = await this.stream(call);
+    return JSON.parse(await readAll(response)) as T;
+  }
+
+  /** The response once its head is there; the caller reads the body. */
+  async stream(call: HttpCall): Promise<IncomingMessage> {
+    const response = await this.#send(call);
+    if ((response.statusCode ?? 500) < 300) return response;
+    throw statusError(response.statusCode ?? 500, await readAll(response));
+  }
+
+  /** Upgrades the connection; the result is the raw connection after the answer's head. */
+  upgrade(
+    call: HttpCall,
+    headers: Record<string, string | string[]>,
+  ): Promise<{ socket: Duplex; head: Buffer; response: IncomingMessage }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{
+      socket: Duplex;
+      head: Buffer;
+      response: IncomingMessage;
+    }>();
+    const outgoing = this.#request(call, headers);
+    outgoing.on('upgrade', (response, socket, head) => resolve({ socket, head, response }));
+    outgoing.on('response', (response) => {
+      readAll(response).then((body) => reject(statusError(response.statusCode ?? 500, body)), reject);
+    });
+    outgoing.on('error', (error) => reject(this.#explain(error)));
+    outgoing.end();
+    return promise;
+  }
+
+  #send(call: HttpCall): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const outgoing = this.#request(call, {});
+    outgoing.on('response', resolve);
+    outgoing.on('error', (error) => reject(this.#explain(error)));
+    outgoing.end(call.body);
+    return promise;
+  }
+
+  #request(call: HttpCall, headers: Record<string, string | string[]>): ClientRequest {
+    return request({
+      socketPath: this.#socketPath,
+      method: call.method,
+      path: call.path + encodeQuery(call.query ?? {}),
+      headers: { host: 'localhost', ...headers },
+      signal: call.signal,
+      agent: false,
+    });
+  }
+
+  #explain(error: Error): PodwrightError {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ECONNREFUSED')) {
+      return new PodwrightError(
+        'unavailable',
+        `no node is running (nobody answers on ${this.#socketPath}); start one with 'podwright run FILE' or 'podwright node'`,
+        { cause: error },
+      );
+    }
+    if (isErrno(error, 'EACCES')) {
+      return new PodwrightError(
+        'permission_denied',
+        `open ${this.#socketPath}: only root may; call podwright with sudo`,
+        { cause: error },
+      );
+    }
+    return wrapError(`call the node on ${this.#socketPath}`, error);
+  }
+}
+
+function encodeQuery(query: Record<string, string | string[] | undefined>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const item of Array.isArray(value) ? value : value === undefined ? [] : [value]) parameters.append(name, item);
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+async function readAll(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_ANSWER_BYTES)
+      throw new PodwrightError('resource_exhausted', `the node's answer is over ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const CODES: Record<number, ErrorCode> = {
+  400: 'invalid_argument',
+  403: 'permission_denied',
+  404: 'not_found',
+  409: 'already_exists',
+  422: 'invalid_argument',
+  501: 'unimplemented',
+  503: 'unavailable',
+  504: 'deadline_exceeded',
+};
+
+function statusError(statusCode: number, body: string): PodwrightError {
+  let message = body;
+  try {
+    message = (JSON.parse(body) as { message?: string }).message ?? body;
+  } catch {
+    // Not a Status object: the text itself is the message.
+  }
+  return new PodwrightError(CODES[statusCode] ?? 'internal', message.trim() || `the node answered ${statusCode}`);
+}

@@ -1,0 +1,11 @@
+import { NodeClient } from '../client/node-client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { readManifests } from '../run/manifests.ts';
+
+/** `podwright apply FILE…`. */
+export async function apply({ config }: CommandContext, files: string[]): Promise<void> {
+  const { text } = readManifests(files);
+  const { objects } = await new NodeClient(config.apiSocket).apply(text);
+  for (const { kind, namespace, name, action } of objects)
+    console.log(`${kind.toLowerCase()} ${namespace}/${name} ${action}`);
+}

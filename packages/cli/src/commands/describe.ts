@@ -1,0 +1,79 @@
+import type { Container, ContainerState, Pod } from '@podwright/kubelet';
+import { stringify } from 'yaml';
+import { NodeClient } from '../client/node-client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type OutputFormat, printAs } from '../output/format.ts';
+import { podStatusWord } from '../run/pod-rows.ts';
+import { eventTable } from './events.ts';
+
+export type DescribeOptions = { namespace: string; output: OutputFormat };
+
+/** `podwright describe POD`. */
+export async function describe({ config }: CommandContext, name: string, options: DescribeOptions): Promise<void> {
+  const client = new NodeClient(config.apiSocket);
+  const [pod, events] = await Promise.all([client.pod(options.namespace, name), client.events()]);
+  const mine = events.filter(({ involvedObject }) => involvedObject.uid === pod.metadata.uid);
+  printAs(
+    options.output,
+    { pod, events: mine },
+    () => `${stringify(summary(pod)).trimEnd()}\nEvents:\n${eventTable(mine)}`,
+  );
+}
+
+/** What a person asks first, in kubectl's words. */
+function summary(pod: Pod): object {
+  const { metadata, spec, status } = pod;
+  return {
+    Name: metadata.name,
+    Namespace: metadata.namespace,
+    UID: metadata.uid,
+    ...(metadata.labels && { Labels: metadata.labels }),
+    Status: podStatusWord(pod),
+    ...(status?.message && { Message: status.message }),
+    Started: status?.startTime ?? '-',
+    IPs: status?.podIPs?.map(({ ip }) => ip).join(', ') || '-',
+    'QoS Class': status?.qosClass ?? '-',
+    ...(spec.initContainers && {
+      'Init Containers': Object.fromEntries(spec.initContainers.map((container) => describeContainer(pod, container))),
+    }),
+    Containers: Object.fromEntries(spec.containers.map((container) => describeContainer(pod, container))),
+    Conditions: Object.fromEntries(
+      (status?.conditions ?? []).map(({ type, status, reason }) => [type, reason ? `${status} (${reason})` : status]),
+    ),
+    ...(spec.volumes && { Volumes: Object.fromEntries(spec.volumes.map(({ name, ...source }) => [name, source])) }),
+  };
+}
+
+function describeContainer(pod: Pod, container: Container): [string, object] {
+  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const status = statuses.find(({ name }) => name === container.name);
+  return [
+    container.name,
+    {
+      Image: container.image,
+      ...(status?.containerID && { 'Container ID': status.containerID }),
+      ...(container.command && { Command: container.command.join(' ') }),
+      ...(container.ports && {
+        Ports: container.ports
+          .map(
+            ({ containerPort, hostPort, protocol }) =>
+              `${hostPort ? `host ${hostPort} to ` : ''}${containerPort}/${protocol}`,
+          )
+          .join(', '),
+      }),
+      State: stateWords(status?.state),
+      ...(status?.lastState &&
+        Object.keys(status.lastState).length > 0 && { 'Last State': stateWords(status.lastState) }),
+      Ready: status?.ready ?? false,
+      'Restart Count': status?.restartCount ?? 0,
+    },
+  ];
+}
+
+function stateWords(state: ContainerState | undefined): string {
+  if (state?.running) return `Running since ${state.running.startedAt}`;
+  const { terminated, waiting } = state ?? {};
+  if (terminated)
+    return `Terminated: ${terminated.reason ?? 'no reason'}, exit code ${terminated.exitCode}${terminated.message ? `: ${terminated.message}` : ''}`;
+  return `Waiting${waiting?.reason ? `: ${waiting.reason}` : ''}${waiting?.message ? `: ${waiting.message}` : ''}`;
+}

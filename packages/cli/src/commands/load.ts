@@ -1,0 +1,25 @@
+import { resolve } from 'node:path';
+import { PodwrightError } from '@podwright/base';
+import type { CommandContext } from '../command-context.ts';
+import { withRuntime } from '../daemon/with-runtime.ts';
+import { ProgressLine } from '../output/progress-line.ts';
+import { transferWords } from '../run/live-view.ts';
+
+/** `podwright load PATH`. */
+export async function load(context: CommandContext, path: string, options: { name?: string }): Promise<void> {
+  await withRuntime(context, async (cri) => {
+    const line = new ProgressLine(process.stderr);
+    try {
+      for await (const { event } of cri.transfers.load({ path: resolve(path), name: options.name ?? '' })) {
+        if (event.case === 'progress') line.show(transferWords(event.value));
+        if (event.case !== 'loaded') continue;
+        line.end();
+        if (event.value.images.length === 0)
+          throw new PodwrightError('invalid_argument', `load ${path}: there is no image in it`);
+        for (const image of event.value.images) console.log(`loaded ${image.references.join(', ') || image.id}`);
+      }
+    } finally {
+      line.end();
+    }
+  });
+}

@@ -1,0 +1,45 @@
+import type { Pod } from '@podwright/kubelet';
+import { NodeClient } from '../client/node-client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type OutputFormat, printAs } from '../output/format.ts';
+import { renderTable } from '../output/table.ts';
+import { formatAge } from '../output/units.ts';
+import { podStatusWord, readyCount, restartCount } from '../run/pod-rows.ts';
+
+export type PsOptions = { output: OutputFormat };
+
+/** `podwright ps`. */
+export async function ps({ config }: CommandContext, options: PsOptions): Promise<void> {
+  const items = await new NodeClient(config.apiSocket).pods();
+  printAs(options.output, { apiVersion: 'v1', kind: 'PodList', items }, () =>
+    podTable(items, options.output === 'wide'),
+  );
+}
+
+function podTable(pods: Pod[], wide: boolean): string {
+  if (pods.length === 0) return "no pods; 'podwright run FILE' or 'podwright apply FILE' makes some";
+  const now = Date.now();
+  const rows = pods.map((pod) => [
+    pod.metadata.namespace,
+    pod.metadata.name,
+    readyCount(pod),
+    podStatusWord(pod),
+    String(restartCount(pod)),
+    pod.status?.podIP ?? '-',
+    formatAge(pod.status?.startTime, now),
+    ...(wide
+      ? [pod.status?.qosClass ?? '-', pod.metadata.uid, pod.spec.containers.map(({ image }) => image).join(',')]
+      : []),
+  ]);
+  const header = [
+    'NAMESPACE',
+    'NAME',
+    'READY',
+    'STATUS',
+    'RESTARTS',
+    'IP',
+    'AGE',
+    ...(wide ? ['QOS', 'UID', 'IMAGES'] : []),
+  ];
+  return renderTable(header, rows, process.stdout.isTTY && !wide ? process.stdout.columns : undefined);
+}

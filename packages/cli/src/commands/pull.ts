@@ -1,0 +1,46 @@
+import { isUnimplemented } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import type { CommandContext } from '../command-context.ts';
+import { withRuntime } from '../daemon/with-runtime.ts';
+import { ProgressLine } from '../output/progress-line.ts';
+import { formatBytes, formatDuration } from '../output/units.ts';
+import { transferWords } from '../run/live-view.ts';
+
+export type PullOptions = { creds?: string };
+
+/** `podwright pull IMAGE…`, one after the other, with progress in bytes. */
+export async function pull(context: CommandContext, references: string[], options: PullOptions): Promise<void> {
+  await withRuntime(context, async (cri) => {
+    for (const reference of references) await pullOne(cri, reference, options);
+  });
+}
+
+async function pullOne(cri: CriClient, reference: string, options: PullOptions): Promise<void> {
+  const startedAtMs = Date.now();
+  const watching = new AbortController();
+  const line = new ProgressLine(process.stderr);
+  const progress = showProgress(cri, line, watching.signal);
+  const [username = '', password = ''] = options.creds?.split(/:(.*)/s) ?? [];
+  try {
+    const { imageRef } = await cri.image.pullImage({
+      image: { image: reference },
+      auth: options.creds === undefined ? undefined : { username, password },
+    });
+    const { image } = await cri.image.imageStatus({ image: { image: imageRef } });
+    line.end();
+    const size = image === undefined ? '' : `, ${formatBytes(Number(image.size))}`;
+    console.log(`${reference}: ${imageRef}${size} in ${formatDuration(Date.now() - startedAtMs)}`);
+  } finally {
+    line.end();
+    watching.abort();
+    await progress;
+  }
+}
+
+async function showProgress(cri: CriClient, line: ProgressLine, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const progress of cri.transfers.watch({}, { signal })) line.show(transferWords(progress));
+  } catch (error) {
+    if (!signal.aborted && !isUnimplemented(error)) throw error;
+  }
+}

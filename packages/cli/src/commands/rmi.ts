@@ -1,0 +1,21 @@
+import { PodwrightError } from '@podwright/base';
+import type { CommandContext } from '../command-context.ts';
+import { withRuntime } from '../daemon/with-runtime.ts';
+
+/** `podwright rmi IMAGE…`. */
+export async function removeImages(context: CommandContext, references: string[]): Promise<void> {
+  await withRuntime(context, async (cri) => {
+    const missing: string[] = [];
+    for (const reference of references) {
+      const { image } = await cri.image.imageStatus({ image: { image: reference } });
+      if (image === undefined) {
+        missing.push(reference);
+        continue;
+      }
+      await cri.image.removeImage({ image: { image: reference } });
+      console.log(`removed ${image.repoTags.join(', ') || image.id}`);
+    }
+    if (missing.length > 0)
+      throw new PodwrightError('not_found', `no such image: ${missing.join(', ')}; 'podwright images' lists them`);
+  });
+}

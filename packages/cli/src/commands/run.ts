@@ -1,0 +1,128 @@
+import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
+import { connectCri } from '@podwright/cri';
+import type { CommandContext } from '../command-context.ts';
+import { type EnsuredNode, ensureNode } from '../daemon/ensure-node.ts';
+import { PlainView, podTable, type RunView, TerminalView } from '../run/live-view.ts';
+import { LogFollower } from '../run/log-follower.ts';
+import { readManifests } from '../run/manifests.ts';
+import { exitCodeOf } from '../run/pod-rows.ts';
+import {
+  Interrupted,
+  interruptSignals,
+  RunSession,
+  showEvents,
+  showTransfers,
+  timeoutSignal,
+} from '../run/run-session.ts';
+
+export type RunOptions = { once?: boolean; detach?: boolean; timeout?: number; quiet?: boolean };
+
+/** `podwright run FILE…`: returns the exit code. */
+export async function run(files: string[], options: RunOptions, context: CommandContext): Promise<number> {
+  const manifest = readRunnable(files);
+  const signals = interruptSignals();
+  const node = await ensureNode(context.config, context.configArgs);
+  const session = new RunSession(node.client, await node.client.apply(manifest));
+  const watching = new AbortController();
+  const watch = session.watch(watching.signal);
+  const stop = AbortSignal.any([signals.first, timeoutSignal(options.timeout)]);
+  let exitCode = 0;
+  try {
+    await comeUp(session, { node, criSocket: context.config.criSocket, stop });
+    if (options.detach) return await leaveRunning(session, watching);
+    exitCode = await followLogs(session, { node, once: options.once ?? false, stop });
+  } catch (error) {
+    exitCode = explain(error);
+    if (options.detach && !(error instanceof Interrupted)) return exitCode;
+  }
+  await takeDown(session, { node, again: signals.again });
+  watching.abort();
+  await watch;
+  return exitCode;
+}
+
+/** `run` is for pods; other objects may come along. */
+function readRunnable(files: string[]): string {
+  const { text, objects } = readManifests(files);
+  if (objects.some(({ kind }) => kind === 'Pod')) return text;
+  throw new PodwrightError(
+    'invalid_argument',
+    `run ${files.join(', ')}: no Pod in it; 'podwright apply' takes other objects`,
+  );
+}
+
+async function comeUp(
+  session: RunSession,
+  context: { node: EnsuredNode; criSocket: string; stop: AbortSignal },
+): Promise<void> {
+  const { node, stop } = context;
+  const view: RunView = process.stdout.isTTY ? new TerminalView(process.stdout) : new PlainView(process.stdout);
+  const showing = new AbortController();
+  const signal = AbortSignal.any([showing.signal, stop]);
+  const info = await node.client.node();
+  const cri = await connectCri({ runtimeEndpoint: info.runtime.endpoint, logger: silentLogger });
+  using _listener = session.onPod((pod) => view.pod(pod));
+  const uids = new Set(session.uids);
+  const shown = Promise.all([showTransfers(cri, view, signal), showEvents(node.client, { uids, view, signal })]);
+  try {
+    await session.settled(stop);
+  } finally {
+    showing.abort();
+    await shown;
+    view.close();
+    cri.close();
+  }
+  console.log(
+    podTable([...session.pods.values()], session.tookMs, process.stdout.isTTY ? process.stdout.columns : undefined),
+  );
+}
+
+async function leaveRunning(session: RunSession, watching: AbortController): Promise<number> {
+  watching.abort();
+  console.log(`${session.pods.size} pods go on running; see 'podwright ps', 'podwright logs', 'podwright delete'`);
+  return 0;
+}
+
+async function followLogs(
+  session: RunSession,
+  context: { node: EnsuredNode; once: boolean; stop: AbortSignal },
+): Promise<number> {
+  const following = new AbortController();
+  const logs = new LogFollower(context.node.client, AbortSignal.any([following.signal, context.stop]));
+  using _listener = session.onPod((pod) => logs.update(pod));
+  try {
+    if (!context.once) {
+      await new Promise<never>((_resolve, reject) => {
+        context.stop.addEventListener('abort', () => reject(context.stop.reason), { once: true });
+        session.failed.catch(reject);
+      });
+    }
+    await session.ended(context.stop);
+    await logs.drain();
+    return exitCodeOf([...session.pods.values()]);
+  } finally {
+    following.abort();
+  }
+}
+
+function explain(error: unknown): number {
+  if (error instanceof Interrupted) return error.exitCode;
+  console.error(`podwright: ${errorMessage(error)}`);
+  return 1;
+}
+
+/** Stops the pods gracefully, then the node if this command started it and nobody else uses it. */
+async function takeDown(session: RunSession, context: { node: EnsuredNode; again: AbortSignal }): Promise<void> {
+  const { node, again } = context;
+  console.error('stopping the pods (Ctrl-C again: at once)');
+  try {
+    await session.remove(undefined, again);
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    await session.remove(0, AbortSignal.timeout(60_000));
+  }
+  if (!node.started) return;
+  const others = await node.client.pods();
+  if (others.length === 0) return node.client.stop({ removeHostState: true });
+  console.error(`the node goes on: it has ${others.length} other pods; 'podwright ps' lists them`);
+}

@@ -1,0 +1,27 @@
+import { errorCode } from '@podwright/base';
+import { NodeClient } from '../client/node-client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type OutputFormat, printAs } from '../output/format.ts';
+import { renderTable } from '../output/table.ts';
+import { VERSION } from '../program.ts';
+
+export type VersionOptions = { output: OutputFormat };
+
+/** `podwright version`; a node that does not run is not an error here. */
+export async function version({ config }: CommandContext, options: VersionOptions): Promise<void> {
+  const node = await new NodeClient(config.apiSocket).node().catch((error: unknown) => {
+    if (errorCode(error) === 'unavailable' || errorCode(error) === 'permission_denied') return undefined;
+    throw error;
+  });
+  const value = { client: VERSION, node: node?.version, runtime: node?.runtime, nodejs: process.version };
+  const rows = [
+    ['podwright', VERSION],
+    ['node', node?.version ?? 'not running'],
+    [
+      'runtime',
+      node === undefined ? '-' : `${node.runtime.name} ${node.runtime.version}, CRI ${node.runtime.apiVersion}`,
+    ],
+    ['Node.js', process.version],
+  ];
+  printAs(options.output, value, () => renderTable(['PART', 'VERSION'], rows));
+}

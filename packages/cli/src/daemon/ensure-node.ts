@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode, PodwrightError, waitFor, withTimeout } from '@podwright/base';
+import { NodeClient } from '../client/node-client.ts';
+import type { NodeConfig } from '../config.ts';
+
+/** How long a node may take until its API answers. */
+const START_TIMEOUT_MS = 30_000;
+
+/** The node's API, and whether this call started the node. */
+export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
+
+/** Connects to the node of this configuration; starts its daemon when none answers. `configArgs` are the flags that select it. */
+export async function ensureNode(config: NodeConfig, configArgs: string[]): Promise<EnsuredNode> {
+  const client = new NodeClient(config.apiSocket);
+  const logFile = join(config.root, 'node.log');
+  if (await answers(client)) return { client, started: false, logFile };
+  if (process.getuid?.() !== 0) {
+    throw new PodwrightError(
+      'permission_denied',
+      'start a node: this needs root (namespaces, mounts, cgroups, networks); call podwright with sudo',
+    );
+  }
+  mkdirSync(config.root, { recursive: true, mode: 0o711 });
+  const logOffset = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+  const log = openSync(logFile, 'a', 0o600);
+  const daemon = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...configArgs, 'node'], {
+    detached: true,
+    stdio: ['ignore', log, log],
+    cwd: '/',
+  });
+  daemon.unref();
+  let ended: string | undefined;
+  daemon.once('exit', (code, signal) => {
+    ended = signal === null ? `exit code ${code}` : `killed by ${signal}`;
+  });
+  using deadline = withTimeout(undefined, START_TIMEOUT_MS, 'start the node');
+  await waitFor(
+    async () => {
+      if (ended !== undefined) throw startFailure(ended, { logFile, logOffset });
+      return (await answers(client)) ? true : undefined;
+    },
+    { intervalMs: 10, signal: deadline },
+  );
+  return { client, started: true, logFile };
+}
+
+async function answers(client: NodeClient): Promise<boolean> {
+  try {
+    await client.node();
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'unavailable') return false;
+    throw error;
+  }
+}
+
+/** The daemon's own last error line says more than its exit code. */
+function startFailure(ended: string, log: { logFile: string; logOffset: number }): PodwrightError {
+  const lines = readFileSync(log.logFile).subarray(log.logOffset).toString('utf8').trim().split('\n');
+  const last = lines.findLast((line) => line.startsWith('podwright: '))?.slice('podwright: '.length) ?? lines.at(-1);
+  return new PodwrightError(
+    'unavailable',
+    `start the node (${ended}): ${last || 'it said nothing'}; its log is ${log.logFile}`,
+  );
+}

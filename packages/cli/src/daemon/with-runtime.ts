@@ -1,0 +1,22 @@
+import { type CriClient, connectCri } from '@podwright/cri';
+import type { CommandContext } from '../command-context.ts';
+import { ensureNode } from './ensure-node.ts';
+
+/**
+ * Calls `work` with the CRI of this node's runtime. A node that had to be started for it is stopped again
+ * when it has no pods.
+ */
+export async function withRuntime<T>(
+  { config, configArgs }: CommandContext,
+  work: (cri: CriClient) => Promise<T>,
+): Promise<T> {
+  const node = await ensureNode(config, configArgs);
+  const { runtime } = await node.client.node();
+  const cri = await connectCri({ runtimeEndpoint: runtime.endpoint, logger: silentLogger });
+  try {
+    return await work(cri);
+  } finally {
+    cri.close();
+    if (node.started && (await node.client.pods()).length === 0) await node.client.stop({ removeHostState: true });
+  }
+}

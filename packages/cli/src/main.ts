@@ -1,0 +1,18 @@
+import { errorMessage } from '@podwright/base';
+import { createProgram } from './program.ts';
+
+// A reader that goes away (`podwright ps | head`) is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+let exitCode = 0;
+try {
+  const program = createProgram((code) => {
+    exitCode = code;
+  });
+  await program.parseAsync();
+} catch (error) {
+  console.error(`podwright: ${errorMessage(error)}`);
+  if (process.env.PODWRIGHT_DEBUG) console.error(error);
+  exitCode = 1;
+}
+process.exitCode = exitCode;

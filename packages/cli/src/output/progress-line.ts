@@ -1,0 +1,27 @@
+import { fit } from './table.ts';
+
+/** One line that is drawn over and over on a terminal; elsewhere a line at most every two seconds. */
+export class ProgressLine {
+  readonly #out: NodeJS.WriteStream;
+  #lastAtMs = 0;
+  #drawn = false;
+
+  constructor(out: NodeJS.WriteStream) {
+    this.#out = out;
+  }
+
+  show(words: string): void {
+    const now = Date.now();
+    if (now - this.#lastAtMs < (this.#out.isTTY ? 80 : 2000)) return;
+    this.#lastAtMs = now;
+    if (this.#out.isTTY) this.#out.write(`\r\x1b[K${fit(words, (this.#out.columns || 80) - 1)}`);
+    else this.#out.write(`${words}\n`);
+    this.#drawn = this.#out.isTTY;
+  }
+
+  /** Clears the line, so that what comes next starts on a clean one. */
+  end(): void {
+    if (this.#drawn) this.#out.write('\r\x1b[K');
+    this.#drawn = false;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Readable } from 'node:stream';
+import type { TerminalSize } from './remote-process.ts';
+
+/** A resize message is some 30 bytes; a stream that holds back its newline or brace is cut at this. */
+const MAX_PENDING_BYTES = 4096;
+
+/** Reads the JSON sizes of a resize stream, which may come in any pieces; anything else is dropped. */
+export function readSizes(stream: Readable, onSize: (size: TerminalSize) => void): void {
+  let pending = '';
+  stream.on('data', (chunk: Buffer) => {
+    pending += chunk.toString('utf8');
+    for (let end = pending.indexOf('}'); end >= 0; end = pending.indexOf('}')) {
+      const size = parseSize(pending.slice(0, end + 1));
+      pending = pending.slice(end + 1);
+      if (size !== undefined) onSize(size);
+    }
+    if (pending.length > MAX_PENDING_BYTES) pending = '';
+  });
+  stream.on('error', () => undefined); // the session ends by its own means
+}
+
+/** A size with both sides between 1 and 65535, else nothing. */
+export function parseSize(text: string): TerminalSize | undefined {
+  try {
+    const { Width, Height } = JSON.parse(text) as TerminalSize;
+    const fits = (side: unknown) => Number.isInteger(side) && (side as number) > 0 && (side as number) < 65_536;
+    return fits(Width) && fits(Height) ? { Width, Height } : undefined;
+  } catch {
+    return undefined;
+  }
+}
