@@ -107,6 +107,11 @@ export class CniClient {
       throw new PodwrightError('internal', `CNI GC of ${list.name}: ${failures.map(errorMessage).join('; ')}`);
   }
 
+  /** Whether there is a record of this attachment. */
+  async has(key: AttachmentKey): Promise<boolean> {
+    return await this.#cache.has(key);
+  }
+
   /** Attachments with a record: added, half added, or not yet fully removed. */
   async attachments(): Promise<AttachmentKey[]> {
     return await this.#cache.list();

@@ -4,7 +4,7 @@ import type { Attachment } from './attachment.ts';
 import { isJsonObject } from './json.ts';
 import type { NetworkList, PluginConfig } from './network-list.ts';
 import { type CniCommand, PluginError, readFailure } from './plugin-error.ts';
-import { findPlugin, missingPluginsError } from './plugin-path.ts';
+import { findProgram, missingPluginsError } from './plugin-path.ts';
 import { type PluginOutput, runPlugin } from './plugin-process.ts';
 import { buildEnvironment, buildRequest, type RequestExtras } from './request.ts';
 import { currentVersion, oldestVersion } from './versions.ts';
@@ -89,7 +89,7 @@ export class PluginCaller {
   }
 
   async #find(type: string): Promise<string> {
-    const path = await findPlugin(type, this.#directories);
+    const path = await findProgram(type, this.#directories);
     if (path === undefined) throw missingPluginsError([type], this.#directories);
     return path;
   }

@@ -11,8 +11,8 @@ const referencePlugins = new Set(
   ),
 );
 
-/** The program of a plugin, from the first directory that has it. */
-export async function findPlugin(type: string, directories: string[]): Promise<string | undefined> {
+/** The program of this name (a plugin is called after its type) in the first directory that has it. */
+export async function findProgram(type: string, directories: string[]): Promise<string | undefined> {
   for (const directory of directories) {
     const path = join(directory, type);
     if (await isProgram(path)) return path;
@@ -24,7 +24,7 @@ export async function findPlugin(type: string, directories: string[]): Promise<s
 export async function missingPlugins(list: NetworkList, directories: string[]): Promise<string[]> {
   const types = list.plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType]));
   const unique = [...new Set(types)];
-  const found = await Promise.all(unique.map((type) => findPlugin(type, directories)));
+  const found = await Promise.all(unique.map((type) => findProgram(type, directories)));
   return unique.filter((_, index) => found[index] === undefined);
 }
 

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { errorCode, silentLogger } from '@podwright/base';
+import { type CniNetwork, createNetwork } from './cni-network.ts';
+
+/** Calls `use` with a network whose plugins and configuration are the given files, and nothing of the host's. */
+async function withNetwork(
+  files: { plugins?: string[]; conf?: Record<string, string> },
+  use: (network: CniNetwork, directory: string) => Promise<void>,
+) {
+  const directory = await mkdtemp(join(tmpdir(), 'podwright-network-'));
+  const [confDir, binDir] = [join(directory, 'net.d'), join(directory, 'bin')];
+  try {
+    await mkdir(confDir);
+    await mkdir(binDir);
+    for (const [name, text] of Object.entries(files.conf ?? {})) await writeFile(join(confDir, name), text);
+    for (const plugin of files.plugins ?? []) await writeScript(join(binDir, plugin), 'exit 0');
+    await use(await openNetwork(directory), directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+function openNetwork(directory: string): Promise<CniNetwork> {
+  return createNetwork({
+    network: {
+      confDir: join(directory, 'net.d'),
+      binDirs: [join(directory, 'bin')],
+      bridge: 'pwunit0',
+      subnet: '10.251.0.0/24',
+    },
+    stateDir: join(directory, 'state'),
+    cacheDir: join(directory, 'cache'),
+    logger: silentLogger,
+  });
+}
+
+async function writeScript(path: string, body: string) {
+  await writeFile(path, `#!/bin/sh\n${body}\n`);
+  await chmod(path, 0o755);
+}
+
+const request = (sandboxId: string, netnsPath = '') => ({
+  sandboxId,
+  podName: 'web',
+  podNamespace: 'default',
+  podUid: 'u-1',
+  netnsPath,
+  portMappings: [],
+});
+const bounded = () => AbortSignal.timeout(10_000);
+const hostList = (cniVersion = '1.0.0') => JSON.stringify({ cniVersion, name: 'host', plugins: [{ type: 'flat' }] });
+
+test('without plugins the network is not ready, and says where they were sought and how to get them', async () => {
+  await withNetwork({ conf: { '00-bad.conf': '{' } }, async (network, directory) => {
+    const status = await network.status();
+    assert.ok(!status.ready);
+    assert.match(status.message, new RegExp(`"bridge", "host-local" \\(searched: ${directory}/bin\\)`));
+    assert.match(status.message, /apt install containernetworking-plugins/);
+    assert.match(status.message, /00-bad.conf cannot be used: .*not JSON/);
+  });
+});
+
+test('the default network is used while all configurations are broken, and says so', async () => {
+  await withNetwork({ plugins: ['bridge', 'host-local', 'portmap'], conf: { 'a.conf': '{}' } }, async (network) => {
+    const { source, why, warnings } = await network.describe();
+    assert.equal(source, 'default');
+    assert.match(why, /net.d has no usable network configuration: bridge pwunit0 with 10.251.0.0\/24/);
+    assert.match(warnings.join(), /a.conf cannot be used/);
+  });
+});
+
+test('a configuration that appears is used at once, and the first one in lexical order', async () => {
+  await withNetwork({ plugins: ['flat'], conf: { '20-host.conflist': hostList() } }, async (network, directory) => {
+    assert.equal((await network.describe()).network, 'host');
+    await writeFile(join(directory, 'net.d', '10-first.conf'), '{"name":"first","type":"flat"}');
+    const description = await network.describe();
+    assert.equal(description.network, 'first');
+    assert.match(description.why, /10-first.conf is the first usable/);
+  });
+});
+
+test('a plugin that says it is not available makes the network not ready', async () => {
+  await withNetwork({ conf: { 'a.conflist': hostList('1.1.0') } }, async (network, directory) => {
+    await writeScript(join(directory, 'bin', 'flat'), `echo '{"code":50,"msg":"no route reflector"}'; exit 1`);
+    const status = await network.status();
+    assert.ok(!status.ready);
+    assert.match(status.message, /no route reflector/);
+  });
+});
+
+test('a sandbox without an address is removed from the network again', async () => {
+  await withNetwork({ conf: { 'a.conflist': hostList() } }, async (network, directory) => {
+    const journal = join(directory, 'journal');
+    await writeScript(join(directory, 'bin', 'flat'), `echo $CNI_COMMAND >> ${journal}; echo '{"cniVersion":"1.0.0"}'`);
+    await assert.rejects(network.setUp(request('box'), bounded()), /network host gave box no address/);
+    assert.deepEqual(await network.list(), []);
+  });
+});
+
+test('what cannot be removed stays in the list until it can, also for another life', async () => {
+  await withNetwork({ conf: { 'a.conflist': hostList() } }, async (network, directory) => {
+    const plugin = join(directory, 'bin', 'flat');
+    await writeScript(plugin, `[ $CNI_COMMAND = DEL ] && exit 1; echo '{"ips":[{"address":"10.251.0.2/24"}]}'`);
+    assert.deepEqual((await network.setUp(request('box'), bounded())).ips, ['10.251.0.2']);
+    await assert.rejects(network.tearDown(request('box'), bounded()));
+    const later = await openNetwork(directory);
+    assert.deepEqual(await later.list(), ['box']);
+    assert.equal(errorCode(await later.close({ removeHostState: true }).catch((e) => e)), 'failed_precondition');
+    await rm(join(directory, 'net.d', 'a.conflist'));
+    await writeScript(plugin, 'exit 0');
+    await later.tearDown(request('box'), bounded());
+    assert.deepEqual(await later.list(), []);
+  });
+});
+
+test('a pod CIDR becomes the subnet of the default network, also for another life', async () => {
+  await withNetwork({}, async (network, directory) => {
+    await network.setPodCidr('10.250.7.0/24');
+    assert.match((await network.describe()).why, /10.250.7.0\/24/);
+    assert.match((await (await openNetwork(directory)).describe()).why, /10.250.7.0\/24/);
+    await assert.rejects(network.setPodCidr('nonsense'), /pod subnet/);
+  });
+});
+
+test('a bridge name that cannot be one is refused', async () => {
+  const options = { confDir: '/none', binDirs: [], bridge: 'much-too-long-a-name', subnet: '10.0.0.0/24' };
+  const creating = createNetwork({ network: options, stateDir: '/none', cacheDir: '/none', logger: silentLogger });
+  await assert.rejects(creating, /at most 15/);
+});

@@ -1,0 +1,132 @@
+import { access, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage, type Logger, PodwrightError, runChecked } from '@podwright/base';
+import type { NetworkList } from '@podwright/cni';
+import { AddressStore } from './address-store.ts';
+import { type DefaultNetwork, defaultNetworkList, defaultNetworkName } from './default-network.ts';
+import { HostRules } from './host-rules.ts';
+import type { Subnet } from './subnet.ts';
+
+/** Rules can be lost behind our back, by `nft flush ruleset` or a reload of a firewall. */
+const recheckMs = 60_000;
+
+/** The default network's things on the host: the bridge, the rules for its subnets and the addresses given out. */
+export class DefaultBridge {
+  readonly #bridge: string;
+  readonly #stateDir: string;
+  readonly #logger: Logger;
+  #subnets: Subnet[];
+  #rules: { ensured: Promise<void>; atMs: number } | undefined;
+  #bridgeSeen = false;
+
+  constructor(options: { bridge: string; subnets: Subnet[]; stateDir: string; logger: Logger }) {
+    this.#bridge = options.bridge;
+    this.#subnets = options.subnets;
+    this.#stateDir = options.stateDir;
+    this.#logger = options.logger;
+  }
+
+  get bridge(): string {
+    return this.#bridge;
+  }
+
+  get subnets(): Subnet[] {
+    return this.#subnets;
+  }
+
+  list(wanted: { portMappings: boolean; bandwidth: boolean }): NetworkList {
+    return defaultNetworkList(this.#network, wanted);
+  }
+
+  /** Ids of the sandboxes that hold an address of this network. */
+  holders(): Promise<Set<string>> {
+    return this.#addresses.holders();
+  }
+
+  /** Pods from now on get addresses of other subnets. */
+  setSubnets(subnets: Subnet[]): void {
+    this.#subnets = subnets;
+    this.#rules = undefined;
+  }
+
+  /**
+   * Before a plugin makes the bridge: remembers that it will be ours to remove. A bridge that somebody else made is used but
+   * never removed. Notices also that the bridge has vanished, so that the rules are made again.
+   */
+  async claim(): Promise<void> {
+    if (await exists(this.#link)) {
+      this.#bridgeSeen = true;
+      return;
+    }
+    if (this.#bridgeSeen) this.#rules = undefined;
+    this.#bridgeSeen = false;
+    await mkdir(this.#stateDir, { recursive: true, mode: 0o711 });
+    await writeFile(this.#marker, '');
+  }
+
+  /** Makes the rules, once a process unless something vanished; those who come meanwhile wait for the same work. */
+  ensureRules(): Promise<void> {
+    if (this.#rules !== undefined) return this.#rules.ensured;
+    const ensured = new HostRules(this.#ruleset, this.#logger).ensure();
+    const rules = { ensured, atMs: Date.now() };
+    this.#rules = rules;
+    ensured.catch(() => {
+      if (this.#rules === rules) this.#rules = undefined; // the next pod tries again
+    });
+    return ensured;
+  }
+
+  /** Makes the rules again when they were made long ago; does nothing before they were made. */
+  async recheckRules(): Promise<void> {
+    if (this.#rules === undefined || Date.now() - this.#rules.atMs < recheckMs) return;
+    this.#rules = undefined;
+    await this.ensureRules();
+  }
+
+  /** Removes the rules, the bridge if it is ours, and the addresses' files. */
+  async remove(): Promise<void> {
+    await new HostRules(this.#ruleset, this.#logger).remove();
+    if ((await exists(this.#marker)) && (await exists(this.#link))) await this.#removeLink();
+    await rm(this.#network.addressDirectory, { recursive: true, force: true });
+    await rm(this.#marker, { force: true });
+    this.#rules = undefined;
+    this.#bridgeSeen = false;
+  }
+
+  async #removeLink(): Promise<void> {
+    try {
+      await runChecked('ip', ['link', 'delete', this.#bridge, 'type', 'bridge']);
+    } catch (error) {
+      const hint = `install iproute2, or remove it by hand: ip link delete ${this.#bridge}`;
+      const message = `remove the bridge ${this.#bridge}: ${errorMessage(error)}; ${hint}`;
+      throw new PodwrightError('internal', message, { cause: error });
+    }
+  }
+
+  get #network(): DefaultNetwork {
+    return { bridge: this.#bridge, subnets: this.#subnets, addressDirectory: join(this.#stateDir, 'addresses') };
+  }
+
+  get #ruleset() {
+    return { bridge: this.#bridge, subnets: this.#subnets };
+  }
+
+  get #addresses(): AddressStore {
+    return new AddressStore(this.#network.addressDirectory, defaultNetworkName(this.#bridge));
+  }
+
+  get #link(): string {
+    return join('/sys/class/net', this.#bridge);
+  }
+
+  get #marker(): string {
+    return join(this.#stateDir, `made-${this.#bridge}`);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
+}

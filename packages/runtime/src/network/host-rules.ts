@@ -1,0 +1,111 @@
+import { errorMessage, type Logger, PodwrightError, runChecked, withTimeout } from '@podwright/base';
+import { findProgram } from '@podwright/cni';
+import {
+  filtersForwarding,
+  forwardChain,
+  type HostRuleset,
+  type IptablesChain,
+  masqueradeChain,
+  nftMasquerade,
+  nftRemoval,
+  removalInput,
+  restoreInput,
+} from './host-ruleset.ts';
+import type { Subnet } from './subnet.ts';
+
+const programTimeoutMs = 20_000;
+/** How long iptables waits for another one to finish, in seconds; `-w` alone would wait for ever. */
+const lockWaitSeconds = '15';
+
+/**
+ * The default network's rules in the host's packet filter: its subnet is masqueraded by nft, or by iptables where nft is
+ * missing or fails, and accepted by iptables' FORWARD chain where that filters at all.
+ */
+export class HostRules {
+  readonly #ruleset: HostRuleset;
+  readonly #logger: Logger;
+
+  constructor(ruleset: HostRuleset, logger: Logger) {
+    this.#ruleset = ruleset;
+    this.#logger = logger;
+  }
+
+  /** Makes the rules what they should be, in at most three program starts a family. May be called again. */
+  async ensure(): Promise<void> {
+    const { subnets } = this.#ruleset;
+    await Promise.all([this.#masquerade(), ...subnets.map((subnet) => this.#acceptForwarding(subnet))]);
+  }
+
+  /** Removes every rule and chain, of both kinds. */
+  async remove(): Promise<void> {
+    const { bridge, subnets } = this.#ruleset;
+    if (await hasProgram('nft')) await run('nft', ['-f', '-'], nftRemoval(bridge));
+    for (const subnet of subnets) {
+      if (!(await hasProgram(restore(subnet)))) continue;
+      for (const chain of [masqueradeChain(subnet), forwardChain(subnet)]) {
+        const input = removalInput(bridge, chain, await saved(subnet, chain));
+        if (input !== undefined) await restoreChain(subnet, input);
+      }
+    }
+  }
+
+  async #masquerade(): Promise<void> {
+    try {
+      await run('nft', ['-f', '-'], nftMasquerade(this.#ruleset));
+    } catch (error) {
+      this.#logger.debug({ error: errorMessage(error) }, 'nft cannot be used, masquerading by iptables');
+      await this.#masqueradeByIptables();
+    }
+  }
+
+  async #masqueradeByIptables(): Promise<void> {
+    const { bridge, subnets } = this.#ruleset;
+    for (const subnet of subnets) {
+      const chain = masqueradeChain(subnet);
+      await restoreChain(subnet, restoreInput(bridge, chain, await saved(subnet, chain)));
+    }
+  }
+
+  /** Without iptables there is no FORWARD chain of iptables either; nft tables of the host's owner are not ours to edit. */
+  async #acceptForwarding(subnet: Subnet): Promise<void> {
+    if (!(await hasProgram(restore(subnet)))) return;
+    const { bridge } = this.#ruleset;
+    const chain = forwardChain(subnet);
+    const current = await saved(subnet, chain);
+    if (filtersForwarding(bridge, current)) await restoreChain(subnet, restoreInput(bridge, chain, current));
+  }
+}
+
+/** What the packet filter needs and the host lacks, in words; undefined if nothing. */
+export async function missingFilterProgram(): Promise<string | undefined> {
+  if ((await hasProgram('nft')) || (await hasProgram('iptables-restore'))) return undefined;
+  return 'neither nft nor iptables is installed, on Debian and Ubuntu: apt install nftables iptables';
+}
+
+const restore = ({ family }: Subnet): string => (family === 4 ? 'iptables-restore' : 'ip6tables-restore');
+const save = ({ family }: Subnet): string => (family === 4 ? 'iptables-save' : 'ip6tables-save');
+
+async function saved(subnet: Subnet, { table }: IptablesChain): Promise<string> {
+  return await run(save(subnet), ['-t', table], '');
+}
+
+async function restoreChain(subnet: Subnet, input: string): Promise<void> {
+  await run(restore(subnet), ['-w', lockWaitSeconds, '--noflush'], input);
+}
+
+/** Where a root shell without a login does not look. */
+const programDirectories = (): string[] => [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin'];
+
+async function hasProgram(name: string): Promise<boolean> {
+  return (await findProgram(name, programDirectories())) !== undefined;
+}
+
+async function run(name: string, args: string[], stdin: string): Promise<string> {
+  const path = await findProgram(name, programDirectories());
+  if (path === undefined) {
+    const hint = 'install it, on Debian and Ubuntu with: apt install nftables iptables';
+    throw new PodwrightError('failed_precondition', `set up the pod network: ${name} not found; ${hint}`);
+  }
+  using signal = withTimeout(undefined, programTimeoutMs, name);
+  return await runChecked(path, args, { stdin, signal, maxOutputBytes: 64 << 20 });
+}

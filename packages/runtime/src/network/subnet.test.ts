@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseSubnets } from './subnet.ts';
+
+test('one subnet, or one of each family, is read', () => {
+  assert.deepEqual(parseSubnets('10.88.0.0/16'), [{ cidr: '10.88.0.0/16', family: 4 }]);
+  assert.deepEqual(
+    parseSubnets('10.88.0.0/16, fd00:88::/64').map(({ family }) => family),
+    [4, 6],
+  );
+});
+
+test('what is no subnet for pods is refused', () => {
+  for (const text of ['', '10.88.0.0', '10.88.0.0/31', '10.0.0.0/4', 'x/16', '10.0.0.0/1e1', '10.0.0.0/16,10.1.0.0/16'])
+    assert.throws(() => parseSubnets(text), /pod subnet/, text);
+});

@@ -1,0 +1,28 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { PodwrightError } from '@podwright/base';
+
+/** A subnet of pods, in the form that plugins and rules take. */
+export type Subnet = { cidr: string; family: 4 | 6 };
+
+/**
+ * Reads one subnet, or one of each family separated by a comma. Throws `invalid_argument` if an address has room for no
+ * pod (the first two addresses are the network's and the bridge's) or if two are of the same family.
+ */
+export function parseSubnets(text: string): Subnet[] {
+  const subnets = text.split(',').map((part) => parseSubnet(part.trim()));
+  const families = new Set(subnets.map(({ family }) => family));
+  if (families.size < subnets.length)
+    throw new PodwrightError('invalid_argument', `pod subnet "${text}": at most one of each address family`);
+  return subnets;
+}
+
+function parseSubnet(text: string): Subnet {
+  const [address = '', length = '', ...rest] = text.split('/');
+  const bits = isIPv4(address) ? 32 : isIPv6(address) && !address.includes('%') ? 128 : 0;
+  const prefixLength = /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
+  if (bits === 0 || rest.length > 0 || !(prefixLength >= 8 && prefixLength <= bits - 2)) {
+    const hint = 'give an address and a prefix length, such as 10.88.0.0/16';
+    throw new PodwrightError('invalid_argument', `pod subnet "${text}": ${hint}`);
+  }
+  return { cidr: `${address}/${prefixLength}`, family: bits === 32 ? 4 : 6 };
+}
