@@ -1,6 +1,7 @@
-/** Every message, enum and service of `runtime.v1`, generated from `proto/`. */
+/** Every message, enum and service of `runtime.v1`, and of Podwright's own `podwright.v1`, generated from `proto/`. */
 
 export { create, type MessageInitShape } from '@bufbuild/protobuf';
+export * from './gen/podwright/v1/images_pb.js';
 export * from './gen/runtime/v1/container_messages_pb.js';
 export * from './gen/runtime/v1/container_pb.js';
 export * from './gen/runtime/v1/events_pb.js';

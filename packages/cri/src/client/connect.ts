@@ -2,6 +2,7 @@ import { credentials as grpcCredentials } from '@grpc/grpc-js';
 import type { Logger, Registry } from '@podwright/base';
 import { type CriApiVersion, packageOf } from '../api-version.ts';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
+import { ImageTransfers } from '../gen/podwright/v1/images_pb.js';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
 import { Connection } from './connection.ts';
 import { negotiateVersion } from './negotiate-version.ts';
@@ -34,6 +35,8 @@ export type ConnectOptions = {
 export type CriClient = {
   readonly runtime: ServiceClient<typeof RuntimeService>;
   readonly image: ServiceClient<typeof ImageService>;
+  /** Podwright's own service beside the ImageService; a foreign runtime answers `unimplemented`. */
+  readonly transfers: ServiceClient<typeof ImageTransfers>;
   /** The version of the RuntimeService in use. */
   readonly apiVersion: CriApiVersion;
   /** Ends the connections; running calls fail as cancelled. */
@@ -74,6 +77,7 @@ export async function connectCri(options: ConnectOptions): Promise<CriClient> {
     return {
       runtime: createServiceClient(RuntimeService, runtime.connection, { packageName: packageOf(runtime.apiVersion) }),
       image: createServiceClient(ImageService, image.connection, { packageName: packageOf(image.apiVersion) }),
+      transfers: createServiceClient(ImageTransfers, image.connection),
       apiVersion: runtime.apiVersion,
       close: () => closeAll(open),
     };
