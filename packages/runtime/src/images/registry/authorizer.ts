@@ -1,0 +1,113 @@
+import { PodwrightError } from '@podwright/base';
+import type { RegistryAuth } from '../image-service.ts';
+import { type AuthChallenge, parseChallenges } from './auth-challenge.ts';
+import type { HttpClient, HttpResponse } from './http-client.ts';
+import type { RegistryHost } from './registry-host.ts';
+import { basicCredentials, type Credentials, fetchToken, type Token } from './token.ts';
+
+/** What a host has asked for so far: nothing, Basic, or a token of a token server. */
+type HostState =
+  | { kind: 'basic' }
+  | { kind: 'token'; challenge: AuthChallenge; token: Promise<Token> }
+  | { kind: 'given'; token: string };
+
+/**
+ * Answers the challenges of the hosts of one pull. Credentials never outlive it, so that what one pull may see another
+ * one does not get. Tokens are fetched once for requests that run at once, and again when they expire.
+ */
+export class Authorizer {
+  readonly #http: HttpClient;
+  readonly #credentials: Credentials;
+  readonly #scope: string;
+  readonly #signal: AbortSignal;
+  readonly #states = new Map<string, HostState>();
+
+  /** `signal` is that of the pull. */
+  constructor(options: { http: HttpClient; auth: RegistryAuth; repositoryPath: string; signal: AbortSignal }) {
+    this.#http = options.http;
+    this.#signal = options.signal;
+    this.#credentials = decodeCredentials(options.auth);
+    this.#scope = `repository:${options.repositoryPath}:pull`;
+  }
+
+  /** The `authorization` header to send to a host, if it has asked for one before. */
+  async headerFor(host: RegistryHost): Promise<string | undefined> {
+    const state = this.#states.get(host.baseUrl);
+    switch (state?.kind) {
+      case undefined:
+        return undefined;
+      case 'basic':
+        return `Basic ${basicCredentials(this.#credentials)}`;
+      case 'given':
+        return `Bearer ${state.token}`;
+      case 'token': {
+        const token = await state.token;
+        if (token.expiresAtMs > Date.now()) return `Bearer ${token.value}`;
+        return `Bearer ${(await this.#renew(host, state)).value}`;
+      }
+    }
+  }
+
+  /**
+   * Takes in a 401. True if the request is worth repeating; false if it was sent with all that there is, which is told
+   * by `sent`, the authorization that the refused request had.
+   */
+  async answer(host: RegistryHost, response: HttpResponse, sent: string | undefined): Promise<boolean> {
+    const current = await this.headerFor(host);
+    if (current !== undefined && current !== sent) return true; // another request has met the challenge meanwhile
+    const known = this.#states.get(host.baseUrl);
+    if (known !== undefined && known.kind !== 'token') return false;
+    const state = this.#stateFor(parseChallenges(response.headers['www-authenticate'] ?? ''), host);
+    if (state === undefined) return false;
+    this.#states.set(host.baseUrl, state);
+    if (state.kind === 'token') await state.token;
+    return true;
+  }
+
+  #stateFor(challenges: AuthChallenge[], host: RegistryHost): HostState | undefined {
+    const { registryToken, username, password } = this.#credentials;
+    const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
+    if (bearer !== undefined && registryToken !== '') return { kind: 'given', token: registryToken };
+    if (bearer !== undefined) return { kind: 'token', challenge: bearer, token: this.#fetch(bearer, host) };
+    const basic = challenges.some(({ scheme }) => scheme === 'basic');
+    return basic && (username !== '' || password !== '') ? { kind: 'basic' } : undefined;
+  }
+
+  #renew(host: RegistryHost, expired: HostState & { kind: 'token' }): Promise<Token> {
+    const current = this.#states.get(host.baseUrl);
+    if (current !== expired && current?.kind === 'token') return current.token;
+    const token = this.#fetch(expired.challenge, host);
+    this.#states.set(host.baseUrl, { ...expired, token });
+    return token;
+  }
+
+  #fetch(challenge: AuthChallenge, host: RegistryHost): Promise<Token> {
+    const token = fetchToken({
+      http: this.#http,
+      challenge,
+      scope: this.#scope,
+      credentials: this.#credentials,
+      registryUrl: host.baseUrl,
+      tls: host.tls,
+      signal: this.#signal,
+    });
+    // a failed fetch is not kept: the next 401 tries again
+    token.catch(() => {
+      const state = this.#states.get(host.baseUrl);
+      if (state?.kind === 'token' && state.token === token) this.#states.delete(host.baseUrl);
+    });
+    return token;
+  }
+}
+
+/** `auth` is read only where username and password are absent, as in Docker's `config.json`. */
+function decodeCredentials(auth: RegistryAuth): Credentials {
+  const { identityToken = '', registryToken = '' } = auth;
+  const plain = { username: auth.username ?? '', password: auth.password ?? '' };
+  if (!auth.auth || plain.username !== '' || plain.password !== '') return { ...plain, identityToken, registryToken };
+  const text = Buffer.from(auth.auth, 'base64').toString('utf8').replace(/\0+$/, '');
+  const colon = text.indexOf(':');
+  if (colon < 0)
+    throw new PodwrightError('invalid_argument', 'registry credentials: "auth" is not base64 of user:password');
+  return { username: text.slice(0, colon), password: text.slice(colon + 1), identityToken, registryToken };
+}

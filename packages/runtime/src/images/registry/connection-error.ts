@@ -1,0 +1,59 @@
+import { errorMessage, PodwrightError } from '@podwright/base';
+
+const words: Record<string, string> = {
+  ECONNREFUSED: 'connection refused; is the registry running?',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the name could not be looked up',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  ETIMEDOUT: 'no answer',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+};
+
+const untrusted = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+/** A failure below HTTP as an `unavailable` error in words; one that is ours already is returned unchanged. */
+export function connectionError(error: unknown, url: string): PodwrightError {
+  if (error instanceof PodwrightError) return error;
+  const code = systemCode(error);
+  const where = new URL(url).origin;
+  if (untrusted.has(code)) {
+    return new PodwrightError(
+      'unavailable',
+      `connect to ${where}: its certificate is signed by an authority that is not trusted here; name the authority's file as "ca" in the registry's hosts.toml`,
+      { cause: error },
+    );
+  }
+  if (isTlsMismatch(error)) {
+    return new PodwrightError('unavailable', `connect to ${where}: it does not speak TLS; is it an http registry?`, {
+      cause: error,
+    });
+  }
+  return new PodwrightError('unavailable', `connect to ${where}: ${words[code] ?? errorMessage(error)}`, {
+    cause: error,
+  });
+}
+
+/** True if a TLS handshake met something that is not TLS. */
+export function isTlsMismatch(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG';
+}
+
+/** True for failures that a second attempt may well not meet: a cut or stalled connection, not a refused one. */
+export function isCut(error: unknown): boolean {
+  if (!(error instanceof PodwrightError)) return false;
+  if (error.code === 'deadline_exceeded') return true;
+  return error.code === 'unavailable' && ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'].includes(systemCode(error.cause));
+}
+
+function systemCode(error: unknown): string {
+  return error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? '') : '';
+}

@@ -1,0 +1,93 @@
+import { PodwrightError } from '@podwright/base';
+import { parse } from 'smol-toml';
+import * as z from 'zod';
+import type { RegistryCapability } from './registry-host.ts';
+
+const textOrList = z.union([z.string().transform((text) => [text]), z.array(z.string())]);
+
+/** `client` is a file with certificate and key, several such files, or pairs of files. */
+const clientSchema = z.union([
+  z.string().transform((file) => [[file, file] as const]),
+  z.array(
+    z.union([
+      z.string().transform((file) => [file, file] as const),
+      z
+        .array(z.string())
+        .min(1)
+        .max(2)
+        .transform(([certificate = '', key]) => [certificate, key || certificate] as const),
+    ]),
+  ),
+]);
+
+const entrySchema = z.object({
+  capabilities: z.array(z.enum(['pull', 'resolve', 'push', 'referrers'])).default([]),
+  ca: textOrList.default([]),
+  client: clientSchema.default([]),
+  skip_verify: z.boolean().optional(),
+  header: z.record(z.string(), textOrList).default({}),
+  override_path: z.boolean().default(false),
+});
+
+const fileSchema = entrySchema.extend({
+  server: z.string().optional(),
+  host: z.record(z.string(), entrySchema).default({}),
+});
+
+/** One host of a `hosts.toml`, its certificate files not yet read. */
+export type HostEntry = {
+  /** `undefined` for the last entry when the file names no `server`: the registry itself. */
+  baseUrl: string | undefined;
+  capabilities: RegistryCapability[];
+  caFiles: string[];
+  /** Certificate and key file; both the same if one file has both. */
+  clientFiles: (readonly [string, string])[];
+  /** `undefined` where the file does not say. */
+  skipVerify: boolean | undefined;
+  headers: Record<string, string[]>;
+};
+
+/**
+ * Decodes a `hosts.toml` as containerd reads it (docs/hosts.md there): mirrors in the order of the file, then the
+ * server. Unknown keys are ignored. Throws `failed_precondition` that begins with the file's path.
+ */
+export function parseHostsFile(text: string, path: string): HostEntry[] {
+  const fail = (why: string) => new PodwrightError('failed_precondition', `read ${path}: ${why}`);
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (error) {
+    throw fail((error as Error).message.slice(0, 500));
+  }
+  const result = fileSchema.safeParse(value);
+  if (!result.success) {
+    throw fail(result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
+  }
+  const { host, server, ...top } = result.data;
+  const mirrors = Object.entries(host).map(([url, entry]) => hostEntry(url, entry, fail));
+  return [...mirrors, hostEntry(server, top, fail)];
+}
+
+function hostEntry(
+  url: string | undefined,
+  entry: z.infer<typeof entrySchema>,
+  fail: (why: string) => PodwrightError,
+): HostEntry {
+  return {
+    baseUrl: url === undefined ? undefined : apiUrl(url, entry.override_path, fail),
+    capabilities: entry.capabilities.length > 0 ? entry.capabilities : ['pull', 'resolve', 'push'],
+    caFiles: entry.ca,
+    clientFiles: entry.client,
+    skipVerify: entry.skip_verify,
+    headers: entry.header,
+  };
+}
+
+/** `/v2` is put at the end of the path unless it is there, or the path is said to be whole. */
+function apiUrl(text: string, overridePath: boolean, fail: (why: string) => PodwrightError): string {
+  const url = URL.parse(text.includes('://') ? text : `https://${text}`);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) throw fail(`"${text}" is not a registry's URL`);
+  const path = url.pathname.replace(/\/+/g, '/').replace(/\/$/, '');
+  const whole = overridePath || path.endsWith('/v2') ? path : `${path}/v2`;
+  return `${url.protocol}//${url.host}${whole}`;
+}

@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import http from 'node:http';
+import https from 'node:https';
+import tls from 'node:tls';
+import { PodwrightError } from '@podwright/base';
+import { connectionError, isTlsMismatch } from './connection-error.ts';
+import { readBody } from './http-body.ts';
+import { isLoopback, type RegistryTls } from './registry-host.ts';
+
+export type HttpRequest = {
+  method: 'GET' | 'HEAD' | 'POST';
+  url: string;
+  headers: Record<string, string | string[]>;
+  body?: string;
+  tls: RegistryTls;
+  /** Tries plain http when the other side does not speak TLS. */
+  fallsBackToHttp?: boolean;
+  signal: AbortSignal;
+};
+
+export type HttpResponse = {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  /** Where the answer came from, after redirects. */
+  url: string;
+  /** To be read once, to its end or not; `discard` if it is not wanted. */
+  body: AsyncIterable<Buffer>;
+  discard(): void;
+};
+
+export type HttpClientOptions = {
+  /** Longest time without a byte, in ms. */
+  stallTimeoutMs: number;
+  /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked up. */
+  environment: NodeJS.ProcessEnv;
+};
+
+const maxRedirects = 10;
+/** What may follow a redirect to another host; never credentials. */
+const harmlessHeaders = ['accept', 'range', 'user-agent'];
+
+/** HTTP and HTTPS with kept connections, redirects, proxies and a bound on silence. Any status is an answer. */
+export class HttpClient {
+  readonly #options: HttpClientOptions;
+  readonly #agents = new Map<string, http.Agent>();
+  /** `host:port` of servers that turned out to speak plain http. */
+  readonly #plain = new Set<string>();
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+  }
+
+  /** Sends a request and follows redirects. `unavailable` and `deadline_exceeded` if no answer comes. */
+  async send(request: HttpRequest): Promise<HttpResponse> {
+    let current = request;
+    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+      const response = await this.#sendWithFallback(current);
+      const location = response.headers.location;
+      const redirected = [301, 302, 303, 307, 308].includes(response.status) && location !== undefined;
+      if (!redirected || request.method === 'POST') return response;
+      response.discard();
+      current = redirect(current, response.url, location);
+    }
+    throw new PodwrightError('unavailable', `${request.method} ${request.url}: more than ${maxRedirects} redirects`);
+  }
+
+  /** Closes the kept connections. */
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy();
+    this.#agents.clear();
+  }
+
+  async #sendWithFallback(request: HttpRequest): Promise<HttpResponse> {
+    const plainUrl = request.url.replace(/^https:/, 'http:');
+    const { host } = new URL(request.url);
+    if (!request.fallsBackToHttp || plainUrl === request.url) return this.#sendOnce(request);
+    if (this.#plain.has(host)) return this.#sendOnce({ ...request, url: plainUrl });
+    try {
+      return await this.#sendOnce(request);
+    } catch (error) {
+      if (!(error instanceof PodwrightError) || !isTlsMismatch(error.cause)) throw error;
+      this.#plain.add(host);
+      return this.#sendOnce({ ...request, url: plainUrl });
+    }
+  }
+
+  #sendOnce(request: HttpRequest): Promise<HttpResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
+    const { signal, url } = request;
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const { stallTimeoutMs } = this.#options;
+    const outgoing = (url.startsWith('https:') ? https : http).request(url, {
+      method: request.method,
+      headers: request.headers,
+      agent: this.#agentFor(url, request.tls),
+    });
+    const stalled = () =>
+      new PodwrightError('deadline_exceeded', `${request.method} ${url}: no byte for ${stallTimeoutMs} ms`);
+    const timer = setTimeout(() => outgoing.destroy(stalled()), stallTimeoutMs);
+    const onAbort = () => outgoing.destroy(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const settle = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    };
+    outgoing.on('response', (message) => {
+      settle();
+      message.on('error', () => undefined); // the reader of the body throws it
+      resolve({
+        status: message.statusCode ?? 0,
+        headers: message.headers,
+        url,
+        body: readBody(message, { stallTimeoutMs, signal, url }),
+        discard: () => discard(message),
+      });
+    });
+    outgoing.on('error', (error) => {
+      settle();
+      reject(signal.aborted ? signal.reason : connectionError(error, url));
+    });
+    outgoing.end(request.body);
+    return promise;
+  }
+
+  #agentFor(url: string, settings: RegistryTls): http.Agent {
+    const { protocol, host } = new URL(url);
+    // as Go's clients do, loopback is never reached through a proxy
+    const proxyEnv = isLoopback(host) ? undefined : this.#options.environment;
+    const secure = protocol === 'https:';
+    const settingsKey = secure ? createHash('sha256').update(JSON.stringify(settings)).digest('hex') : '';
+    const key = `${protocol} ${proxyEnv === undefined} ${settingsKey}`;
+    const known = this.#agents.get(key);
+    if (known !== undefined) return known;
+    const agent = secure
+      ? new https.Agent({ keepAlive: true, proxyEnv, ...secureOptions(settings) })
+      : new http.Agent({ keepAlive: true, proxyEnv });
+    this.#agents.set(key, agent);
+    return agent;
+  }
+}
+
+/** One TLS context an agent: building one from some hundred CA certificates takes longer than a handshake. */
+function secureOptions(settings: RegistryTls): tls.ConnectionOptions {
+  const secureContext = tls.createSecureContext({
+    ca: [...tls.getCACertificates('default'), ...tls.getCACertificates('system'), ...settings.ca],
+    cert: settings.clientCertificates.map(({ certificate }) => certificate),
+    key: settings.clientCertificates.map(({ key }) => key),
+  });
+  return { secureContext, rejectUnauthorized: !settings.skipVerify };
+}
+
+function redirect(request: HttpRequest, from: string, location: string): HttpRequest {
+  const target = URL.parse(location, from);
+  if (target === null || !['http:', 'https:'].includes(target.protocol)) {
+    throw new PodwrightError('unavailable', `${request.method} ${from}: redirected to "${location.slice(0, 200)}"`);
+  }
+  const source = new URL(from);
+  const same = target.host === source.host && (target.protocol === source.protocol || target.protocol === 'https:');
+  const kept = Object.entries(request.headers).filter(([name]) => same || harmlessHeaders.includes(name.toLowerCase()));
+  return { ...request, url: target.href, headers: Object.fromEntries(kept), fallsBackToHttp: false };
+}
+
+/** Drains a small rest, so that the connection can be used again. */
+function discard(message: http.IncomingMessage): void {
+  if (Number(message.headers['content-length'] ?? Number.NaN) <= 64 * 1024) message.resume();
+  else message.destroy();
+}

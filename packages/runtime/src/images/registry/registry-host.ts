@@ -1,0 +1,49 @@
+/** What a host may be asked for: `resolve` turns a tag into a digest, `pull` serves content by digest. */
+export type RegistryCapability = 'pull' | 'resolve' | 'push' | 'referrers';
+
+/** TLS settings of one host, PEM text. The CAs are added to those that the machine trusts. */
+export type RegistryTls = {
+  ca: string[];
+  clientCertificates: { certificate: string; key: string }[];
+  skipVerify: boolean;
+};
+
+/** One place that serves a registry's repositories: the registry itself, or a mirror of it. */
+export type RegistryHost = {
+  /** URL below which the API lives, without a slash at its end: `https://registry-1.docker.io/v2`. */
+  baseUrl: string;
+  capabilities: RegistryCapability[];
+  tls: RegistryTls;
+  /** Sent with every request to this host. */
+  headers: Record<string, string[]>;
+  /** Registry that a mirror is asked on behalf of, for its `ns` parameter; '' for the registry itself. */
+  namespace: string;
+  /** A loopback registry whose scheme nobody gave: https is tried first, then http. */
+  fallsBackToHttp: boolean;
+};
+
+export const noTls: RegistryTls = { ca: [], clientCertificates: [], skipVerify: false };
+
+/** The host that serves `domain` when nothing is configured, as containerd picks it. */
+export function defaultHost(domain: string, settings: Partial<RegistryHost> = {}): RegistryHost {
+  const common = {
+    capabilities: ['pull', 'resolve', 'push'] satisfies RegistryCapability[],
+    tls: noTls,
+    headers: {},
+    namespace: '',
+    fallsBackToHttp: false,
+    ...settings,
+  };
+  if (domain === 'docker.io') return { ...common, baseUrl: 'https://registry-1.docker.io/v2' };
+  if (!isLoopback(domain)) return { ...common, baseUrl: `https://${domain}/v2` };
+  const port = /:(\d+)$/.exec(domain)?.[1] ?? '';
+  if (port === '80') return { ...common, baseUrl: `http://${domain}/v2` };
+  const fallsBackToHttp = port !== '' && port !== '443';
+  return { ...common, baseUrl: `https://${domain}/v2`, tls: { ...common.tls, skipVerify: true }, fallsBackToHttp };
+}
+
+/** True for `localhost`, 127.0.0.0/8 and ::1, with or without a port. */
+export function isLoopback(domain: string): boolean {
+  const host = domain.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}

@@ -1,0 +1,87 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { isErrno, wrapError } from '@podwright/base';
+import { type HostEntry, parseHostsFile } from './hosts-file.ts';
+import { defaultHost, isLoopback, type RegistryHost } from './registry-host.ts';
+
+/**
+ * The hosts to ask for the repositories of `domain`, in order: those of the first folder that exists of
+ * `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`; the registry itself if there is
+ * none. A folder without a `hosts.toml` is read as Docker's certs.d (`*.crt` CAs, `*.cert` with `*.key`). Files are read
+ * anew each time, so that a change needs no restart. Throws `failed_precondition` for a file that cannot be used.
+ */
+export async function loadRegistryHosts(configDir: string, domain: string): Promise<RegistryHost[]> {
+  for (const name of folderNames(domain)) {
+    const folder = join(configDir, name);
+    const files = await listFolder(folder);
+    if (files === undefined) continue;
+    const entries = files.includes('hosts.toml')
+      ? parseHostsFile(await readFile(join(folder, 'hosts.toml'), 'utf8'), join(folder, 'hosts.toml'))
+      : [certificateFolder(files)];
+    return Promise.all(entries.map((entry) => readEntry(entry, folder, domain)));
+  }
+  return [defaultHost(domain)];
+}
+
+function folderNames(domain: string): string[] {
+  const port = /^(.+):(\d+)$/.exec(domain);
+  return [...(port === null ? [] : [`${port[1]}_${port[2]}_`]), domain, '_default'];
+}
+
+async function listFolder(folder: string): Promise<string[] | undefined> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
+    throw wrapError(`read ${folder}`, error, 'failed_precondition');
+  }
+}
+
+function certificateFolder(files: string[]): HostEntry {
+  const certificates = files.filter((file) => file.endsWith('.cert'));
+  return {
+    baseUrl: undefined,
+    capabilities: ['pull', 'resolve', 'push'],
+    caFiles: files.filter((file) => file.endsWith('.crt')),
+    clientFiles: certificates.map((file) => [file, file.replace(/\.cert$/, '.key')] as const),
+    skipVerify: undefined,
+    headers: {},
+  };
+}
+
+async function readEntry(entry: HostEntry, folder: string, domain: string): Promise<RegistryHost> {
+  const read = async (file: string): Promise<string> => {
+    const path = isAbsolute(file) ? file : join(folder, file);
+    try {
+      return await readFile(path, 'utf8');
+    } catch (error) {
+      throw wrapError(`read a certificate of registry ${domain}`, error, 'failed_precondition');
+    }
+  };
+  const ca = await Promise.all(entry.caFiles.map(read));
+  const clientCertificates = await Promise.all(
+    entry.clientFiles.map(async ([certificate, key]) => ({
+      certificate: await read(certificate),
+      key: await read(key),
+    })),
+  );
+  const itself = defaultHost(domain);
+  const host: RegistryHost = {
+    ...itself,
+    baseUrl: entry.baseUrl ?? itself.baseUrl,
+    capabilities: entry.capabilities,
+    tls: { ca, clientCertificates, skipVerify: entry.skipVerify ?? false },
+    headers: entry.headers,
+    fallsBackToHttp: entry.baseUrl === undefined && itself.fallsBackToHttp,
+  };
+  // nobody can have a certificate for a loopback name that others trust, so containerd does not check one
+  if (entry.baseUrl === undefined && isLoopback(domain)) host.tls.skipVerify = entry.skipVerify ?? true;
+  return { ...host, namespace: namespaceOf(host.baseUrl, domain) };
+}
+
+/** Mirrors are told which registry is meant; the registry itself is not. */
+function namespaceOf(baseUrl: string, domain: string): string {
+  const host = new URL(baseUrl).host;
+  const isItself = host === domain || baseUrl === defaultHost(domain).baseUrl;
+  return isItself || (domain === 'docker.io' && host === 'registry-1.docker.io') ? '' : domain;
+}

@@ -1,0 +1,69 @@
+import { errorCode, sleep } from '@podwright/base';
+import { isCut } from './connection-error.ts';
+import { RegistryStatusError } from './registry-error.ts';
+
+export type RetryPolicy = {
+  /** Delay after the first failure, doubled at each further one. */
+  initialDelayMs: number;
+  maxDelayMs: number;
+  /** Failures without any progress between them that are one too many. */
+  maxFailures: number;
+  /** All failures of one transfer, however much came between them. */
+  maxFailuresInAll: number;
+};
+
+export const defaultRetryPolicy: RetryPolicy = {
+  initialDelayMs: 250,
+  maxDelayMs: 8_000,
+  maxFailures: 5,
+  maxFailuresInAll: 100,
+};
+
+/** Longest wait that a server's Retry-After is granted. */
+const maxRetryAfterMs = 30_000;
+
+/** True if the same request may succeed soon: the server is busy, or the connection was cut or stalled. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof RegistryStatusError) return [408, 425, 429, 500, 502, 503, 504].includes(error.status);
+  return isCut(error);
+}
+
+/** As `isTransient`, in the middle of a transfer: a registry that was there and is not now may come back. */
+export function isTransientOnceStarted(error: unknown): boolean {
+  if (error instanceof RegistryStatusError) return isTransient(error);
+  return ['unavailable', 'deadline_exceeded'].includes(errorCode(error));
+}
+
+export type Retry<T> = {
+  policy: RetryPolicy;
+  signal: AbortSignal;
+  isRetryable: (error: unknown) => boolean;
+  /** A number that grows while attempts get somewhere; failures are counted anew when it has grown. */
+  progress?: () => number;
+  attempt: (failures: number) => Promise<T>;
+};
+
+/** Repeats `attempt` while it fails in a way that may pass; throws its last error. */
+export async function withRetries<T>({
+  policy,
+  signal,
+  isRetryable,
+  progress = () => 0,
+  attempt,
+}: Retry<T>): Promise<T> {
+  let failures = 0;
+  for (let failuresInAll = 1; ; failuresInAll++) {
+    const before = progress();
+    try {
+      return await attempt(failuresInAll - 1);
+    } catch (error) {
+      signal.throwIfAborted();
+      failures = progress() > before ? 1 : failures + 1;
+      const hopeless = failures > policy.maxFailures || failuresInAll > policy.maxFailuresInAll;
+      if (hopeless || !isRetryable(error)) throw error;
+      const asked = error instanceof RegistryStatusError ? Math.min(error.retryAfterMs, maxRetryAfterMs) : 0;
+      const delayMs = Math.min(policy.initialDelayMs * 2 ** (failures - 1), policy.maxDelayMs);
+      await sleep(Math.max(asked, delayMs), signal);
+    }
+  }
+}

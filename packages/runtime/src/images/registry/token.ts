@@ -1,0 +1,107 @@
+import { PodwrightError } from '@podwright/base';
+import * as z from 'zod';
+import { decode } from '../manifest.ts';
+import type { AuthChallenge } from './auth-challenge.ts';
+import { readWhole } from './http-body.ts';
+import type { HttpClient, HttpRequest } from './http-client.ts';
+import { registryError } from './registry-error.ts';
+import type { RegistryTls } from './registry-host.ts';
+
+/** Credentials in the form that requests need. */
+export type Credentials = { username: string; password: string; identityToken: string; registryToken: string };
+
+export type Token = { value: string; expiresAtMs: number };
+
+export type TokenRequest = {
+  http: HttpClient;
+  challenge: AuthChallenge;
+  /** Wanted if the challenge names no scope. */
+  scope: string;
+  credentials: Credentials;
+  registryUrl: string;
+  tls: RegistryTls;
+  signal: AbortSignal;
+};
+
+/** distribution-spec's token authentication: without `expires_in` a token lives for 60 s. */
+const defaultLifetimeSeconds = 60;
+/** Fetched anew so long before its end, so that it does not expire on the way. */
+const marginMs = 5_000;
+const maxTokenBytes = 256 * 1024;
+
+const answerSchema = z.object({
+  token: z.string().optional(),
+  access_token: z.string().optional(),
+  expires_in: z.number().optional(),
+});
+
+/** `username:password` in base64, as in a Basic authorization. */
+export function basicCredentials({ username, password }: Credentials): string {
+  return Buffer.from(`${username}:${password}`).toString('base64');
+}
+
+/**
+ * Gets a token from the server that a Bearer challenge names: by GET, with Basic credentials if there are some, or by
+ * POST as OAuth2 refresh when there is an identity token. Throws what the token server says.
+ */
+export async function fetchToken(options: TokenRequest): Promise<Token> {
+  const { http, credentials } = options;
+  const realm = realmOf(options);
+  const startedAtMs = Date.now();
+  const common = { tls: options.tls, signal: options.signal };
+  const response = await http.send(
+    credentials.identityToken === '' ? getRequest(realm, options, common) : refreshRequest(realm, options, common),
+  );
+  const what = `get a token from ${realm.origin}`;
+  if (response.status !== 200) throw await registryError(response, what);
+  const answer = decode(answerSchema, await readWhole(response.body, maxTokenBytes, what), what);
+  const value = answer.token || answer.access_token;
+  if (!value || /[^\x21-\x7e]/.test(value)) throw new PodwrightError('unavailable', `${what}: the answer has no token`);
+  const lifetimeSeconds = Math.max(answer.expires_in ?? defaultLifetimeSeconds, defaultLifetimeSeconds);
+  return { value, expiresAtMs: startedAtMs + lifetimeSeconds * 1000 - marginMs };
+}
+
+function realmOf({ challenge, credentials, registryUrl }: TokenRequest): URL {
+  const realm = URL.parse(challenge.parameters.realm ?? '');
+  if (realm === null || !['http:', 'https:'].includes(realm.protocol)) {
+    throw new PodwrightError('unavailable', `log in to ${registryUrl}: it names no token server`);
+  }
+  const secret = credentials.password !== '' || credentials.identityToken !== '';
+  if (secret && registryUrl.startsWith('https:') && realm.protocol === 'http:') {
+    throw new PodwrightError(
+      'permission_denied',
+      `log in to ${registryUrl}: credentials are not sent to the token server ${realm.origin}, which is not encrypted`,
+    );
+  }
+  return realm;
+}
+
+function getRequest(realm: URL, options: TokenRequest, common: Pick<HttpRequest, 'tls' | 'signal'>): HttpRequest {
+  const { challenge, credentials } = options;
+  const url = new URL(realm);
+  if (challenge.parameters.service) url.searchParams.set('service', challenge.parameters.service);
+  for (const scope of scopes(options)) url.searchParams.append('scope', scope);
+  const headers: Record<string, string> = {};
+  if (credentials.username !== '' || credentials.password !== '') {
+    url.searchParams.set('account', credentials.username);
+    headers.authorization = `Basic ${basicCredentials(credentials)}`;
+  }
+  return { ...common, method: 'GET', url: url.href, headers };
+}
+
+function refreshRequest(realm: URL, options: TokenRequest, common: Pick<HttpRequest, 'tls' | 'signal'>): HttpRequest {
+  const form = new URLSearchParams({
+    grant_type: 'refresh_token',
+    service: options.challenge.parameters.service ?? '',
+    client_id: 'podwright',
+    scope: scopes(options).join(' '),
+    refresh_token: options.credentials.identityToken,
+  });
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return { ...common, method: 'POST', url: realm.href, headers, body: form.toString() };
+}
+
+function scopes({ challenge, scope }: TokenRequest): string[] {
+  const asked = (challenge.parameters.scope ?? '').split(' ').filter((part) => part !== '');
+  return asked.length > 0 ? asked : [scope];
+}
