@@ -1,0 +1,180 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isErrno, PodwrightError } from '@podwright/base';
+import { type LogEntry, parseLogLine } from './cri-log.ts';
+import { tailOffset } from './log-tail.ts';
+
+export type LogQuery = {
+  /** Goes on as the file grows, through rotations, until `ended` aborts and everything is read. */
+  follow?: boolean;
+  /** Only the last so many lines of what is there. */
+  tailLines?: number;
+  /** Only entries at or after this time. */
+  sinceMs?: number;
+  /** Each line begins with its time. */
+  timestamps?: boolean;
+  /** Ends after so many bytes of output. */
+  limitBytes?: number;
+};
+
+/** `ended` aborts when the container will write no more; `signal` when nobody reads any more. */
+export type LogLife = { ended: AbortSignal; signal: AbortSignal };
+
+const CHUNK_BYTES = 64 << 10;
+/** A log line is cut by its writer at 16 KiB; more than this without a newline is not a log. */
+const MAX_LINE_BYTES = 1 << 20;
+/** Looks at the file at least so often, should a file event be lost. */
+const SAFETY_INTERVAL_MS = 1000;
+
+/**
+ * Reads a container's log file as text. A missing file is empty as long as the container runs, else `not_found`.
+ */
+export async function* readLog(path: string, query: LogQuery, life: LogLife): AsyncGenerator<Buffer> {
+  let leftBytes = query.limitBytes ?? Number.POSITIVE_INFINITY;
+  for await (const entry of readEntries(path, query, life)) {
+    if (query.sinceMs !== undefined && Date.parse(entry.time) < query.sinceMs) continue;
+    const line = renderEntry(entry, query.timestamps ?? false);
+    const shown = line.length > leftBytes ? line.subarray(0, leftBytes) : line;
+    leftBytes -= shown.length;
+    yield shown;
+    if (leftBytes <= 0) return;
+  }
+}
+
+function renderEntry(entry: LogEntry, timestamps: boolean): Buffer {
+  const parts = timestamps ? [Buffer.from(`${entry.time} `), entry.text] : [entry.text];
+  if (!entry.partial) parts.push(Buffer.from('\n'));
+  return Buffer.concat(parts);
+}
+
+async function* readEntries(path: string, query: LogQuery, life: LogLife): AsyncGenerator<LogEntry> {
+  await using changes = query.follow ? new FileChanges(path) : undefined;
+  let file: OpenLog | undefined;
+  try {
+    for (;;) {
+      // Asked before reading: what was written before the end is read after this.
+      const last = !query.follow || life.ended.aborted;
+      file ??= await openLog(path, query.tailLines);
+      if (file !== undefined) yield* file.entries(life.signal);
+      if (life.signal.aborted) return;
+      if (file !== undefined && (await file.rotated())) {
+        await file.close();
+        file = await openLog(path, undefined);
+        if (file !== undefined) continue;
+      }
+      if (last) break;
+      await changes?.next(life);
+    }
+    if (file === undefined) throw new PodwrightError('not_found', `read the log ${path}: there is no such file`);
+  } finally {
+    await file?.close();
+  }
+}
+
+async function openLog(path: string, tailLines: number | undefined): Promise<OpenLog | undefined> {
+  try {
+    const handle = await open(path, 'r');
+    return new OpenLog(path, handle, tailLines === undefined ? 0 : await tailOffset(handle, tailLines));
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** A log file that is being read, and how far. */
+class OpenLog {
+  readonly #path: string;
+  readonly #handle: FileHandle;
+  #offset: number;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(path: string, handle: FileHandle, offset: number) {
+    this.#path = path;
+    this.#handle = handle;
+    this.#offset = offset;
+  }
+
+  /** The entries from where the last call stopped to the present end. */
+  async *entries(signal: AbortSignal): AsyncGenerator<LogEntry> {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    while (!signal.aborted) {
+      const { bytesRead } = await this.#handle.read(buffer, 0, CHUNK_BYTES, this.#offset);
+      if (bytesRead === 0) return;
+      this.#offset += bytesRead;
+      yield* this.#take(buffer.subarray(0, bytesRead));
+    }
+  }
+
+  *#take(chunk: Buffer): Generator<LogEntry> {
+    let data = Buffer.concat([this.#rest, chunk]);
+    for (let end = data.indexOf(0x0a); end >= 0; end = data.indexOf(0x0a)) {
+      const entry = parseLogLine(data.subarray(0, end));
+      if (entry !== undefined) yield entry;
+      data = data.subarray(end + 1);
+    }
+    this.#rest = data.length > MAX_LINE_BYTES ? Buffer.alloc(0) : data;
+  }
+
+  /** True when the path names another file by now. */
+  async rotated(): Promise<boolean> {
+    const opened = await this.#handle.stat();
+    const named = await openStat(this.#path);
+    return named !== undefined && (named.ino !== opened.ino || named.size < this.#offset);
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}
+
+async function openStat(path: string): Promise<{ ino: number; size: number } | undefined> {
+  try {
+    const handle = await open(path, 'r');
+    try {
+      return await handle.stat();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Waits for changes in the folder of a file: growth and rotation alike. */
+class FileChanges implements AsyncDisposable {
+  readonly #watcher: FSWatcher | undefined;
+  #changed = false;
+  #wake: (() => void) | undefined;
+
+  constructor(path: string) {
+    try {
+      this.#watcher = watch(dirname(path), () => {
+        this.#changed = true;
+        this.#wake?.();
+      });
+      this.#watcher.on('error', () => undefined);
+    } catch {
+      // The folder is not there yet, or inotify is used up: the safety interval does.
+    }
+  }
+
+  /** Resolves at the next change (or the last one not waited for), at the container's end, or after the safety interval. */
+  async next({ ended, signal }: LogLife): Promise<void> {
+    if (!this.#changed) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, SAFETY_INTERVAL_MS);
+      this.#wake = resolve;
+      for (const one of [ended, signal]) one.addEventListener('abort', () => resolve(), { once: true });
+      if (ended.aborted || signal.aborted) resolve();
+      await promise;
+      clearTimeout(timer);
+    }
+    this.#changed = false;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#watcher?.close();
+  }
+}

@@ -1,0 +1,46 @@
+import type { Event, Pod } from '../api/types.ts';
+import type { LogLife, LogQuery } from '../logs/log-reader.ts';
+import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent, TraceSpan } from './local-api.ts';
+
+/** Names one object of a namespace. */
+export type ObjectName = { kind: string; namespace: string; name: string };
+
+/** What a client wants to stream with a pod. `container` '' means the first. */
+export type StreamingCall =
+  | {
+      kind: 'exec';
+      container: string;
+      command: string[];
+      stdin: boolean;
+      stdout: boolean;
+      stderr: boolean;
+      tty: boolean;
+    }
+  | { kind: 'attach'; container: string; stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean }
+  | { kind: 'portforward'; ports: number[] };
+
+/** What the local API asks of the node. Errors are `PodwrightError`s; `not_found` names what there is not. */
+export interface NodeBackend {
+  info(): Promise<NodeInfo>;
+  pods(): Pod[];
+  /** Begins with every pod that is there, as ADDED. */
+  watchPods(signal: AbortSignal): AsyncIterable<PodWatchEvent>;
+  events(): Event[];
+  watchEvents(signal: AbortSignal): AsyncIterable<EventWatchEvent>;
+  /** Creates or replaces the objects of a manifest; all or none. */
+  apply(manifest: string): Promise<ApplyResult>;
+  /** Deletes an object that was applied. A pod ends in the background. */
+  remove(object: ObjectName, gracePeriodSeconds: number | undefined): Promise<void>;
+  /** Where a container's log is; `life.ended` aborts when it will not grow any more. */
+  log(
+    pod: { namespace: string; name: string },
+    which: { container: string; previous: boolean },
+  ): Promise<{ path: string; ended: LogLife['ended'] }>;
+  /** The runtime's URL for a stream. */
+  streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
+  traces(podUid: string): TraceSpan[];
+  /** Ends the daemon, after the answer was sent. */
+  stop(options: { removeHostState: boolean }): void;
+}
+
+export type { LogQuery };
