@@ -1,0 +1,40 @@
+import { PodwrightError } from '@podwright/base';
+
+/**
+ * A path or name with one character a byte (latin1): names in layers need not be UTF-8, and strings make better keys than
+ * buffers. `fsPath` turns it into what node:fs takes.
+ */
+export type BytePath = string;
+
+export function bytePathOf(path: string | Buffer): BytePath {
+  return (typeof path === 'string' ? Buffer.from(path) : path).toString('latin1');
+}
+
+/** The path for node:fs: plain ones as a string, which is quicker. */
+export function fsPath(path: BytePath): string | Buffer {
+  return /[^\x00-\x7f]/.test(path) ? Buffer.from(path, 'latin1') : path;
+}
+
+/** The path as a person reads it. */
+export function displayPath(path: BytePath): string {
+  return JSON.stringify(Buffer.from(path, 'latin1').toString('utf8'));
+}
+
+/**
+ * The components of a name in a layer, `.` and `..` taken away; a leading `/` means the layer's root.
+ * Names that lead out of the layer are refused (`invalid_argument`): no honest layer has one.
+ */
+export function layerComponents(name: Buffer): string[] {
+  const components: string[] = [];
+  for (const part of name.toString('latin1').split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') components.push(part);
+    else if (components.pop() === undefined) {
+      throw new PodwrightError(
+        'invalid_argument',
+        `unpack layer: the name ${JSON.stringify(name.toString())} leads out of it`,
+      );
+    }
+  }
+  return components;
+}

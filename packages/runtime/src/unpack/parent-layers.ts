@@ -1,0 +1,40 @@
+import type { Stats } from 'node:fs';
+import { type BytePath, bytePathOf } from './byte-path.ts';
+import { look } from './layer-tree.ts';
+
+/** True for overlayfs's mark of a deleted file: a character device 0:0. */
+export function isWhiteout(stat: Stats): boolean {
+  return stat.isCharacterDevice() && stat.rdev === 0;
+}
+
+/** The finished layers below the one that is unpacked, the topmost first. */
+export class ParentLayers {
+  readonly #directories: BytePath[];
+
+  constructor(directories: string[]) {
+    this.#directories = directories.map(bytePathOf);
+  }
+
+  /** Where `components` is in the topmost layer that has it; undefined if none has, or a layer above has deleted it. */
+  find(components: string[]): { path: BytePath; stat: Stats } | undefined {
+    for (const directory of this.#directories) {
+      const found = findIn(directory, components);
+      if (found !== 'absent') return found;
+    }
+    return undefined;
+  }
+}
+
+/** `absent`: the layer says nothing of it. undefined: it hides what the layers below say. Links are never followed. */
+function findIn(directory: BytePath, components: string[]): { path: BytePath; stat: Stats } | 'absent' | undefined {
+  let path = directory;
+  for (const [index, name] of components.entries()) {
+    path = `${path}/${name}`;
+    const stat = look(path);
+    if (stat === undefined) return 'absent';
+    if (isWhiteout(stat)) return undefined;
+    if (index === components.length - 1) return { path, stat };
+    if (!stat.isDirectory()) return undefined;
+  }
+  return undefined;
+}

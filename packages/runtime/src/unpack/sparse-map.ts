@@ -1,0 +1,80 @@
+import { type PaxRecord, paxInteger } from './pax-records.ts';
+import { BLOCK_BYTES, malformed, parseNumber, type SparsePart } from './tar-header.ts';
+
+/** Most parts of one sparse file, a bound on memory. */
+export const MAX_SPARSE_PARTS = 1 << 17;
+
+/** The sparse structures of an old GNU header block: up to 4, whether more blocks follow, and the file's real size. */
+export function oldGnuSparse(block: Buffer): { parts: SparsePart[]; more: boolean; realSize: number } {
+  return {
+    parts: structures(block, 386, 4),
+    more: block[482] !== 0,
+    realSize: parseNumber(block.subarray(483, 495), 'real size'),
+  };
+}
+
+/** A block that goes on with the structures of an old GNU header: up to 21. */
+export function oldGnuSparseExtension(block: Buffer): { parts: SparsePart[]; more: boolean } {
+  return { parts: structures(block, 0, 21), more: block[504] !== 0 };
+}
+
+function structures(block: Buffer, start: number, count: number): SparsePart[] {
+  const parts: SparsePart[] = [];
+  for (let at = start; at < start + count * 24; at += 24) {
+    if (block[at] === 0) break;
+    const offset = parseNumber(block.subarray(at, at + 12), 'sparse offset');
+    parts.push({ offset, length: parseNumber(block.subarray(at + 12, at + 24), 'sparse length') });
+  }
+  return parts;
+}
+
+/** The map of the PAX formats 0.0 (a pair of records a part) and 0.1 (one record); undefined if there is none. */
+export function paxSparse(records: PaxRecord[]): SparsePart[] | undefined {
+  const list = records.find(({ keyword }) => keyword === 'GNU.sparse.map');
+  if (list !== undefined) return pairs(list.value.toString('latin1').split(','));
+  const numbers = records.filter(({ keyword }) => /^GNU\.sparse\.(offset|numbytes)$/.test(keyword));
+  return numbers.length === 0 ? undefined : pairs(numbers.map((record) => String(paxInteger(record))));
+}
+
+/** Reads the map of the PAX format 1.0, which stands before the data in lines of decimal numbers, padded to a block. */
+export async function readPaxSparse(readBlock: () => Promise<Buffer>): Promise<{ parts: SparsePart[]; bytes: number }> {
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    text += (await readBlock()).toString('latin1');
+    bytes += BLOCK_BYTES;
+    const lines = text.split('\n');
+    const count = lines.length > 1 ? decimal(lines[0]!) : 0;
+    if (count > MAX_SPARSE_PARTS || bytes > MAX_SPARSE_PARTS * 32) throw malformed('a sparse file has too many parts');
+    if (lines.length > 1 + 2 * count && lines.length > 1) return { parts: pairs(lines.slice(1, 1 + 2 * count)), bytes };
+  }
+}
+
+function pairs(numbers: string[]): SparsePart[] {
+  if (numbers.length % 2 !== 0 || numbers.length > 2 * MAX_SPARSE_PARTS) throw malformed('a sparse map is incomplete');
+  const parts: SparsePart[] = [];
+  for (let index = 0; index < numbers.length; index += 2) {
+    parts.push({ offset: decimal(numbers[index]!), length: decimal(numbers[index + 1]!) });
+  }
+  return parts;
+}
+
+function decimal(text: string): number {
+  const value = Number(text);
+  if (!/^[0-9]{1,16}$/.test(text) || !Number.isSafeInteger(value)) throw malformed('a sparse map has a wrong number');
+  return value;
+}
+
+/** Checks that parts come in order, lie inside the file, and are what is stored. */
+export function checkSparse(parts: SparsePart[], realSize: number, storedBytes: number): void {
+  let end = 0;
+  let stored = 0;
+  for (const { offset, length } of parts) {
+    if (offset < end || offset + length > realSize)
+      throw malformed('the parts of a sparse file overlap or lie outside');
+    end = offset + length;
+    stored += length;
+  }
+  if (stored !== storedBytes)
+    throw malformed(`a sparse file has ${storedBytes} bytes stored, its map tells of ${stored}`);
+}

@@ -1,0 +1,111 @@
+import { PodwrightError } from '@podwright/base';
+
+/** Archives come in blocks of this size. */
+export const BLOCK_BYTES = 512;
+
+export type TarEntryType = 'file' | 'link' | 'symlink' | 'char' | 'block' | 'directory' | 'fifo';
+
+/** A part of a sparse file that is stored; between the parts there are holes. */
+export type SparsePart = { offset: number; length: number };
+
+/** An extended attribute: its value may be any bytes. */
+export type Xattr = { name: string; value: Buffer };
+
+/** What an archive says about an entry, all extensions (PAX, GNU) taken in. */
+export type TarHeader = {
+  type: TarEntryType;
+  /** The name as UTF-8 text; `nameBytes` are its bytes as they stand, which need not be UTF-8. The same for the link's target. */
+  name: string;
+  nameBytes: Buffer;
+  linkName: string;
+  linkBytes: Buffer;
+  /** Permission bits with setuid, setgid and sticky. */
+  mode: number;
+  uid: number;
+  gid: number;
+  /** Bytes of the file once it is unpacked. The body has fewer when the file is sparse. */
+  size: number;
+  /** Seconds since 1970, to the microsecond. */
+  mtimeSeconds: number;
+  /** Device number of `char` and `block`. */
+  major: number;
+  minor: number;
+  xattrs: Xattr[];
+  /** Parts of a sparse file; the body holds them one after the other. */
+  sparse?: SparsePart[];
+};
+
+/** A header block as it stands, before extensions are taken in. `size` are bytes in the archive. */
+export type RawHeader = Omit<TarHeader, 'type' | 'name' | 'linkName' | 'xattrs' | 'sparse'> & { typeFlag: string };
+
+/** The error of an archive that is not as the format has it. */
+export function malformed(message: string): PodwrightError {
+  return new PodwrightError('invalid_argument', `read tar archive: ${message}`);
+}
+
+/** The error of an archive that ends too early. */
+export function truncated(where: string): PodwrightError {
+  return new PodwrightError('data_loss', `read tar archive: it ends in the middle of ${where}`);
+}
+
+/**
+ * Reads a header block of any of the formats v7, ustar, GNU and PAX; undefined for a block of zeros.
+ * Errors: `invalid_argument` (checksum, numbers).
+ */
+export function parseHeaderBlock(block: Buffer): RawHeader | undefined {
+  if (block[0] === 0 && block.every((byte) => byte === 0)) return undefined;
+  verifyChecksum(block);
+  const isPosix = block.toString('latin1', 257, 263) === 'ustar\0';
+  const isDevice = block[156] === 0x33 || block[156] === 0x34; // '3' and '4'
+  const name = text(block, 0, 100);
+  const prefix = isPosix ? text(block, 345, 155) : Buffer.alloc(0);
+  return {
+    typeFlag: String.fromCharCode(block[156]!),
+    nameBytes: prefix.length === 0 ? name : Buffer.concat([prefix, Buffer.from('/'), name]),
+    linkBytes: text(block, 157, 100),
+    mode: parseNumber(block.subarray(100, 108), 'mode') & 0o7777,
+    uid: parseNumber(block.subarray(108, 116), 'uid'),
+    gid: parseNumber(block.subarray(116, 124), 'gid'),
+    size: parseNumber(block.subarray(124, 136), 'size'),
+    mtimeSeconds: parseNumber(block.subarray(136, 148), 'mtime'),
+    major: isDevice ? parseNumber(block.subarray(329, 337), 'device') : 0,
+    minor: isDevice ? parseNumber(block.subarray(337, 345), 'device') : 0,
+  };
+}
+
+/** The bytes of a field up to its first null, copied: the block's buffer is used again. */
+function text(block: Buffer, start: number, length: number): Buffer {
+  const end = block.indexOf(0, start);
+  return Buffer.from(block.subarray(start, end === -1 || end > start + length ? start + length : end));
+}
+
+/** The sum of all bytes with the checksum's own as spaces; some old programs summed them as signed. */
+function verifyChecksum(block: Buffer): void {
+  let unsigned = 8 * 0x20;
+  let highBytes = 0;
+  for (let index = 0; index < BLOCK_BYTES; index++) {
+    if (index >= 148 && index < 156) continue;
+    unsigned += block[index]!;
+    if (block[index]! > 127) highBytes++;
+  }
+  const stored = parseNumber(block.subarray(148, 156), 'checksum');
+  if (stored !== unsigned && stored !== unsigned - 256 * highBytes) {
+    throw malformed(`a header has checksum ${stored} and not ${unsigned}: it is damaged, or not a tar archive`);
+  }
+}
+
+/** An octal number, or (first bit set) a big-endian two's complement one, as GNU tar has it for big values. */
+export function parseNumber(field: Buffer, what: string): number {
+  if ((field[0]! & 0x80) !== 0) return parseBinary(field, what);
+  const digits = field.toString('latin1').replace(/^[\0 ]+|[\0 ].*$/gs, '');
+  if (!/^[0-7]*$/.test(digits)) throw malformed(`${what} ${JSON.stringify(digits)} is not an octal number`);
+  return digits === '' ? 0 : Number.parseInt(digits, 8);
+}
+
+function parseBinary(field: Buffer, what: string): number {
+  const bits = BigInt(field.length * 8 - 1);
+  const raw = BigInt(`0x${field.toString('hex')}`) & ((1n << bits) - 1n);
+  const value = Number((field[0]! & 0x40) === 0 ? raw : raw - (1n << bits));
+  if (!Number.isSafeInteger(value)) throw malformed(`${what} ${value} is out of range`);
+  return value;
+}
