@@ -74,7 +74,12 @@ async function answer<T>(
 
 function handlerOf({ service, method, handler }: ServedMethod): NonNullable<ServedMethod['handler']> {
   if (handler !== undefined) return handler;
-  throw new PodwrightError('unimplemented', `method ${method.name} of ${service} is not implemented`);
+  throw unimplemented(method, service);
+}
+
+/** What a method without a handler answers. */
+export function unimplemented(method: DescMethod, service = method.parent.typeName): PodwrightError {
+  return new PodwrightError('unimplemented', `method ${method.name} of ${service} is not implemented`);
 }
 
 function contextOf(call: RawCall, known: Pick<CallContext, 'service' | 'method' | 'signal'>): CallContext {

@@ -1,0 +1,163 @@
+import { create, type DescMessage, type DescMethod, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { sleep } from '@podwright/base';
+import type { CriClient } from '../client/connect.ts';
+import { ContainerEventType, ImageService, ImageTransfers, RuntimeService } from '../messages.ts';
+import type { CallContext, ImageHandlers, RuntimeHandlers, TypedService } from '../server/handlers.ts';
+import { unimplemented } from '../server/serve-method.ts';
+import { fakeImage, fakeImageService } from './fake-image-service.ts';
+import { type FakeExec, fakeRuntimeService } from './fake-runtime-service.ts';
+import { type FakeContainer, type FakeSandbox, FakeStore } from './fake-store.ts';
+
+/** A method of either CRI service, by its local name. */
+export type CriMethod = keyof RuntimeHandlers | keyof ImageHandlers;
+
+/** How calls of a method go wrong. */
+export type Fault = {
+  /** Calls take this much longer, or end when they are aborted. */
+  delayMs?: number;
+  /** Calls fail with it. */
+  error?: Error;
+  /** `after`: the work is done, and only the answer is lost; `before` (the default): nothing happens. */
+  when?: 'before' | 'after';
+  /** How many calls go wrong; all of them if left out. */
+  times?: number;
+};
+
+/** A call that reached the fake runtime. */
+export type FakeCall = { method: CriMethod; request: object };
+
+type Handler = (request: object, context: Pick<CallContext, 'signal'>) => unknown;
+
+/**
+ * A container runtime in memory, for tests of what sits on top of one: sandboxes and containers change state as
+ * the CRI says and tell their events, but no process runs. Containers end when a test says so.
+ *
+ * Use `client` in the same process, or give `handlers` to `createCriServer`.
+ */
+export class FakeRuntime {
+  readonly #store: FakeStore;
+  readonly #faults = new Map<CriMethod, Fault>();
+  readonly handlers: { runtime: Partial<RuntimeHandlers>; image: Partial<ImageHandlers> };
+  /** Calls the handlers without a socket. */
+  readonly client: CriClient;
+  /** Every call, in order. */
+  readonly calls: FakeCall[] = [];
+
+  /**
+   * `images` are there from the start. Others can be pulled if `inRegistry` says so (by default all can).
+   * `exec` answers ExecSync; by default every command succeeds without output. `now` is in ms since the epoch.
+   */
+  constructor(
+    options: { images?: string[]; inRegistry?: (name: string) => boolean; exec?: FakeExec; now?: () => number } = {},
+  ) {
+    this.#store = new FakeStore(options.now ?? Date.now);
+    for (const name of options.images ?? []) this.#store.images.set(name, fakeImage(name));
+    const runtime = fakeRuntimeService(this.#store, options.exec ?? (() => ({ exitCode: 0 })));
+    const image = fakeImageService(this.#store, options.inRegistry ?? (() => true));
+    this.handlers = { runtime: this.#withFaults(runtime), image: this.#withFaults(image) };
+    this.client = {
+      runtime: directClient(RuntimeService, this.handlers.runtime) as CriClient['runtime'],
+      image: directClient(ImageService, this.handlers.image) as CriClient['image'],
+      transfers: directClient(ImageTransfers, {}) as CriClient['transfers'],
+      apiVersion: 'v1',
+      close: () => undefined,
+    };
+  }
+
+  /** Makes calls of `method` go wrong from now on, instead of how they did before. */
+  inject(method: CriMethod, fault: Fault): void {
+    this.#faults.set(method, fault);
+  }
+
+  get sandboxes(): FakeSandbox[] {
+    return [...this.#store.sandboxes.values()];
+  }
+
+  get containers(): FakeContainer[] {
+    return [...this.#store.containers.values()];
+  }
+
+  /** The newest container of that name, or the one with that id. Throws `not_found`. */
+  containerNamed(name: string): FakeContainer {
+    const found = this.containers.findLast(({ config }) => config.metadata?.name === name);
+    return found ?? this.#store.container(name);
+  }
+
+  /** The process of a running container ends. */
+  exitContainer(id: string, how: { exitCode: number; reason?: string; message?: string }): void {
+    this.#store.exit(this.#store.container(id), how, ContainerEventType.CONTAINER_STOPPED_EVENT);
+  }
+
+  #withFaults<T extends object>(handlers: T): T {
+    const wrap = ([name, handler]: [string, Handler]): [string, Handler] => {
+      const method = name as CriMethod;
+      return [name, method === 'getContainerEvents' ? handler : (...call) => this.#call({ method, handler }, ...call)];
+    };
+    return Object.fromEntries(Object.entries(handlers).map(wrap)) as T;
+  }
+
+  async #call(
+    { method, handler }: { method: CriMethod; handler: Handler },
+    request: object,
+    context: Pick<CallContext, 'signal'>,
+  ): Promise<unknown> {
+    this.calls.push({ method, request });
+    const fault = this.#takeFault(method);
+    if (fault?.delayMs !== undefined) await sleep(fault.delayMs, context.signal);
+    if (fault?.error !== undefined && fault.when !== 'after') throw fault.error;
+    const response = await handler(request, context);
+    if (fault?.error !== undefined) throw fault.error;
+    return response;
+  }
+
+  #takeFault(method: CriMethod): Fault | undefined {
+    const fault = this.#faults.get(method);
+    if (fault?.times === undefined) return fault;
+    if (fault.times <= 1) this.#faults.delete(method);
+    else this.#faults.set(method, { ...fault, times: fault.times - 1 });
+    return fault;
+  }
+}
+
+/** A client that calls handlers in the same process, with messages as if they had been on a wire. */
+function directClient(service: TypedService, handlers: object): object {
+  const byName = handlers as Record<string, Handler | undefined>;
+  return Object.fromEntries(
+    service.methods.map((method) => {
+      const handler = byName[method.localName];
+      return [
+        method.localName,
+        method.methodKind === 'unary' ? directUnary(method, handler) : directStream(method, handler),
+      ];
+    }),
+  );
+}
+
+type DirectCall = [request: object, options?: { signal?: AbortSignal }];
+
+function directUnary(method: DescMethod, handler: Handler | undefined) {
+  return async (...[request, options]: DirectCall) => {
+    options?.signal?.throwIfAborted();
+    if (handler === undefined) throw unimplemented(method);
+    const signal = options?.signal ?? new AbortController().signal;
+    const response = await handler(overTheWire(method.input, request), { signal });
+    return overTheWire(method.output, response as object);
+  };
+}
+
+function directStream(method: DescMethod, handler: Handler | undefined) {
+  return (...[request, options]: DirectCall): AsyncIterable<object> => {
+    const signal = options?.signal ?? new AbortController().signal;
+    const responses = handler?.(overTheWire(method.input, request), { signal }) as AsyncIterable<object> | undefined;
+    return (async function* () {
+      if (responses === undefined) throw unimplemented(method);
+      for await (const response of responses) yield overTheWire(method.output, response);
+      signal.throwIfAborted();
+    })();
+  };
+}
+
+/** A copy that shares nothing with the original, as the other end of a socket would get it. */
+function overTheWire(schema: DescMessage, fields: object): object {
+  return fromBinary(schema, toBinary(schema, create(schema, fields as Record<string, unknown>)));
+}
