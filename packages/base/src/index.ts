@@ -1,5 +1,6 @@
 export * from './atomic-file.ts';
 export * from './backoff.ts';
+export * from './cgroup/index.ts';
 export * from './deadline.ts';
 export * from './errors.ts';
 export * from './event-stream.ts';

@@ -18,7 +18,13 @@ export type TaskConfig = {
 };
 
 /** How a process ended. `oomKilled` is true when the kernel killed it for memory. */
-export type TaskExit = { exitCode: number; exitedAtMs: number; oomKilled: boolean };
+export type TaskExit = {
+  exitCode: number;
+  exitedAtMs: number;
+  oomKilled: boolean;
+  /** Words for a person when the exit code is not the process's own, as after the death of its monitor. */
+  message?: string;
+};
 
 export type TaskState =
   | { status: 'created' | 'running'; pid: number }
@@ -74,6 +80,8 @@ export interface TaskRuntime {
   update(id: string, resources: OciLinuxResources): Promise<void>;
   /** Ids of every task that has anything left on the host: bundle, monitor, runtime state. */
   list(): Promise<string[]>;
+  /** Stops watching and listening; tasks go on. */
+  close(): void;
 }
 
 /** A byte connection into a network namespace, for port-forward. */

@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { isErrno, PodwrightError } from '../errors.ts';
+
+/**
+ * How a host has its control groups: `v1` (a tree a controller), `v2` (one tree), or `hybrid` (v1 trees and a v2
+ * tree beside them, which may have some of the controllers).
+ */
+export type CgroupMode = 'v1' | 'hybrid' | 'v2';
+
+/** One mounted tree. Named v1 trees without a controller have their name in `controllers`: `name=systemd`. */
+export type CgroupTree = { version: 1 | 2; mountPoint: string; controllers: string[] };
+
+/** The cgroup trees of this host as this process sees them. */
+export type CgroupHierarchy = {
+  mode: CgroupMode;
+  trees: CgroupTree[];
+};
+
+/** What the kernel says: /proc/self/mountinfo, /proc/self/cgroup, and `cgroup.controllers` of the v2 tree's root. */
+export type CgroupSources = { mountinfo: string; selfCgroup: string; unifiedControllers: string };
+
+/** Reads the hierarchy from its textual sources (cgroups(7), proc_pid_mountinfo(5)). */
+export function parseCgroupHierarchy(sources: CgroupSources): CgroupHierarchy {
+  const known = v1Controllers(sources.selfCgroup);
+  const trees: CgroupTree[] = [];
+  for (const mount of cgroupMounts(sources.mountinfo)) {
+    const controllers =
+      mount.version === 2
+        ? sources.unifiedControllers.split(/\s+/).filter((name) => name !== '')
+        : mount.options.filter((option) => known.has(option));
+    if (mount.version === 1 && controllers.length === 0) continue;
+    const seen = trees.some((tree) => tree.version === mount.version && sameTree(tree.controllers, controllers));
+    if (!seen) trees.push({ version: mount.version, mountPoint: mount.mountPoint, controllers });
+  }
+  const versions = new Set(trees.map((tree) => tree.version));
+  const mode = !versions.has(1) ? 'v2' : versions.has(2) ? 'hybrid' : 'v1';
+  return { mode, trees };
+}
+
+/** Finds this host's cgroup trees; `failed_precondition` if none is mounted. */
+export async function discoverCgroups(): Promise<CgroupHierarchy> {
+  const [mountinfo, selfCgroup] = await Promise.all([
+    readFile('/proc/self/mountinfo', 'utf8'),
+    readFile('/proc/self/cgroup', 'utf8'),
+  ]);
+  const unified = cgroupMounts(mountinfo).find((mount) => mount.version === 2);
+  const unifiedControllers =
+    unified === undefined ? '' : await readCgroupFile(join(unified.mountPoint, 'cgroup.controllers'));
+  const hierarchy = parseCgroupHierarchy({ mountinfo, selfCgroup, unifiedControllers: unifiedControllers ?? '' });
+  if (hierarchy.trees.length === 0)
+    throw new PodwrightError(
+      'failed_precondition',
+      'find control groups: no cgroup file system is mounted; mount cgroup2 at /sys/fs/cgroup',
+    );
+  return hierarchy;
+}
+
+/** The tree that has `controller`, `undefined` if the host lacks it. */
+export function treeOf(hierarchy: CgroupHierarchy, controller: string): CgroupTree | undefined {
+  return hierarchy.trees.find((tree) => tree.controllers.includes(controller));
+}
+
+/**
+ * The folder of cgroup `path` in a tree. `invalid_argument` for a path that is not absolute or not in its shortest
+ * form, so that nothing outside of the tree is ever named.
+ */
+export function cgroupDirectory(tree: CgroupTree, path: string): string {
+  if (!path.startsWith('/') || posix.normalize(path) !== path || path.includes('\0'))
+    throw new PodwrightError('invalid_argument', `cgroup path ${JSON.stringify(path)} is not absolute and normal`);
+  return join(tree.mountPoint, path);
+}
+
+/** A cgroup file's text, `undefined` if the file or the cgroup is not there. */
+export async function readCgroupFile(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ENODEV', 'ENOTDIR', 'EOPNOTSUPP'].some((code) => isErrno(error, code))) return undefined;
+    throw error;
+  }
+}
+
+type CgroupMount = { version: 1 | 2; mountPoint: string; options: string[] };
+
+function cgroupMounts(mountinfo: string): CgroupMount[] {
+  const mounts: CgroupMount[] = [];
+  for (const line of mountinfo.split('\n')) {
+    const [left, right] = line.split(' - ');
+    const mountPoint = left?.split(' ')[4];
+    const [type, , options] = right?.split(' ') ?? [];
+    if (mountPoint === undefined || (type !== 'cgroup' && type !== 'cgroup2')) continue;
+    const unescaped = mountPoint.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
+    mounts.push({ version: type === 'cgroup' ? 1 : 2, mountPoint: unescaped, options: options?.split(',') ?? [] });
+  }
+  return mounts;
+}
+
+/** Names of v1 controllers and named trees: the second column of /proc/self/cgroup. */
+function v1Controllers(selfCgroup: string): Set<string> {
+  return new Set(
+    selfCgroup
+      .split('\n')
+      .flatMap((line) => (line.split(':')[1] ?? '').split(','))
+      .filter(Boolean),
+  );
+}
+
+const sameTree = (left: string[], right: string[]) => left.join() === right.join();

@@ -1,0 +1,3 @@
+export * from './hierarchy.ts';
+export * from './oom.ts';
+export * from './tree.ts';

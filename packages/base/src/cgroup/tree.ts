@@ -1,0 +1,151 @@
+import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { sleep } from '../deadline.ts';
+import { isErrno, PodwrightError, wrapError } from '../errors.ts';
+import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFile } from './hierarchy.ts';
+
+/** Makes cgroup `path` and its parents in every tree, ready to take processes. No error if it is there. */
+export async function createCgroup(hierarchy: CgroupHierarchy, path: string): Promise<void> {
+  for (const tree of hierarchy.trees) {
+    const directory = cgroupDirectory(tree, path);
+    await mkdir(directory, { recursive: true });
+    for (const level of levelsBelow(tree, path)) {
+      if (tree.version === 2) await delegateControllers(dirname(level));
+      else if (tree.controllers.includes('cpuset')) await inheritCpuset(level);
+    }
+  }
+}
+
+/** Whether the cgroup is there in any tree. */
+export async function cgroupExists(hierarchy: CgroupHierarchy, path: string): Promise<boolean> {
+  const found = await Promise.all(
+    hierarchy.trees.map((tree) => readCgroupFile(join(cgroupDirectory(tree, path), 'cgroup.procs'))),
+  );
+  return found.some((text) => text !== undefined);
+}
+
+/** Names of the cgroups directly below `path`, over all trees. */
+export async function listChildCgroups(hierarchy: CgroupHierarchy, path: string): Promise<string[]> {
+  const names = await Promise.all(hierarchy.trees.map((tree) => childDirectories(cgroupDirectory(tree, path))));
+  return [...new Set(names.flat())].sort();
+}
+
+/** Ids of the processes in the cgroup and, with `recursive`, in all below it, over all trees. */
+export async function cgroupPids(
+  hierarchy: CgroupHierarchy,
+  path: string,
+  options: { recursive: boolean },
+): Promise<number[]> {
+  const pids = new Set<number>();
+  for (const tree of hierarchy.trees) {
+    const top = cgroupDirectory(tree, path);
+    const directories = options.recursive ? await directoriesBottomUp(top) : [top];
+    for (const directory of directories) for (const pid of await pidsIn(directory)) pids.add(pid);
+  }
+  return [...pids];
+}
+
+/**
+ * Kills every process in the cgroup and below it, until none is left. `deadline_exceeded` if some survive
+ * `timeoutMs` (10 s), as processes in an uninterruptible wait do. Never touches the root cgroup.
+ */
+export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 10_000): Promise<void> {
+  refuseRoot(path);
+  const deadline = Date.now() + timeoutMs;
+  for (let delayMs = 1; ; delayMs = Math.min(delayMs * 2, 50)) {
+    const pids = await cgroupPids(hierarchy, path, { recursive: true });
+    if (pids.length === 0) return;
+    for (const pid of pids) killProcess(pid);
+    if (Date.now() > deadline)
+      throw new PodwrightError('deadline_exceeded', `kill cgroup ${path}: processes ${pids.join(', ')} do not end`);
+    await sleep(delayMs);
+  }
+}
+
+/**
+ * Removes the cgroup and those below it from every tree. The kernel lets go of ended processes a little late, so
+ * EBUSY is tried again for `timeoutMs` (2 s), then `failed_precondition`. No error if it is not there.
+ */
+export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 2_000): Promise<void> {
+  refuseRoot(path);
+  const deadline = Date.now() + timeoutMs;
+  for (const tree of hierarchy.trees)
+    for (const directory of await directoriesBottomUp(cgroupDirectory(tree, path)))
+      await removeDirectory(directory, deadline);
+}
+
+async function removeDirectory(directory: string, deadline: number): Promise<void> {
+  for (let delayMs = 1; ; delayMs = Math.min(delayMs * 2, 50)) {
+    try {
+      return await rmdir(directory);
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return;
+      if (!isErrno(error, 'EBUSY')) throw wrapError(`remove cgroup ${directory}`, error, 'internal');
+      if (Date.now() > deadline)
+        throw wrapError(`remove cgroup ${directory}: it is still in use`, error, 'failed_precondition');
+    }
+    await sleep(delayMs);
+  }
+}
+
+/** The folder and all below it, children before their parents. */
+async function directoriesBottomUp(directory: string): Promise<string[]> {
+  const children = await childDirectories(directory);
+  const below = await Promise.all(children.map((name) => directoriesBottomUp(join(directory, name))));
+  return [...below.flat(), directory];
+}
+
+async function childDirectories(directory: string): Promise<string[]> {
+  try {
+    const entries = await readdir(directory, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+/** The folders of the cgroups on the way from just below the root down to `path`. */
+function levelsBelow(tree: CgroupTree, path: string): string[] {
+  const names = path.split('/').filter((name) => name !== '');
+  return names.map((_, index) => join(tree.mountPoint, ...names.slice(0, index + 1)));
+}
+
+/** Lets the children of a v2 cgroup use every controller that it has; the kernel refuses some one by one. */
+async function delegateControllers(directory: string): Promise<void> {
+  const available = (await readCgroupFile(join(directory, 'cgroup.controllers')))?.trim().split(/\s+/) ?? [];
+  const enabled = (await readCgroupFile(join(directory, 'cgroup.subtree_control')))?.trim().split(/\s+/) ?? [];
+  for (const controller of available.filter((name) => name !== '' && !enabled.includes(name))) {
+    await writeFile(join(directory, 'cgroup.subtree_control'), `+${controller}`).catch(() => undefined);
+  }
+}
+
+/** A new v1 cpuset is empty and takes no process until it has CPUs and memory nodes: its parent's. */
+async function inheritCpuset(directory: string): Promise<void> {
+  for (const name of ['cpuset.cpus', 'cpuset.mems']) {
+    const own = await readCgroupFile(join(directory, name));
+    const inherited = await readCgroupFile(join(dirname(directory), name));
+    if (own?.trim() === '' && inherited !== undefined) await writeFile(join(directory, name), inherited.trim());
+  }
+}
+
+async function pidsIn(directory: string): Promise<number[]> {
+  const text = (await readCgroupFile(join(directory, 'cgroup.procs'))) ?? '';
+  // 0 stands for a process outside of our pid namespace.
+  return text
+    .split('\n')
+    .map(Number)
+    .filter((pid) => pid > 0);
+}
+
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (!isErrno(error, 'ESRCH')) throw error;
+  }
+}
+
+function refuseRoot(path: string): void {
+  if (path === '/' || path === '') throw new PodwrightError('invalid_argument', 'the root cgroup is not ours to end');
+}

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { PodwrightError, wrapError } from '@podwright/base';
+import type { OciProgram } from './oci-program.ts';
+import { runtimeError } from './runtime-words.ts';
+import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
+
+/** What conmon is started for: it makes the OCI runtime create the task, and stays as the task's monitor. */
+export type MonitorRequest = {
+  conmon: string;
+  program: OciProgram;
+  files: TaskFiles;
+  record: TaskRecord;
+  /** CRI log file, '' for none. */
+  logPath: string;
+};
+
+/** The most that conmon tells about a failed create. */
+const maxReportBytes = 64 * 1024;
+
+/**
+ * Starts conmon (8) and waits until the OCI runtime has created the task. Returns the pid of the task's first process.
+ * conmon puts itself in a session of its own and outlives us. An abort only ends the waiting.
+ */
+export async function startMonitor(request: MonitorRequest, signal: AbortSignal): Promise<number> {
+  const { id, bundle } = request.record;
+  const child = spawn(request.conmon, monitorArguments(request), {
+    cwd: bundle, // where it writes its `oom` file
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, _OCI_SYNCPIPE: '3' },
+  });
+  const started = new Promise<never>((_, reject) => child.once('error', reject));
+  const report = child.stdio[3] as Readable;
+  const stderr = child.stderr as Readable;
+  const stop = () => report.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const [line, words] = await Promise.race([Promise.all([readLine(report), readAll(stderr)]), started]);
+    signal.throwIfAborted();
+    return createdPid(`create task ${id} with ${request.program.name}`, line, words);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw error instanceof PodwrightError
+      ? error
+      : wrapError(`start ${request.conmon} for task ${id}`, error, 'internal');
+  } finally {
+    signal.removeEventListener('abort', stop);
+    report.destroy();
+    stderr.destroy();
+  }
+}
+
+function monitorArguments({ program, files, record, logPath }: MonitorRequest): string[] {
+  const { id, bundle } = record;
+  return [
+    ...['--cid', id, '--cuuid', id, '--name', id],
+    ...['--runtime', program.path, `--runtime-arg=--root=${files.runtime(program).root}`],
+    ...['--bundle', bundle, '--persist-dir', bundle, '--exit-dir', files.exits, '--full-attach'],
+    ...['--container-pidfile', join(bundle, bundleFiles.pid)],
+    ...['--conmon-pidfile', join(bundle, bundleFiles.monitorPid)],
+    ...['--log-path', logPath === '' ? 'off' : `k8s-file:${logPath}`, '--no-sync-log'],
+    ...(record.terminal ? ['--terminal'] : []),
+    ...(record.stdin ? ['--stdin'] : []),
+    ...(record.stdin && !record.stdinOnce ? ['--leave-stdin-open'] : []),
+  ];
+}
+
+/** conmon reports `{"pid": 42}`, or `{"pid": -1, "message": "the runtime's stderr"}`. */
+function createdPid(what: string, line: string, stderr: string): number {
+  if (line === '') throw runtimeError(what, stderr.replaceAll(/^\[conmon:\w\]: /gm, 'conmon: '));
+  const report = JSON.parse(line) as { pid?: number; message?: string };
+  if (typeof report.pid === 'number' && report.pid > 0) return report.pid;
+  throw runtimeError(what, report.message ?? '');
+}
+
+/** The stream up to the first end of line that closes a JSON object, or all of it. */
+async function readLine(stream: Readable): Promise<string> {
+  let text = '';
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    text += String(chunk);
+    if (text.endsWith('}\n') || text.length > maxReportBytes) break;
+  }
+  return text;
+}
+
+async function readAll(stream: Readable): Promise<string> {
+  let text = '';
+  for await (const chunk of stream) if (text.length < maxReportBytes) text += String(chunk);
+  return text;
+}

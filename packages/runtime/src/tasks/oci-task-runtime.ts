@@ -1,0 +1,180 @@
+import { mkdir } from 'node:fs/promises';
+import {
+  type CgroupHierarchy,
+  cgroupPids,
+  describeUndoFailures,
+  KeyedLock,
+  type Logger,
+  PodwrightError,
+  Undo,
+} from '@podwright/base';
+import type { OciLinuxResources } from '../oci/spec.ts';
+import { reopenMonitorLog } from './control.ts';
+import { execSync } from './exec-sync.ts';
+import { ExitWatch, type TaskFinding } from './exit-watch.ts';
+import { type OciProgram, runOciCommand, startTask } from './oci-program.ts';
+import { signalNumber, signalProcess } from './processes.ts';
+import { checkTaskConfig, createTask } from './task-create.ts';
+import { deleteTask } from './task-delete.ts';
+import { TaskFiles, type TaskRecord } from './task-files.ts';
+import type { TaskConfig, TaskExit, TaskRuntime, TaskState } from './task-runtime.ts';
+import { findMonitor, findTaskProcess, readTaskState } from './task-state.ts';
+
+export type OciTaskRuntimeOptions = {
+  /** Folder of the runtime's own, on a file system that a reboot empties. */
+  state: string;
+  /** Path of conmon. */
+  conmon: string;
+  /** The OCI runtime for handler '' and for handlers without one of their own. */
+  program: OciProgram;
+  /** OCI runtimes by runtime handler. Programs with the same `name` share their state. */
+  handlers: Record<string, OciProgram>;
+  cgroups: CgroupHierarchy;
+  logger: Logger;
+};
+
+/**
+ * Tasks that runc, crun or another OCI runtime runs, each watched by a conmon of its own. Everything that is known of
+ * a task is in files and in the kernel, so tasks outlive this process and any later one takes them over.
+ */
+export class OciTaskRuntime implements Omit<TaskRuntime, 'exec' | 'attach'> {
+  readonly name = 'oci';
+  readonly #options: OciTaskRuntimeOptions;
+  readonly #files: TaskFiles;
+  readonly #exits: ExitWatch;
+  /** Changes of one task happen one after the other. */
+  readonly #changes = new KeyedLock();
+
+  private constructor(options: OciTaskRuntimeOptions, files: TaskFiles) {
+    this.#options = options;
+    this.#files = files;
+    this.#exits = new ExitWatch({ directory: files.exits, logger: options.logger, check: (id) => this.#find(id) });
+  }
+
+  static async open(options: OciTaskRuntimeOptions): Promise<OciTaskRuntime> {
+    const files = new TaskFiles(options.state);
+    for (const directory of [files.records, files.exits]) await mkdir(directory, { recursive: true, mode: 0o700 });
+    return new OciTaskRuntime(options, files);
+  }
+
+  async create(config: TaskConfig, signal: AbortSignal): Promise<{ pid: number }> {
+    checkTaskConfig(config);
+    signal.throwIfAborted();
+    return await this.#changes.run(config.id, async () => {
+      if ((await this.#files.read(config.id)) !== undefined)
+        throw new PodwrightError('already_exists', `create task ${config.id}: there is one with this id`);
+      const undo = new Undo();
+      undo.add('remove what was made of the task', () => this.#remove(config.id));
+      try {
+        const program = this.#program(config.handler);
+        return { pid: await createTask({ conmon: this.#options.conmon, files: this.#files, program }, config, signal) };
+      } catch (error) {
+        const failures = await undo.run();
+        if (failures.length > 0)
+          this.#options.logger.error(
+            { task: config.id, error: describeUndoFailures(failures) },
+            'clean up a failed create',
+          );
+        throw error;
+      }
+    });
+  }
+
+  async start(id: string): Promise<void> {
+    await this.#changes.run(id, async () => {
+      const record = await this.#get(id, 'start', ['created']);
+      await startTask(this.#files.runtime(record.program), {
+        id,
+        hooks: record.hooks,
+        alive: async () => (await findTaskProcess(record)) !== undefined,
+      });
+    });
+  }
+
+  async kill(id: string, signal: string, options: { all?: boolean } = {}): Promise<void> {
+    const number = signalNumber(signal);
+    const record = await this.#files.get(id);
+    const first = await findTaskProcess(record);
+    if (first !== undefined) signalProcess(first, number);
+    if (!options.all) return;
+    const pids = await cgroupPids(this.#options.cgroups, record.cgroupsPath, { recursive: true });
+    for (const pid of pids) if (pid !== first) signalProcess(pid, number);
+  }
+
+  async state(id: string): Promise<TaskState> {
+    const record = await this.#files.read(id);
+    return record === undefined ? { status: 'absent' } : await this.#state(record);
+  }
+
+  onExit(id: string, listener: (exit: TaskExit) => void): Disposable {
+    return this.#exits.add(id, listener);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#changes.run(id, () => this.#remove(id));
+  }
+
+  async execSync(id: string, command: string[], timeoutMs: number) {
+    const record = await this.#get(id, 'run a command in', ['running']);
+    const { state } = this.#options;
+    return await execSync({ runtime: this.#files.runtime(record.program), state, id, command }, timeoutMs);
+  }
+
+  async reopenLog(id: string): Promise<void> {
+    const record = await this.#get(id, 'reopen the log of', ['created', 'running']);
+    await reopenMonitorLog(record);
+  }
+
+  async update(id: string, resources: OciLinuxResources): Promise<void> {
+    await this.#changes.run(id, async () => {
+      const record = await this.#get(id, 'update', ['created', 'running']);
+      await runOciCommand(
+        this.#files.runtime(record.program),
+        ['update', '--resources', '-', id],
+        JSON.stringify(resources),
+      );
+    });
+  }
+
+  async list(): Promise<string[]> {
+    return await this.#files.list();
+  }
+
+  close(): void {
+    this.#exits.close();
+  }
+
+  async #find(id: string): Promise<TaskFinding> {
+    const record = await this.#files.read(id);
+    if (record === undefined) return { monitorPid: undefined };
+    const state = await this.#state(record);
+    return state.status === 'exited' ? { exit: state.exit } : { monitorPid: await findMonitor(record) };
+  }
+
+  #state(record: TaskRecord): Promise<TaskState> {
+    return readTaskState({ files: this.#files, cgroups: this.#options.cgroups }, record);
+  }
+
+  async #remove(id: string): Promise<void> {
+    const record = await this.#files.read(id);
+    if (record === undefined) return;
+    const exit = await deleteTask({ files: this.#files, cgroups: this.#options.cgroups }, record);
+    this.#exits.settle(id, exit);
+  }
+
+  /** The task's record, if the task is in one of these states; `failed_precondition` otherwise. */
+  async #get(id: string, verb: string, wanted: TaskState['status'][]): Promise<TaskRecord> {
+    const record = await this.#files.get(id);
+    const { status } = await this.#state(record);
+    if (!wanted.includes(status))
+      throw new PodwrightError(
+        'failed_precondition',
+        `${verb} task ${id}: it is ${status}, not ${wanted.join(' or ')}`,
+      );
+    return record;
+  }
+
+  #program(handler: string): OciProgram {
+    return this.#options.handlers[handler] ?? this.#options.program;
+  }
+}

@@ -1,0 +1,83 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { isErrno, PodwrightError, sleep } from '@podwright/base';
+
+/** One process as /proc/PID/stat shows it (proc_pid_stat(5)). */
+export type ProcessStat = { pid: number; state: string; parent: number; session: number };
+
+/** Reads one process, `undefined` if there is none. */
+export async function readProcess(pid: number): Promise<ProcessStat | undefined> {
+  const text = await readProcFile(pid, 'stat');
+  if (text === undefined) return undefined;
+  // The command name is in parentheses and may itself contain spaces and parentheses.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { pid, state: fields[0] ?? 'X', parent: Number(fields[1]), session: Number(fields[3]) };
+}
+
+/** A file of /proc/PID, `undefined` if the process is gone. */
+export async function readProcFile(pid: number, name: string): Promise<string | undefined> {
+  try {
+    return await readFile(`/proc/${pid}/${name}`, 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ESRCH')) return undefined;
+    throw error;
+  }
+}
+
+export async function listProcesses(): Promise<number[]> {
+  return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+/** Sends a signal; false if there is no such process any more. */
+export function signalProcess(pid: number, signal: number): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if (isErrno(error, 'ESRCH')) return false;
+    throw error;
+  }
+}
+
+/**
+ * The number of a signal given as a name (`TERM`, `SIGTERM`, `SIGRTMIN+3`) or as a number, as images and the CRI
+ * write them. `invalid_argument` if there is no such signal.
+ */
+export function signalNumber(signal: string): number {
+  const name = signal.toUpperCase().replace(/^SIG/, '');
+  const realtime = /^RT(MIN|MAX)(?:([+-])(\d{1,2}))?$/.exec(name);
+  const number = /^\d{1,2}$/.test(name)
+    ? Number(name)
+    : realtime !== null
+      ? (realtime[1] === 'MIN' ? 34 : 64) + Number(`${realtime[2] ?? '+'}${realtime[3] ?? 0}`)
+      : (constants.signals as Record<string, number>)[`SIG${name}`];
+  if (number === undefined || number < 1 || number > 64)
+    throw new PodwrightError('invalid_argument', `there is no signal ${JSON.stringify(signal)}`);
+  return number;
+}
+
+/**
+ * Kills `root`, its descendants, and whatever else is in its session (children that were orphaned meanwhile),
+ * again until none is left, at most 50 times: a process may fork while we look.
+ */
+export async function killProcessTree(root: number): Promise<void> {
+  for (let round = 0; round < 50; round++) {
+    const victims = treeOf(root, await readAllProcesses());
+    if (victims.length === 0) return;
+    for (const pid of victims) signalProcess(pid, constants.signals.SIGKILL);
+    await sleep(Math.min(1 + round, 20));
+  }
+}
+
+async function readAllProcesses(): Promise<ProcessStat[]> {
+  const all = await Promise.all((await listProcesses()).map(readProcess));
+  return all.filter(
+    (process) => process !== undefined && process.state !== 'Z' && process.state !== 'X',
+  ) as ProcessStat[];
+}
+
+function treeOf(root: number, all: ProcessStat[]): number[] {
+  const children = Map.groupBy(all, (process) => process.parent);
+  const members = new Set(all.filter(({ pid, session }) => pid === root || session === root).map(({ pid }) => pid));
+  for (const pid of members) for (const child of children.get(pid) ?? []) members.add(child.pid);
+  return [...members];
+}

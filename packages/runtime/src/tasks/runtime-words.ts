@@ -1,0 +1,47 @@
+import { type ErrorCode, PodwrightError } from '@podwright/base';
+
+/**
+ * The message in what an OCI runtime wrote on stderr: runc logs lines such as `time="…" level=error msg="…"`, crun
+ * writes plain lines, with a time when it is given a log. The last error counts.
+ */
+export function runtimeWords(output: string): string {
+  const lines = output
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const logged = lines.filter((line) => / level=(error|fatal) /.test(line));
+  const line = logged.at(-1) ?? lines.at(-1) ?? '';
+  const quoted = / msg=("(?:[^"\\]|\\.)*")/.exec(line)?.[1];
+  if (quoted !== undefined) return unquote(quoted);
+  return line.replace(/^\d{4}-\d\d-\d\dT\S+: /, '');
+}
+
+/** The class of an OCI runtime's error, by its words: runc and crun have no other way to tell. */
+export function runtimeErrorCode(words: string): ErrorCode {
+  const found = classes.find(([pattern]) => pattern.test(words));
+  return found?.[1] ?? 'internal';
+}
+
+/** An error with the OCI runtime's own words, in the class that they tell. */
+export function runtimeError(what: string, output: string): PodwrightError {
+  const words = runtimeWords(output);
+  return new PodwrightError(runtimeErrorCode(words), `${what}: ${words === '' ? 'no words about why' : words}`);
+}
+
+const classes: [RegExp, ErrorCode][] = [
+  [/executable file (\S+ )?not found/, 'not_found'],
+  [/exec: ".*": stat .*: no such file or directory/, 'not_found'],
+  [/(open executable|exec .*): No such file or directory/, 'not_found'],
+  [/exec: ".*": (.*: )?(permission denied|is a directory)/, 'permission_denied'],
+  [/container (".*" )?does not exist|error opening file .*status/, 'not_found'],
+  [/already exists/, 'already_exists'],
+  [/stopped container|container (is )?not running|not running|process already finished/, 'failed_precondition'],
+];
+
+function unquote(quoted: string): string {
+  try {
+    return JSON.parse(quoted) as string;
+  } catch {
+    return quoted.slice(1, -1);
+  }
+}

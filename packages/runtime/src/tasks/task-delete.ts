@@ -1,0 +1,73 @@
+import { rm, rmdir } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { type CgroupHierarchy, isErrno, killCgroup, removeCgroup, sleep } from '@podwright/base';
+import { runOciCommand } from './oci-program.ts';
+import { killProcessTree, listProcesses, readProcess, signalProcess } from './processes.ts';
+import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
+import type { TaskExit } from './task-runtime.ts';
+import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
+
+export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarchy };
+
+/** How long a monitor may take to notice that its task has ended. */
+const monitorEndMs = 2_000;
+
+/**
+ * Ends and removes everything of a task, whatever state a crash left it in. The record goes last: until then the
+ * task is found again and deleted anew. Returns how it ended.
+ */
+export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, record: TaskRecord): Promise<TaskExit> {
+  const known = await readExit({ files, cgroups }, record);
+  if (known === undefined && (await findTaskProcess(record)) === undefined) await killUnfinishedCreate(record);
+  await killCgroup(cgroups, record.cgroupsPath);
+  await endMonitor(record);
+  const exit = known ?? (await readExit({ files, cgroups }, record)) ?? removedExit();
+  await runOciCommand(files.runtime(record.program), ['delete', '--force', record.id]);
+  await removeCgroup(cgroups, record.cgroupsPath);
+  for (const name of Object.values(bundleFiles)) await rm(join(record.bundle, name), { force: true });
+  await removeIfEmpty(record.bundle);
+  await files.remove(record.id);
+  return exit;
+}
+
+/** How a task ended whose monitor had no time to tell. */
+function removedExit(): TaskExit {
+  return { exitCode: 137, exitedAtMs: Date.now(), oomKilled: false, message: 'the container was killed and removed' };
+}
+
+/** A monitor that still waits for the runtime's `create`, with that: killed by tree, as they are in no cgroup of the task. */
+async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
+  const monitor = await findMonitor(record);
+  const monitors = monitor !== undefined ? [monitor] : await searchMonitors(record);
+  for (const pid of monitors) await killProcessTree(pid);
+}
+
+/** Monitors of this task by their command line: a crash may come before conmon has written its pid file. */
+async function searchMonitors(record: TaskRecord): Promise<number[]> {
+  const pids = await listProcesses();
+  const mine = await Promise.all(pids.map((pid) => isMonitor(pid, record)));
+  return pids.filter((_, index) => mine[index]);
+}
+
+/** A monitor whose task has ended writes the exit file and ends by itself; one that hangs is killed. */
+async function endMonitor(record: TaskRecord): Promise<void> {
+  const pid = await findMonitor(record);
+  if (pid === undefined) return;
+  const deadline = Date.now() + monitorEndMs;
+  for (let delayMs = 1; Date.now() < deadline; delayMs = Math.min(delayMs * 2, 20)) {
+    const state = (await readProcess(pid))?.state;
+    if (state === undefined || state === 'Z') return;
+    await sleep(delayMs);
+  }
+  signalProcess(pid, constants.signals.SIGKILL);
+}
+
+async function removeIfEmpty(directory: string): Promise<void> {
+  try {
+    await rmdir(directory);
+  } catch (error) {
+    // The caller's own files, such as the mounted root file system, are the caller's to remove.
+    if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ENOTEMPTY')) throw error;
+  }
+}

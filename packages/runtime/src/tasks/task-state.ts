@@ -1,0 +1,112 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type CgroupHierarchy, isErrno, killCgroup, readOomKills, sleep, writeFileAtomic } from '@podwright/base';
+import { runOciCommand, waitsForStart } from './oci-program.ts';
+import { readProcess, readProcFile } from './processes.ts';
+import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
+import type { TaskExit, TaskState } from './task-runtime.ts';
+
+export type TaskStateDependencies = {
+  files: TaskFiles;
+  cgroups: CgroupHierarchy;
+};
+
+/** Exit code of a task whose monitor died, as of one that was killed: how it really ended nobody knows. */
+const lostExitCode = 137;
+
+/**
+ * The state of a task from what is on the host; nothing that we remember counts. A task whose monitor died is killed
+ * here, and its end recorded: its stdio is broken and nobody would hear of its exit.
+ */
+export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
+  const exit = await readExit(dependencies, record);
+  if (exit !== undefined) return { status: 'exited', exit };
+  const pid = await readTaskPid(record);
+  if (pid === undefined) return { status: 'absent' };
+  if ((await findMonitor(record)) === undefined) return await endLostTask(dependencies, record);
+  const { files } = dependencies;
+  const runtime = files.runtime(record.program);
+  const waits = await waitsForStart(runtime, record.id);
+  if (waits !== undefined) return { status: waits ? 'created' : 'running', pid };
+  const answer = await runOciCommand(runtime, ['state', record.id]);
+  return { status: (JSON.parse(answer) as { status: string }).status === 'created' ? 'created' : 'running', pid };
+}
+
+/** How the task ended, `undefined` while it has not. */
+export async function readExit(
+  { files, cgroups }: TaskStateDependencies,
+  record: TaskRecord,
+): Promise<TaskExit | undefined> {
+  const path = files.exit(record.id);
+  try {
+    const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
+    const [code, ...message] = text.trim().split(' ');
+    const exitCode = Number(code);
+    const exit = { exitCode, exitedAtMs: Math.floor(mtimeMs), oomKilled: false };
+    if (message.length > 0) return { ...exit, message: message.join(' ') };
+    return { ...exit, oomKilled: exitCode !== 0 && (await wasOomKilled(cgroups, record)) };
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** The pid that the runtime wrote down for the task's first process; the process may have ended since. */
+export async function readTaskPid(record: TaskRecord): Promise<number | undefined> {
+  return await readPidFile(join(record.bundle, bundleFiles.pid));
+}
+
+/** The pid of the task's first process if it still is that process: pids are used again, cgroups of tasks are not. */
+export async function findTaskProcess(record: TaskRecord): Promise<number | undefined> {
+  const pid = await readTaskPid(record);
+  if (pid === undefined) return undefined;
+  const state = (await readProcess(pid))?.state;
+  if (state === undefined || state === 'Z' || state === 'X') return undefined;
+  const cgroup = (await readProcFile(pid, 'cgroup')) ?? '';
+  const inside = cgroup.split('\n').some((line) => line.endsWith(record.cgroupsPath));
+  return inside ? pid : undefined;
+}
+
+/** The pid of the task's monitor if it still is that process, by its command line. */
+export async function findMonitor(record: TaskRecord): Promise<number | undefined> {
+  const pid = await readPidFile(join(record.bundle, bundleFiles.monitorPid));
+  return pid !== undefined && (await isMonitor(pid, record)) ? pid : undefined;
+}
+
+/** Whether a process is a monitor of this task. */
+export async function isMonitor(pid: number, record: TaskRecord): Promise<boolean> {
+  const command = (await readProcFile(pid, 'cmdline'))?.split('\0') ?? [];
+  const bundle = command.indexOf('--bundle');
+  return bundle > 0 && command[bundle + 1] === record.bundle && command.includes(record.id);
+}
+
+/** The monitor is gone. It may have ended rightly a moment ago: then its exit file is there now. */
+async function endLostTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
+  await sleep(20);
+  const known = await readExit(dependencies, record);
+  if (known !== undefined) return { status: 'exited', exit: known };
+  await killCgroup(dependencies.cgroups, record.cgroupsPath);
+  const message = 'the monitor of the container died, so the container was killed; how it ended is unknown';
+  await writeFileAtomic(dependencies.files.exit(record.id), `${lostExitCode} ${message}`);
+  const exit = await readExit(dependencies, record);
+  return exit === undefined ? { status: 'absent' } : { status: 'exited', exit };
+}
+
+/** The kernel's counter is there as long as the cgroup; conmon's mark covers one that is already gone. */
+async function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): Promise<boolean> {
+  if ((await readOomKills(cgroups, record.cgroupsPath)) > 0) return true;
+  return await stat(join(record.bundle, bundleFiles.oom)).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function readPidFile(path: string): Promise<number | undefined> {
+  try {
+    const pid = Number((await readFile(path, 'utf8')).trim());
+    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}

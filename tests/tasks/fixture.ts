@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { discoverCgroups, killCgroup, removeCgroup, silentLogger } from '../../packages/base/src/index.ts';
+import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
+import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
+import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
+
+const applets =
+  'sh sleep echo cat ls id true false stty tty mkdir head tail yes ps wc kill setsid dd env test od seq'.split(' ');
+
+/** A scratch folder, a cgroup parent and a BusyBox root file system of the test's own. */
+export type Scratch = { directory: string; rootfs: string; cgroupParent: string; remove(): Promise<void> };
+
+export function makeScratch(): Scratch {
+  const directory = mkdtempSync(join(tmpdir(), 'tasks-test-'));
+  const rootfs = join(directory, 'rootfs');
+  for (const name of ['bin', 'etc', 'proc', 'sys', 'dev', 'tmp']) mkdirSync(join(rootfs, name), { recursive: true });
+  copyFileSync(findProgram('busybox'), join(rootfs, 'bin/busybox'));
+  for (const applet of applets) symlinkSync('busybox', join(rootfs, 'bin', applet));
+  const cgroupParent = `/tasks-test-${randomBytes(4).toString('hex')}`;
+  const remove = async () => {
+    const cgroups = await discoverCgroups();
+    await killCgroup(cgroups, cgroupParent);
+    await removeCgroup(cgroups, cgroupParent);
+    rmSync(directory, { recursive: true, force: true });
+  };
+  return { directory, rootfs, cgroupParent, remove };
+}
+
+/** The path of a program that the test needs; fails if the host lacks it. */
+export function findProgram(name: string): string {
+  const found = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+    .map((directory) => join(directory, name))
+    .find((path) => existsSync(path));
+  if (found === undefined) throw new Error(`this test needs ${name}`);
+  return found;
+}
+
+export async function openTasks(scratch: Scratch, program: OciProgram): Promise<OciTaskRuntime> {
+  return await OciTaskRuntime.open({
+    state: join(scratch.directory, 'state'),
+    conmon: findProgram('conmon'),
+    program,
+    handlers: {},
+    cgroups: await discoverCgroups(),
+    logger: silentLogger,
+  });
+}
+
+export const runc: OciProgram = { name: 'runc', path: findProgram('runc') };
+
+/** A small spec that runs `args` in the scratch root file system. */
+export function testSpec(scratch: Scratch, id: string, args: string[]): OciSpec {
+  return {
+    ociVersion: '1.0.2',
+    process: { terminal: false, user: { uid: 0, gid: 0 }, args, env: ['PATH=/bin', 'HOME=/'], cwd: '/' },
+    root: { path: scratch.rootfs, readonly: false },
+    mounts: [
+      { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid'] },
+      { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755'] },
+      {
+        destination: '/dev/pts',
+        type: 'devpts',
+        source: 'devpts',
+        options: ['newinstance', 'ptmxmode=0666', 'mode=0620', 'gid=5'],
+      },
+    ],
+    linux: {
+      namespaces: (['pid', 'ipc', 'uts', 'mount', 'network'] as const).map((type) => ({ type })),
+      cgroupsPath: `${scratch.cgroupParent}/${id}`,
+      resources: {},
+    },
+  };
+}
+
+/** Processes whose command line contains `text`, for leak checks. */
+export function processesWith(text: string): string[] {
+  const all = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' });
+  return all.split('\n').filter((line) => line.includes(text) && !line.includes('ps -eo'));
+}
