@@ -17,11 +17,14 @@ export class Backoff {
     this.#now = now;
   }
 
-  /** Records a failure of `key` and returns the delay in force from now on. */
-  next(key: string): number {
+  /**
+   * Records a failure of `key` and returns the delay in force from now on. `failedAtMs` is when it failed, if that
+   * was not just now: what ran well for long enough before it begins anew.
+   */
+  next(key: string, failedAtMs?: number): number {
     const now = this.#now();
     const entry = this.#entries.get(key);
-    const expired = entry === undefined || now - entry.lastAtMs > 2 * this.#policy.maxMs;
+    const expired = entry === undefined || this.#isExpired(entry, failedAtMs ?? now);
     const delayMs = expired ? this.#policy.initialMs : Math.min(entry.delayMs * 2, this.#policy.maxMs);
     this.#entries.set(key, { delayMs, lastAtMs: now });
     return delayMs;
@@ -35,7 +38,7 @@ export class Backoff {
   /** Milliseconds still to wait since `sinceMs` (the last failure unless given), 0 if none. */
   remainingMs(key: string, sinceMs?: number): number {
     const entry = this.#entries.get(key);
-    if (entry === undefined) return 0;
+    if (entry === undefined || (sinceMs !== undefined && this.#isExpired(entry, sinceMs))) return 0;
     return Math.max(0, (sinceMs ?? entry.lastAtMs) + entry.delayMs - this.#now());
   }
 
@@ -46,7 +49,11 @@ export class Backoff {
   /** Drops every entry that has not failed for twice the maximum. */
   collectGarbage(): void {
     for (const [key, entry] of this.#entries) {
-      if (this.#now() - entry.lastAtMs > 2 * this.#policy.maxMs) this.#entries.delete(key);
+      if (this.#isExpired(entry, this.#now())) this.#entries.delete(key);
     }
+  }
+
+  #isExpired(entry: Entry, atMs: number): boolean {
+    return atMs - entry.lastAtMs > 2 * this.#policy.maxMs;
   }
 }

@@ -1,0 +1,15 @@
+/** CFS period in microseconds, the kernel's default and the kubelet's. */
+export const cpuPeriodMicros = 100_000n;
+
+/** CPU shares (cgroup v1 `cpu.shares`, 2 to 262144) for an amount of CPU in thousandths of a core. */
+export function cpuShares(milliCpu: bigint): bigint {
+  const shares = (milliCpu * 1024n) / 1000n;
+  return shares < 2n ? 2n : shares > 262_144n ? 262_144n : shares;
+}
+
+/** CFS quota in microseconds a period for a limit in thousandths of a core; 0 means no limit. The kernel's least is 1 ms. */
+export function cpuQuota(milliCpu: bigint): bigint {
+  if (milliCpu === 0n) return 0n;
+  const quota = (milliCpu * cpuPeriodMicros) / 1000n;
+  return quota < 1000n ? 1000n : quota;
+}

@@ -1,0 +1,72 @@
+import { create, type LinuxContainerResources, LinuxContainerResourcesSchema } from '@podwright/cri';
+import { quantityMilliValue, quantityValue } from '../api/quantity.ts';
+import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import { cpuPeriodMicros, cpuQuota, cpuShares } from './cpu.ts';
+import { limitOf, requestOf } from './qos.ts';
+
+type Resource = 'cpu' | 'memory';
+type Amount = (container: Container, name: Resource) => bigint;
+
+const larger = (a: bigint, b: bigint) => (a > b ? a : b);
+
+/**
+ * What the whole pod needs: the ordinary containers with all sidecars, or any init container with the sidecars started
+ * before it, whichever is more.
+ */
+function podTotal(pod: Pod, name: Resource, amount: Amount): bigint {
+  let sidecars = 0n;
+  let initPeak = 0n;
+  for (const container of pod.spec.initContainers ?? []) {
+    const own = amount(container, name);
+    if (isSidecar(container)) sidecars += own;
+    initPeak = larger(initPeak, isSidecar(container) ? sidecars : sidecars + own);
+  }
+  const together = pod.spec.containers.reduce((sum, container) => sum + amount(container, name), sidecars);
+  return larger(together, initPeak);
+}
+
+function overheadOf(pod: Pod, name: Resource): bigint {
+  const text = pod.spec.overhead?.[name];
+  if (text === undefined) return 0n;
+  return name === 'cpu' ? quantityMilliValue(text) : quantityValue(text);
+}
+
+/** A pod has a limit only if every container that runs at the same time has one. */
+function limitsAll(pod: Pod, name: Resource): boolean {
+  const init = pod.spec.initContainers ?? [];
+  return [...pod.spec.containers, ...init].every((container) => limitOf(container, name) > 0n);
+}
+
+/** Limits of the pod's cgroup: millicores and bytes, 0 for none. Overhead comes on top of the containers. */
+export type PodTotals = { milliCpuRequest: bigint; milliCpuLimit: bigint; memoryLimitBytes: bigint };
+
+export function podTotals(pod: Pod): PodTotals {
+  const limit = (name: Resource) => (limitsAll(pod, name) ? podTotal(pod, name, limitOf) + overheadOf(pod, name) : 0n);
+  return {
+    milliCpuRequest: podTotal(pod, 'cpu', requestOf) + overheadOf(pod, 'cpu'),
+    milliCpuLimit: limit('cpu'),
+    memoryLimitBytes: limit('memory'),
+  };
+}
+
+/** The totals without the overhead, for runtimes that size a virtual machine by them. */
+export function podResources(pod: Pod): LinuxContainerResources {
+  const bare = podTotals({ ...pod, spec: { ...pod.spec, overhead: undefined } });
+  return linuxResources(bare.milliCpuRequest, bare.milliCpuLimit, bare.memoryLimitBytes);
+}
+
+export function podOverhead(pod: Pod): LinuxContainerResources {
+  const milliCpu = overheadOf(pod, 'cpu');
+  if (pod.spec.overhead === undefined) return create(LinuxContainerResourcesSchema);
+  return linuxResources(milliCpu, milliCpu, overheadOf(pod, 'memory'));
+}
+
+function linuxResources(milliCpu: bigint, milliCpuLimit: bigint, memoryLimitInBytes: bigint): LinuxContainerResources {
+  const quota = cpuQuota(milliCpuLimit);
+  return create(LinuxContainerResourcesSchema, {
+    cpuShares: cpuShares(milliCpu),
+    cpuPeriod: quota === 0n ? 0n : cpuPeriodMicros,
+    cpuQuota: quota,
+    memoryLimitInBytes,
+  });
+}

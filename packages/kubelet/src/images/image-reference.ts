@@ -1,0 +1,42 @@
+/** An image name in its parts (the grammar of the distribution project's reference package). */
+export type ImageReference = { registry: string; repository: string; tag: string; digest: string };
+
+const maxNameLength = 255;
+const domain =
+  /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\[[a-fA-F0-9:]+\])(?::\d+)?$/;
+const pathComponent = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
+const tagPattern = /^\w[\w.-]{0,127}$/;
+const digestPattern = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/;
+
+/** Reads an image name as people write it; `nginx` is `docker.io/library/nginx`. Undefined if it is none. */
+export function parseImageReference(text: string): ImageReference | undefined {
+  const [named = '', digest = '', ...more] = text.split('@');
+  if (more.length > 0 || (text.includes('@') && !digestPattern.test(digest))) return undefined;
+  const colon = named.lastIndexOf(':');
+  const hasTag = colon > named.lastIndexOf('/');
+  const tag = hasTag ? named.slice(colon + 1) : '';
+  if (hasTag && !tagPattern.test(tag)) return undefined;
+  const place = splitRegistry(hasTag ? named.slice(0, colon) : named);
+  if (!domain.test(place.registry)) return undefined;
+  if (!place.repository.split('/').every((part) => pathComponent.test(part))) return undefined;
+  if (place.registry.length + 1 + place.repository.length > maxNameLength) return undefined;
+  return { ...place, tag, digest };
+}
+
+/** The first component is a registry if it looks like a host: with a dot, a port, capitals, or `localhost`. */
+function splitRegistry(name: string): { registry: string; repository: string } {
+  const slash = name.indexOf('/');
+  const first = name.slice(0, Math.max(slash, 0));
+  const isHost = /[.:]/.test(first) || first === 'localhost' || first !== first.toLowerCase();
+  if (slash > 0 && isHost) {
+    const registry = first === 'index.docker.io' ? 'docker.io' : first;
+    const rest = name.slice(slash + 1);
+    return { registry, repository: registry === 'docker.io' && !rest.includes('/') ? `library/${rest}` : rest };
+  }
+  return { registry: 'docker.io', repository: slash < 0 ? `library/${name}` : name };
+}
+
+/** The name to ask the runtime for: with the tag `latest` if there is neither tag nor digest. */
+export function withDefaultTag(image: string, reference: ImageReference): string {
+  return reference.tag === '' && reference.digest === '' ? `${image}:latest` : image;
+}

@@ -1,0 +1,91 @@
+/** Finds registry credentials for an image among docker configurations. */
+import { readFile } from 'node:fs/promises';
+import type { ImageReference } from './image-reference.ts';
+
+/** What a registry wants to know; the fields of the CRI's AuthConfig. */
+export type RegistryCredential = {
+  username: string;
+  password: string;
+  auth: string;
+  serverAddress: string;
+  identityToken: string;
+};
+
+/** A credential and where it holds: a registry, with `*` in its host's parts perhaps, and perhaps a path prefix. */
+export type KeyringEntry = { pattern: string; credential: RegistryCredential };
+
+/** A config file larger than this is not read. */
+const maxConfigBytes = 1 << 20;
+
+/** Reads a docker `config.json` (`auths` inside) or the older `.dockercfg` (no `auths`). Entries that make no sense are left out. */
+export function parseDockerConfig(text: string): KeyringEntry[] {
+  const parsed: unknown = JSON.parse(text);
+  if (!isObject(parsed)) return [];
+  const auths = isObject(parsed.auths) ? parsed.auths : 'auths' in parsed ? {} : parsed;
+  return Object.entries(auths).flatMap(([server, value]) => {
+    const credential = isObject(value) ? decodeCredential(server, value) : undefined;
+    return credential === undefined ? [] : [{ pattern: registryPattern(server), credential }];
+  });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function decodeCredential(serverAddress: string, value: Record<string, unknown>): RegistryCredential | undefined {
+  const text = (name: string) => (typeof value[name] === 'string' ? value[name] : '');
+  const auth = text('auth');
+  const identityToken = text('identitytoken');
+  const decoded = Buffer.from(auth, 'base64').toString('utf8').replace(/\0+$/, '');
+  const colon = decoded.indexOf(':');
+  const username = text('username') || (colon > 0 ? decoded.slice(0, colon) : '');
+  const password = text('password') || (colon > 0 ? decoded.slice(colon + 1) : '');
+  if (username === '' && identityToken === '') return undefined;
+  return { username, password, auth: '', serverAddress, identityToken };
+}
+
+/** `https://index.docker.io/v1/` is the registry `docker.io`; schemes and API versions say nothing. */
+function registryPattern(server: string): string {
+  const bare = server.replace(/^https?:\/\//, '').replace(/\/(?:v1|v2)?\/?$/, '');
+  return bare.replace(/^(?:index\.)?docker\.io/, 'docker.io').replace(/^registry-1\.docker\.io/, 'docker.io');
+}
+
+/** Credentials that hold for the image, the most particular first. */
+export function credentialsFor(reference: ImageReference, entries: KeyringEntry[]): RegistryCredential[] {
+  return entries
+    .filter(({ pattern }) => matches(pattern, reference))
+    .toSorted((a, b) => b.pattern.length - a.pattern.length)
+    .map(({ credential }) => credential);
+}
+
+function matches(pattern: string, { registry, repository }: ImageReference): boolean {
+  const [host = '', ...path] = pattern.split('/');
+  return hostMatches(host, registry) && `${repository}/`.startsWith(path.length === 0 ? '' : `${path.join('/')}/`);
+}
+
+/** `*` stands for characters of one part of the host name; a port must be the same. */
+function hostMatches(pattern: string, host: string): boolean {
+  const parts = pattern.split('.');
+  const own = host.split('.');
+  return parts.length === own.length && parts.every((part, index) => globMatches(part, own[index]!));
+}
+
+function globMatches(pattern: string, text: string): boolean {
+  const source = pattern.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replace(/\*+/g, '[^:]*');
+  return new RegExp(`^${source}$`).test(text);
+}
+
+/** Entries of the node's own docker configuration files; those that do not exist count as empty. */
+export async function readNodeKeyring(paths: string[], onBadFile: (path: string, error: unknown) => void) {
+  const entries: KeyringEntry[] = [];
+  for (const path of paths) {
+    const text = await readFile(path, 'utf8').catch(() => undefined);
+    if (text === undefined || text.length > maxConfigBytes) continue;
+    try {
+      entries.push(...parseDockerConfig(text));
+    } catch (error) {
+      onBadFile(path, error);
+    }
+  }
+  return entries;
+}

@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import {
+  type ContainerConfig,
+  ContainerConfigSchema,
+  create,
+  type Image,
+  type LinuxContainerConfig,
+  LinuxContainerConfigSchema,
+  MountPropagation,
+  MountSchema,
+  Signal,
+} from '@podwright/cri';
+import type { Container, Pod } from '../api/types.ts';
+import type { ContainerMount, EnvironmentVariable } from '../container/contract.ts';
+import { containerResources } from './container-resources.ts';
+import { containerAnnotations, containerLabels } from './labels.ts';
+import { containerSecurityContext, type ImageUser } from './security-context.ts';
+
+const propagations: Record<ContainerMount['propagation'], MountPropagation> = {
+  None: MountPropagation.PROPAGATION_PRIVATE,
+  HostToContainer: MountPropagation.PROPAGATION_HOST_TO_CONTAINER,
+  Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
+};
+
+/** What other rooms worked out for a container: everything expanded, every mount in its place. */
+export type PreparedContainer = {
+  environment: EnvironmentVariable[];
+  command: string[];
+  args: string[];
+  mounts: ContainerMount[];
+};
+
+export type ContainerConfigInput = {
+  pod: Pod;
+  container: Container;
+  restartCount: number;
+  image: Image;
+  prepared: PreparedContainer;
+  /** Bytes of memory of the node. */
+  memoryCapacity: bigint;
+  seccompDefault: boolean;
+  seccompRoot: string;
+};
+
+/** What CreateContainer gets. */
+export function containerConfig(input: ContainerConfigInput): ContainerConfig {
+  const { pod, container, restartCount, image, prepared } = input;
+  return create(ContainerConfigSchema, {
+    metadata: { name: container.name, attempt: restartCount },
+    image: { image: image.id, userSpecifiedImage: container.image },
+    command: prepared.command,
+    args: prepared.args,
+    workingDir: container.workingDir ?? '',
+    envs: prepared.environment.map(({ name, value }) => ({ key: name, value: Buffer.from(value) })),
+    mounts: prepared.mounts.map(mountMessage),
+    labels: containerLabels(pod, container),
+    annotations: containerAnnotations(pod, container, restartCount),
+    logPath: containerLogPath(container.name, restartCount),
+    stdin: container.stdin === true,
+    stdinOnce: container.stdinOnce === true,
+    tty: container.tty === true,
+    linux: linuxConfig(input),
+    stopSignal: stopSignal(container),
+  });
+}
+
+/** Log file of a container's attempt, relative to the pod's log directory. */
+export function containerLogPath(containerName: string, restartCount: number): string {
+  return join(containerName, `${restartCount}.log`);
+}
+
+export function imageUser({ uid, username }: Image): ImageUser {
+  return { uid: uid?.value, username };
+}
+
+function linuxConfig({ pod, container, image, ...rest }: ContainerConfigInput): LinuxContainerConfig {
+  const { seccompDefault, seccompRoot, memoryCapacity } = rest;
+  return create(LinuxContainerConfigSchema, {
+    resources: containerResources(pod, container, memoryCapacity),
+    securityContext: containerSecurityContext({
+      pod,
+      container,
+      imageUser: imageUser(image),
+      seccompDefault,
+      seccompRoot,
+    }),
+  });
+}
+
+function mountMessage(mount: ContainerMount) {
+  return create(MountSchema, {
+    hostPath: mount.hostPath,
+    containerPath: mount.containerPath,
+    readonly: mount.readonly,
+    recursiveReadOnly: mount.recursiveReadOnly,
+    propagation: propagations[mount.propagation],
+    selinuxRelabel: false,
+  });
+}
+
+function stopSignal(container: Container): Signal {
+  const name = container.lifecycle?.stopSignal;
+  return name === undefined ? Signal.RUNTIME_DEFAULT : (Signal[name as keyof typeof Signal] ?? Signal.RUNTIME_DEFAULT);
+}

@@ -1,0 +1,47 @@
+import type { Backoff, Logger } from '@podwright/base';
+import type { CriClient, PodSandboxConfig } from '@podwright/cri';
+import type { Container, EventRecorder, EventSubject, Pod } from '../api/types.ts';
+import type { ObjectLookup } from '../config/local-objects.ts';
+import type { ImageManager } from '../images/image-manager.ts';
+import type { HookRunner } from '../lifecycle/contract.ts';
+import type { PodTracer } from '../pod/pod-tracer.ts';
+import type { PreparedContainer } from './container-config.ts';
+import type { DnsSettings } from './dns-config.ts';
+
+export type PrepareRequest = { pod: Pod; container: Container; podIps: string[]; sandboxConfig: PodSandboxConfig };
+
+/** What the steps of a sync need from the rest of the kubelet. */
+export type KuberuntimeDependencies = {
+  cri: CriClient;
+  images: ImageManager;
+  events: EventRecorder;
+  hooks: HookRunner;
+  objects: ObjectLookup;
+  tracer: PodTracer;
+  logger: Logger;
+  /** Delays between restarts, by `crashKey`. */
+  crashBackoff: Backoff;
+  /** Environment, command and mounts of a container. Rejects with why it cannot be configured. */
+  prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer>;
+  /** Host DNS and cluster DNS, as they are now. */
+  dns(): Promise<DnsSettings>;
+  /** The pod's cgroup for the runtime, '' to leave it the choice. */
+  cgroupParent(pod: Pod): string;
+  podLogsDir: string;
+  clusterDomain: string;
+  /** Bytes of memory of the node. */
+  memoryCapacity: bigint;
+  seccompDefault: boolean;
+  seccompRoot: string;
+};
+
+/** Whom an event is about: the pod, or one of its containers. */
+export function eventSubject(pod: Pod, container?: string): EventSubject {
+  const { name, namespace, uid } = pod.metadata;
+  return { kind: 'Pod', name, namespace, uid, ...(container === undefined ? {} : { container }) };
+}
+
+/** `name_namespace(uid)`, how the kubelet's messages name a pod. */
+export function describePod(pod: Pod): string {
+  return `${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})`;
+}

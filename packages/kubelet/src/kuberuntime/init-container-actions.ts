@@ -1,0 +1,94 @@
+/**
+ * The part of the plan that concerns init containers: one after the other to their end; a sidecar counts as done once it
+ * has started (its startup probe succeeded, if it has one), and is kept running from then on.
+ */
+import { type Container, isSidecar } from '../api/types.ts';
+import {
+  type ContainerToKill,
+  killUnknown,
+  type PodActionsInput,
+  reasonToKill,
+  restartsOnFailure,
+} from './compute-pod-actions.ts';
+import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from './runtime-pod.ts';
+
+export type InitPlan = {
+  /** Every init container has done its part: the ordinary containers may run. */
+  initialized: boolean;
+  /** An init container failed and may not be tried again: the pod ends. */
+  failed: boolean;
+  start: string[];
+  kill: ContainerToKill[];
+};
+
+/** Plans from the containers of the current sandbox only: those of an earlier one prepared a pod that is gone. */
+export function planInitContainers(input: PodActionsInput, sandboxId: string): InitPlan {
+  const all = input.pod.spec.initContainers ?? [];
+  const own = { ...input.status, containers: input.status.containers.filter((one) => one.sandboxId === sandboxId) };
+  const plan: InitPlan = { initialized: true, failed: false, start: [], kill: [] };
+  const later = input.pod.spec.containers.some(({ name }) => latestContainer(own, name) !== undefined);
+  const reached = later ? all.length : lastReached(all, own);
+  for (const [index, container] of all.entries()) {
+    const step = planStep(input, container, { current: latestContainer(own, container.name), passed: index < reached });
+    if (step.kill !== undefined) plan.kill.push(step.kill);
+    if (step.start) plan.start.push(container.name);
+    if (step.failed) return { ...plan, failed: true, initialized: false, start: [] };
+    if (!step.done) return { ...plan, initialized: false };
+  }
+  return plan;
+}
+
+/**
+ * Position of the last init container that has been created. The ones before it have done their part, even when the
+ * runtime has forgotten them.
+ */
+function lastReached(all: Container[], own: RuntimePodStatus): number {
+  return all.findLastIndex(({ name }) => latestContainer(own, name) !== undefined);
+}
+
+type Step = { done: boolean; start?: boolean; failed?: boolean; kill?: ContainerToKill };
+
+type Place = {
+  current: RuntimeContainer | undefined;
+  /** A later container was created already, so this one had done its part then. */
+  passed: boolean;
+};
+
+function planStep(input: PodActionsInput, container: Container, place: Place): Step {
+  return isSidecar(container) ? planSidecar(input, container, place) : planRunToEnd(input, place);
+}
+
+function planRunToEnd(input: PodActionsInput, { current, passed }: Place): Step {
+  if (passed) return { done: true };
+  switch (current?.state) {
+    case undefined:
+    case 'created': // started in the same step as created, so its start failed
+      return { done: false, start: true };
+    case 'running':
+      return { done: false };
+    case 'unknown':
+      return { done: false, start: true, kill: killUnknown(current) };
+    case 'exited':
+      if (current.exitCode === 0) return { done: true };
+      return restartsOnFailure(input.pod) ? { done: false, start: true } : { done: false, failed: true };
+  }
+}
+
+function planSidecar({ probes }: PodActionsInput, container: Container, { current, passed }: Place): Step {
+  switch (current?.state) {
+    case undefined:
+    case 'created':
+    case 'exited':
+      return { done: passed, start: true };
+    case 'unknown':
+      return { done: passed, start: true, kill: killUnknown(current) };
+    case 'running': {
+      const why = reasonToKill(container, current, probes);
+      if (why !== undefined) {
+        const kill = { id: current.id, name: current.name, ...why, message: `${why.message}, will be restarted` };
+        return { done: passed, start: true, kill };
+      }
+      return { done: passed || container.startupProbe === undefined || probes.startup(current.id) === 'success' };
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { errorMessage, isNotFound, withTimeout } from '@podwright/base';
+import type { Container, Pod } from '../api/types.ts';
+import type { KillReason } from './compute-pod-actions.ts';
+import { eventSubject, type KuberuntimeDependencies } from './dependencies.ts';
+
+/** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
+const minimumGraceSeconds = 2;
+const defaultGraceSeconds = 30;
+/** Stopping may take this much longer than the grace period before the runtime counts as stuck. */
+const stopMarginMs = 120_000;
+
+export type KillRequest = {
+  pod: Pod;
+  /** The container's specification, if the pod still has it. */
+  spec: Container | undefined;
+  id: string;
+  name: string;
+  reason?: KillReason;
+  /** Text of the event. */
+  message?: string;
+  /** Wins over everything else; 0 kills at once. */
+  gracePeriodSeconds?: number;
+  /** What the container's own annotations say, for a pod that is no longer known. */
+  recordedGraceSeconds?: number;
+  podIps: string[];
+  /** Waits until the containers that this one serves have ended, at most the milliseconds given. */
+  waitForTurn?: (maxMs: number) => Promise<void>;
+};
+
+/** How long the container has to end, in seconds: the request's, the failed probe's, the pod's. */
+export function gracePeriodSeconds(request: KillRequest): number {
+  const { pod, spec, reason } = request;
+  if (request.gracePeriodSeconds !== undefined) return request.gracePeriodSeconds;
+  const probe =
+    reason === 'livenessProbe' ? spec?.livenessProbe : reason === 'startupProbe' ? spec?.startupProbe : undefined;
+  return (
+    probe?.terminationGracePeriodSeconds ??
+    pod.metadata.deletionGracePeriodSeconds ??
+    request.recordedGraceSeconds ??
+    pod.spec.terminationGracePeriodSeconds ??
+    defaultGraceSeconds
+  );
+}
+
+/** Stops a container: its preStop hook, SIGTERM, and SIGKILL when the grace period is over. One that is gone is no error. */
+export async function killContainer(
+  deps: KuberuntimeDependencies,
+  request: KillRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const { pod, name, id } = request;
+  const graceSeconds = gracePeriodSeconds(request);
+  const endsAtMs = performance.now() + graceSeconds * 1000;
+  const remainingMs = () => Math.max(0, endsAtMs - performance.now());
+  deps.events.event(eventSubject(pod, name), 'Normal', 'Killing', request.message ?? `Stopping container ${name}`);
+  await runPreStop(deps, request, { graceMs: remainingMs(), signal });
+  await request.waitForTurn?.(remainingMs());
+  const seconds = Math.ceil(remainingMs() / 1000);
+  const timeoutSeconds = graceSeconds === 0 ? 0 : Math.max(minimumGraceSeconds, seconds);
+  try {
+    await deps.tracer.span(pod.metadata.uid, `stop ${name}`, () =>
+      deps.cri.runtime.stopContainer(
+        { containerId: id, timeout: BigInt(timeoutSeconds) },
+        { signal, timeoutMs: timeoutSeconds * 1000 + stopMarginMs },
+      ),
+    );
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** A hook that fails or outlives the grace period does not keep the container alive. */
+async function runPreStop(
+  deps: KuberuntimeDependencies,
+  { pod, spec, id, name, podIps }: KillRequest,
+  { graceMs, signal }: { graceMs: number; signal: AbortSignal },
+): Promise<void> {
+  const handler = spec?.lifecycle?.preStop;
+  if (spec === undefined || handler === undefined || graceMs === 0) return;
+  using limited = withTimeout(signal, graceMs, `preStop hook of container ${name}`);
+  try {
+    await deps.tracer.span(pod.metadata.uid, `preStop ${name}`, () =>
+      deps.hooks.run({ pod, container: spec, containerId: id, podIps, handler }, limited),
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = `PreStopHook failed: ${errorMessage(error)}`;
+    deps.events.event(eventSubject(pod, name), 'Warning', 'FailedPreStopHook', message);
+  }
+}

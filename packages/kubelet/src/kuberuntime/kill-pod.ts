@@ -1,0 +1,105 @@
+import { errorMessage, isNotFound, sleep } from '@podwright/base';
+import { allContainers, type Pod } from '../api/types.ts';
+import { sidecarsOf } from './compute-pod-actions.ts';
+import { eventSubject, type KuberuntimeDependencies } from './dependencies.ts';
+import { type KillRequest, killContainer } from './kill-container.ts';
+import { podIps, type RuntimeContainer, type RuntimePodStatus, runningContainers } from './runtime-pod.ts';
+import type { StepResult } from './sync-result.ts';
+
+export type KillPodRequest = {
+  pod: Pod;
+  status: RuntimePodStatus;
+  gracePeriodSeconds?: number;
+};
+
+/**
+ * Stops everything of a pod: its ordinary containers at once, then its sidecars from the last to the first, then its sandboxes.
+ * One step that fails does not keep the others from being tried.
+ */
+export async function killPod(
+  deps: KuberuntimeDependencies,
+  request: KillPodRequest,
+  signal: AbortSignal,
+): Promise<StepResult[]> {
+  const containers = await killContainers(deps, request, signal);
+  const failed = containers.some(({ error }) => error !== undefined);
+  // Containers that refused to stop keep their sandbox: the next try finds both.
+  return failed ? containers : [...containers, ...(await stopSandboxes(deps, request, signal))];
+}
+
+async function killContainers(
+  deps: KuberuntimeDependencies,
+  request: KillPodRequest,
+  signal: AbortSignal,
+): Promise<StepResult[]> {
+  const running = runningContainers(request.status);
+  const order = terminationOrder(request.pod, running);
+  const ended = new Map(running.map(({ id }) => [id, Promise.withResolvers<void>()]));
+  return Promise.all(
+    running.map(async (container): Promise<StepResult> => {
+      const before = order(container).map((id) => ended.get(id)!.promise);
+      const step: StepResult = { action: 'KillContainer', target: container.name };
+      try {
+        await killContainer(deps, killRequest(request, container, before), signal);
+        return step;
+      } catch (error) {
+        signal.throwIfAborted();
+        return { ...step, error: { reason: 'KillContainerError', message: errorMessage(error) } };
+      } finally {
+        ended.get(container.id)!.resolve();
+      }
+    }),
+  );
+}
+
+function killRequest(request: KillPodRequest, container: RuntimeContainer, before: Promise<void>[]): KillRequest {
+  const spec = allContainers(request.pod.spec).find(({ name }) => name === container.name);
+  return {
+    pod: request.pod,
+    spec,
+    id: container.id,
+    name: container.name,
+    gracePeriodSeconds: request.gracePeriodSeconds,
+    recordedGraceSeconds: container.terminationGracePeriodSeconds,
+    podIps: podIps(request.status),
+    waitForTurn:
+      before.length === 0
+        ? undefined
+        : (maxMs) => Promise.race([Promise.all(before), sleep(maxMs)]).then(() => undefined),
+  };
+}
+
+/** Ids of the containers that must have ended before a sidecar is stopped: the ordinary ones and the later sidecars. */
+function terminationOrder(pod: Pod, running: RuntimeContainer[]): (container: RuntimeContainer) => string[] {
+  const sidecars = sidecarsOf(pod).map(({ name }) => name);
+  const idsOf = (wanted: (name: string) => boolean) => running.filter(({ name }) => wanted(name)).map(({ id }) => id);
+  return ({ name }) => {
+    const position = sidecars.indexOf(name);
+    if (position < 0) return [];
+    return idsOf((other) => !sidecars.includes(other) || sidecars.indexOf(other) > position);
+  };
+}
+
+async function stopSandboxes(
+  deps: KuberuntimeDependencies,
+  { pod, status }: KillPodRequest,
+  signal: AbortSignal,
+): Promise<StepResult[]> {
+  return Promise.all(
+    status.sandboxes.map(async ({ id }): Promise<StepResult> => {
+      const step: StepResult = { action: 'KillPodSandbox', target: id };
+      try {
+        await deps.tracer.span(pod.metadata.uid, 'stop sandbox', () =>
+          deps.cri.runtime.stopPodSandbox({ podSandboxId: id }, { signal }),
+        );
+        return step;
+      } catch (error) {
+        if (isNotFound(error)) return step;
+        signal.throwIfAborted();
+        const message = errorMessage(error);
+        deps.events.event(eventSubject(pod), 'Warning', 'FailedKillPod', `error killing pod: ${message}`);
+        return { ...step, error: { reason: 'KillPodSandboxError', message } };
+      }
+    }),
+  );
+}

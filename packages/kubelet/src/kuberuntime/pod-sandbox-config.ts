@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import {
+  create,
+  type DNSConfig,
+  Int64ValueSchema,
+  type LinuxPodSandboxConfig,
+  LinuxPodSandboxConfigSchema,
+  LinuxSandboxSecurityContextSchema,
+  type PodSandboxConfig,
+  PodSandboxConfigSchema,
+  PortMappingSchema,
+  Protocol,
+  SecurityProfile_ProfileType,
+  SecurityProfileSchema,
+} from '@podwright/cri';
+import { allContainers, isSidecar, type Pod } from '../api/types.ts';
+import { podOverhead, podResources } from '../cgroups/pod-resources.ts';
+import { type PodIdentity, sandboxAnnotations, sandboxLabels } from './labels.ts';
+import { groupsPolicy, namespaceOptions, selinux, supplementalGroups } from './security-context.ts';
+
+/** Linux allows 64 bytes for a host name, a DNS label has 63. */
+const maxHostnameLength = 63;
+
+export type SandboxConfigInput = {
+  pod: Pod;
+  attempt: number;
+  dns: DNSConfig;
+  podLogsDir: string;
+  /** The pod's cgroup, '' to leave the choice to the runtime. */
+  cgroupParent: string;
+  clusterDomain: string;
+};
+
+/** What RunPodSandbox gets; also sent along with each CreateContainer. */
+export function podSandboxConfig(input: SandboxConfigInput): PodSandboxConfig {
+  const { pod, attempt } = input;
+  const { name, namespace, uid } = pod.metadata;
+  return create(PodSandboxConfigSchema, {
+    metadata: { name, namespace, uid, attempt },
+    hostname: pod.spec.hostNetwork ? '' : podHostname(pod, input.clusterDomain),
+    logDirectory: podLogDirectory(input.podLogsDir, pod.metadata),
+    dnsConfig: input.dns,
+    portMappings: pod.spec.hostNetwork ? [] : portMappings(pod),
+    labels: sandboxLabels(pod),
+    annotations: sandboxAnnotations(pod),
+    linux: linuxConfig(pod, input.cgroupParent),
+  });
+}
+
+/** `<podLogsDir>/<namespace>_<name>_<uid>`. */
+export function podLogDirectory(podLogsDir: string, { namespace, name, uid }: PodIdentity): string {
+  return join(podLogsDir, `${namespace}_${name}_${uid}`);
+}
+
+/** The pod's host name: its own wish or its name, cut to a DNS label; fully qualified if the pod asks for that. */
+export function podHostname(pod: Pod, clusterDomain: string): string {
+  const wish = pod.spec.hostname === undefined || pod.spec.hostname === '' ? pod.metadata.name : pod.spec.hostname;
+  const short = wish.slice(0, maxHostnameLength).replace(/[-.]+$/, '');
+  const subdomain = pod.spec.subdomain ?? '';
+  if (pod.spec.setHostnameAsFQDN !== true || subdomain === '') return short;
+  return `${short}.${subdomain}.${pod.metadata.namespace}.svc.${clusterDomain}`;
+}
+
+function portMappings(pod: Pod) {
+  return allContainers(pod.spec)
+    .filter((container) => pod.spec.containers.includes(container) || isSidecar(container))
+    .flatMap(({ ports }) => ports ?? [])
+    .map(({ protocol, containerPort, hostPort, hostIP }) =>
+      create(PortMappingSchema, {
+        protocol: Protocol[protocol ?? 'TCP'],
+        containerPort,
+        hostPort: hostPort ?? 0,
+        hostIp: hostIP ?? '',
+      }),
+    );
+}
+
+function linuxConfig(pod: Pod, cgroupParent: string): LinuxPodSandboxConfig {
+  const shared = pod.spec.securityContext ?? {};
+  const int64 = (value: number | undefined) =>
+    value === undefined ? undefined : create(Int64ValueSchema, { value: BigInt(value) });
+  return create(LinuxPodSandboxConfigSchema, {
+    cgroupParent,
+    sysctls: Object.fromEntries((shared.sysctls ?? []).map(({ name, value }) => [name, value])),
+    securityContext: create(LinuxSandboxSecurityContextSchema, {
+      privileged: allContainers(pod.spec).some(({ securityContext }) => securityContext?.privileged === true),
+      // What the runtime itself runs for the sandbox needs no more than its default profile.
+      seccomp: create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType.RuntimeDefault }),
+      namespaceOptions: namespaceOptions(pod),
+      selinuxOptions: selinux(shared.seLinuxOptions),
+      runAsUser: int64(shared.runAsUser),
+      runAsGroup: shared.runAsUser === undefined ? undefined : int64(shared.runAsGroup),
+      supplementalGroups: supplementalGroups(shared),
+      supplementalGroupsPolicy: groupsPolicy(shared),
+    }),
+    overhead: podOverhead(pod),
+    resources: podResources(pod),
+  });
+}

@@ -1,0 +1,54 @@
+import { mkdir } from 'node:fs/promises';
+import { PodwrightError } from '@podwright/base';
+import type { PodSandboxConfig } from '@podwright/cri';
+import type { Pod } from '../api/types.ts';
+import type { KuberuntimeDependencies } from './dependencies.ts';
+import { podDnsConfig } from './dns-config.ts';
+import { podSandboxConfig } from './pod-sandbox-config.ts';
+
+/** The sandbox's configuration for this attempt. */
+export async function makeSandboxConfig(
+  deps: KuberuntimeDependencies,
+  pod: Pod,
+  attempt: number,
+): Promise<PodSandboxConfig> {
+  return podSandboxConfig({
+    pod,
+    attempt,
+    dns: podDnsConfig(pod, await deps.dns()),
+    podLogsDir: deps.podLogsDir,
+    cgroupParent: deps.cgroupParent(pod),
+    clusterDomain: deps.clusterDomain,
+  });
+}
+
+/** The runtime handler that the pod's RuntimeClass names, '' for the default. Throws `not_found`. */
+export function runtimeHandler(deps: KuberuntimeDependencies, pod: Pod): string {
+  const name = pod.spec.runtimeClassName ?? '';
+  if (name === '') return '';
+  const runtimeClass = deps.objects.get('RuntimeClass', '', name);
+  if (runtimeClass === undefined) {
+    throw new PodwrightError('not_found', `find the RuntimeClass "${name}": there is none of that name on this node`);
+  }
+  return runtimeClass.handler;
+}
+
+/** Makes the pod's log directory and its sandbox; returns the sandbox's id. */
+export async function createSandbox(
+  deps: KuberuntimeDependencies,
+  { pod, config }: { pod: Pod; config: PodSandboxConfig },
+  signal: AbortSignal,
+): Promise<string> {
+  await mkdir(config.logDirectory, { recursive: true, mode: 0o755 });
+  const request = { config, runtimeHandler: runtimeHandler(deps, pod) };
+  const { podSandboxId } = await deps.cri.runtime.runPodSandbox(request, { signal });
+  return podSandboxId;
+}
+
+/** The addresses of a sandbox, primary first; none for a pod in the host's network. */
+export async function sandboxIps(deps: KuberuntimeDependencies, id: string, signal: AbortSignal): Promise<string[]> {
+  const { status } = await deps.cri.runtime.podSandboxStatus({ podSandboxId: id }, { signal });
+  const network = status?.network;
+  const all = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
+  return all.filter((ip) => ip !== '');
+}

@@ -1,0 +1,182 @@
+/** Reads what the runtime has, through the CRI, into the kubelet's own words. */
+import { isNotFound } from '@podwright/base';
+import {
+  type Container,
+  type ContainerEventResponse,
+  ContainerState,
+  type ContainerStatus,
+  type CriClient,
+  NamespaceMode,
+  type PodSandbox,
+  PodSandboxState,
+  type PodSandboxStatus,
+} from '@podwright/cri';
+import { decodeContainerInfo, decodePodIdentity, type PodIdentity, podUidLabel } from './labels.ts';
+import type { RuntimeContainer, RuntimeContainerState, RuntimePodStatus, RuntimeSandbox } from './runtime-pod.ts';
+
+const stateNames: Record<ContainerState, RuntimeContainerState> = {
+  [ContainerState.CONTAINER_CREATED]: 'created',
+  [ContainerState.CONTAINER_RUNNING]: 'running',
+  [ContainerState.CONTAINER_EXITED]: 'exited',
+  [ContainerState.CONTAINER_UNKNOWN]: 'unknown',
+};
+
+const nanosPerMs = 1_000_000n;
+const toMs = (nanos: bigint) => Number(nanos / nanosPerMs);
+
+/** A pod as a plain listing shows it: enough to see whether anything changed. */
+export type ListedPod = {
+  pod: PodIdentity;
+  sandboxes: { id: string; state: string; createdAtMs: number }[];
+  containers: { id: string; name: string; state: RuntimeContainerState; sandboxId: string; createdAtMs: number }[];
+};
+
+/** Reads pods from a runtime. Ends of containers are read once: they never change. */
+export class RuntimePodReader {
+  readonly #cri: CriClient;
+  readonly #runtimeName: string;
+  readonly #readEnd: (container: ContainerStatus) => Promise<string>;
+  readonly #ended = new Map<string, RuntimeContainer>();
+
+  /** `readEnd` gives the message that an exited container left. `runtimeName` is the scheme of container ids. */
+  constructor(cri: CriClient, runtimeName: string, readEnd: (container: ContainerStatus) => Promise<string>) {
+    this.#cri = cri;
+    this.#runtimeName = runtimeName;
+    this.#readEnd = readEnd;
+  }
+
+  /** Every pod that the runtime has anything of, by UID. */
+  async listPods(signal?: AbortSignal): Promise<Map<string, ListedPod>> {
+    const [sandboxes, containers] = await this.#list({}, signal);
+    const pods = new Map<string, ListedPod>();
+    const podOf = (labels: Record<string, string>) => {
+      const pod = decodePodIdentity(labels);
+      if (pod === undefined) return undefined;
+      const listed = pods.get(pod.uid) ?? { pod, sandboxes: [], containers: [] };
+      pods.set(pod.uid, listed);
+      return listed;
+    };
+    for (const { id, state, createdAt, labels } of sandboxes) {
+      const ready = state === PodSandboxState.SANDBOX_READY;
+      podOf(labels)?.sandboxes.push({ id, state: ready ? 'ready' : 'notready', createdAtMs: toMs(createdAt) });
+    }
+    for (const { id, state, createdAt, labels, podSandboxId, metadata } of containers) {
+      podOf(labels)?.containers.push({
+        id,
+        name: metadata?.name ?? '',
+        state: stateNames[state],
+        sandboxId: podSandboxId,
+        createdAtMs: toMs(createdAt),
+      });
+    }
+    this.#forgetEnds(new Set(containers.map(({ id }) => id)));
+    return pods;
+  }
+
+  /** Everything about one pod. What vanishes while it is being read counts as gone. */
+  async podStatus(pod: PodIdentity, signal?: AbortSignal): Promise<RuntimePodStatus> {
+    const [sandboxes, containers] = await this.#list({ [podUidLabel]: pod.uid }, signal);
+    const newest = sandboxes.toSorted(newestFirst);
+    const [readSandboxes, readContainers] = await Promise.all([
+      Promise.all(newest.map((sandbox) => this.#sandbox(sandbox, sandbox === newest[0], signal))),
+      Promise.all(containers.toSorted(newestFirst).map((container) => this.#container(container, signal))),
+    ]);
+    return {
+      pod,
+      sandboxes: readSandboxes.filter((sandbox) => sandbox !== undefined),
+      containers: readContainers.filter((container) => container !== undefined),
+    };
+  }
+
+  async #list(labelSelector: Record<string, string>, signal?: AbortSignal): Promise<[PodSandbox[], Container[]]> {
+    const [sandboxes, containers] = await Promise.all([
+      this.#cri.runtime.listPodSandbox({ filter: { labelSelector } }, { signal }),
+      this.#cri.runtime.listContainers({ filter: { labelSelector } }, { signal }),
+    ]);
+    return [sandboxes.items, containers.containers];
+  }
+
+  /** Only the newest sandbox is asked for its network; of the others the listing says enough. */
+  async #sandbox(listed: PodSandbox, newest: boolean, signal?: AbortSignal): Promise<RuntimeSandbox | undefined> {
+    if (!newest) return { ...sandboxFacts(listed), hostNetwork: false, ips: [] };
+    try {
+      const { status } = await this.#cri.runtime.podSandboxStatus({ podSandboxId: listed.id }, { signal });
+      return status === undefined ? undefined : decodeSandbox(status);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #container(listed: Container, signal?: AbortSignal): Promise<RuntimeContainer | undefined> {
+    const known = this.#ended.get(listed.id);
+    if (known !== undefined) return known;
+    try {
+      const { status } = await this.#cri.runtime.containerStatus({ containerId: listed.id }, { signal });
+      if (status === undefined) return undefined;
+      return await this.#decodeContainer(status, listed.podSandboxId);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #decodeContainer(status: ContainerStatus, sandboxId: string): Promise<RuntimeContainer | undefined> {
+    const info = decodeContainerInfo(status.labels, status.annotations);
+    if (info === undefined) return undefined;
+    const exited = status.state === ContainerState.CONTAINER_EXITED;
+    const left = exited ? await this.#readEnd(status) : '';
+    const container: RuntimeContainer = {
+      id: status.id,
+      containerId: `${this.#runtimeName}://${status.id}`,
+      sandboxId,
+      name: info.containerName,
+      state: stateNames[status.state],
+      createdAtMs: toMs(status.createdAt),
+      startedAtMs: toMs(status.startedAt),
+      finishedAtMs: toMs(status.finishedAt),
+      exitCode: status.exitCode,
+      reason: status.reason,
+      message: left === '' ? status.message : left,
+      image: status.image?.userSpecifiedImage || status.image?.image || '',
+      imageId: status.imageRef,
+      hash: info.hash,
+      restartCount: info.restartCount,
+      terminationGracePeriodSeconds: info.terminationGracePeriodSeconds,
+      logPath: status.logPath,
+    };
+    if (exited) this.#ended.set(container.id, container);
+    return container;
+  }
+
+  #forgetEnds(existing: Set<string>): void {
+    for (const id of this.#ended.keys()) if (!existing.has(id)) this.#ended.delete(id);
+  }
+}
+
+function newestFirst(a: { createdAt: bigint }, b: { createdAt: bigint }): number {
+  return a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0;
+}
+
+function sandboxFacts(sandbox: PodSandbox | PodSandboxStatus) {
+  return {
+    id: sandbox.id,
+    ready: sandbox.state === PodSandboxState.SANDBOX_READY,
+    attempt: sandbox.metadata?.attempt ?? 0,
+    createdAtMs: toMs(sandbox.createdAt),
+  };
+}
+
+function decodeSandbox(status: PodSandboxStatus): RuntimeSandbox {
+  const hostNetwork = status.linux?.namespaces?.options?.network === NamespaceMode.NODE;
+  const network = status.network;
+  const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
+  return { ...sandboxFacts(status), hostNetwork, ips: ips.filter((ip) => ip !== '') };
+}
+
+/** The pod that an event of the runtime is about. */
+export function podOfEvent(event: ContainerEventResponse): PodIdentity | undefined {
+  const metadata = event.podSandboxStatus?.metadata;
+  if (metadata === undefined || metadata.uid === '') return undefined;
+  return { uid: metadata.uid, name: metadata.name, namespace: metadata.namespace };
+}

@@ -1,0 +1,66 @@
+/** What the runtime says about pods, in the kubelet's words and without the CRI's message types. */
+import type { PodIdentity } from './labels.ts';
+
+export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';
+
+/** One container of the runtime, as it was last seen. Times are Unix milliseconds, 0 for "not yet". */
+export type RuntimeContainer = {
+  id: string;
+  /** `<runtime>://<id>`, as statuses show it. */
+  containerId: string;
+  sandboxId: string;
+  name: string;
+  state: RuntimeContainerState;
+  createdAtMs: number;
+  startedAtMs: number;
+  finishedAtMs: number;
+  exitCode: number;
+  reason: string;
+  message: string;
+  image: string;
+  imageId: string;
+  hash: string;
+  restartCount: number;
+  terminationGracePeriodSeconds: number | undefined;
+  logPath: string;
+};
+
+export type RuntimeSandbox = {
+  id: string;
+  ready: boolean;
+  attempt: number;
+  createdAtMs: number;
+  hostNetwork: boolean;
+  ips: string[];
+};
+
+/** Everything the runtime has of one pod; sandboxes and containers newest first. */
+export type RuntimePodStatus = {
+  pod: PodIdentity;
+  sandboxes: RuntimeSandbox[];
+  containers: RuntimeContainer[];
+};
+
+export function emptyRuntimePod(pod: PodIdentity): RuntimePodStatus {
+  return { pod, sandboxes: [], containers: [] };
+}
+
+/** The newest container of that name, of whatever sandbox. */
+export function latestContainer(status: RuntimePodStatus, name: string): RuntimeContainer | undefined {
+  return status.containers.find((container) => container.name === name);
+}
+
+/** The pod's addresses: those of its newest sandbox, if it is ready. */
+export function podIps(status: RuntimePodStatus): string[] {
+  const newest = status.sandboxes[0];
+  return newest?.ready ? newest.ips : [];
+}
+
+export function runningContainers(status: RuntimePodStatus): RuntimeContainer[] {
+  return status.containers.filter(({ state }) => state === 'running' || state === 'unknown');
+}
+
+/** True once nothing of the pod runs any more. */
+export function isStopped(status: RuntimePodStatus): boolean {
+  return runningContainers(status).length === 0;
+}

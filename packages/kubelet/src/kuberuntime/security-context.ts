@@ -1,0 +1,151 @@
+import {
+  CapabilitySchema,
+  type SecurityProfile as CriSecurityProfile,
+  create,
+  Int64ValueSchema,
+  type LinuxContainerSecurityContext,
+  LinuxContainerSecurityContextSchema,
+  NamespaceMode,
+  type NamespaceOption,
+  NamespaceOptionSchema,
+  SELinuxOptionSchema,
+  SecurityProfile_ProfileType,
+  SecurityProfileSchema,
+  SupplementalGroupsPolicy,
+} from '@podwright/cri';
+import type { Container, Pod, PodSecurityContext, SecurityContext, SecurityProfile } from '../api/types.ts';
+import type { WaitingReason } from './sync-result.ts';
+
+/** Paths of /proc and /sys that an ordinary container must not see, as the kubelet and Docker have them. */
+const maskedPaths = [
+  '/proc/asound',
+  '/proc/acpi',
+  '/proc/interrupts',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/sys/firmware',
+  '/sys/devices/virtual/powercap',
+];
+const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
+
+/** The user that an image runs as: a number, a name, or neither. */
+export type ImageUser = { uid: bigint | undefined; username: string };
+
+export type SecurityInput = {
+  pod: Pod;
+  container: Container;
+  imageUser: ImageUser;
+  /** Containers without a seccomp profile get the runtime's default instead of none. */
+  seccompDefault: boolean;
+  /** Folder below which localhost seccomp profiles are. */
+  seccompRoot: string;
+};
+
+/** The container's security context with the pod's as its default. */
+export function containerSecurityContext(input: SecurityInput): LinuxContainerSecurityContext {
+  const { pod, container, imageUser } = input;
+  const own: SecurityContext = container.securityContext ?? {};
+  const shared: PodSecurityContext = pod.spec.securityContext ?? {};
+  const uid = own.runAsUser ?? shared.runAsUser;
+  const gid = own.runAsGroup ?? shared.runAsGroup;
+  const unmasked = own.procMount === 'Unmasked';
+  return create(LinuxContainerSecurityContextSchema, {
+    privileged: own.privileged === true,
+    namespaceOptions: namespaceOptions(pod),
+    capabilities: capabilities(own),
+    selinuxOptions: selinux(own.seLinuxOptions ?? shared.seLinuxOptions),
+    ...runAs(uid, imageUser),
+    runAsGroup: gid === undefined ? undefined : int64(BigInt(gid)),
+    readonlyRootfs: own.readOnlyRootFilesystem === true,
+    noNewPrivs: own.allowPrivilegeEscalation === false,
+    supplementalGroups: supplementalGroups(shared),
+    supplementalGroupsPolicy: groupsPolicy(shared),
+    seccomp: seccomp(own.seccompProfile ?? shared.seccompProfile, input),
+    apparmor: appArmor(own.appArmorProfile ?? shared.appArmorProfile),
+    maskedPaths: unmasked ? [] : maskedPaths,
+    readonlyPaths: unmasked ? [] : readonlyPaths,
+  });
+}
+
+function runAs(uid: number | undefined, image: ImageUser) {
+  if (uid !== undefined) return { runAsUser: int64(BigInt(uid)) };
+  if (image.uid !== undefined) return { runAsUser: int64(image.uid) };
+  return { runAsUsername: image.username };
+}
+
+function int64(value: bigint) {
+  return create(Int64ValueSchema, { value });
+}
+
+function capabilities(own: SecurityContext) {
+  return create(CapabilitySchema, {
+    addCapabilities: own.capabilities?.add ?? [],
+    dropCapabilities: own.capabilities?.drop ?? [],
+  });
+}
+
+export function selinux(options: SecurityContext['seLinuxOptions']) {
+  if (options === undefined) return undefined;
+  const { user = '', role = '', type = '', level = '' } = options;
+  return create(SELinuxOptionSchema, { user, role, type, level });
+}
+
+/** The pod's extra groups and its fsGroup, which owns its volumes. */
+export function supplementalGroups(shared: PodSecurityContext): bigint[] {
+  const groups = shared.fsGroup === undefined ? [] : [shared.fsGroup];
+  return [...new Set([...groups, ...(shared.supplementalGroups ?? [])])].map(BigInt);
+}
+
+export function groupsPolicy(shared: PodSecurityContext): SupplementalGroupsPolicy {
+  return shared.supplementalGroupsPolicy === 'Strict'
+    ? SupplementalGroupsPolicy.Strict
+    : SupplementalGroupsPolicy.Merge;
+}
+
+function seccomp(profile: SecurityProfile | undefined, input: SecurityInput): CriSecurityProfile {
+  const type = profile?.type ?? (input.seccompDefault ? 'RuntimeDefault' : 'Unconfined');
+  const localhostRef = type === 'Localhost' ? `${input.seccompRoot}/${profile!.localhostProfile!}` : '';
+  return create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType[type], localhostRef });
+}
+
+function appArmor(profile: SecurityProfile | undefined): CriSecurityProfile | undefined {
+  if (profile === undefined) return undefined;
+  const localhostRef = profile.localhostProfile ?? '';
+  return create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType[profile.type], localhostRef });
+}
+
+/** Which namespaces the pod shares with the node or among its containers. */
+export function namespaceOptions(pod: Pod): NamespaceOption {
+  const { hostNetwork, hostIPC, hostPID, shareProcessNamespace } = pod.spec;
+  const pid = shareProcessNamespace ? NamespaceMode.POD : NamespaceMode.CONTAINER;
+  return create(NamespaceOptionSchema, {
+    network: hostNetwork ? NamespaceMode.NODE : NamespaceMode.POD,
+    ipc: hostIPC ? NamespaceMode.NODE : NamespaceMode.POD,
+    pid: hostPID ? NamespaceMode.NODE : pid,
+  });
+}
+
+/** Why the container may not run, if `runAsNonRoot` forbids the user that it would run as. */
+export function nonRootViolation(pod: Pod, container: Container, image: ImageUser): WaitingReason | undefined {
+  const own = container.securityContext;
+  const shared = pod.spec.securityContext;
+  if ((own?.runAsNonRoot ?? shared?.runAsNonRoot) !== true) return undefined;
+  const where = `pod "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${container.name}`;
+  const refuse = (why: string) => ({ reason: 'CreateContainerConfigError', message: `Error: ${why} (${where})` });
+  const uid = own?.runAsUser ?? shared?.runAsUser;
+  if (uid !== undefined) {
+    return uid === 0 ? refuse("container's runAsUser breaks non-root policy") : undefined;
+  }
+  if (image.uid !== undefined) {
+    return image.uid === 0n ? refuse('container has runAsNonRoot and image will run as root') : undefined;
+  }
+  if (image.username === '') return refuse('container has runAsNonRoot and image will run as root');
+  return refuse(
+    `container has runAsNonRoot and image has non-numeric user (${image.username}), cannot verify user is non-root`,
+  );
+}

@@ -1,0 +1,160 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage } from '@podwright/base';
+import type { Image, PodSandboxConfig } from '@podwright/cri';
+import type { Container, Pod } from '../api/types.ts';
+import type { ImageOutcome } from '../images/image-manager.ts';
+import { containerConfig, imageUser, type PreparedContainer } from './container-config.ts';
+import { describePod, eventSubject, type KuberuntimeDependencies } from './dependencies.ts';
+import { killContainer } from './kill-container.ts';
+import { nextRestartCount } from './restart-count.ts';
+import type { RuntimePodStatus } from './runtime-pod.ts';
+import { nonRootViolation } from './security-context.ts';
+import type { StepResult, SyncAction, WaitingReason } from './sync-result.ts';
+
+/** The sandbox that containers are started in. */
+export type SandboxInUse = { id: string; config: PodSandboxConfig; podIps: string[] };
+
+export type StartRequest = {
+  pod: Pod;
+  container: Container;
+  status: RuntimePodStatus;
+  sandbox: SandboxInUse;
+  image: Promise<ImageOutcome>;
+  action: SyncAction;
+};
+
+/** A container that was created, and what is still to come: its start and its hook. */
+export type StartingContainer = { created: false; result: StepResult } | { created: true; result: Promise<StepResult> };
+
+/**
+ * Creates a container and begins to start it. Resolves once it is created, so that the next one can be created while this
+ * one starts. Rejects only when aborted.
+ */
+export async function beginContainer(
+  deps: KuberuntimeDependencies,
+  request: StartRequest,
+  signal: AbortSignal,
+): Promise<StartingContainer> {
+  const { action, container, pod } = request;
+  const step = { action, target: container.name };
+  const image = await request.image;
+  if ('waiting' in image) {
+    return { created: false, result: { ...step, error: image.waiting, retryAtMs: image.retryAtMs } };
+  }
+  const configured = await configure(deps, request, signal);
+  if ('reason' in configured) return { created: false, result: { ...step, error: configured } };
+  const violation = nonRootViolation(pod, container, imageUser(image.image));
+  if (violation !== undefined) {
+    warn(deps, request, violation.message);
+    return { created: false, result: { ...step, error: violation } };
+  }
+  const created = await createContainer(deps, { ...request, prepared: configured, image: image.image }, signal);
+  if ('reason' in created) return { created: false, result: { ...step, error: created } };
+  const result = finishStart(deps, { ...request, id: created.id }, signal).then((error) => ({ ...step, error }));
+  return { created: true, result };
+}
+
+/** Starts a created container and runs its hook; the reason why it does not run, if so. */
+async function finishStart(
+  deps: KuberuntimeDependencies,
+  request: StartRequest & { id: string },
+  signal: AbortSignal,
+): Promise<WaitingReason | undefined> {
+  const { pod, container, id } = request;
+  try {
+    await deps.tracer.span(pod.metadata.uid, `start ${container.name}`, () =>
+      deps.cri.runtime.startContainer({ containerId: id }, { signal }),
+    );
+  } catch (error) {
+    return fail(deps, request, { reason: 'RunContainerError', error, signal });
+  }
+  deps.events.event(eventSubject(pod, container.name), 'Normal', 'Started', `Started container ${container.name}`);
+  return runPostStart(deps, request, signal);
+}
+
+async function configure(
+  deps: KuberuntimeDependencies,
+  request: StartRequest,
+  signal: AbortSignal,
+): Promise<PreparedContainer | WaitingReason> {
+  const { pod, container, sandbox } = request;
+  try {
+    const asked = { pod, container, podIps: sandbox.podIps, sandboxConfig: sandbox.config };
+    return await deps.prepare(asked, signal);
+  } catch (error) {
+    return fail(deps, request, { reason: 'CreateContainerConfigError', error, signal });
+  }
+}
+
+type CreateRequest = Omit<StartRequest, 'image'> & { prepared: PreparedContainer; image: Image };
+
+async function createContainer(
+  deps: KuberuntimeDependencies,
+  request: CreateRequest,
+  signal: AbortSignal,
+): Promise<{ id: string } | WaitingReason> {
+  const { pod, container, status, sandbox } = request;
+  const logDirectory = sandbox.config.logDirectory;
+  try {
+    const restartCount = await nextRestartCount(status, container.name, logDirectory);
+    await mkdir(join(logDirectory, container.name), { recursive: true, mode: 0o755 });
+    const config = containerConfig({ ...deps, ...request, restartCount });
+    const { containerId } = await deps.tracer.span(pod.metadata.uid, `create ${container.name}`, () =>
+      deps.cri.runtime.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, { signal }),
+    );
+    deps.events.event(eventSubject(pod, container.name), 'Normal', 'Created', `Created container: ${container.name}`);
+    return { id: containerId };
+  } catch (error) {
+    return fail(deps, request, { reason: 'CreateContainerError', error, signal });
+  }
+}
+
+/** A hook that fails ends its container. */
+async function runPostStart(
+  deps: KuberuntimeDependencies,
+  { pod, container, id, sandbox }: StartRequest & { id: string },
+  signal: AbortSignal,
+): Promise<WaitingReason | undefined> {
+  const handler = container.lifecycle?.postStart;
+  if (handler === undefined) return undefined;
+  try {
+    await deps.tracer.span(pod.metadata.uid, `postStart ${container.name}`, () =>
+      deps.hooks.run({ pod, container, containerId: id, podIps: sandbox.podIps, handler }, signal),
+    );
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = `PostStartHook failed: ${errorMessage(error)}`;
+    deps.events.event(eventSubject(pod, container.name), 'Warning', 'FailedPostStartHook', why);
+    const message = `FailedPostStartHook: container ${container.name} is stopped`;
+    await killContainer(
+      deps,
+      { pod, spec: container, id, name: container.name, message, podIps: sandbox.podIps },
+      signal,
+    );
+    return { reason: 'PostStartHookError', message: why };
+  }
+}
+
+type Failure = { reason: string; error: unknown; signal: AbortSignal };
+
+function fail(
+  deps: KuberuntimeDependencies,
+  request: Pick<StartRequest, 'pod' | 'container'>,
+  { reason, error, signal }: Failure,
+): WaitingReason {
+  signal.throwIfAborted();
+  const message = errorMessage(error);
+  warn(deps, request, `Error: ${message}`);
+  deps.logger.info({ pod: describePod(request.pod), container: request.container.name, error: message }, reason);
+  return { reason, message };
+}
+
+function warn(
+  deps: KuberuntimeDependencies,
+  { pod, container }: Pick<StartRequest, 'pod' | 'container'>,
+  text: string,
+) {
+  deps.events.event(eventSubject(pod, container.name), 'Warning', 'Failed', text);
+}

@@ -1,0 +1,193 @@
+/**
+ * Brings a pod to what its plan says, in the kubelet's seven steps: (1) the plan, which is made by `compute-pod-actions`;
+ * (2) stop the pod if its sandbox changed; (3) stop containers that should not run; (4) create the sandbox; (5) ephemeral
+ * containers, which a lone node does not have; (6) init containers; (7) ordinary containers.
+ * Images are fetched while the sandbox is made, and a container starts while the next one is created.
+ */
+import { errorMessage } from '@podwright/base';
+import { allContainers, type Container, isSidecar, type Pod } from '../api/types.ts';
+import type { ImageOutcome } from '../images/image-manager.ts';
+import type { PodActions } from './compute-pod-actions.ts';
+import { delayRestart } from './crash-backoff.ts';
+import { describePod, eventSubject, type KuberuntimeDependencies } from './dependencies.ts';
+import { killContainer } from './kill-container.ts';
+import { killPod } from './kill-pod.ts';
+import { createSandbox, makeSandboxConfig, runtimeHandler, sandboxIps } from './pod-sandbox.ts';
+import { latestContainer, podIps, type RuntimePodStatus, runningContainers } from './runtime-pod.ts';
+import { beginContainer, type SandboxInUse, type StartRequest } from './start-container.ts';
+import type { StepResult, SyncAction, SyncResult } from './sync-result.ts';
+
+export type SyncPodRequest = {
+  pod: Pod;
+  status: RuntimePodStatus;
+  plan: PodActions;
+  /** Addresses of the node, for pods in its network. */
+  hostIps: string[];
+};
+
+/** What a sync carries through its steps. */
+type Sync = SyncPodRequest & { deps: KuberuntimeDependencies; signal: AbortSignal; result: SyncResult };
+
+/** Rejects only when aborted: what fails is in the result, and the next sync goes on from there. */
+export async function syncPod(
+  deps: KuberuntimeDependencies,
+  request: SyncPodRequest,
+  signal: AbortSignal,
+): Promise<SyncResult> {
+  const sync: Sync = { ...request, deps, signal, result: { steps: [], changed: false } };
+  if (request.plan.killPod) await stopPod(sync);
+  else await stopContainers(sync);
+  if (hasFailed(sync) || (request.plan.killPod && !request.plan.createSandbox)) return sync.result;
+  const due = dueContainers(sync);
+  if (due.length === 0 && !request.plan.createSandbox) return sync.result;
+  const config = await makeSandboxConfig(deps, request.pod, request.plan.attempt);
+  const images = fetchImages(sync, config, due);
+  const sandbox = await useSandbox(sync, config);
+  if (sandbox !== undefined) await startContainers(sync, { sandbox, images, containers: due });
+  await Promise.allSettled(images.values());
+  signal.throwIfAborted();
+  return sync.result;
+}
+
+function hasFailed({ result }: Sync): boolean {
+  return result.steps.some(({ error }) => error !== undefined);
+}
+
+/** Nothing is done for a pod that has stopped long ago and stays so. */
+async function stopPod(sync: Sync): Promise<void> {
+  const { deps, pod, status, plan, result, signal } = sync;
+  const alive = runningContainers(status).length > 0 || status.sandboxes.some(({ ready }) => ready);
+  if (!alive && !plan.createSandbox) return;
+  if (status.sandboxes.length === 0) return;
+  if (plan.createSandbox) {
+    deps.events.event(
+      eventSubject(pod),
+      'Normal',
+      'SandboxChanged',
+      'Pod sandbox changed, it will be killed and re-created.',
+    );
+  }
+  result.changed = true;
+  result.steps.push(...(await killPod(deps, { pod, status }, signal)));
+}
+
+async function stopContainers({ deps, pod, status, plan, result, signal }: Sync): Promise<void> {
+  const steps = await Promise.all(
+    plan.containersToKill.map(async ({ id, name, reason, message }): Promise<StepResult> => {
+      const spec = allContainers(pod.spec).find((container) => container.name === name);
+      const step: StepResult = { action: 'KillContainer', target: name };
+      try {
+        await killContainer(deps, { pod, spec, id, name, reason, message, podIps: podIps(status) }, signal);
+        return step;
+      } catch (error) {
+        signal.throwIfAborted();
+        return { ...step, error: { reason: 'KillContainerError', message: errorMessage(error) } };
+      }
+    }),
+  );
+  if (steps.length > 0) result.changed = true;
+  result.steps.push(...steps);
+}
+
+/** The planned containers that need not wait out a restart delay; the others are noted with their delay. */
+function dueContainers(sync: Sync): Container[] {
+  const { deps, pod, status, plan, result } = sync;
+  const names = new Set([...plan.initContainersToStart, ...plan.containersToStart]);
+  const killed = new Set(plan.containersToKill.map(({ name }) => name));
+  return allContainers(pod.spec).filter((container) => {
+    if (!names.has(container.name)) return false;
+    const seen = latestContainer(status, container.name);
+    // One that this sync has just stopped ended now.
+    const latest =
+      seen !== undefined && killed.has(container.name)
+        ? { ...seen, state: 'exited' as const, finishedAtMs: Date.now() }
+        : seen;
+    const delay = delayRestart(deps.crashBackoff, { pod, container, latest });
+    if (delay === undefined) return true;
+    const message = `Back-off restarting failed container ${container.name} in pod ${describePod(pod)}`;
+    deps.events.event(eventSubject(pod, container.name), 'Warning', 'BackOff', message);
+    const action = actionOf(sync, container);
+    result.steps.push({ action, target: container.name, error: delay.waiting, retryAtMs: delay.retryAtMs });
+    return false;
+  });
+}
+
+function actionOf({ pod }: Sync, container: Container): SyncAction {
+  return pod.spec.containers.includes(container) ? 'StartContainer' : 'StartInitContainer';
+}
+
+type Images = Map<string, Promise<ImageOutcome>>;
+
+/** Begins to fetch the images; a failure is the container's to report. */
+function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containers: Container[]): Images {
+  const { deps, pod, signal } = sync;
+  const handler = handlerOrDefault(sync);
+  const images: Images = new Map();
+  for (const container of containers) {
+    const request = { pod, container, runtimeHandler: handler, sandboxConfig };
+    const fetching = deps.tracer.span(pod.metadata.uid, `image ${container.name}`, () =>
+      deps.images.ensureImage(request, signal),
+    );
+    fetching.catch(() => undefined); // read again where the container is started
+    images.set(container.name, fetching);
+  }
+  return images;
+}
+
+/** A missing RuntimeClass is reported by the step that makes the sandbox. */
+function handlerOrDefault({ deps, pod }: Sync): string {
+  try {
+    return runtimeHandler(deps, pod);
+  } catch {
+    return '';
+  }
+}
+
+async function useSandbox(sync: Sync, config: SandboxInUse['config']): Promise<SandboxInUse | undefined> {
+  const { deps, pod, plan, status, hostIps, result, signal } = sync;
+  const addresses = (ips: string[]) => (pod.spec.hostNetwork ? hostIps : ips);
+  if (!plan.createSandbox) return { id: plan.sandboxId!, config, podIps: addresses(podIps(status)) };
+  result.changed = true;
+  let id = '';
+  try {
+    id = await deps.tracer.span(pod.metadata.uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
+    const ips = pod.spec.hostNetwork ? [] : await sandboxIps(deps, id, signal);
+    result.steps.push({ action: 'CreatePodSandbox', target: id });
+    return { id, config, podIps: addresses(ips) };
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = errorMessage(error);
+    const text = `Failed to create pod sandbox: ${message}`;
+    deps.events.event(eventSubject(pod), 'Warning', 'FailedCreatePodSandBox', text);
+    result.steps.push({ action: 'CreatePodSandbox', target: id, error: { reason: 'CreatePodSandboxError', message } });
+    return undefined;
+  }
+}
+
+type Starts = { sandbox: SandboxInUse; images: Images; containers: Container[] };
+
+/**
+ * Creates and starts containers in the order of the specification. A hook after a start holds the next container back; an
+ * init container that cannot be started holds all others back.
+ */
+async function startContainers(sync: Sync, { sandbox, images, containers }: Starts): Promise<void> {
+  const { deps, pod, status, result, signal } = sync;
+  const starting: Promise<StepResult>[] = [];
+  for (const container of containers) {
+    const action = actionOf(sync, container);
+    const request: StartRequest = { pod, container, status, sandbox, image: images.get(container.name)!, action };
+    const begun = await beginContainer(deps, request, signal);
+    if (!begun.created) {
+      result.steps.push(begun.result);
+      if (action === 'StartInitContainer' && !isSidecar(container)) break;
+      continue;
+    }
+    result.changed = true;
+    if (action === 'StartInitContainer' || container.lifecycle?.postStart !== undefined) {
+      const step = await begun.result;
+      result.steps.push(step);
+      if (step.error !== undefined && action === 'StartInitContainer' && !isSidecar(container)) break;
+    } else starting.push(begun.result);
+  }
+  result.steps.push(...(await Promise.all(starting)));
+}

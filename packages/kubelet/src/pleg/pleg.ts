@@ -1,0 +1,209 @@
+/**
+ * The pod lifecycle event generator: notices what happens to pods in the runtime. Truth comes from listings, so nothing that was
+ * missed stays missed; the runtime's events only say when to look, so that looking is quick.
+ */
+import { errorMessage, isCancelled, isUnimplemented, type Logger, sleep } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import type { PodIdentity } from '../kuberuntime/labels.ts';
+import { type ListedPod, podOfEvent, type RuntimePodReader } from '../kuberuntime/pod-status.ts';
+import type { RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import { lifecycleEvents, type PodLifecycleEvent } from './pod-lifecycle-events.ts';
+import type { PodStatusCache } from './pod-status-cache.ts';
+
+export type PlegOptions = {
+  cri: CriClient;
+  reader: RuntimePodReader;
+  cache: PodStatusCache;
+  logger: Logger;
+  /** Time between two full listings while the runtime has no events, and while it has. */
+  relistPeriodMs: number;
+  eventedRelistPeriodMs: number;
+  /** True while a change is expected that only a listing can show, such as the end of an init container. */
+  isHurried: () => boolean;
+  onEvents: (podUid: string, events: PodLifecycleEvent[]) => void;
+};
+
+/** The least and most time between listings while a change is awaited on a runtime without events. */
+const hurried = { minMs: 50, growth: 1.3 };
+const reconnectAfterMs = 1000;
+/** Without a successful listing for this long the runtime counts as unhealthy, as upstream's. */
+const healthyForMs = 180_000;
+
+export class Pleg {
+  readonly #options: PlegOptions;
+  readonly #controller = new AbortController();
+  #records = new Map<string, ListedPod>();
+  #evented = false;
+  #lastRelistAtMs = performance.now();
+  #hurriedDelayMs = hurried.minMs;
+  #loops: Promise<unknown> = Promise.resolve();
+  /** At most one look a pod runs; a request that comes meanwhile is served by one more. */
+  readonly #looks = new Map<string, { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> }>();
+
+  constructor(options: PlegOptions) {
+    this.#options = options;
+  }
+
+  /** Looks once at everything, then keeps watching until `stop`. */
+  async start(): Promise<void> {
+    await this.relist();
+    this.#loops = Promise.all([this.#relistLoop(), this.#eventLoop()]);
+  }
+
+  async stop(): Promise<void> {
+    this.#controller.abort();
+    await this.#loops;
+  }
+
+  get healthy(): boolean {
+    return performance.now() - this.#lastRelistAtMs < healthyForMs;
+  }
+
+  /** True while the runtime itself tells of changes. */
+  get evented(): boolean {
+    return this.#evented;
+  }
+
+  /** The pod as it is now or was at some time after `sinceMs` (`performance.now`). Never waits for a period to pass. */
+  async getNewerThan(pod: PodIdentity, sinceMs: number): Promise<RuntimePodStatus> {
+    const cached = this.#options.cache.get(pod.uid);
+    if (cached !== undefined && cached.asOfMs >= sinceMs) return cached.status;
+    return this.look(pod);
+  }
+
+  /** Looks at one pod now, and tells of what changed. Called after each of our own actions. */
+  look(pod: PodIdentity): Promise<RuntimePodStatus> {
+    const current = this.#looks.get(pod.uid);
+    if (current !== undefined) {
+      current.next ??= current.running.then(
+        () => this.#startLook(pod),
+        () => this.#startLook(pod),
+      );
+      return current.next;
+    }
+    return this.#startLook(pod);
+  }
+
+  #startLook(pod: PodIdentity): Promise<RuntimePodStatus> {
+    const entry: { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> } = {
+      running: this.#look(pod),
+    };
+    this.#looks.set(pod.uid, entry);
+    const finished = () => {
+      if (this.#looks.get(pod.uid) === entry && entry.next === undefined) this.#looks.delete(pod.uid);
+    };
+    entry.running.then(finished, finished);
+    return entry.running;
+  }
+
+  async #look(pod: PodIdentity): Promise<RuntimePodStatus> {
+    const asOfMs = performance.now();
+    const status = await this.#options.reader.podStatus(pod, this.#controller.signal);
+    if (this.#options.cache.set(pod.uid, { status, asOfMs })) this.#record(pod.uid, listedFrom(status));
+    return status;
+  }
+
+  /** Lists everything and looks closer at the pods that differ from their record. A pod that cannot be read keeps its record. */
+  async relist(): Promise<void> {
+    const asOfMs = performance.now();
+    const listed = await this.#options.reader.listPods(this.#controller.signal);
+    this.#lastRelistAtMs = performance.now();
+    const uids = new Set([...listed.keys(), ...this.#records.keys()]);
+    await Promise.all(
+      [...uids].map(async (uid) => {
+        const seen = this.#options.cache.get(uid);
+        if (seen !== undefined && seen.asOfMs > asOfMs) return;
+        const record = this.#records.get(uid);
+        if (lifecycleEvents(record, listed.get(uid)).length === 0) return;
+        const { pod } = (listed.get(uid) ?? record)!;
+        await this.look(pod).catch((error: unknown) => {
+          this.#options.logger.warn({ pod: pod.name, error: errorMessage(error) }, 'the pod could not be read');
+        });
+      }),
+    );
+  }
+
+  #record(uid: string, now: ListedPod | undefined): void {
+    const events = lifecycleEvents(this.#records.get(uid), now);
+    if (now === undefined) {
+      this.#records.delete(uid);
+      this.#options.cache.delete(uid);
+    } else this.#records.set(uid, now);
+    if (events.length === 0) return;
+    this.#hurriedDelayMs = hurried.minMs;
+    this.#options.onEvents(uid, events);
+  }
+
+  async #relistLoop(): Promise<void> {
+    const { signal } = this.#controller;
+    while (!signal.aborted) {
+      try {
+        await sleep(this.#nextDelayMs(), signal);
+        await this.relist();
+      } catch (error) {
+        if (!signal.aborted) this.#options.logger.warn({ error: errorMessage(error) }, 'listing the pods failed');
+      }
+    }
+  }
+
+  #nextDelayMs(): number {
+    const { relistPeriodMs, eventedRelistPeriodMs, isHurried } = this.#options;
+    if (this.#evented) return eventedRelistPeriodMs;
+    if (!isHurried()) {
+      this.#hurriedDelayMs = hurried.minMs;
+      return relistPeriodMs;
+    }
+    const delayMs = this.#hurriedDelayMs;
+    this.#hurriedDelayMs = Math.min(relistPeriodMs, delayMs * hurried.growth);
+    return delayMs;
+  }
+
+  async #eventLoop(): Promise<void> {
+    const { signal } = this.#controller;
+    while (!signal.aborted) {
+      try {
+        await this.#followEvents(signal);
+      } catch (error) {
+        if (isUnimplemented(error)) return; // the listings alone have to do
+        if (!isCancelled(error) && !signal.aborted) {
+          this.#options.logger.warn({ error: errorMessage(error) }, 'the event stream of the runtime broke');
+        }
+      } finally {
+        this.#evented = false;
+      }
+      await sleep(reconnectAfterMs, signal).catch(() => undefined);
+    }
+  }
+
+  async #followEvents(signal: AbortSignal): Promise<void> {
+    for await (const event of this.#options.cri.runtime.getContainerEvents({}, { signal })) {
+      this.#evented = true;
+      const pod = podOfEvent(event);
+      if (pod === undefined) continue;
+      this.look(pod).catch((error: unknown) => {
+        if (!signal.aborted)
+          this.#options.logger.warn({ pod: pod.name, error: errorMessage(error) }, 'the pod could not be read');
+      });
+    }
+  }
+}
+
+function listedFrom(status: RuntimePodStatus): ListedPod | undefined {
+  const { pod, sandboxes, containers } = status;
+  if (sandboxes.length === 0 && containers.length === 0) return undefined;
+  return {
+    pod,
+    sandboxes: sandboxes.map(({ id, ready, createdAtMs }) => ({
+      id,
+      state: ready ? 'ready' : 'notready',
+      createdAtMs,
+    })),
+    containers: containers.map(({ id, name, state, sandboxId, createdAtMs }) => ({
+      id,
+      name,
+      state,
+      sandboxId,
+      createdAtMs,
+    })),
+  };
+}

@@ -1,0 +1,32 @@
+import { type Pod, podFullName } from '../api/types.ts';
+import type { PodSourceName } from '../config/pod-update.ts';
+
+/** The pods that should be, as their sources say. */
+export class PodManager {
+  readonly #pods = new Map<string, { pod: Pod; source: PodSourceName }>();
+
+  set(pod: Pod, source: PodSourceName): void {
+    this.#pods.set(pod.metadata.uid, { pod, source });
+  }
+
+  delete(podUid: string): void {
+    this.#pods.delete(podUid);
+  }
+
+  get(podUid: string): Pod | undefined {
+    return this.#pods.get(podUid)?.pod;
+  }
+
+  has(podUid: string): boolean {
+    return this.#pods.has(podUid);
+  }
+
+  find(namespace: string, name: string): Pod | undefined {
+    const fullName = `${namespace}/${name}`;
+    return [...this.#pods.values()].find(({ pod }) => podFullName(pod) === fullName)?.pod;
+  }
+
+  list(): Pod[] {
+    return [...this.#pods.values()].map(({ pod }) => pod);
+  }
+}

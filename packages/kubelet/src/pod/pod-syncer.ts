@@ -1,0 +1,206 @@
+/** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
+import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { type Pod, type PodStatus, podFullName } from '../api/types.ts';
+import { computePodActions, describePodActions, isEmptyPlan } from '../kuberuntime/compute-pod-actions.ts';
+import { eventSubject, type KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
+import { killPod } from '../kuberuntime/kill-pod.ts';
+import { podIdentity } from '../kuberuntime/labels.ts';
+import { removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
+import { isStopped, podIps, type RuntimePodStatus, runningContainers } from '../kuberuntime/runtime-pod.ts';
+import { syncPod } from '../kuberuntime/sync-pod.ts';
+import { failedSteps, type SyncResult, type WaitingReason } from '../kuberuntime/sync-result.ts';
+import type { Pleg } from '../pleg/pleg.ts';
+import { generatePodStatus } from '../status/generate-pod-status.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import type { PodVolumes } from '../volumes/contract.ts';
+import type { PodCgroups, PodProbes } from './contract.ts';
+import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
+import type { WaitingReasons } from './waiting-reasons.ts';
+
+export type PodSyncerDependencies = {
+  runtime: KuberuntimeDependencies;
+  pleg: Pleg;
+  statuses: StatusManager;
+  reasons: WaitingReasons;
+  volumes: PodVolumes;
+  probes: PodProbes;
+  cgroups: PodCgroups;
+  logger: Logger;
+  /** Addresses of the node, primary first. */
+  hostIps: () => string[];
+  /** Why a pod that has not run yet may not run here. */
+  refuse: (pod: Pod) => WaitingReason | undefined;
+};
+
+export class PodSyncer implements PodSteps {
+  readonly #deps: PodSyncerDependencies;
+  /** When the last action on a pod ended, monotonic: older sights of it are out of date. */
+  readonly #actedAtMs = new Map<string, number>();
+
+  constructor(deps: PodSyncerDependencies) {
+    this.#deps = deps;
+  }
+
+  async sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome> {
+    const { pleg } = this.#deps;
+    const { uid } = pod.metadata;
+    const status = await pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(uid) ?? 0);
+    const before = this.#report(pod, status, {});
+    if (before.ended) return { ended: true };
+    const verdict = this.#verdict(pod, status, before.status);
+    if (verdict !== undefined) return { ended: true, verdict };
+    this.#deps.probes.update(pod, status, podIps(status));
+    const probes = {
+      liveness: (id: string) => this.#deps.probes.liveness.get(id),
+      startup: (id: string) => this.#deps.probes.startup.get(id),
+    };
+    const plan = computePodActions({ pod, status, probes });
+    if (isEmptyPlan(plan)) return { ended: false, retryAtMs: deadlineMs(pod, before.status) };
+    if (plan.killPod && !plan.createSandbox) return { ended: true };
+    this.#deps.logger.debug({ pod: podFullName(pod), uid, plan: describePodActions(plan) }, 'syncing the pod');
+    return this.#act(pod, { status, plan, hostIps: this.#deps.hostIps() }, signal);
+  }
+
+  async #act(pod: Pod, request: Omit<Parameters<typeof syncPod>[1], 'pod'>, signal: AbortSignal): Promise<SyncOutcome> {
+    const { runtime, reasons } = this.#deps;
+    await this.#makeReady(pod, signal);
+    let result: SyncResult;
+    try {
+      result = await syncPod(runtime, { pod, ...request }, signal);
+    } finally {
+      this.#acted(pod);
+    }
+    reasons.record(pod.metadata.uid, result);
+    const after = result.changed ? await this.#look(pod) : request.status;
+    this.#deps.probes.update(pod, after, podIps(after));
+    const { status } = this.#report(pod, after, {});
+    return { ended: false, ...whenToRetry(result, deadlineMs(pod, status)) };
+  }
+
+  /** Everything that must be there before the first container: the cgroup and the volumes. */
+  async #makeReady(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { runtime, cgroups, volumes } = this.#deps;
+    const { uid } = pod.metadata;
+    await runtime.tracer.span(uid, 'pod cgroup', () => cgroups.ensure(pod));
+    try {
+      await runtime.tracer.span(uid, 'volumes', () => volumes.mountForPod(pod, signal));
+    } catch (error) {
+      signal.throwIfAborted();
+      runtime.events.event(eventSubject(pod), 'Warning', 'FailedMount', errorMessage(error));
+      throw error;
+    }
+  }
+
+  /** Why a pod fails as a whole: it was refused before it began, or has had its time. */
+  #verdict(pod: Pod, runtime: RuntimePodStatus, status: PodStatus): WaitingReason | undefined {
+    const { events } = this.#deps.runtime;
+    if (runtime.sandboxes.length === 0) {
+      const refusal = this.#deps.refuse(pod);
+      if (refusal !== undefined) {
+        events.event(eventSubject(pod), 'Warning', refusal.reason, refusal.message);
+        return refusal;
+      }
+    }
+    const deadline = deadlineMs(pod, status);
+    if (deadline === undefined || Date.now() < deadline) return undefined;
+    const message = 'Pod was active on the node longer than the specified deadline';
+    events.event(eventSubject(pod), 'Normal', 'DeadlineExceeded', message);
+    return { reason: 'DeadlineExceeded', message };
+  }
+
+  async terminate(pod: Pod, end: PodEnd, signal: AbortSignal): Promise<void> {
+    const { runtime, pleg, probes } = this.#deps;
+    probes.stopLiveness(pod.metadata.uid);
+    const status = await pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(pod.metadata.uid) ?? 0);
+    this.#report(pod, status, { verdict: end.verdict });
+    try {
+      const steps = await killPod(runtime, { pod, status, gracePeriodSeconds: end.gracePeriodSeconds }, signal);
+      const failure = failedSteps({ steps, changed: true })[0]?.error;
+      if (failure !== undefined)
+        throw new PodwrightError('internal', `stop pod ${podFullName(pod)}: ${failure.message}`);
+    } finally {
+      this.#acted(pod);
+    }
+    const after = await this.#look(pod);
+    if (!isStopped(after)) {
+      const names = runningContainers(after).map(({ name }) => name);
+      throw new PodwrightError('internal', `stop pod ${podFullName(pod)}: still running: ${names.join(', ')}`);
+    }
+  }
+
+  async finish(pod: Pod, end: PodEnd): Promise<void> {
+    const { probes, volumes, cgroups, pleg, reasons } = this.#deps;
+    const { uid } = pod.metadata;
+    const status = await pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(uid) ?? 0);
+    this.#report(pod, status, { verdict: end.verdict, terminal: true });
+    probes.remove(uid);
+    await volumes.unmountForPod(uid);
+    await cgroups.remove(uid);
+    reasons.forgetPod(uid);
+  }
+
+  async remove(pod: Pod): Promise<void> {
+    const { runtime, volumes, cgroups, statuses, probes } = this.#deps;
+    const { uid } = pod.metadata;
+    const status = await this.#look(pod);
+    await removePodFromRuntime(runtime, { pod, status });
+    probes.remove(uid);
+    await volumes.unmountForPod(uid);
+    await cgroups.remove(uid);
+    await this.#look(pod);
+    runtime.images.forgetPod(uid);
+    this.#actedAtMs.delete(uid);
+    statuses.delete(uid);
+  }
+
+  #acted(pod: Pod): void {
+    this.#actedAtMs.set(pod.metadata.uid, performance.now());
+  }
+
+  /** After our own action the cache is brought up to date at once. */
+  #look(pod: Pod): Promise<RuntimePodStatus> {
+    return this.#deps.runtime.tracer.span(pod.metadata.uid, 'read status', () =>
+      this.#deps.pleg.look(podIdentity(pod)),
+    );
+  }
+
+  /** Works out the pod's status and publishes it; `ended` when its containers have all done what they will. */
+  #report(
+    pod: Pod,
+    runtime: RuntimePodStatus,
+    how: { verdict?: WaitingReason; terminal?: boolean },
+  ): { status: PodStatus; ended: boolean } {
+    const { statuses, reasons, probes, hostIps } = this.#deps;
+    const { uid } = pod.metadata;
+    const { status, ended } = generatePodStatus({
+      pod,
+      runtime,
+      previous: statuses.get(uid),
+      waitingReason: (name) => reasons.get(uid, name),
+      readiness: (id) => probes.readiness.get(id),
+      startup: (id) => probes.startup.get(id),
+      verdict: how.verdict,
+      terminal: how.terminal === true,
+      hostIps: hostIps(),
+      nowMs: Date.now(),
+    });
+    statuses.set(pod, status);
+    return { status, ended };
+  }
+}
+
+/** When the pod's time is over, in Unix milliseconds. */
+function deadlineMs(pod: Pod, status: PodStatus): number | undefined {
+  const seconds = pod.spec.activeDeadlineSeconds;
+  if (seconds === undefined || status.startTime === undefined) return undefined;
+  return Date.parse(status.startTime) + seconds * 1000;
+}
+
+/** The soonest known time at which something can go on; failures without one are left to the worker's backoff. */
+function whenToRetry(result: SyncResult, deadline: number | undefined): { retryAtMs?: number; failed: boolean } {
+  const failures = failedSteps(result);
+  const times = failures.map(({ retryAtMs }) => retryAtMs).filter((time) => time !== undefined);
+  if (deadline !== undefined) times.push(deadline);
+  const failed = failures.some(({ retryAtMs }) => retryAtMs === undefined);
+  return { retryAtMs: times.length === 0 ? undefined : Math.min(...times), failed };
+}

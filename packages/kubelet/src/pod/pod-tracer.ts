@@ -1,0 +1,44 @@
+import type { TraceSpan } from '../server/local-api.ts';
+
+/** Pods and steps a pod that are remembered at most; the oldest go first. */
+const maxPods = 500;
+const maxSpans = 500;
+
+/** Remembers when each step of a pod began and ended, for `podwright trace`. */
+export class PodTracer {
+  readonly #pods = new Map<string, TraceSpan[]>();
+
+  /** Runs `work` as a step of the pod. A step that fails says so. */
+  async span<T>(podUid: string, name: string, work: () => Promise<T>): Promise<T> {
+    const startMs = performance.timeOrigin + performance.now();
+    let detail: string | undefined;
+    try {
+      return await work();
+    } catch (error) {
+      detail = `failed: ${error instanceof Error ? error.message : String(error)}`;
+      throw error;
+    } finally {
+      const endMs = performance.timeOrigin + performance.now();
+      this.#add(podUid, { name, startMs, endMs, ...(detail === undefined ? {} : { detail }) });
+    }
+  }
+
+  /** Records something that took no time. */
+  mark(podUid: string, name: string, detail?: string): void {
+    const atMs = performance.timeOrigin + performance.now();
+    this.#add(podUid, { name, startMs: atMs, endMs: atMs, ...(detail === undefined ? {} : { detail }) });
+  }
+
+  /** The pod's steps, in the order in which they ended. */
+  spans(podUid: string): TraceSpan[] {
+    return [...(this.#pods.get(podUid) ?? [])];
+  }
+
+  #add(podUid: string, span: TraceSpan): void {
+    const spans = this.#pods.get(podUid) ?? [];
+    this.#pods.set(podUid, spans);
+    spans.push(span);
+    if (spans.length > maxSpans) spans.shift();
+    if (this.#pods.size > maxPods) this.#pods.delete(this.#pods.keys().next().value!);
+  }
+}

@@ -1,0 +1,312 @@
+/**
+ * One serial worker a pod UID. Whatever a worker is told while it is busy is done in one go afterwards: the latest wins.
+ *
+ *   waiting ──▶ syncing ──▶ terminating ──▶ terminated ──▶ (removed)
+ *
+ * waiting: a pod of the same name is still there, and must be gone first. syncing: kept as its specification wants.
+ * terminating: its containers are being stopped. terminated: nothing runs; volumes and cgroup are given back; the final
+ * status stays until the pod leaves its source. A phase never goes back.
+ */
+import { Backoff, errorMessage, type Logger } from '@podwright/base';
+import { type Pod, podFullName } from '../api/types.ts';
+import type { WaitingReason } from '../kuberuntime/sync-result.ts';
+
+/** How a pod is to end. */
+export type PodEnd = {
+  /** Wins over the pod's own; 0 kills at once. */
+  gracePeriodSeconds?: number;
+  /** Why, if the pod has failed by it. */
+  verdict?: WaitingReason;
+  /** The pod has left its source: afterwards nothing may be left of it. */
+  remove: boolean;
+};
+
+/** What one sync found: whether the pod has ended by itself, and when to look again (Unix milliseconds). */
+export type SyncOutcome = { ended: boolean; verdict?: WaitingReason; retryAtMs?: number; failed?: boolean };
+
+/** The work itself. Each call for a pod comes after the one before has settled; each may be repeated. */
+export interface PodSteps {
+  sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome>;
+  /** Stops the containers; resolves once none runs. */
+  terminate(pod: Pod, end: PodEnd, signal: AbortSignal): Promise<void>;
+  /** Gives back what the pod held; its final status stays. */
+  finish(pod: Pod, end: PodEnd): Promise<void>;
+  /** Removes every trace of it. */
+  remove(pod: Pod): Promise<void>;
+}
+
+export type PodWorkersOptions = {
+  steps: PodSteps;
+  logger: Logger;
+  /** A pod is looked at after this long even if nothing happened. */
+  resyncPeriodMs: number;
+  /** Delays after steps that failed. */
+  errorBackoff: { initialMs: number; maxMs: number };
+};
+
+type Phase = 'waiting' | 'syncing' | 'terminating' | 'terminated' | 'removed';
+
+type Worker = {
+  pod: Pod;
+  phase: Phase;
+  /** Something is to be done that the running step may not have seen. */
+  pending: boolean;
+  busy: boolean;
+  end: PodEnd | undefined;
+  /** The pod came back to its source while it was being removed. */
+  comeback: Pod | undefined;
+  abort: AbortController;
+  timer: NodeJS.Timeout | undefined;
+  /** Notices do not lead to another step before this (monotonic milliseconds). */
+  notBeforeMs: number;
+  gone: PromiseWithResolvers<void>;
+};
+
+/** Least time between a failed step and the next one, unless somebody asks for it. */
+const minRetryMs = 1000;
+/** setTimeout's limit. */
+const maxTimerMs = 2 ** 31 - 1;
+
+export class PodWorkers {
+  readonly #options: PodWorkersOptions;
+  readonly #workers = new Map<string, Worker>();
+  readonly #backoff: Backoff;
+  #stopped = false;
+
+  constructor(options: PodWorkersOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.errorBackoff);
+  }
+
+  /** The pod should be as it says here. A new pod of a name that is taken waits for the old one to be gone. */
+  update(pod: Pod): void {
+    const worker = this.#workers.get(pod.metadata.uid);
+    if (worker === undefined) {
+      this.#add(pod);
+    } else if (worker.end?.remove) {
+      worker.comeback = pod;
+    } else {
+      worker.pod = { ...pod, metadata: { ...pod.metadata, ...deletionMarks(worker.pod) } };
+      this.#wake(worker);
+    }
+  }
+
+  /** What the pod depends on has changed: try again at once. */
+  retry(podUid: string): void {
+    const worker = this.#workers.get(podUid);
+    if (worker !== undefined) this.#wake(worker);
+  }
+
+  /** Something happened to the pod's containers. After a failed step this waits a little: the step itself may have been it. */
+  notice(podUid: string): void {
+    const worker = this.#workers.get(podUid);
+    if (worker === undefined) return;
+    const waitMs = worker.notBeforeMs - performance.now();
+    if (worker.busy || waitMs <= 0) return this.#wake(worker);
+    clearTimeout(worker.timer);
+    worker.timer = setTimeout(() => this.#wake(worker), waitMs);
+  }
+
+  /** Ends the pod. A pod that is unknown so far (an orphan of the runtime) gets a worker that does nothing else. */
+  end(pod: Pod, end: PodEnd): Promise<void> {
+    const worker = this.#workers.get(pod.metadata.uid) ?? this.#insert(pod, 'terminating');
+    const shorter = shorterGrace(worker.end?.gracePeriodSeconds, end.gracePeriodSeconds);
+    const harder = worker.phase === 'terminating' && shorter !== worker.end?.gracePeriodSeconds;
+    worker.end = {
+      gracePeriodSeconds: shorter,
+      verdict: worker.end?.verdict ?? end.verdict,
+      remove: end.remove || worker.end?.remove === true,
+    };
+    if (end.remove) worker.comeback = undefined;
+    if (end.remove) worker.pod = marked(worker.pod, worker.end);
+    // A running sync would go on starting what must end; a slow stop gives way to a quicker one.
+    if (worker.phase === 'syncing' || worker.phase === 'waiting' || harder)
+      worker.abort.abort(new Error('the pod ends'));
+    this.#wake(worker);
+    return worker.gone.promise;
+  }
+
+  has(podUid: string): boolean {
+    return this.#workers.has(podUid);
+  }
+
+  phaseOf(podUid: string): Phase | undefined {
+    return this.#workers.get(podUid)?.phase;
+  }
+
+  /** Pods that have something running or may get it. */
+  activePods(): Pod[] {
+    return [...this.#workers.values()]
+      .filter(({ phase }) => phase === 'syncing' || phase === 'terminating')
+      .map(({ pod }) => pod);
+  }
+
+  uids(): string[] {
+    return [...this.#workers.keys()];
+  }
+
+  /** Stops working; containers go on. Resolves when no step runs any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const worker of this.#workers.values()) {
+      clearTimeout(worker.timer);
+      worker.abort.abort(new Error('the kubelet stops'));
+    }
+    const busy = [...this.#workers.values()].filter((worker) => worker.busy);
+    await Promise.all(busy.map((worker) => this.#idle.get(worker)?.promise));
+  }
+
+  readonly #idle = new Map<Worker, PromiseWithResolvers<void>>();
+
+  #add(pod: Pod): void {
+    const taken = this.#holderOf(podFullName(pod));
+    const worker = this.#insert(pod, taken === undefined ? 'syncing' : 'waiting');
+    if (worker.phase === 'syncing') this.#wake(worker);
+  }
+
+  #insert(pod: Pod, phase: Phase): Worker {
+    const worker: Worker = {
+      pod,
+      phase,
+      pending: false,
+      busy: false,
+      end: undefined,
+      comeback: undefined,
+      abort: new AbortController(),
+      timer: undefined,
+      notBeforeMs: 0,
+      gone: Promise.withResolvers(),
+    };
+    this.#workers.set(pod.metadata.uid, worker);
+    return worker;
+  }
+
+  /** Who has the name now: waiting pods do not. */
+  #holderOf(fullName: string): Worker | undefined {
+    return [...this.#workers.values()].find(({ pod, phase }) => phase !== 'waiting' && podFullName(pod) === fullName);
+  }
+
+  #wake(worker: Worker): void {
+    worker.pending = true;
+    clearTimeout(worker.timer);
+    if (worker.busy || this.#stopped) return;
+    worker.busy = true;
+    const idle = Promise.withResolvers<void>();
+    this.#idle.set(worker, idle);
+    this.#run(worker).finally(() => {
+      worker.busy = false;
+      this.#idle.delete(worker);
+      idle.resolve();
+    });
+  }
+
+  async #run(worker: Worker): Promise<void> {
+    let delayMs = 0;
+    while ((worker.pending || delayMs === 0) && !this.#stopped && worker.phase !== 'removed') {
+      worker.pending = false;
+      delayMs = await this.#step(worker);
+      const restMs = worker.notBeforeMs - performance.now();
+      if (worker.pending && restMs > 0 && worker.end === undefined) {
+        delayMs = restMs;
+        break;
+      }
+    }
+    if (this.#stopped || worker.phase === 'removed' || delayMs === Number.POSITIVE_INFINITY) return;
+    worker.timer = setTimeout(() => this.#wake(worker), Math.min(delayMs, maxTimerMs));
+  }
+
+  /** Does the next step and returns how long to wait for the one after it, 0 for not at all. */
+  async #step(worker: Worker): Promise<number> {
+    const { uid } = worker.pod.metadata;
+    if (worker.abort.signal.aborted) worker.abort = new AbortController();
+    try {
+      const delayMs = await this.#advance(worker);
+      return delayMs;
+    } catch (error) {
+      if (worker.abort.signal.aborted) return this.#stopped ? Number.POSITIVE_INFINITY : 0;
+      const delayMs = this.#backoff.next(uid);
+      const fields = { pod: podFullName(worker.pod), uid, phase: worker.phase, error: errorMessage(error), delayMs };
+      this.#options.logger.warn(fields, 'the pod could not be brought to its state; trying again');
+      return delayMs;
+    }
+  }
+
+  async #advance(worker: Worker): Promise<number> {
+    const { steps } = this.#options;
+    switch (worker.phase) {
+      case 'waiting':
+        if (worker.end === undefined) return Number.POSITIVE_INFINITY;
+        worker.phase = 'terminated';
+        return 0;
+      case 'syncing':
+        return this.#sync(worker);
+      case 'terminating':
+        await steps.terminate(worker.pod, worker.end!, worker.abort.signal);
+        worker.phase = 'terminated';
+        await steps.finish(worker.pod, worker.end!);
+        return worker.end!.remove ? 0 : Number.POSITIVE_INFINITY;
+      case 'terminated':
+        if (worker.end?.remove !== true) return Number.POSITIVE_INFINITY;
+        await steps.remove(worker.pod);
+        this.#removed(worker);
+        return Number.POSITIVE_INFINITY;
+      case 'removed':
+        return Number.POSITIVE_INFINITY;
+    }
+  }
+
+  async #sync(worker: Worker): Promise<number> {
+    if (worker.end !== undefined) {
+      worker.phase = 'terminating';
+      return 0;
+    }
+    const outcome = await this.#options.steps.sync(worker.pod, worker.abort.signal);
+    if (outcome.ended) {
+      worker.end = { verdict: outcome.verdict, remove: false, ...(worker.end as PodEnd | undefined) };
+      worker.phase = 'terminating';
+      return 0;
+    }
+    const { uid } = worker.pod.metadata;
+    const errorDelayMs = outcome.failed ? this.#backoff.next(uid) : Number.POSITIVE_INFINITY;
+    if (outcome.failed) worker.notBeforeMs = performance.now() + Math.min(minRetryMs, errorDelayMs);
+    else this.#backoff.forget(uid);
+    const retryMs = outcome.retryAtMs === undefined ? Number.POSITIVE_INFINITY : outcome.retryAtMs - Date.now();
+    return Math.max(1, Math.min(this.#options.resyncPeriodMs, errorDelayMs, retryMs));
+  }
+
+  #removed(worker: Worker): void {
+    worker.phase = 'removed';
+    this.#workers.delete(worker.pod.metadata.uid);
+    this.#backoff.forget(worker.pod.metadata.uid);
+    worker.gone.resolve();
+    if (worker.comeback !== undefined) this.#add(worker.comeback);
+    else this.#startWaiting(podFullName(worker.pod));
+  }
+
+  #startWaiting(fullName: string): void {
+    const next = [...this.#workers.values()].find(
+      ({ pod, phase }) => phase === 'waiting' && podFullName(pod) === fullName,
+    );
+    if (next === undefined) return;
+    next.phase = 'syncing';
+    this.#wake(next);
+  }
+}
+
+function shorterGrace(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Math.min(a, b);
+}
+
+function deletionMarks({ metadata }: Pod): Partial<Pod['metadata']> {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  return deletionTimestamp === undefined ? {} : { deletionTimestamp, deletionGracePeriodSeconds };
+}
+
+/** The pod with the time of its deletion, so that everybody sees that it is going. */
+function marked(pod: Pod, end: PodEnd): Pod {
+  const deletionGracePeriodSeconds = end.gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30;
+  const deletionTimestamp =
+    pod.metadata.deletionTimestamp ?? new Date(Date.now() + deletionGracePeriodSeconds * 1000).toISOString();
+  return { ...pod, metadata: { ...pod.metadata, deletionTimestamp, deletionGracePeriodSeconds } };
+}

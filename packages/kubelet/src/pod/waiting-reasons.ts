@@ -1,0 +1,25 @@
+import type { SyncResult, WaitingReason } from '../kuberuntime/sync-result.ts';
+
+/** Why containers could not be started at their last try, until they are. */
+export class WaitingReasons {
+  readonly #pods = new Map<string, Map<string, WaitingReason>>();
+
+  /** Takes what a sync did: a failed start is remembered, a good one forgotten. */
+  record(podUid: string, result: SyncResult): void {
+    const reasons = this.#pods.get(podUid) ?? new Map<string, WaitingReason>();
+    for (const { action, target, error } of result.steps) {
+      if (action !== 'StartContainer' && action !== 'StartInitContainer') continue;
+      if (error === undefined) reasons.delete(target);
+      else reasons.set(target, error);
+    }
+    this.#pods.set(podUid, reasons);
+  }
+
+  get(podUid: string, containerName: string): WaitingReason | undefined {
+    return this.#pods.get(podUid)?.get(containerName);
+  }
+
+  forgetPod(podUid: string): void {
+    this.#pods.delete(podUid);
+  }
+}

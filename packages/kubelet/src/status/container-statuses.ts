@@ -1,0 +1,134 @@
+import { type Container, type ContainerState, type ContainerStatus, isSidecar, type Pod } from '../api/types.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import type { WaitingReason } from '../kuberuntime/sync-result.ts';
+import type { ProbeResult } from '../prober/probe-results.ts';
+import { formatTime } from './time.ts';
+
+/** What statuses are made from besides the runtime's word. */
+export type StatusSources = {
+  pod: Pod;
+  runtime: RuntimePodStatus;
+  /** The status before, which knows what the runtime may have forgotten. */
+  previous: Map<string, ContainerStatus>;
+  /** Why a container could not be started, by its name. */
+  waitingReason(containerName: string): WaitingReason | undefined;
+  readiness(containerId: string): ProbeResult | undefined;
+  startup(containerId: string): ProbeResult | undefined;
+  /** True once the pod ends: nothing will be started any more. */
+  terminal: boolean;
+};
+
+/** Statuses of these containers, in their order. */
+export function containerStatuses(containers: Container[], sources: StatusSources): ContainerStatus[] {
+  return containers.map((container) => containerStatus(container, sources));
+}
+
+function containerStatus(container: Container, sources: StatusSources): ContainerStatus {
+  const own = sources.runtime.containers.filter(({ name }) => name === container.name);
+  const newest = own[0];
+  const status =
+    newest === undefined ? neverSeen(container, sources) : seen(container, { newest, before: own[1] }, sources);
+  applyWaitingReason(container, status, sources);
+  if (newest !== undefined) applyProbes(container, { status, newest }, sources);
+  return status;
+}
+
+/** The runtime knows nothing of the container: it was not created yet, or was removed. */
+function neverSeen(container: Container, { pod, previous, terminal }: StatusSources): ContainerStatus {
+  const old = previous.get(container.name);
+  const blank: ContainerStatus = {
+    name: container.name,
+    state: { waiting: { reason: defaultWaitingReason(pod) } },
+    lastState: {},
+    ready: false,
+    started: false,
+    restartCount: old?.restartCount ?? 0,
+    image: container.image,
+    imageID: '',
+  };
+  if (old === undefined) return blank;
+  if (old.state.terminated !== undefined) {
+    // It ran to its end and was then garbage collected.
+    return { ...old, ready: !isSidecar(container) && isInit(pod, container) && old.state.terminated.exitCode === 0 };
+  }
+  if (old.state.running === undefined) return { ...blank, lastState: old.lastState };
+  const lost = {
+    reason: 'ContainerStatusUnknown',
+    message: 'The container could not be located when the pod was terminated',
+    exitCode: 137,
+    containerID: old.containerID,
+  };
+  if (terminal) return { ...blank, state: { terminated: lost } };
+  return { ...blank, lastState: { terminated: { ...lost, message: 'The container could not be located' } } };
+}
+
+function isInit(pod: Pod, container: Container): boolean {
+  return pod.spec.initContainers?.includes(container) === true;
+}
+
+function defaultWaitingReason(pod: Pod): string {
+  return (pod.spec.initContainers?.length ?? 0) > 0 ? 'PodInitializing' : 'ContainerCreating';
+}
+
+function seen(
+  container: Container,
+  { newest, before }: { newest: RuntimeContainer; before: RuntimeContainer | undefined },
+  { pod, previous }: StatusSources,
+): ContainerStatus {
+  const old = previous.get(container.name);
+  const state = containerState(pod, newest);
+  const known = old?.containerID === newest.containerId ? old.lastState : old?.state;
+  const lastState = before === undefined ? { terminated: known?.terminated } : containerState(pod, before);
+  return {
+    name: container.name,
+    state,
+    lastState: lastState.terminated === undefined ? {} : { terminated: lastState.terminated },
+    ready: false,
+    started: false,
+    restartCount: newest.restartCount,
+    image: newest.image === '' ? container.image : newest.image,
+    imageID: newest.imageId,
+    containerID: newest.containerId,
+  };
+}
+
+function containerState(pod: Pod, container: RuntimeContainer): ContainerState {
+  if (container.state === 'running') return { running: { startedAt: formatTime(container.startedAtMs) } };
+  if (container.state === 'created') return { waiting: { reason: defaultWaitingReason(pod) } };
+  if (container.state === 'unknown') {
+    return { waiting: { reason: 'ContainerStatusUnknown', message: 'The runtime does not know the state' } };
+  }
+  return {
+    terminated: {
+      exitCode: container.exitCode,
+      reason: container.reason || (container.exitCode === 0 ? 'Completed' : 'Error'),
+      ...(container.message === '' ? {} : { message: container.message }),
+      startedAt: formatTime(container.startedAtMs),
+      finishedAt: formatTime(container.finishedAtMs),
+      containerID: container.containerId,
+    },
+  };
+}
+
+/** A container that should run but could not be started waits, and its end moves to `lastState`. */
+function applyWaitingReason(container: Container, status: ContainerStatus, sources: StatusSources): void {
+  if (sources.terminal || status.state.running !== undefined) return;
+  const reason = sources.waitingReason(container.name);
+  if (reason === undefined) return;
+  if (status.state.terminated !== undefined) status.lastState = { terminated: status.state.terminated };
+  status.state = { waiting: { reason: reason.reason, message: reason.message } };
+}
+
+type Observed = { status: ContainerStatus; newest: RuntimeContainer };
+
+function applyProbes(container: Container, { status, newest }: Observed, sources: StatusSources): void {
+  const running = status.state.running !== undefined;
+  if (isInit(sources.pod, container) && !isSidecar(container)) {
+    status.ready = status.state.terminated?.exitCode === 0;
+    status.started = running;
+    return;
+  }
+  status.started = running && (container.startupProbe === undefined || sources.startup(newest.id) === 'success');
+  const answered = container.readinessProbe === undefined || sources.readiness(newest.id) === 'success';
+  status.ready = status.started && answered && !sources.terminal;
+}

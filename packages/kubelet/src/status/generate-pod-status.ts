@@ -1,0 +1,92 @@
+import type { ContainerStatus, Pod, PodStatus } from '../api/types.ts';
+import { qosClass } from '../cgroups/qos.ts';
+import { isStopped, podIps, type RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import type { WaitingReason } from '../kuberuntime/sync-result.ts';
+import type { ProbeResult } from '../prober/probe-results.ts';
+import { containerStatuses, type StatusSources } from './container-statuses.ts';
+import { podConditions } from './pod-conditions.ts';
+import { podPhase } from './pod-phase.ts';
+import { formatTime } from './time.ts';
+
+export type PodStatusInput = {
+  pod: Pod;
+  runtime: RuntimePodStatus;
+  previous: PodStatus | undefined;
+  /** Why a container could not be started, by its name. */
+  waitingReason: (containerName: string) => WaitingReason | undefined;
+  readiness: (containerId: string) => ProbeResult | undefined;
+  startup: (containerId: string) => ProbeResult | undefined;
+  /** Why the pod ends though its containers did not (`DeadlineExceeded`, …). */
+  verdict?: WaitingReason;
+  /** Nothing of the pod will be started any more. */
+  terminal: boolean;
+  hostIps: string[];
+  nowMs: number;
+};
+
+/**
+ * The pod's status as the API shows it, and whether its containers have done all that they will. A pod that has ended keeps
+ * its phase; one whose sidecars still run is not shown as ended yet.
+ */
+export function generatePodStatus(input: PodStatusInput): { status: PodStatus; ended: boolean } {
+  const { pod, previous, runtime } = input;
+  const sources = statusSources(input);
+  const initStatuses = containerStatuses(pod.spec.initContainers ?? [], sources);
+  const statuses = containerStatuses(pod.spec.containers, sources);
+  const final = decidePhase(input, initStatuses, statuses);
+  const ended = final === 'Succeeded' || final === 'Failed';
+  const phase = ended && !isStopped(runtime) ? 'Running' : final;
+  const now = formatTime(input.nowMs);
+  const ips = pod.spec.hostNetwork ? input.hostIps : podIps(runtime);
+  const sandboxReady = runtime.sandboxes[0]?.ready === true && ips.length > 0;
+  const conditions = podConditions({
+    pod,
+    phase,
+    initStatuses,
+    statuses,
+    sandboxReady,
+    previous: previous?.conditions ?? [],
+    now,
+  });
+  const status: PodStatus = {
+    phase,
+    conditions,
+    ...(input.verdict ?? keptVerdict(previous)),
+    ...addresses(ips, input),
+    startTime: previous?.startTime ?? startTime(runtime) ?? now,
+    ...(initStatuses.length > 0 ? { initContainerStatuses: initStatuses } : {}),
+    containerStatuses: statuses,
+    qosClass: qosClass(pod),
+  };
+  return { status, ended };
+}
+
+function statusSources(input: PodStatusInput): StatusSources {
+  const { previous } = input;
+  const old: ContainerStatus[] = [...(previous?.initContainerStatuses ?? []), ...(previous?.containerStatuses ?? [])];
+  return { ...input, previous: new Map(old.map((status) => [status.name, status])) };
+}
+
+function decidePhase(input: PodStatusInput, initStatuses: ContainerStatus[], statuses: ContainerStatus[]) {
+  const before = input.previous?.phase;
+  if (before === 'Failed' || before === 'Succeeded') return before;
+  if (input.verdict !== undefined) return 'Failed' as const;
+  return podPhase({ spec: input.pod.spec, initStatuses, statuses, terminal: input.terminal });
+}
+
+function keptVerdict(previous: PodStatus | undefined): Partial<WaitingReason> {
+  if (previous?.reason === undefined) return {};
+  return { reason: previous.reason, message: previous.message };
+}
+
+/** After a restart of the kubelet the oldest sandbox tells when the pod started. */
+function startTime({ sandboxes }: RuntimePodStatus): string | undefined {
+  const oldest = sandboxes.at(-1);
+  return oldest === undefined ? undefined : formatTime(oldest.createdAtMs);
+}
+
+function addresses(ips: string[], { hostIps, previous }: PodStatusInput): Partial<PodStatus> {
+  const host = hostIps.length === 0 ? {} : { hostIP: hostIps[0], hostIPs: hostIps.map((ip) => ({ ip })) };
+  if (ips.length === 0) return { ...host, podIP: previous?.podIP, podIPs: previous?.podIPs };
+  return { ...host, podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) };
+}

@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Broadcast, type Subscription } from '@podwright/base';
+import type { Pod, PodStatus } from '../api/types.ts';
+
+/** A pod with its status changed, or is gone. Versions grow by one a change, across all pods. */
+export type PodChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; version: number };
+
+/** The statuses of all pods, with a version each, and who wants to know of changes. */
+export class StatusManager {
+  readonly #pods = new Map<string, { pod: Pod; version: number }>();
+  readonly #changes = new Broadcast<PodChange>();
+  #version = 0;
+
+  get(podUid: string): PodStatus | undefined {
+    return this.#pods.get(podUid)?.pod.status;
+  }
+
+  /** The pod as people see it: its wishes, its status, and its version as `resourceVersion`. */
+  pod(podUid: string): Pod | undefined {
+    return this.#pods.get(podUid)?.pod;
+  }
+
+  pods(): Pod[] {
+    return [...this.#pods.values()].map(({ pod }) => pod);
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Records a pod and its status. Nothing happens if neither differs from before; returns whether one did. */
+  set(pod: Pod, status: PodStatus): boolean {
+    const { uid } = pod.metadata;
+    const known = this.#pods.get(uid)?.pod;
+    const clean = dropUndefined(status);
+    if (known !== undefined && isDeepStrictEqual(known.status, clean) && sameWishes(known, pod)) return false;
+    const version = ++this.#version;
+    const seen = withVersion(pod, clean, version);
+    this.#pods.set(uid, { pod: seen, version });
+    this.#changes.publish({ type: known === undefined ? 'ADDED' : 'MODIFIED', pod: seen, version });
+    return true;
+  }
+
+  /** Forgets a pod that is gone for good. */
+  delete(podUid: string): void {
+    const known = this.#pods.get(podUid);
+    if (known === undefined) return;
+    this.#pods.delete(podUid);
+    this.#changes.publish({ type: 'DELETED', pod: known.pod, version: ++this.#version });
+  }
+
+  /** Changes from this call on, until the signal aborts. */
+  subscribe(signal: AbortSignal): Subscription<PodChange> {
+    return this.#changes.subscribe(signal);
+  }
+}
+
+function withVersion(pod: Pod, status: PodStatus, version: number): Pod {
+  return { ...pod, metadata: { ...pod.metadata, resourceVersion: String(version) }, status };
+}
+
+function sameWishes(a: Pod, b: Pod): boolean {
+  const wishes = ({ metadata, spec }: Pod) => ({ metadata: { ...metadata, resourceVersion: undefined }, spec });
+  return isDeepStrictEqual(wishes(a), wishes(b));
+}
+
+/** JSON has no undefined: statuses that differ in it only are the same. */
+function dropUndefined(status: PodStatus): PodStatus {
+  return JSON.parse(JSON.stringify(status)) as PodStatus;
+}
