@@ -16,6 +16,7 @@ import type { SharedPidInit } from './shared-pid-init.ts';
 const NSFS_MAGIC = 0x6e736673;
 /** What every Kubernetes runtime gives a pod. */
 const SHM_OPTIONS = ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=67108864'];
+const INIT_ENDED = 'the init of the shared PID namespace has ended';
 const KINDS = ['net', 'ipc', 'uts'] as const;
 
 /** What the controller works with; `state` is the runtime's folder of what a reboot may lose. */
@@ -102,22 +103,26 @@ export class PinnedController implements SandboxController {
         return { alive: false, reason: `namespace ${path} is gone` };
       }
     }
-    return this.#dependencies.init.status(sandbox.id);
+    const alive = await this.#dependencies.init.resume(sandbox.id);
+    return alive ? { alive } : { alive, reason: INIT_ENDED };
   }
 
-  async stop(sandbox: SandboxRecord): Promise<void> {
+  onLost(listener: (sandboxId: string, reason: string) => void): void {
+    this.#dependencies.init.onExit((sandboxId) => listener(sandboxId, INIT_ENDED));
+  }
+
+  async stop(sandboxId: string): Promise<void> {
     const { system, init } = this.#dependencies;
-    await init.stop(sandbox.id);
-    unmountTree(system, join(this.#files, sandbox.id));
-    for (const kind of KINDS) removeNamespace(system, join(this.#pins, sandbox.id, kind));
-    await rmdir(join(this.#pins, sandbox.id)).catch(ignoreMissing);
+    await init.stop(sandboxId);
+    unmountTree(system, join(this.#files, sandboxId));
+    for (const kind of KINDS) removeNamespace(system, join(this.#pins, sandboxId, kind));
+    await rmdir(join(this.#pins, sandboxId)).catch(ignoreMissing);
   }
 
-  async remove(sandbox: SandboxRecord): Promise<void> {
-    await this.stop(sandbox);
-    const directory = join(this.#files, sandbox.id);
-    await rm(directory, { recursive: true, force: true }).catch((cause) => {
-      throw wrapError(`remove files of sandbox ${sandbox.id}`, cause);
+  async remove(sandboxId: string): Promise<void> {
+    await this.stop(sandboxId);
+    await rm(join(this.#files, sandboxId), { recursive: true, force: true }).catch((cause) => {
+      throw wrapError(`remove files of sandbox ${sandboxId}`, cause);
     });
   }
 

@@ -28,10 +28,12 @@ export interface SandboxController {
   environment(sandbox: SandboxRecord): SandboxEnvironment;
   /** Path of the PID namespace that all containers of the pod share; its init is started by the first call. */
   sharedPidNamespace(sandbox: SandboxRecord, signal: AbortSignal): Promise<string>;
-  /** Whether what `create` and `start` made is still there; the words are for a person. */
+  /** Whether what `create` and `start` made is still there; the words are for a person. From then on `onLost` tells. */
   status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }>;
-  stop(sandbox: SandboxRecord): Promise<void>;
-  remove(sandbox: SandboxRecord): Promise<void>;
+  /** Calls back when a sandbox's own process ends by itself. */
+  onLost(listener: (sandboxId: string, reason: string) => void): void;
+  stop(sandboxId: string): Promise<void>;
+  remove(sandboxId: string): Promise<void>;
   /** Sandbox ids of which anything is left on the machine. */
   list(): Promise<string[]>;
   /** Path of the sandbox's network namespace, if it has one of its own. */

@@ -2,6 +2,7 @@ import {
   describeUndoFailures,
   errorMessage,
   KeyedLock,
+  Limiter,
   type Logger,
   PodwrightError,
   Undo,
@@ -17,10 +18,11 @@ import type { Network } from '../network/network.ts';
 import { networkRequest } from './network-request.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
 import { decidePickUp } from './sandbox-pick-up.ts';
-import { type SandboxConfig, type SandboxRecord, type SandboxState, sandboxName } from './sandbox-record.ts';
+import { isVisible, type SandboxConfig, type SandboxRecord, type SandboxState, sandboxName } from './sandbox-record.ts';
 
 /** How long starting or stopping a sandbox may take in all: the kubelet's deadline for RunPodSandbox (4 minutes). */
 const WORK_TIMEOUT_MS = 240_000;
+const RECOVERIES_AT_ONCE = 8;
 
 /** What the sandbox service does with the containers of a pod; the container room gives it. */
 export type PodContainers = {
@@ -54,6 +56,24 @@ export class SandboxService {
     this.#dependencies = dependencies;
   }
 
+  /** Sandboxes that were finished, in order of creation. */
+  list(): SandboxRecord[] {
+    return this.#dependencies.table.list().filter(isVisible);
+  }
+
+  /** By id or unique prefix. */
+  find(idOrPrefix: string): SandboxRecord | undefined {
+    const record = this.#dependencies.table.find(idOrPrefix);
+    return record !== undefined && isVisible(record) ? record : undefined;
+  }
+
+  /** As `find`; none is a `not_found`. */
+  require(idOrPrefix: string): SandboxRecord {
+    const record = this.find(idOrPrefix);
+    if (record === undefined) throw new PodwrightError('not_found', `sandbox "${idOrPrefix}" not found`);
+    return record;
+  }
+
   /** Runs the sandbox, joins the earlier call for it, or returns what that made. A different one of its name is `already_exists`. */
   run(config: SandboxConfig, signal: AbortSignal): Promise<SandboxRecord> {
     const name = sandboxName(config);
@@ -74,7 +94,7 @@ export class SandboxService {
 
   /** Ends everything of the sandbox and gives its addresses back. Unknown and stopped ones are a success. */
   async stop(idOrPrefix: string, signal: AbortSignal): Promise<void> {
-    const record = this.#dependencies.table.find(idOrPrefix);
+    const record = this.find(idOrPrefix);
     if (record === undefined) return;
     await this.#dependencies.work.run(`stop sandbox ${record.id}`, signal, () =>
       this.#changes.run(record.id, () => this.#stop(record.id)),
@@ -83,7 +103,7 @@ export class SandboxService {
 
   /** Stops the sandbox if need be, and removes it with its containers. An unknown one is a success. */
   async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
-    const record = this.#dependencies.table.find(idOrPrefix);
+    const record = this.find(idOrPrefix);
     if (record === undefined) return;
     await this.#dependencies.work.run(`remove sandbox ${record.id}`, signal, () => this.#remove(record.id));
   }
@@ -100,13 +120,15 @@ export class SandboxService {
     controllers.forHandler(config.runtimeHandler);
     const state: SandboxState = { phase: 'creating' };
     const record = table.put({ id: newId(), name, config, state, createdAtMs: clock.now(), ips: [] });
-    await failpoint('sandbox-run/recorded');
-    const ips = await this.#acquire(record);
-    await failpoint('sandbox-run/acquired');
-    const ready = table.put({ ...record, state: { phase: 'ready' }, ips });
-    events.publish('created', ready);
-    events.publish('started', ready);
-    return ready;
+    return this.#changes.run(record.id, async () => {
+      await failpoint('sandbox-run/recorded');
+      const ips = await this.#acquire(record);
+      await failpoint('sandbox-run/acquired');
+      const ready = table.put({ ...record, state: { phase: 'ready' }, ips });
+      events.publish('created', ready);
+      events.publish('started', ready);
+      return ready;
+    });
   }
 
   /** Makes everything of a sandbox, or rolls back: then no record is left either, or it says that it is broken. */
@@ -116,7 +138,7 @@ export class SandboxService {
     const undo = new Undo();
     using signal = withTimeout(undefined, WORK_TIMEOUT_MS, `run sandbox ${record.name}`);
     try {
-      undo.add('remove the sandbox', () => controller.remove(record));
+      undo.add('remove the sandbox', () => controller.remove(record.id));
       const { netnsPath } = await controller.create(record, signal);
       await failpoint('sandbox-run/created');
       if (netnsPath !== undefined) undo.add('tear the network down', () => this.#tearDownNetwork(record));
@@ -158,7 +180,7 @@ export class SandboxService {
     await failpoint('sandbox-stop/recorded');
     await allSettled([containers.stopAll(id), this.#tearDownNetwork(record)]);
     await failpoint('sandbox-stop/network-down');
-    await controller.stop(record);
+    await controller.stop(id);
     await failpoint('sandbox-stop/stopped');
     events.publish('stopped', table.put({ ...record, state: { phase: 'stopped' } }));
   }
@@ -171,7 +193,7 @@ export class SandboxService {
       if (record === undefined) return;
       await failpoint('sandbox-remove/recorded');
       await containers.removeAll(id);
-      await controllers.forHandler(record.config.runtimeHandler).remove(record);
+      await controllers.forHandler(record.config.runtimeHandler).remove(id);
       await failpoint('sandbox-remove/removed');
       table.delete(id);
       events.publish('deleted', record);
@@ -181,13 +203,12 @@ export class SandboxService {
   /** Finishes what an earlier life began, and ends sandboxes that did not survive. One that fails keeps its record. */
   async recover(): Promise<void> {
     const { table, logger } = this.#dependencies;
-    for (const record of table.list()) {
-      try {
-        await this.#recoverOne(record);
-      } catch (error) {
+    const limiter = new Limiter(RECOVERIES_AT_ONCE);
+    const one = (record: SandboxRecord) =>
+      this.#recoverOne(record).catch((error) => {
         logger.error({ sandbox: record.id, error: errorMessage(error) }, 'sandbox could not be put in order');
-      }
-    }
+      });
+    await Promise.all(table.list().map((record) => limiter.run(() => one(record))));
   }
 
   async #recoverOne(record: SandboxRecord): Promise<void> {

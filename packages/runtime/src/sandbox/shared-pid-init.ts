@@ -43,23 +43,16 @@ export class SharedPidInit {
     });
   }
 
-  /** Alive, unless there was an init and it has ended. */
-  async status(sandboxId: string): Promise<{ alive: true } | { alive: false; reason: string }> {
-    const { status } = await this.#dependencies.tasks.state(sandboxId);
-    return status === 'exited'
-      ? { alive: false, reason: 'the init of the shared PID namespace has ended' }
-      : { alive: true };
-  }
-
   /** Calls back with the sandbox's id when an init ends by itself. */
   onExit(listener: (sandboxId: string) => void): void {
     this.#exitListeners.add(listener);
   }
 
-  /** Watches the init of an earlier life, if there is one. */
-  async resume(sandboxId: string): Promise<void> {
+  /** Watches the init of an earlier life, if there is one. False if there was one and it has ended. */
+  async resume(sandboxId: string): Promise<boolean> {
     const { status } = await this.#dependencies.tasks.state(sandboxId);
-    if (status === 'running') this.#watch(sandboxId);
+    if (status === 'running' && !this.#watches.has(sandboxId)) this.#watch(sandboxId);
+    return status !== 'exited';
   }
 
   async stop(sandboxId: string): Promise<void> {

@@ -1,0 +1,132 @@
+import { mkdirSync } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, isNotFound, PodwrightError, runChecked, wrapError } from '@podwright/base';
+import type { ImageRecord } from '../images/image-service.ts';
+import type { Snapshotter } from '../snapshots/snapshotter.ts';
+import { unmountTree } from '../sys/mountinfo.ts';
+import { mountAll } from '../sys/mounts.ts';
+import type { System } from '../sys/system.ts';
+import { resolveInRoot } from './root-path.ts';
+
+/** `root` and `state` are the runtime's folders; see `RuntimeOptions`. */
+export type ContainerFilesDependencies = { system: System; snapshotter: Snapshotter; root: string; state: string };
+
+/** A folder of an image's content; `subPath` '' is all of it. */
+export type ImageMount = { image: ImageRecord; subPath: string };
+
+const KEY_PREFIX = 'container-';
+
+/**
+ * Snapshots, mounts and folders of containers, all found again by the container's id:
+ * `<state>/containers/<id>` with the mounts `rootfs` and `image-N`, `<state>/tasks/<id>` (the bundle),
+ * `<root>/containers/<id>` with the volumes that the image declares, and snapshots named `container-<id>…`.
+ */
+export class ContainerFiles {
+  readonly #dependencies: ContainerFilesDependencies;
+  readonly #mounts: string;
+  readonly #tasks: string;
+  readonly #volumes: string;
+
+  constructor(dependencies: ContainerFilesDependencies) {
+    this.#dependencies = dependencies;
+    this.#mounts = join(dependencies.state, 'containers');
+    this.#tasks = join(dependencies.state, 'tasks');
+    this.#volumes = join(dependencies.root, 'containers');
+    for (const directory of [this.#mounts, this.#tasks, this.#volumes]) {
+      mkdirSync(directory, { recursive: true, mode: 0o711 });
+    }
+  }
+
+  rootfs(id: string): string {
+    return join(this.#mounts, id, 'rootfs');
+  }
+
+  bundle(id: string): string {
+    return join(this.#tasks, id);
+  }
+
+  /** Key of the snapshot that the container writes to. */
+  snapshotKey(id: string): string {
+    return KEY_PREFIX + id;
+  }
+
+  /** Mounts the container's root file system: a writable layer on the image. */
+  async prepareRootfs(id: string, image: ImageRecord): Promise<void> {
+    const mounts = await this.#dependencies.snapshotter.prepare(this.snapshotKey(id), image.chainId);
+    const target = this.rootfs(id);
+    await mkdir(target, { recursive: true, mode: 0o711 });
+    mountAll(this.#dependencies.system, mounts, target);
+    await mkdir(this.bundle(id), { mode: 0o711 });
+  }
+
+  /** Mounts an image's content, read-only, and returns where `subPath` of it is. `index` tells a container's images apart. */
+  async mountImage(id: string, index: number, { image, subPath }: ImageMount): Promise<string> {
+    const mounts = await this.#dependencies.snapshotter.view(`${this.snapshotKey(id)}-image-${index}`, image.chainId);
+    const target = this.imageMount(id, index);
+    await mkdir(target, { recursive: true, mode: 0o711 });
+    mountAll(this.#dependencies.system, mounts, target);
+    const source = await resolveInRoot(target, subPath);
+    await stat(source).catch((cause) => {
+      throw wrapError(`mount ${subPath} of image ${image.id}`, cause, 'not_found');
+    });
+    return source;
+  }
+
+  imageMount(id: string, index: number): string {
+    return join(this.#mounts, id, `image-${index}`);
+  }
+
+  volume(id: string, index: number): string {
+    return join(this.#volumes, id, `volume-${index}`);
+  }
+
+  /** Makes a volume that the image declares at `path`, with the image's files as its first content. */
+  async makeVolume(id: string, index: number, path: string): Promise<void> {
+    const target = this.volume(id, index);
+    await mkdir(target, { recursive: true, mode: 0o755 });
+    const source = await resolveInRoot(this.rootfs(id), path);
+    const found = await stat(source).catch((error) => {
+      if (isErrno(error, 'ENOENT')) return undefined;
+      throw error;
+    });
+    if (found === undefined) return;
+    if (!found.isDirectory())
+      throw new PodwrightError('invalid_argument', `make volume ${path}: it is no directory in the image`);
+    await runChecked('cp', ['-a', '--reflink=auto', '--', `${source}/.`, target]);
+  }
+
+  /** Takes the mounts down; the written layer stays. */
+  unmount(id: string): void {
+    unmountTree(this.#dependencies.system, join(this.#mounts, id));
+  }
+
+  /** Removes everything of the container. No error for what is not there. */
+  async remove(id: string): Promise<void> {
+    const { snapshotter } = this.#dependencies;
+    this.unmount(id);
+    const keys = (await snapshotter.list()).map(({ key }) => key).filter((key) => idOfKey(key) === id);
+    for (const key of keys) {
+      await snapshotter.remove(key).catch((error) => {
+        if (!isNotFound(error)) throw error;
+      });
+    }
+    for (const directory of [this.#mounts, this.#tasks, this.#volumes]) {
+      await rm(join(directory, id), { recursive: true, force: true });
+    }
+  }
+
+  /** Container ids of which a folder or a snapshot is there. Bundles may be those of a sandbox's init. */
+  async list(): Promise<string[]> {
+    const snapshots = (await this.#dependencies.snapshotter.list()).flatMap(({ key }) => idOfKey(key) ?? []);
+    const folders = await Promise.all(
+      [this.#mounts, this.#volumes, this.#tasks].map((directory) => readdir(directory)),
+    );
+    return [...new Set([...snapshots, ...folders.flat()])];
+  }
+}
+
+/** The container that a snapshot belongs to; undefined for an image's. */
+function idOfKey(key: string): string | undefined {
+  return /^container-([0-9a-f]{64})(?:-image-\d+)?$/.exec(key)?.[1];
+}

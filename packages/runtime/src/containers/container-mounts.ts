@@ -1,0 +1,90 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { isErrno, PodwrightError, wrapError } from '@podwright/base';
+import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
+import { type MountEntry, readMounts } from '../sys/mountinfo.ts';
+import type { ContainerMount, ContainerRecord } from './container-record.ts';
+
+/** A bind mount whose source is there. */
+export type ResolvedMount = Pick<
+  ContainerMount,
+  'readonly' | 'recursiveReadOnly' | 'propagation' | 'selinuxRelabel'
+> & {
+  destination: string;
+  source: string;
+};
+
+/** Where a container's own mounts come from. */
+export type MountSources = {
+  environment: SandboxEnvironment;
+  /** Mount points of the image mounts, in their order. */
+  imageMounts: string[];
+  /** What the image declares as volumes: where, and the folders that hold them. */
+  volumes: { destination: string; source: string }[];
+};
+
+/**
+ * Everything that is bind-mounted into a container: the pod's files, the image's volumes, and what was asked for, which wins.
+ * A missing host path is made as a folder and symbolic links are followed, as Kubernetes' runtimes do.
+ */
+export async function resolveMounts(record: ContainerRecord, sources: MountSources): Promise<ResolvedMount[]> {
+  const { mounts, security } = record.config;
+  const asked = new Set(mounts.map(({ containerPath }) => posix.resolve(containerPath)));
+  const own = [
+    ...podFiles(sources.environment, security.readonlyRootfs),
+    ...sources.volumes.map((volume) => ({ ...PLAIN, ...volume })),
+  ].filter(({ destination }) => !asked.has(posix.resolve(destination)));
+  const resolved: ResolvedMount[] = [];
+  let image = 0;
+  for (const mount of mounts) {
+    const { containerPath: destination, readonly, recursiveReadOnly, propagation, selinuxRelabel } = mount;
+    const source = mount.image === '' ? await hostPath(mount) : sources.imageMounts[image++]!;
+    resolved.push({ destination, source, readonly, recursiveReadOnly, propagation, selinuxRelabel });
+  }
+  return [...own, ...resolved];
+}
+
+const PLAIN = { readonly: false, recursiveReadOnly: false, propagation: 'private', selinuxRelabel: true } as const;
+
+function podFiles({ files, shm }: SandboxEnvironment, readonly: boolean): ResolvedMount[] {
+  return [
+    { ...PLAIN, readonly, destination: '/etc/hostname', source: files.hostname },
+    { ...PLAIN, readonly, destination: '/etc/hosts', source: files.hosts },
+    { ...PLAIN, readonly, destination: '/etc/resolv.conf', source: files.resolvConf },
+    { ...PLAIN, selinuxRelabel: shm !== '/dev/shm', destination: '/dev/shm', source: shm },
+  ];
+}
+
+async function hostPath(mount: ContainerMount): Promise<string> {
+  const source = await existing(mount.hostPath);
+  if (mount.propagation !== 'private') checkPropagation(mount, source, readMounts());
+  return source;
+}
+
+async function existing(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw wrapError(`find host path ${path}`, error, 'invalid_argument');
+  }
+  try {
+    await mkdir(path, { recursive: true, mode: 0o755 });
+    return await realpath(path);
+  } catch (error) {
+    throw wrapError(`make host path ${path}`, error, 'failed_precondition');
+  }
+}
+
+/** Mounts can only be passed on from and to the machine where the mount that holds the source is shared with others. */
+export function checkPropagation(mount: ContainerMount, source: string, mounts: MountEntry[]): void {
+  const holder = mounts
+    .filter(({ mountPoint }) => mountPoint === '/' || source === mountPoint || source.startsWith(`${mountPoint}/`))
+    .reduce((deepest, entry) => (entry.mountPoint.length >= deepest.mountPoint.length ? entry : deepest));
+  const kinds = mount.propagation === 'bidirectional' ? ['shared'] : ['shared', 'master'];
+  if (holder.propagation.some((tag) => kinds.includes(tag.split(':')[0]!))) return;
+  throw new PodwrightError(
+    'failed_precondition',
+    `mount ${mount.hostPath} with propagation ${mount.propagation}: it is on ${holder.mountPoint}, which is a ` +
+      `${kinds.length === 1 ? 'mount that is not shared' : 'private mount'}; run mount --make-rshared ${holder.mountPoint}`,
+  );
+}

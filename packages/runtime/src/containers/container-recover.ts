@@ -1,0 +1,55 @@
+import { endOfTask, endUnseen } from './container-end.ts';
+import type { ContainerRecord } from './container-record.ts';
+import { removeContainer } from './container-remove.ts';
+import type { ContainerContext } from './container-service.ts';
+
+/** Brings one record of an earlier life in line with what is there. */
+export async function recoverContainer(context: ContainerContext, record: ContainerRecord): Promise<void> {
+  switch (record.state.phase) {
+    case 'creating':
+    case 'removing':
+      return removeContainer(context, record.id);
+    case 'starting':
+      return recoverStarting(context, record);
+    case 'running':
+      return recoverRunning(context, record, record.state.startedAtMs);
+    case 'exited':
+      return clear(context, record.id);
+    case 'created':
+  }
+}
+
+/** The start either went far enough to be true, or is undone: the container may be started again. */
+async function recoverStarting(context: ContainerContext, record: ContainerRecord): Promise<void> {
+  const { table, tasks, clock } = context;
+  const task = await tasks.state(record.id);
+  if (task.status === 'created' || task.status === 'absent') {
+    await tasks.delete(record.id);
+    table.put({ ...record, state: { phase: 'created' } });
+    return;
+  }
+  if (task.status === 'exited') {
+    table.put({ ...record, state: { phase: 'exited', ...endOfTask(task.exit, task.exit.exitedAtMs) } });
+    return clear(context, record.id);
+  }
+  table.put({ ...record, state: { phase: 'running', pid: task.pid, startedAtMs: clock.now() } });
+  context.exits.watch(record.id);
+}
+
+async function recoverRunning(context: ContainerContext, record: ContainerRecord, startedAtMs: number): Promise<void> {
+  const { table, tasks, clock, exits } = context;
+  const task = await tasks.state(record.id);
+  if (task.status === 'running') return exits.watch(record.id);
+  const end =
+    task.status === 'exited'
+      ? endOfTask(task.exit, startedAtMs)
+      : endUnseen(startedAtMs, clock.now(), 'the container ended while its runtime was away, and nothing tells how');
+  table.put({ ...record, state: { phase: 'exited', ...end } });
+  await clear(context, record.id);
+}
+
+/** What a container that has ended does not need any more. */
+async function clear({ tasks, files }: ContainerContext, id: string): Promise<void> {
+  await tasks.delete(id);
+  files.unmount(id);
+}

@@ -1,0 +1,184 @@
+import { errorMessage, KeyedLock, Limiter, type Logger, PodwrightError } from '@podwright/base';
+import type { LifecycleEvents } from '../events/lifecycle-events.ts';
+import type { ImageService } from '../images/image-service.ts';
+import type { Failpoint } from '../metadata/failpoint.ts';
+import type { RecordClock } from '../metadata/ids.ts';
+import type { RecordTable } from '../metadata/record-table.ts';
+import type { SharedWork } from '../metadata/shared-work.ts';
+import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
+import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
+import type { PodContainers } from '../sandbox/sandbox-service.ts';
+import type { TaskRuntime } from '../tasks/task-runtime.ts';
+import { createContainer } from './container-create.ts';
+import type { ContainerFiles } from './container-files.ts';
+import { decidePickUp } from './container-pick-up.ts';
+import {
+  type ContainerConfig,
+  type ContainerRecord,
+  type ContainerResources,
+  containerName,
+  isVisible,
+} from './container-record.ts';
+import { recoverContainer } from './container-recover.ts';
+import { removeContainer } from './container-remove.ts';
+import type { ContainerSpecs } from './container-specs.ts';
+import { startContainer } from './container-start.ts';
+import { stopContainer } from './container-stop.ts';
+import { updateContainer } from './container-update.ts';
+import { ExitWatch } from './exit-watch.ts';
+
+const RECOVERIES_AT_ONCE = 8;
+
+export type ContainerServiceDependencies = {
+  table: RecordTable<ContainerRecord>;
+  sandboxes: RecordTable<SandboxRecord>;
+  controllers: SandboxControllers;
+  images: ImageService;
+  files: ContainerFiles;
+  specs: ContainerSpecs;
+  tasks: TaskRuntime;
+  events: LifecycleEvents;
+  work: SharedWork;
+  clock: RecordClock;
+  failpoint: Failpoint;
+  logger: Logger;
+};
+
+/** What the verbs of this room work with. */
+export type ContainerContext = ContainerServiceDependencies & { exits: ExitWatch; changes: KeyedLock };
+
+/**
+ * Containers. Changes of one container happen one after the other, and go on when their caller has gone; a create either
+ * succeeds or leaves nothing. A stop waits for no lock, so that a short one may overtake a patient one.
+ */
+export class ContainerService implements PodContainers {
+  readonly #context: ContainerContext;
+  readonly #changes = new KeyedLock();
+
+  constructor(dependencies: ContainerServiceDependencies) {
+    const exits = new ExitWatch({ ...dependencies, changes: this.#changes });
+    this.#context = { ...dependencies, exits, changes: this.#changes };
+  }
+
+  /** Containers that were finished, in order of creation. */
+  list(): ContainerRecord[] {
+    return this.#context.table.list().filter(isVisible);
+  }
+
+  /** By id or unique prefix. */
+  find(idOrPrefix: string): ContainerRecord | undefined {
+    const record = this.#context.table.find(idOrPrefix);
+    return record !== undefined && isVisible(record) ? record : undefined;
+  }
+
+  /** As `find`; none is a `not_found`. */
+  require(idOrPrefix: string): ContainerRecord {
+    const record = this.find(idOrPrefix);
+    if (record === undefined) throw new PodwrightError('not_found', `container "${idOrPrefix}" not found`);
+    return record;
+  }
+
+  /** As `require`; one that does not run is a `failed_precondition`. */
+  requireRunning(idOrPrefix: string): ContainerRecord {
+    const record = this.require(idOrPrefix);
+    if (record.state.phase === 'running') return record;
+    throw new PodwrightError(
+      'failed_precondition',
+      `container ${record.id} is not running, it is ${record.state.phase}`,
+    );
+  }
+
+  /**
+   * Creates the container, joins the earlier call for it, or returns what that made. Errors: `not_found` (sandbox, image),
+   * `failed_precondition` (sandbox not ready), `already_exists`, `invalid_argument`.
+   */
+  create(sandboxIdOrPrefix: string, config: ContainerConfig, signal: AbortSignal): Promise<ContainerRecord> {
+    const { table, sandboxes, work } = this.#context;
+    const sandbox = sandboxes.require(sandboxIdOrPrefix);
+    const name = containerName(sandbox.id, config);
+    return work.run(`create container ${name}`, signal, async () => {
+      const existing = table.byName(name);
+      const pickUp = decidePickUp(existing, config);
+      if (pickUp.kind === 'return') return existing!;
+      if (pickUp.kind === 'refuse') {
+        throw new PodwrightError(
+          'already_exists',
+          `create container ${config.name} in sandbox ${sandbox.id}: ${existing!.id} has its name and ${pickUp.why}`,
+        );
+      }
+      if (pickUp.kind === 'clear')
+        await this.#changes.run(existing!.id, () => removeContainer(this.#context, existing!.id));
+      return createContainer(this.#context, sandbox, config);
+    });
+  }
+
+  /** Starts a created container. A failure ends it for good, with the reason StartError. */
+  async start(idOrPrefix: string, signal: AbortSignal): Promise<void> {
+    const { id } = this.require(idOrPrefix);
+    await this.#change('start', { id, signal }, () => startContainer(this.#context, id));
+  }
+
+  /** Asks the container to end, and kills it after `graceMs`. Unknown and ended ones are a success. */
+  async stop(idOrPrefix: string, graceMs: number, signal: AbortSignal): Promise<void> {
+    const record = this.find(idOrPrefix);
+    if (record !== undefined) await this.#stop(record.id, { graceMs, signal });
+  }
+
+  /** Removes the container, killed first if it runs. An unknown one is a success. */
+  async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
+    const record = this.find(idOrPrefix);
+    if (record !== undefined) await this.#remove(record.id, signal);
+  }
+
+  /** Changes the limits of a container that has not ended; 0 and '' leave what is. */
+  async update(idOrPrefix: string, resources: ContainerResources, signal: AbortSignal): Promise<void> {
+    const { id } = this.require(idOrPrefix);
+    await this.#change('update', { id, signal }, () => updateContainer(this.#context, id, resources));
+  }
+
+  async stopAll(sandboxId: string): Promise<void> {
+    const signal = new AbortController().signal;
+    await Promise.all(this.#inSandbox(sandboxId).map(({ id }) => this.#stop(id, { graceMs: 0, signal })));
+  }
+
+  async removeAll(sandboxId: string): Promise<void> {
+    const signal = new AbortController().signal;
+    await Promise.all(this.#inSandbox(sandboxId).map(({ id }) => this.#remove(id, signal)));
+  }
+
+  /** Finishes what an earlier life began and finds out what happened meanwhile. One that fails keeps its record. */
+  async recover(): Promise<void> {
+    const { table, logger } = this.#context;
+    const limiter = new Limiter(RECOVERIES_AT_ONCE);
+    const one = (record: ContainerRecord) =>
+      this.#changes
+        .run(record.id, () => recoverContainer(this.#context, record))
+        .catch((error) => {
+          logger.error({ container: record.id, error: errorMessage(error) }, 'container could not be put in order');
+        });
+    await Promise.all(table.list().map((record) => limiter.run(() => one(record))));
+  }
+
+  /** Stops watching; the containers go on. */
+  close(): void {
+    this.#context.exits.close();
+  }
+
+  /** A container that is being started is stopped as soon as it runs. */
+  async #stop(id: string, options: { graceMs: number; signal: AbortSignal }): Promise<void> {
+    if (this.#context.table.get(id)?.state.phase === 'starting') await this.#changes.run(id, async () => undefined);
+    await stopContainer(this.#context, id, options);
+  }
+
+  #inSandbox(sandboxId: string): ContainerRecord[] {
+    return this.#context.table.list().filter((record) => record.sandboxId === sandboxId);
+  }
+
+  #remove(id: string, signal: AbortSignal): Promise<void> {
+    return this.#change('remove', { id, signal }, () => removeContainer(this.#context, id));
+  }
+
+  #change(verb: string, { id, signal }: { id: string; signal: AbortSignal }, work: () => Promise<void>): Promise<void> {
+    return this.#context.work.run(`${verb} container ${id}`, signal, () => this.#changes.run(id, work));
+  }
+}

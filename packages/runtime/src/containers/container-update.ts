@@ -1,0 +1,30 @@
+import { PodwrightError } from '@podwright/base';
+import type { ContainerResources } from './container-record.ts';
+import type { ContainerContext } from './container-service.ts';
+
+/** Changes the limits of a running container at once, and of a created one for its start. */
+export async function updateContainer(
+  { table, tasks, specs }: ContainerContext,
+  id: string,
+  resources: ContainerResources,
+): Promise<void> {
+  const record = table.require(id);
+  const { phase } = record.state;
+  if (phase !== 'created' && phase !== 'running') {
+    throw new PodwrightError('failed_precondition', `update container ${id}: it is ${phase}`);
+  }
+  const changed = {
+    ...record,
+    config: { ...record.config, resources: mergeResources(record.config.resources, resources) },
+  };
+  if (phase === 'running') await tasks.update(id, specs.resources(changed));
+  table.update(id, (current) => ({ ...current, config: changed.config }));
+}
+
+/** 0, '' and empty lists leave what is. */
+export function mergeResources(current: ContainerResources, change: ContainerResources): ContainerResources {
+  const isSet = (value: unknown) =>
+    typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== 0 && value !== '';
+  const set = Object.entries(change).filter(([, value]) => isSet(value));
+  return { ...current, ...Object.fromEntries(set) };
+}

@@ -1,0 +1,73 @@
+import { errorMessage, type KeyedLock, type Logger, raceAbort } from '@podwright/base';
+import type { LifecycleEvents } from '../events/lifecycle-events.ts';
+import type { RecordTable } from '../metadata/record-table.ts';
+import type { TaskExit, TaskRuntime } from '../tasks/task-runtime.ts';
+import { endOfTask } from './container-end.ts';
+import type { ContainerFiles } from './container-files.ts';
+import type { ContainerRecord } from './container-record.ts';
+
+export type ExitWatchDependencies = {
+  table: RecordTable<ContainerRecord>;
+  tasks: TaskRuntime;
+  files: ContainerFiles;
+  events: LifecycleEvents;
+  /** Changes of one container happen one after the other. */
+  changes: KeyedLock;
+  logger: Logger;
+};
+
+/** Records how containers end, as soon as they do, and then clears away what only a running one needs. */
+export class ExitWatch {
+  readonly #dependencies: ExitWatchDependencies;
+  readonly #watches = new Map<string, { watch: Disposable | undefined; ended: PromiseWithResolvers<void> }>();
+
+  constructor(dependencies: ExitWatchDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Watches a container whose record says that it runs. */
+  watch(id: string): void {
+    const entry: { watch: Disposable | undefined; ended: PromiseWithResolvers<void> } = {
+      watch: undefined,
+      ended: Promise.withResolvers<void>(),
+    };
+    this.#watches.set(id, entry);
+    entry.watch = this.#dependencies.tasks.onExit(id, (exit) => {
+      this.#record(id, exit);
+      this.#watches.delete(id);
+      entry.ended.resolve();
+    });
+  }
+
+  /** Waits until the container's end is recorded; at once if it does not run. */
+  async ended(id: string, signal: AbortSignal): Promise<void> {
+    const entry = this.#watches.get(id);
+    if (entry !== undefined) await raceAbort(entry.ended.promise, signal);
+  }
+
+  /** Stops watching: the containers go on. */
+  close(): void {
+    for (const { watch } of this.#watches.values()) watch?.[Symbol.dispose]();
+    this.#watches.clear();
+  }
+
+  #record(id: string, exit: TaskExit): void {
+    const { table, events, changes, logger } = this.#dependencies;
+    const record = table.get(id);
+    if (record?.state.phase !== 'running') return;
+    const end = endOfTask(exit, record.state.startedAtMs);
+    events.publish('stopped', table.put({ ...record, state: { phase: 'exited', ...end } }));
+    changes
+      .run(id, () => this.#clear(id))
+      .catch((error) => {
+        logger.warn({ container: id, error: errorMessage(error) }, 'clearing after a container failed');
+      });
+  }
+
+  async #clear(id: string): Promise<void> {
+    const { table, tasks, files } = this.#dependencies;
+    if (table.get(id)?.state.phase !== 'exited') return;
+    await tasks.delete(id);
+    files.unmount(id);
+  }
+}

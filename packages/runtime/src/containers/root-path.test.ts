@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { resolveInRoot } from './root-path.ts';
+
+test('no link and no .. leads out of the root', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'podwright-root-'));
+  try {
+    mkdirSync(join(root, 'usr/lib'), { recursive: true });
+    symlinkSync('/usr/lib', join(root, 'lib'));
+    symlinkSync('../../../..', join(root, 'up'));
+    symlinkSync('/etc', join(root, 'etc-link'));
+    symlinkSync('loop', join(root, 'loop'));
+    const check = async (path: string, expected: string) =>
+      assert.equal(await resolveInRoot(root, path), join(root, expected));
+    await check('/data/new', 'data/new');
+    await check('/lib/x', 'usr/lib/x');
+    await check('/up/etc', 'etc');
+    await check('/etc-link/passwd', 'etc/passwd');
+    await check('../../etc', 'etc');
+    await assert.rejects(resolveInRoot(root, '/loop'), { code: 'invalid_argument' });
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseStopSignal } from './stop-signal.ts';
+
+test('stop signals are read in every form that images use', () => {
+  const check = (text: string, expected: string) => assert.equal(parseStopSignal(text), expected, text);
+  check('', 'SIGTERM');
+  check('SIGINT', 'SIGINT');
+  check('quit', 'SIGQUIT');
+  check('9', 'SIGKILL');
+  check('SIGRTMIN+3', '37');
+  check('RTMAX-1', '63');
+  check('37', '37');
+});
+
+test('what is no signal is refused', () => {
+  for (const text of ['SIGNOPE', '0', '65', 'SIGRTMIN+31', '-1', 'constructor']) {
+    assert.throws(() => parseStopSignal(text), { code: 'invalid_argument' }, text);
+  }
+});

@@ -1,0 +1,27 @@
+import type { ContainerFilter, RuntimeHandlers } from '@podwright/cri';
+import type { ContainerRecord } from '../containers/container-record.ts';
+import { criContainer, matchesContainer } from './container-status.ts';
+import { pages } from './pages.ts';
+import type { CriServices } from './services.ts';
+
+type Needs = Pick<CriServices, 'containers' | 'sandboxes'>;
+
+/** ListContainers: from memory, filtered by id and sandbox (prefixes will do), state and labels. */
+export function containerList(services: Needs): RuntimeHandlers['listContainers'] {
+  return async ({ filter }) => ({ containers: select(services, filter).map(criContainer) });
+}
+
+/** StreamContainers: the same list in several messages. */
+export function containerStream(services: Needs): RuntimeHandlers['streamContainers'] {
+  return async function* ({ filter }) {
+    for (const page of pages(select(services, filter))) yield { containers: page.map(criContainer) };
+  };
+}
+
+function select({ containers, sandboxes }: Needs, filter: ContainerFilter | undefined): ContainerRecord[] {
+  if (filter === undefined) return containers.list();
+  const id = filter.id === '' ? '' : containers.find(filter.id)?.id;
+  const podSandboxId = filter.podSandboxId === '' ? '' : sandboxes.find(filter.podSandboxId)?.id;
+  if (id === undefined || podSandboxId === undefined) return [];
+  return containers.list().filter((record) => matchesContainer(record, { ...filter, id, podSandboxId }));
+}

@@ -1,0 +1,10 @@
+import type { RuntimeHandlers } from '@podwright/cri';
+import type { CriServices } from './services.ts';
+
+/** RemoveContainer: removes the container, killed first if it runs. A success for what is not there. */
+export function containerRemove({ containers }: Pick<CriServices, 'containers'>): RuntimeHandlers['removeContainer'] {
+  return async ({ containerId }, { signal }) => {
+    await containers.remove(containerId, signal);
+    return {};
+  };
+}

@@ -1,0 +1,14 @@
+import type { RuntimeHandlers } from '@podwright/cri';
+import type { CriServices } from './services.ts';
+
+/** Longest grace of a timer of Node.js, 24 days. */
+const MAX_GRACE_MS = 2 ** 31 - 1;
+
+/** StopContainer: asks, waits `timeout` seconds, kills. A success for what is not there or has ended. */
+export function containerStop({ containers }: Pick<CriServices, 'containers'>): RuntimeHandlers['stopContainer'] {
+  return async ({ containerId, timeout }, { signal }) => {
+    const graceMs = Math.min(Math.max(0, Number(timeout) * 1000), MAX_GRACE_MS);
+    await containers.stop(containerId, graceMs, signal);
+    return {};
+  };
+}

@@ -1,0 +1,20 @@
+import { PodwrightError } from '@podwright/base';
+import type { ImageHandlers } from '@podwright/cri';
+import { criImage } from './image-status.ts';
+import type { CriServices } from './services.ts';
+import { verboseInfo } from './verbose-info.ts';
+
+/** ImageStatus: an image that is not there is an answer without one, not an error. */
+export function imageInspect({ images }: Pick<CriServices, 'images'>): ImageHandlers['imageStatus'] {
+  return async ({ image, verbose }) => {
+    const reference = image?.image ?? '';
+    if (reference === '') throw new PodwrightError('invalid_argument', 'image status: no image is named');
+    const record = images.find(reference);
+    if (record === undefined) return {};
+    const { chainId, config } = record;
+    return {
+      image: criImage(record),
+      info: verboseInfo(verbose, () => ({ chainID: chainId, imageSpec: config })),
+    };
+  };
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { create, type MessageInitShape, NamespaceMode, PodSandboxConfigSchema, Protocol } from '@podwright/cri';
+import { sandboxConfig } from './sandbox-config.ts';
+
+type Init = Omit<Extract<MessageInitShape<typeof PodSandboxConfigSchema>, { $typeName?: undefined }>, '$typeName'>;
+const metadata = { name: 'web', uid: 'u1', namespace: 'default', attempt: 1 };
+const translate = (more: Init) => sandboxConfig(create(PodSandboxConfigSchema, { metadata, ...more }), '');
+
+test('a sandbox has namespaces of its own unless it asks for those of the machine', () => {
+  const plain = translate({});
+  assert.deepEqual([plain.network, plain.ipc, plain.pid], ['pod', 'pod', 'pod']);
+  const namespaceOptions = { network: NamespaceMode.NODE, ipc: NamespaceMode.NODE, pid: NamespaceMode.CONTAINER };
+  const host = translate({ linux: { securityContext: { namespaceOptions } } });
+  assert.deepEqual([host.network, host.ipc, host.pid], ['node', 'node', 'container']);
+});
+
+test('only ports that are wanted on the machine are mapped', () => {
+  const { portMappings } = translate({
+    portMappings: [
+      { containerPort: 80 },
+      { containerPort: 53, hostPort: 5353, protocol: Protocol.UDP, hostIp: '127.0.0.1' },
+    ],
+  });
+  assert.deepEqual(portMappings, [{ protocol: 'udp', containerPort: 53, hostPort: 5353, hostIp: '127.0.0.1' }]);
+});
+
+test('what makes no sense is refused', () => {
+  const refuse = (more: Init, words: RegExp) =>
+    assert.throws(() => translate(more), { code: 'invalid_argument', message: words });
+  assert.throws(() => sandboxConfig(undefined, ''), { code: 'invalid_argument' });
+  refuse({ metadata: undefined }, /no metadata/);
+  refuse({ metadata: { ...metadata, name: '' } }, /no name/);
+  refuse({ hostname: 'x'.repeat(65) }, /host name/);
+  refuse({ hostname: 'a b' }, /host name/);
+  refuse({ logDirectory: 'logs' }, /log directory/);
+  refuse({ logDirectory: '/var/log/../../etc' }, /log directory/);
+  refuse({ dnsConfig: { servers: ['1.1.1.1\nnameserver 6.6.6.6'] } }, /white space/);
+  refuse({ portMappings: [{ containerPort: 70000, hostPort: 1 }] }, /port 70000/);
+});

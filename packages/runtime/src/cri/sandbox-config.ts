@@ -1,0 +1,101 @@
+import { PodwrightError } from '@podwright/base';
+import {
+  type PortMapping as CriPortMapping,
+  NamespaceMode,
+  type PodSandboxConfig,
+  Protocol,
+  type UserNamespace,
+} from '@podwright/cri';
+import type { PortMapping } from '../network/network.ts';
+import type { PidNamespaceMode, SandboxConfig, SandboxNamespaceMode } from '../sandbox/sandbox-record.ts';
+
+/** Longest host name of Linux (sethostname(2)). */
+const MAX_HOSTNAME_BYTES = 64;
+
+/** The CRI's sandbox configuration in our own words. What makes no sense is an `invalid_argument`. */
+export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandler: string): SandboxConfig {
+  const metadata = config?.metadata;
+  if (config === undefined || metadata === undefined) throw invalid('the sandbox configuration has no metadata');
+  if (metadata.name === '') throw invalid('the sandbox has no name');
+  const security = config.linux?.securityContext;
+  const namespaces = security?.namespaceOptions;
+  refuseUserNamespace(namespaces?.usernsOptions);
+  return {
+    podName: metadata.name,
+    podUid: metadata.uid,
+    podNamespace: metadata.namespace,
+    attempt: metadata.attempt,
+    hostname: checkHostname(config.hostname),
+    logDirectory: checkLogDirectory(config.logDirectory),
+    ...(config.dnsConfig === undefined ? {} : { dns: dnsOf(config.dnsConfig) }),
+    portMappings: config.portMappings.filter(({ hostPort }) => hostPort > 0).map(portMapping),
+    labels: config.labels,
+    annotations: config.annotations,
+    cgroupParent: config.linux?.cgroupParent ?? '',
+    network: ownOrNode(namespaces?.network),
+    ipc: ownOrNode(namespaces?.ipc),
+    pid: pidMode(namespaces?.pid),
+    sysctls: config.linux?.sysctls ?? {},
+    privileged: security?.privileged ?? false,
+    runtimeHandler,
+  };
+}
+
+/** A mode of the machine's namespace, or the pod's own for everything else. */
+function ownOrNode(mode: NamespaceMode | undefined): SandboxNamespaceMode {
+  return mode === NamespaceMode.NODE ? 'node' : 'pod';
+}
+
+function pidMode(mode: NamespaceMode | undefined): PidNamespaceMode {
+  if (mode === NamespaceMode.NODE) return 'node';
+  return mode === NamespaceMode.CONTAINER ? 'container' : 'pod';
+}
+
+/** What is not there yet is refused, not ignored: the pod asked to be isolated. */
+export function refuseUserNamespace(options: UserNamespace | undefined): void {
+  if (options === undefined || options.mode === NamespaceMode.NODE) return;
+  if (options.mode === NamespaceMode.POD) {
+    throw new PodwrightError('unimplemented', 'run a pod in a user namespace: this runtime does not do that yet');
+  }
+  throw invalid(`user namespace mode ${NamespaceMode[options.mode] ?? options.mode} is not one that a pod can have`);
+}
+
+function dnsOf({ servers, searches, options }: { servers: string[]; searches: string[]; options: string[] }) {
+  for (const word of [...servers, ...searches, ...options]) {
+    if (/[\s\0]/.test(word)) throw invalid(`DNS entry ${JSON.stringify(word)} contains white space`);
+  }
+  return { servers, searches, options };
+}
+
+function checkHostname(hostname: string): string {
+  if (Buffer.byteLength(hostname) > MAX_HOSTNAME_BYTES || /[\s\0/]/.test(hostname)) {
+    throw invalid(
+      `host name ${JSON.stringify(hostname)}: at most ${MAX_HOSTNAME_BYTES} bytes without spaces and slashes`,
+    );
+  }
+  return hostname;
+}
+
+function checkLogDirectory(directory: string): string {
+  if (directory === '' || (directory.startsWith('/') && !directory.split('/').includes('..'))) return directory;
+  throw invalid(`log directory "${directory}" must be an absolute path without ".."`);
+}
+
+const PROTOCOLS: Record<Protocol, PortMapping['protocol']> = {
+  [Protocol.TCP]: 'tcp',
+  [Protocol.UDP]: 'udp',
+  [Protocol.SCTP]: 'sctp',
+};
+
+function portMapping({ protocol, containerPort, hostPort, hostIp }: CriPortMapping): PortMapping {
+  for (const port of [containerPort, hostPort]) {
+    if (port < 1 || port > 65535) throw invalid(`port ${port} is not one from 1 to 65535`);
+  }
+  const name = PROTOCOLS[protocol];
+  if (name === undefined) throw invalid(`protocol ${protocol} of port ${containerPort} is unknown`);
+  return { protocol: name, containerPort, hostPort, hostIp };
+}
+
+function invalid(message: string): PodwrightError {
+  return new PodwrightError('invalid_argument', message);
+}

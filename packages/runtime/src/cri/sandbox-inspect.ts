@@ -1,0 +1,25 @@
+import type { RuntimeHandlers } from '@podwright/cri';
+import { toNanoseconds } from '../metadata/ids.ts';
+import { criContainerStatus } from './container-status.ts';
+import { criSandboxStatus } from './sandbox-status.ts';
+import type { CriServices } from './services.ts';
+import { verboseInfo } from './verbose-info.ts';
+
+/** PodSandboxStatus: a sandbox and its containers as they are now; everything from memory. */
+export function sandboxInspect(
+  services: Pick<CriServices, 'sandboxes' | 'containers' | 'controllers' | 'images' | 'clock'>,
+): RuntimeHandlers['podSandboxStatus'] {
+  const { sandboxes, containers, controllers, images, clock } = services;
+  return async ({ podSandboxId, verbose }) => {
+    const record = sandboxes.require(podSandboxId);
+    const pod = containers.list().filter(({ sandboxId }) => sandboxId === record.id);
+    const controller = controllers.forHandler(record.config.runtimeHandler);
+    const details = { controller: controller.name, netns: controller.netnsPath(record), record };
+    return {
+      status: criSandboxStatus(record),
+      containersStatuses: pod.map((container) => criContainerStatus(container, images)),
+      timestamp: toNanoseconds(clock.now()),
+      info: verboseInfo(verbose, () => details),
+    };
+  };
+}

@@ -1,0 +1,27 @@
+import type { PodSandboxFilter, RuntimeHandlers } from '@podwright/cri';
+import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
+import { pages } from './pages.ts';
+import { criSandbox, matchesSandbox } from './sandbox-status.ts';
+import type { CriServices } from './services.ts';
+
+type Needs = Pick<CriServices, 'sandboxes'>;
+
+/** ListPodSandbox: from memory, filtered by id (a prefix will do), state and labels. */
+export function sandboxList({ sandboxes }: Needs): RuntimeHandlers['listPodSandbox'] {
+  return async ({ filter }) => ({ items: select(sandboxes, filter).map(criSandbox) });
+}
+
+/** StreamPodSandboxes: the same list in several messages. */
+export function sandboxStream({ sandboxes }: Needs): RuntimeHandlers['streamPodSandboxes'] {
+  return async function* ({ filter }) {
+    for (const page of pages(select(sandboxes, filter))) yield { podSandboxes: page.map(criSandbox) };
+  };
+}
+
+function select(sandboxes: Needs['sandboxes'], filter: PodSandboxFilter | undefined): SandboxRecord[] {
+  if (filter === undefined || filter.id === '')
+    return sandboxes.list().filter((record) => matchesSandbox(record, filter));
+  const record = sandboxes.find(filter.id);
+  if (record === undefined) return [];
+  return matchesSandbox(record, { ...filter, id: record.id }) ? [record] : [];
+}

@@ -1,0 +1,10 @@
+import type { RuntimeHandlers } from '@podwright/cri';
+import type { CriServices } from './services.ts';
+
+/** StopPodSandbox: kills what runs, gives addresses and namespaces back. A success for what is not there. */
+export function sandboxStop({ sandboxes }: Pick<CriServices, 'sandboxes'>): RuntimeHandlers['stopPodSandbox'] {
+  return async ({ podSandboxId }, { signal }) => {
+    await sandboxes.stop(podSandboxId, signal);
+    return {};
+  };
+}
