@@ -1,4 +1,5 @@
 export * from './api/quantity.ts';
 export * from './api/types.ts';
 export * from './config/local-objects.ts';
+export * from './config/manifest.ts';
 export * from './config/pod-update.ts';

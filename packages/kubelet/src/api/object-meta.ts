@@ -8,7 +8,6 @@ export type ObjectMeta = {
   uid: string;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
-  generateName?: string;
   creationTimestamp?: string;
   deletionTimestamp?: string;
   deletionGracePeriodSeconds?: number;

@@ -1,0 +1,93 @@
+import type {
+  Container,
+  ContainerPort,
+  EnvVar,
+  HttpGetAction,
+  Lifecycle,
+  LifecycleHandler,
+  PodSpec,
+  Probe,
+  PullPolicy,
+  ResourceRequirements,
+} from './types.ts';
+
+/** A container of `spec` with everything set that was left out. */
+export function completeContainer(container: Container, spec: PodSpec): Container {
+  return {
+    ...container,
+    imagePullPolicy: container.imagePullPolicy ?? defaultPullPolicy(container.image ?? ''),
+    terminationMessagePath: container.terminationMessagePath || '/dev/termination-log',
+    terminationMessagePolicy: container.terminationMessagePolicy ?? 'File',
+    resources: completeResources(container.resources ?? {}),
+    ...present(
+      'ports',
+      container.ports?.map((port) => completePort(port, spec.hostNetwork === true)),
+    ),
+    ...present('env', container.env?.map(completeVariable)),
+    ...present('livenessProbe', container.livenessProbe && completeProbe(container.livenessProbe)),
+    ...present('readinessProbe', container.readinessProbe && completeProbe(container.readinessProbe)),
+    ...present('startupProbe', container.startupProbe && completeProbe(container.startupProbe)),
+    ...present('lifecycle', container.lifecycle && completeLifecycle(container.lifecycle)),
+  };
+}
+
+/** An object with this one field, or none when the value is absent. */
+function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]: V });
+}
+
+/** `Always` for `latest`, given or implied; an image with another tag or a digest stays as it is once pulled. */
+export function defaultPullPolicy(image: string): PullPolicy {
+  if (image.includes('@')) return 'IfNotPresent';
+  const tag = /:([^:/]+)$/.exec(image)?.[1] ?? 'latest';
+  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+}
+
+/** A limit without a request is the request as well. */
+function completeResources(resources: ResourceRequirements): ResourceRequirements {
+  if (resources.limits === undefined) return resources;
+  return { ...resources, requests: { ...resources.limits, ...resources.requests } };
+}
+
+function completePort(port: ContainerPort, hostNetwork: boolean): ContainerPort {
+  const hostPort = port.hostPort || (hostNetwork ? port.containerPort : undefined);
+  return { ...port, protocol: port.protocol ?? 'TCP', ...present('hostPort', hostPort) };
+}
+
+function completeVariable(variable: EnvVar): EnvVar {
+  const fieldRef = variable.valueFrom?.fieldRef;
+  if (fieldRef === undefined) return variable;
+  return {
+    ...variable,
+    valueFrom: { ...variable.valueFrom, fieldRef: { ...fieldRef, apiVersion: fieldRef.apiVersion || 'v1' } },
+  };
+}
+
+/** For these numbers the API cannot tell 0 from absent. */
+function completeProbe(probe: Probe): Probe {
+  return {
+    ...probe,
+    ...present('httpGet', probe.httpGet && completeHttpGet(probe.httpGet)),
+    initialDelaySeconds: probe.initialDelaySeconds ?? 0,
+    timeoutSeconds: probe.timeoutSeconds || 1,
+    periodSeconds: probe.periodSeconds || 10,
+    successThreshold: probe.successThreshold || 1,
+    failureThreshold: probe.failureThreshold || 3,
+  };
+}
+
+function completeHttpGet(action: HttpGetAction): HttpGetAction {
+  return { ...action, path: action.path || '/', scheme: action.scheme ?? 'HTTP' };
+}
+
+function completeLifecycle(lifecycle: Lifecycle): Lifecycle {
+  return {
+    ...lifecycle,
+    ...present('postStart', lifecycle.postStart && completeHandler(lifecycle.postStart)),
+    ...present('preStop', lifecycle.preStop && completeHandler(lifecycle.preStop)),
+  };
+}
+
+function completeHandler(handler: LifecycleHandler): LifecycleHandler {
+  return { ...handler, ...present('httpGet', handler.httpGet && completeHttpGet(handler.httpGet)) };
+}

@@ -1,0 +1,81 @@
+import { completeContainer } from './container-defaults.ts';
+import type { ConfigMap, ManifestObject, ObjectMeta, Pod, PodSpec, RuntimeClass, Secret, Volume } from './types.ts';
+
+const defaultFileMode = 0o644;
+
+/** Sets what was left out as the API server sets it. Expects a decoded object; does not change it. */
+export function applyDefaults<T extends ManifestObject>(object: T): T;
+export function applyDefaults(object: ManifestObject): ManifestObject {
+  switch (object.kind) {
+    case 'Pod':
+      return completePod(object);
+    case 'ConfigMap':
+      return completeConfigMap(object);
+    case 'Secret':
+      return completeSecret(object);
+    case 'RuntimeClass':
+      return completeRuntimeClass(object);
+  }
+}
+
+function completeMeta(metadata: ObjectMeta): ObjectMeta {
+  return { ...metadata, namespace: metadata.namespace || 'default', uid: metadata.uid ?? '' };
+}
+
+function completePod(pod: Pod): Pod {
+  return { ...pod, metadata: completeMeta(pod.metadata), spec: completeSpec(pod.spec) };
+}
+
+function completeSpec(spec: PodSpec): PodSpec {
+  const serviceAccountName = spec.serviceAccountName ?? spec.serviceAccount;
+  return {
+    ...spec,
+    ...(spec.volumes === undefined ? {} : { volumes: spec.volumes.map(completeVolume) }),
+    ...(spec.initContainers === undefined
+      ? {}
+      : { initContainers: spec.initContainers.map((container) => completeContainer(container, spec)) }),
+    containers: spec.containers.map((container) => completeContainer(container, spec)),
+    restartPolicy: spec.restartPolicy ?? 'Always',
+    terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 30,
+    dnsPolicy: spec.dnsPolicy ?? 'ClusterFirst',
+    securityContext: spec.securityContext ?? {},
+    schedulerName: spec.schedulerName ?? 'default-scheduler',
+    enableServiceLinks: spec.enableServiceLinks ?? true,
+    ...(serviceAccountName === undefined ? {} : { serviceAccountName, serviceAccount: serviceAccountName }),
+  };
+}
+
+/** A volume without a source is an emptyDir, as the API has it since its first days. */
+function completeVolume(volume: Volume): Volume {
+  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected } = volume;
+  if (hostPath) return { ...volume, hostPath: { ...hostPath, type: hostPath.type ?? '' } };
+  if (configMap) return { ...volume, configMap: withMode(configMap) };
+  if (secret) return { ...volume, secret: withMode(secret) };
+  if (downwardAPI) return { ...volume, downwardAPI: withMode(downwardAPI) };
+  if (projected) return { ...volume, projected: withMode(projected) };
+  return { ...volume, emptyDir: emptyDir ?? {} };
+}
+
+function withMode<T extends { defaultMode?: number }>(source: T): T {
+  return { ...source, defaultMode: source.defaultMode ?? defaultFileMode };
+}
+
+function completeConfigMap(configMap: ConfigMap): ConfigMap {
+  return { ...configMap, metadata: completeMeta(configMap.metadata) };
+}
+
+/** `stringData` wins over `data` and is not kept, as it is write-only in the API. */
+function completeSecret({ stringData, ...secret }: Secret): Secret {
+  const encoded = Object.entries(stringData ?? {}).map(
+    ([key, text]) => [key, Buffer.from(text).toString('base64')] as const,
+  );
+  const data = { ...secret.data, ...Object.fromEntries(encoded) };
+  return { ...secret, metadata: completeMeta(secret.metadata), type: secret.type || 'Opaque', data };
+}
+
+function completeRuntimeClass(runtimeClass: RuntimeClass): RuntimeClass {
+  return {
+    ...runtimeClass,
+    metadata: { ...runtimeClass.metadata, namespace: '', uid: runtimeClass.metadata.uid ?? '' },
+  };
+}

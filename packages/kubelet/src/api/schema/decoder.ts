@@ -1,0 +1,128 @@
+import type { IssueList } from '../issue.ts';
+import { isQuantity } from '../quantity.ts';
+import { didYouMean } from './suggest.ts';
+
+/**
+ * Turns a value of unknown shape into a `T`, reporting everything wrong with it. When something was reported the result is
+ * not to be used; it only lets the decoder go on and find the rest.
+ */
+export type Decoder<T> = (value: unknown, issues: IssueList) => T;
+
+/** One decoder a field: the compiler refuses a schema that forgets a field of the type. */
+export type Fields<T> = { [K in keyof T]-?: Decoder<NonNullable<T[K]>> };
+
+export type ObjectRules<T> = {
+  required?: readonly (keyof T & string)[];
+  /** Fields that Kubernetes has and Podwright does not support yet. */
+  notYet?: readonly string[];
+  /** Fields that are refused for another reason, which is part of the message. */
+  refused?: Readonly<Record<string, string>>;
+};
+
+/** An object with exactly these fields. As in Kubernetes, `null` counts as absent. */
+export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T> = {}): Decoder<T> {
+  const decoders = new Map<string, Decoder<unknown>>(Object.entries(fields));
+  const known = [...decoders.keys(), ...(rules.notYet ?? []), ...Object.keys(rules.refused ?? {})];
+  return (value, issues) => {
+    if (!isMap(value)) return wrong<T>(issues, 'an object', { value });
+    const result: Record<string, unknown> = {};
+    for (const [key, field] of Object.entries(value)) {
+      const decode = decoders.get(key);
+      if (decode === undefined) issues.at(key).addKey(refusal(key, known, rules));
+      else if (field !== null) result[key] = decode(field, issues.at(key));
+    }
+    for (const key of rules.required ?? []) {
+      if ((value[key] ?? undefined) === undefined) issues.at(key).addKey('is required');
+    }
+    return result as T;
+  };
+}
+
+function refusal<T>(key: string, known: string[], rules: ObjectRules<T>): string {
+  const reason = Object.hasOwn(rules.refused ?? {}, key) ? rules.refused?.[key] : undefined;
+  if (reason !== undefined) return reason;
+  if (rules.notYet?.includes(key)) return 'is not supported yet';
+  return `unknown field${didYouMean(key, known)}`;
+}
+
+/** A list whose elements `element` decodes. */
+export function list<T>(element: Decoder<T>): Decoder<T[]> {
+  return (value, issues) => {
+    if (!Array.isArray(value)) return wrong<T[]>(issues, 'a list', { value });
+    return value.map((item, index) => element(item, issues.at(index)));
+  };
+}
+
+/** A map from any key to what `element` decodes. */
+export function mapOf<T>(element: Decoder<T>): Decoder<Record<string, T>> {
+  return (value, issues) => {
+    if (!isMap(value)) return wrong<Record<string, T>>(issues, 'an object', { value });
+    const entries = Object.entries(value).map(([key, item]) => [key, element(item, issues.at(key))] as const);
+    return Object.fromEntries(entries);
+  };
+}
+
+export const string: Decoder<string> = (value, issues) =>
+  typeof value === 'string' ? value : wrong<string>(issues, 'a string', { value, hint: quoteHint(value) });
+
+export const boolean: Decoder<boolean> = (value, issues) =>
+  typeof value === 'boolean' ? value : wrong<boolean>(issues, 'true or false', { value });
+
+/** A whole number within the bounds, a signed 32-bit one unless given. */
+export function integer(min = -(2 ** 31), max = 2 ** 31 - 1): Decoder<number> {
+  return (value, issues) => {
+    if (typeof value !== 'number' || !Number.isInteger(value)) return wrong<number>(issues, 'an integer', { value });
+    if (value < min || value > max) issues.add(`must be between ${min} and ${max}, got ${value}`);
+    return value;
+  };
+}
+
+/** A whole number of 64 bits, as far as JSON numbers are exact. */
+export const int64 = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+
+/** One of the given words, spelled exactly so. */
+export function oneOf<const T extends string>(...words: T[]): Decoder<T> {
+  return (value, issues) => {
+    if (typeof value === 'string' && (words as string[]).includes(value)) return value as T;
+    const spelled = words.map((word) => (word === '' ? '""' : word)).join(', ');
+    const hint = typeof value === 'string' ? didYouMean(value, words) : '';
+    return wrong<T>(issues, words.length === 1 ? spelled : `one of ${spelled}`, { value, hint });
+  };
+}
+
+/** An amount such as `500m`, `64Mi` or plain `2`; kept as text. */
+export const quantity: Decoder<string> = (value, issues) => {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text === 'string' && isQuantity(text)) return text;
+  return wrong<string>(issues, 'a quantity such as 500m, 2, 64Mi or 1G', { value });
+};
+
+/** A port by number or name. */
+export const intOrString: Decoder<number | string> = (value, issues) =>
+  typeof value === 'string' ? value : integer()(value, issues);
+
+/** Any value, kept as it is: for what the node itself writes and reads back. */
+export const anything: Decoder<never> = (value) => value as never;
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Reports that `expected` was expected here instead of `value`. */
+function wrong<T>(issues: IssueList, expected: string, { value, hint = '' }: { value: unknown; hint?: string }): T {
+  issues.add(`must be ${expected}, got ${describe(value)}${hint}`);
+  return undefined as T;
+}
+
+function quoteHint(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'boolean' ? `; write it in quotes: "${value}"` : '';
+}
+
+/** How a message names a value: short, and without the content of lists and objects. */
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}

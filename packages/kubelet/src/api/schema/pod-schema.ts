@@ -1,0 +1,75 @@
+import type { DnsConfig, HostAlias, Pod, PodSpec, Toleration } from '../types.ts';
+import { container, resourceList } from './container-schema.ts';
+import { anything, boolean, type Decoder, int64, integer, list, mapOf, object, oneOf, string } from './decoder.ts';
+import { localObjectReference, objectMeta } from './metadata-schema.ts';
+import { podSecurityContext } from './security-schema.ts';
+import { volume } from './volume-schema.ts';
+
+const dnsConfig = object<DnsConfig>({
+  nameservers: list(string),
+  searches: list(string),
+  options: list(object<{ name: string; value?: string }>({ name: string, value: string }, { required: ['name'] })),
+});
+
+const hostAlias = object<HostAlias>({ ip: string, hostnames: list(string) }, { required: ['ip'] });
+
+export const toleration = object<Toleration>({
+  key: string,
+  operator: oneOf('Exists', 'Equal', 'Lt', 'Gt'),
+  value: string,
+  effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+  tolerationSeconds: int64,
+});
+
+const podSpec = object<PodSpec>(
+  {
+    containers: list(container),
+    initContainers: list(container),
+    volumes: list(volume),
+    restartPolicy: oneOf('Always', 'OnFailure', 'Never'),
+    terminationGracePeriodSeconds: int64,
+    activeDeadlineSeconds: int64,
+    dnsPolicy: oneOf('ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'),
+    dnsConfig,
+    hostNetwork: boolean,
+    hostPID: boolean,
+    hostIPC: boolean,
+    hostUsers: boolean,
+    shareProcessNamespace: boolean,
+    hostname: string,
+    subdomain: string,
+    setHostnameAsFQDN: boolean,
+    hostAliases: list(hostAlias),
+    securityContext: podSecurityContext,
+    imagePullSecrets: list(localObjectReference),
+    runtimeClassName: string,
+    overhead: resourceList,
+    readinessGates: list(object<{ conditionType: string }>({ conditionType: string }, { required: ['conditionType'] })),
+    os: object<{ name: 'linux' | 'windows' }>({ name: oneOf('linux', 'windows') }, { required: ['name'] }),
+    nodeName: string,
+    nodeSelector: mapOf(string),
+    tolerations: list(toleration),
+    priority: integer(),
+    priorityClassName: string,
+    preemptionPolicy: oneOf('PreemptLowerPriority', 'Never'),
+    schedulerName: string,
+    serviceAccountName: string,
+    serviceAccount: string,
+    automountServiceAccountToken: boolean,
+    enableServiceLinks: boolean,
+  },
+  {
+    required: ['containers'],
+    notYet: [
+      ...['affinity', 'topologySpreadConstraints', 'schedulingGates', 'resourceClaims', 'schedulingGroup'],
+      ...['workloadRef', 'resources', 'hostnameOverride'],
+    ],
+    refused: { ephemeralContainers: 'can only be added to a pod that runs already' },
+  },
+);
+
+/** v1 Pod. `status` is the node's to write: what a manifest says there is read without a look. */
+export const pod: Decoder<Pod> = object<Pod>(
+  { apiVersion: oneOf('v1'), kind: oneOf('Pod'), metadata: objectMeta, spec: podSpec, status: anything },
+  { required: ['metadata', 'spec'] },
+);

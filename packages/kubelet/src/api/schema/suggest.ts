@@ -1,0 +1,40 @@
+/** Words longer than this are compared only by equality: nobody mistypes them, but a hostile file may hold them. */
+const maxWordLength = 64;
+
+/** The candidate that `word` was probably meant to be, if one is near enough. */
+export function suggest(word: string, candidates: Iterable<string>): string | undefined {
+  if (word.length > maxWordLength) return undefined;
+  const lower = word.toLowerCase();
+  const limit = Math.max(1, Math.floor(word.length / 3));
+  let best: { candidate: string; distance: number } | undefined;
+  for (const candidate of candidates) {
+    const distance = editDistance(lower, candidate.toLowerCase());
+    if (distance <= limit && (best === undefined || distance < best.distance)) best = { candidate, distance };
+  }
+  return best?.candidate;
+}
+
+/** `; did you mean "x"?`, or nothing. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const found = suggest(word, candidates);
+  return found === undefined ? '' : `; did you mean "${found}"?`;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment) from `a` to `b`. */
+export function editDistance(a: string, b: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const cost = a[row - 1] === b[column - 1] ? 0 : 1;
+      let distance = Math.min(previous[column]! + 1, current[column - 1]! + 1, previous[column - 1]! + cost);
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) distance = Math.min(distance, beforePrevious[column - 2]! + 1);
+      current.push(distance);
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return previous[b.length]!;
+}

@@ -1,0 +1,104 @@
+import type { IssueList } from '../issue.ts';
+import type { Container, ContainerPort, EnvFromSource, EnvVar, PodSpec, VolumeMount } from '../types.ts';
+import { validateFieldRef, validateResourceRef } from './field-refs.ts';
+import { configKey, dnsLabel, dnsSubdomain, envName, ipAddress, localPath, portName } from './names.ts';
+import { validateHook, validateProbes } from './probe.ts';
+import { validateResources } from './resources.ts';
+import { check, each, exactlyOne, unique, within } from './rules.ts';
+import { validateSecurity } from './security.ts';
+
+const maxPort = 65_535;
+const stopSignal = /^SIG(RTMIN(\+\d{1,2})?|RTMAX(-\d{1,2})?|[A-Z0-9]{2,6})$/;
+
+/** Rules that ordinary and init containers share. */
+export function validateContainer(container: Container, spec: PodSpec, issues: IssueList): void {
+  dnsLabel(container.name, issues.at('name'));
+  validateImage(container.image, issues.at('image'));
+  validatePorts(container.ports ?? [], spec, issues.at('ports'));
+  each(container.env, issues.at('env'), validateVariable);
+  each(container.envFrom, issues.at('envFrom'), validateEnvFrom);
+  validateMounts(container, spec, issues.at('volumeMounts'));
+  validateResources(container.resources ?? {}, issues.at('resources'));
+  validateProbes(container, issues);
+  validateLifecycle(container, spec, issues.at('lifecycle'));
+  if (container.securityContext) validateSecurity(container.securityContext, issues.at('securityContext'));
+}
+
+function validateImage(image: string, issues: IssueList): void {
+  if (image === '') issues.add('must not be empty');
+  else if (/\s/.test(image)) issues.add('must not contain white space');
+}
+
+function validatePorts(ports: ContainerPort[], spec: PodSpec, issues: IssueList): void {
+  unique(ports, (port) => port.name, { issues, field: 'name', what: 'port name' });
+  each(ports, issues, (port, place) => {
+    check(portName, port.name, place.at('name'));
+    within(port.containerPort, { min: 1, max: maxPort }, place.at('containerPort'));
+    within(port.hostPort, { min: 1, max: maxPort }, place.at('hostPort'));
+    if (port.hostIP) ipAddress(port.hostIP, place.at('hostIP'));
+    if (spec.hostNetwork && port.hostPort !== undefined && port.hostPort !== port.containerPort) {
+      place
+        .at('hostPort')
+        .add(`must equal containerPort (${port.containerPort}) while hostNetwork is true, got ${port.hostPort}`);
+    }
+  });
+}
+
+function validateVariable(variable: EnvVar, issues: IssueList): void {
+  envName(variable.name, issues.at('name'));
+  const source = variable.valueFrom;
+  if (source === undefined) return;
+  const place = issues.at('valueFrom');
+  if (variable.value) place.addKey('must not be given together with value');
+  exactlyOne(source, ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'], place);
+  if (source.fieldRef) validateFieldRef(source.fieldRef, 'env', place.at('fieldRef'));
+  if (source.resourceFieldRef) validateResourceRef(source.resourceFieldRef, 'env', place.at('resourceFieldRef'));
+  for (const field of ['configMapKeyRef', 'secretKeyRef'] as const) {
+    check(dnsSubdomain, source[field]?.name, place.at(field, 'name'));
+    check(configKey, source[field]?.key, place.at(field, 'key'));
+  }
+}
+
+function validateEnvFrom(source: EnvFromSource, issues: IssueList): void {
+  exactlyOne(source, ['configMapRef', 'secretRef'], issues);
+  if (source.prefix) envName(source.prefix, issues.at('prefix'));
+  for (const field of ['configMapRef', 'secretRef'] as const)
+    check(dnsSubdomain, source[field]?.name, issues.at(field, 'name'));
+}
+
+function validateMounts(container: Container, spec: PodSpec, issues: IssueList): void {
+  const mounts = container.volumeMounts ?? [];
+  const volumes = new Set(spec.volumes?.map(({ name }) => name));
+  unique(mounts, (mount) => mount.mountPath, { issues, field: 'mountPath', what: 'mount path' });
+  each(mounts, issues, (mount, place) => {
+    if (!volumes.has(mount.name)) place.at('name').add(`the pod has no volume "${mount.name}"`);
+    validateMount(mount, place);
+    if (mount.mountPropagation === 'Bidirectional' && container.securityContext?.privileged !== true) {
+      place.at('mountPropagation').add('Bidirectional is only for privileged containers');
+    }
+  });
+}
+
+function validateMount(mount: VolumeMount, issues: IssueList): void {
+  if (mount.mountPath === '') issues.at('mountPath').add('must not be empty');
+  if (mount.mountPath.includes(':')) issues.at('mountPath').add(`must not contain ":", got "${mount.mountPath}"`);
+  if (mount.subPath) localPath(mount.subPath, issues.at('subPath'));
+  if (mount.subPathExpr) localPath(mount.subPathExpr, issues.at('subPathExpr'));
+  if (mount.subPath && mount.subPathExpr) issues.at('subPathExpr').addKey('must not be given together with subPath');
+  if ((mount.recursiveReadOnly ?? 'Disabled') === 'Disabled') return;
+  const place = issues.at('recursiveReadOnly');
+  if (mount.readOnly !== true) place.add('needs readOnly: true');
+  if ((mount.mountPropagation ?? 'None') !== 'None') place.add('needs mountPropagation None');
+}
+
+function validateLifecycle({ lifecycle }: Container, spec: PodSpec, issues: IssueList): void {
+  if (lifecycle === undefined) return;
+  const graceSeconds = spec.terminationGracePeriodSeconds ?? 0;
+  if (lifecycle.postStart) validateHook(lifecycle.postStart, graceSeconds, issues.at('postStart'));
+  if (lifecycle.preStop) validateHook(lifecycle.preStop, graceSeconds, issues.at('preStop'));
+  if (lifecycle.stopSignal === undefined) return;
+  const place = issues.at('stopSignal');
+  if (!stopSignal.test(lifecycle.stopSignal))
+    place.add(`must be a signal such as SIGUSR1, got "${lifecycle.stopSignal}"`);
+  if (spec.os === undefined) place.addKey('needs spec.os.name to be set to linux');
+}

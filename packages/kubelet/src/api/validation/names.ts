@@ -1,0 +1,86 @@
+import { isIP } from 'node:net';
+import type { IssueList } from '../issue.ts';
+
+/** A rule for a piece of text: reports what is wrong with it. */
+export type TextRule = (text: string, issues: IssueList) => void;
+
+function rule(maxLength: number, pattern: RegExp, words: string): TextRule {
+  return (text, issues) => {
+    if (text.length > maxLength) issues.add(`must be at most ${maxLength} characters`);
+    else if (!pattern.test(text)) issues.add(`must be ${words}, got "${text}"`);
+  };
+}
+
+const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const qualifiedPart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+
+/** RFC 1123 label: pod namespaces, container names, volume names, host names. */
+export const dnsLabel = rule(
+  63,
+  new RegExp(`^${label}$`),
+  'lower case letters, digits and "-", beginning and ending with a letter or digit',
+);
+
+/** RFC 1123 subdomain: names of pods, ConfigMaps, Secrets, RuntimeClasses. */
+export const dnsSubdomain = rule(
+  253,
+  new RegExp(`^${label}(\\.${label})*$`),
+  'lower case letters, digits, "-" and ".", each part beginning and ending with a letter or digit',
+);
+
+/** UIDs become directory names, so they are held to what is safe there. */
+export const objectUid = rule(128, /^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'letters, digits, "-", "_" and "."');
+
+/** A key of a ConfigMap or Secret, which may become a file name. */
+export const configKey: TextRule = (key, issues) => {
+  rule(253, /^[-._a-zA-Z0-9]+$/, 'letters, digits, "-", "_" and "."')(key, issues);
+  if (key === '.' || key.startsWith('..')) issues.add(`must not be "." nor begin with "..", got "${key}"`);
+};
+
+/** Printable ASCII without `=`, as Kubernetes has it since 1.34. */
+export const envName = rule(1 << 16, /^[ -<>-~]+$/, 'printable ASCII characters other than "="');
+
+/** RFC 6335 service name: names of container ports. */
+export const portName: TextRule = (name, issues) => {
+  const words = 'lower case letters, digits and single "-" between them, with at least one letter';
+  rule(15, /^(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*$/, words)(name, issues);
+};
+
+/** `[prefix/]name`: label keys, annotation keys, condition types. */
+export const qualifiedName: TextRule = (text, issues) => {
+  const slash = text.indexOf('/');
+  if (slash >= 0) dnsSubdomain(text.slice(0, slash), issues);
+  const name = text.slice(slash + 1);
+  if (name.length > 63 || !qualifiedPart.test(name)) {
+    issues.add(
+      `must be letters, digits, "-", "_" and ".", at most 63, with an optional "prefix/", got "${text.slice(0, 80)}"`,
+    );
+  }
+};
+
+export const labelValue: TextRule = (text, issues) => {
+  if (text === '') return;
+  rule(
+    63,
+    qualifiedPart,
+    'letters, digits, "-", "_" and ".", beginning and ending with a letter or digit',
+  )(text, issues);
+};
+
+export const ipAddress: TextRule = (text, issues) => {
+  if (isIP(text) === 0) issues.add(`must be an IP address, got "${text}"`);
+};
+
+/** A path below a volume: relative, without `..` anywhere in it. */
+export const localPath: TextRule = (path, issues) => {
+  if (path === '') issues.add('must not be empty');
+  else if (path.startsWith('/')) issues.add(`must be a relative path, got "${path}"`);
+  else if (path.split('/').includes('..')) issues.add(`must not contain "..", got "${path}"`);
+};
+
+/** The path of a file that a volume holds: the writer keeps names beginning with `..` for itself. */
+export const volumeFilePath: TextRule = (path, issues) => {
+  const before = issues.issues.length;
+  localPath(path, issues);
+  if (issues.issues.length === before && path.startsWith('..')) issues.add(`must not begin with "..", got "${path}"`);
+};

@@ -1,0 +1,132 @@
+import type { IssueList } from '../issue.ts';
+import { type Container, isSidecar, type Pod, type PodSpec, type Toleration } from '../types.ts';
+import { validateContainer } from './container.ts';
+import { validateLabels, validateMeta } from './metadata.ts';
+import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from './names.ts';
+import { validateResourceList } from './resources.ts';
+import { check, each, maxInt32, within } from './rules.ts';
+import { validatePodSecurity } from './security.ts';
+import { validateVolumes } from './volume.ts';
+
+/** Rules of a pod, as the API server has them for what a lone node supports. Expects defaults to be set. */
+export function validatePod(pod: Pod, issues: IssueList): void {
+  validateMeta(pod.metadata, issues.at('metadata'));
+  const { spec } = pod;
+  const place = issues.at('spec');
+  validateVolumes(spec.volumes ?? [], place.at('volumes'));
+  validateContainers(spec, place);
+  validateTimes(spec, place);
+  validateNames(spec, place);
+  validateHostNamespaces(spec, place);
+  validateDns(spec, place.at('dnsConfig'));
+  validatePodSecurity(spec.securityContext ?? {}, spec, place.at('securityContext'));
+  validateResourceList(spec.overhead ?? {}, place.at('overhead'));
+  each(spec.tolerations, place.at('tolerations'), validateToleration);
+}
+
+function validateContainers(spec: PodSpec, issues: IssueList): void {
+  if (spec.containers.length === 0) issues.at('containers').add('must have at least one container');
+  validateContainerNames(spec, issues);
+  validateHostPorts(spec, issues);
+  each(spec.initContainers, issues.at('initContainers'), (container, place) => {
+    validateContainer(container, spec, place);
+    if (!isSidecar(container)) refuseSidecarFields(container, place);
+  });
+  each(spec.containers, issues.at('containers'), (container, place) => {
+    validateContainer(container, spec, place);
+    if (container.restartPolicy !== undefined) place.at('restartPolicy').addKey('may only be set for init containers');
+  });
+}
+
+/** An init container that runs to its end has no use for what watches a running container. */
+function refuseSidecarFields(container: Container, issues: IssueList): void {
+  for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
+    if (container[field] !== undefined)
+      issues.at(field).addKey('must not be set for init containers without restartPolicy: Always');
+  }
+}
+
+function validateContainerNames(spec: PodSpec, issues: IssueList): void {
+  const seen = new Set<string>();
+  for (const field of ['initContainers', 'containers'] as const) {
+    each(spec[field], issues.at(field), ({ name }, place) => {
+      if (seen.has(name)) place.at('name').add(`container "${name}" is there twice`);
+      seen.add(name);
+    });
+  }
+}
+
+/** Init containers that end run one after the other, so only those that run together may not share a port. */
+function validateHostPorts(spec: PodSpec, issues: IssueList): void {
+  const seen = new Set<string>();
+  for (const field of ['initContainers', 'containers'] as const) {
+    each(spec[field], issues.at(field), (container, place) => {
+      if (field === 'initContainers' && !isSidecar(container)) return;
+      each(container.ports, place.at('ports'), (port, portPlace) => {
+        if (port.hostPort === undefined) return;
+        const key = `${port.protocol}/${port.hostIP ?? ''}/${port.hostPort}`;
+        if (seen.has(key)) portPlace.at('hostPort').add(`host port ${port.hostPort}/${port.protocol} is used twice`);
+        seen.add(key);
+      });
+    });
+  }
+}
+
+function validateTimes(spec: PodSpec, issues: IssueList): void {
+  within(spec.activeDeadlineSeconds, { min: 1, max: maxInt32 }, issues.at('activeDeadlineSeconds'));
+  within(spec.terminationGracePeriodSeconds, { min: 0, max: maxInt32 }, issues.at('terminationGracePeriodSeconds'));
+}
+
+function validateNames(spec: PodSpec, issues: IssueList): void {
+  check(dnsLabel, spec.hostname, issues.at('hostname'));
+  check(dnsLabel, spec.subdomain, issues.at('subdomain'));
+  check(dnsSubdomain, spec.nodeName, issues.at('nodeName'));
+  check(dnsSubdomain, spec.runtimeClassName, issues.at('runtimeClassName'));
+  check(dnsSubdomain, spec.priorityClassName, issues.at('priorityClassName'));
+  check(dnsSubdomain, spec.serviceAccountName, issues.at('serviceAccountName'));
+  validateLabels(spec.nodeSelector, issues.at('nodeSelector'));
+  each(spec.imagePullSecrets, issues.at('imagePullSecrets'), ({ name }, place) => dnsSubdomain(name, place.at('name')));
+  each(spec.readinessGates, issues.at('readinessGates'), (gate, place) =>
+    qualifiedName(gate.conditionType, place.at('conditionType')),
+  );
+  each(spec.hostAliases, issues.at('hostAliases'), (alias, place) => {
+    ipAddress(alias.ip, place.at('ip'));
+    each(alias.hostnames, place.at('hostnames'), dnsSubdomain);
+  });
+  if (spec.os?.name === 'windows') issues.at('os', 'name').add('this node runs linux');
+}
+
+function validateHostNamespaces(spec: PodSpec, issues: IssueList): void {
+  if (spec.hostPID && spec.shareProcessNamespace) {
+    issues.at('shareProcessNamespace').add('must not be true together with hostPID');
+  }
+  if (spec.hostUsers === false) issues.at('hostUsers').add('false (a user namespace) is not supported yet');
+}
+
+function validateDns(spec: PodSpec, issues: IssueList): void {
+  const { nameservers = [], searches = [], options = [] } = spec.dnsConfig ?? {};
+  if (spec.dnsPolicy === 'None' && nameservers.length === 0) {
+    issues.at('nameservers').addKey('must have at least one address while dnsPolicy is None');
+  }
+  if (nameservers.length > 3) issues.at('nameservers').add('must have at most 3 addresses');
+  each(nameservers, issues.at('nameservers'), ipAddress);
+  if (searches.length > 32) issues.at('searches').add('must have at most 32 domains');
+  if (searches.join(' ').length > 2048) issues.at('searches').add('must be at most 2048 characters together');
+  each(searches, issues.at('searches'), (domain, place) => {
+    // an underscore is allowed in search domains only, and so is a dot at the end
+    if (domain !== '.') dnsSubdomain(domain.replace(/\.$/, '').replaceAll('_', '-').replace(/^-/, 'x'), place);
+  });
+  each(options, issues.at('options'), ({ name }, place) => {
+    if (name === '') place.at('name').add('must not be empty');
+  });
+}
+
+function validateToleration(toleration: Toleration, issues: IssueList): void {
+  if (toleration.key) qualifiedName(toleration.key, issues.at('key'));
+  else if (toleration.operator !== 'Exists') issues.at('operator').addKey('must be Exists while key is empty');
+  if (toleration.operator === 'Exists' && toleration.value)
+    issues.at('value').addKey('must be empty while operator is Exists');
+  if (toleration.tolerationSeconds !== undefined && toleration.effect !== 'NoExecute') {
+    issues.at('effect').addKey('must be NoExecute while tolerationSeconds is set');
+  }
+}

@@ -1,0 +1,53 @@
+import type { IssueList } from '../issue.ts';
+import type { TextRule } from './names.ts';
+
+/** Reports unless `value` is absent or within the bounds. */
+export function within(value: number | undefined, bounds: { min: number; max?: number }, issues: IssueList): void {
+  if (value === undefined) return;
+  const max = bounds.max ?? Number.MAX_SAFE_INTEGER;
+  if (value >= bounds.min && value <= max) return;
+  const words = bounds.max === undefined ? `at least ${bounds.min}` : `between ${bounds.min} and ${bounds.max}`;
+  issues.add(`must be ${words}, got ${value}`);
+}
+
+/** Applies `rule` unless the text is absent. */
+export function check(rule: TextRule, text: string | undefined, issues: IssueList): void {
+  if (text !== undefined) rule(text, issues);
+}
+
+/** Reports unless exactly one of the fields of `value` that are named is set. */
+export function exactlyOne<T extends object>(value: T, names: readonly (keyof T & string)[], issues: IssueList): void {
+  const given = names.filter((name) => value[name] !== undefined);
+  if (given.length === 0) issues.add(`must have one of ${names.join(', ')}`);
+  for (const name of given.slice(1)) issues.at(name).addKey(`must not be given together with ${given[0]}`);
+}
+
+/** Reports each element whose key was seen before; elements without a key are passed over. */
+export function unique<T>(
+  elements: readonly T[],
+  keyOf: (element: T) => string | undefined,
+  options: { issues: IssueList; field?: string; what: string },
+): void {
+  const seen = new Set<string>();
+  for (const [index, element] of elements.entries()) {
+    const key = keyOf(element);
+    if (key === undefined) continue;
+    const place = options.issues.at(index, ...(options.field === undefined ? [] : [options.field]));
+    if (seen.has(key)) place.add(`${options.what} "${key}" is used twice`);
+    seen.add(key);
+  }
+}
+
+/** Calls `visit` with each element and the collector for its place. */
+export function each<T>(
+  elements: readonly T[] | undefined,
+  issues: IssueList,
+  visit: (element: T, issues: IssueList) => void,
+): void {
+  for (const [index, element] of (elements ?? []).entries()) visit(element, issues.at(index));
+}
+
+/** The largest user or group id. */
+export const maxId = 2 ** 31 - 1;
+/** The largest value of a 32-bit number. */
+export const maxInt32 = 2 ** 31 - 1;

@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { applyDefaults } from '../defaults.ts';
+import { formatFieldPath, IssueList } from '../issue.ts';
+import { decodeObject } from '../schema/kinds.ts';
+import { validateObject } from './validate-object.ts';
+
+function problems(object: object): string[] {
+  const issues = new IssueList();
+  const decoded = decodeObject(object, issues);
+  assert.deepEqual(issues.issues, []);
+  validateObject(applyDefaults(decoded!), issues);
+  return issues.issues.map(({ path, message }) => `${formatFieldPath(path)}: ${message}`);
+}
+
+const pod = (spec: object, metadata: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', ...metadata },
+  spec: { containers: [{ name: 'a', image: 'b' }], ...spec },
+});
+
+const container = (fields: object, spec: object = {}) =>
+  pod({ containers: [{ name: 'a', image: 'b', ...fields }], ...spec });
+
+/** Each expected text begins one of the problems, in order. */
+function check(object: object, expected: string[]): void {
+  const found = problems(object);
+  const matched =
+    found.length === expected.length && found.every((problem, index) => problem.startsWith(expected[index]!));
+  if (!matched) assert.deepEqual(found, expected, JSON.stringify(object));
+}
+
+test('an ordinary pod has no problems', () => {
+  check(pod({}), []);
+  check(
+    pod(
+      {
+        volumes: [
+          { name: 'tmp' },
+          { name: 'host', hostPath: { path: '/var/lib/x', type: 'DirectoryOrCreate' } },
+          {
+            name: 'all',
+            projected: {
+              sources: [
+                { configMap: { name: 'c' } },
+                { downwardAPI: { items: [{ path: 'l', fieldRef: { fieldPath: 'metadata.labels' } }] } },
+              ],
+            },
+          },
+        ],
+        initContainers: [
+          { name: 'init', image: 'b', command: ['true'] },
+          { name: 'side', image: 'b', restartPolicy: 'Always', readinessProbe: { tcpSocket: { port: 80 } } },
+        ],
+        dnsConfig: { searches: ['_tcp.example.com.', '.'], nameservers: ['::1'] },
+        tolerations: [{ operator: 'Exists' }],
+      },
+      { labels: { 'app.kubernetes.io/name': 'x', empty: '' } },
+    ),
+    [],
+  );
+});
+
+test('names follow the rules of DNS and labels', () => {
+  check(pod({}, { name: 'Web' }), ['metadata.name: must be lower case letters']);
+  check(pod({}, { name: `${'a'.repeat(254)}` }), ['metadata.name: must be at most 253 characters']);
+  check(pod({}, { namespace: 'a.b' }), ['metadata.namespace: ']);
+  check(pod({}, { uid: '../../etc' }), ['metadata.uid: must be letters']);
+  check(pod({}, { labels: { '/x': 'y' } }), ['metadata.labels[/x]: ']);
+  check(pod({}, { labels: { x: 'a b' } }), ['metadata.labels.x: ']);
+  check(container({ name: 'a_b' }), ['spec.containers[0].name: must be lower case letters']);
+  check(pod({ hostname: 'a.b', subdomain: '-' }), ['spec.hostname: ', 'spec.subdomain: ']);
+  check(pod({ hostAliases: [{ ip: '1.2.3', hostnames: ['A'] }] }), [
+    'spec.hostAliases[0].ip: must be an IP',
+    'spec.hostAliases[0].hostnames[0]: ',
+  ]);
+});
+
+test('containers have unique names, and at least one is there', () => {
+  check(pod({ containers: [] }), ['spec.containers: must have at least one container']);
+  check(pod({ initContainers: [{ name: 'a', image: 'b' }] }), [
+    'spec.containers[0].name: container "a" is there twice',
+  ]);
+});
+
+test('init containers that end take no probes or hooks, and only they take a restart policy', () => {
+  const hook = { preStop: { exec: { command: ['x'] } } };
+  check(
+    pod({ initContainers: [{ name: 'i', image: 'b', lifecycle: hook, livenessProbe: { tcpSocket: { port: 1 } } }] }),
+    ['spec.initContainers[0].lifecycle: must not be set', 'spec.initContainers[0].livenessProbe: must not be set'],
+  );
+  check(pod({ initContainers: [{ name: 'i', image: 'b', restartPolicy: 'Always', lifecycle: hook }] }), []);
+  check(container({ restartPolicy: 'Always' }), [
+    'spec.containers[0].restartPolicy: may only be set for init containers',
+  ]);
+});
+
+test('ports are in range and used once', () => {
+  check(container({ ports: [{ containerPort: 0 }, { containerPort: 65536, name: '-' }] }), [
+    'spec.containers[0].ports[0].containerPort: must be between 1 and 65535, got 0',
+    'spec.containers[0].ports[1].name: ',
+    'spec.containers[0].ports[1].containerPort: must be between',
+  ]);
+  const http = { containerPort: 80, hostPort: 8080 };
+  check(container({ ports: [http, { ...http, protocol: 'UDP' }, { ...http, hostIP: '127.0.0.1' }] }), []);
+  check(container({ ports: [http, http] }), ['spec.containers[0].ports[1].hostPort: host port 8080/TCP is used twice']);
+  check(container({ ports: [http] }, { hostNetwork: true }), [
+    'spec.containers[0].ports[0].hostPort: must equal containerPort (80)',
+  ]);
+  check(
+    container({
+      ports: [
+        { containerPort: 1, name: 'x' },
+        { containerPort: 2, name: 'x' },
+      ],
+    }),
+    ['spec.containers[0].ports[1].name: port name "x" is used twice'],
+  );
+});
+
+test('mounts name volumes of the pod, at paths of their own', () => {
+  const volumes = [{ name: 'v' }];
+  check(
+    container(
+      {
+        volumeMounts: [
+          { name: 'v', mountPath: '/a' },
+          { name: 'w', mountPath: '/a' },
+        ],
+      },
+      { volumes },
+    ),
+    [
+      'spec.containers[0].volumeMounts[1].mountPath: mount path "/a" is used twice',
+      'spec.containers[0].volumeMounts[1].name: the pod has no volume "w"',
+    ],
+  );
+  check(container({ volumeMounts: [{ name: 'v', mountPath: '/a', subPath: '../x' }] }, { volumes }), [
+    'spec.containers[0].volumeMounts[0].subPath: must not contain ".."',
+  ]);
+  check(container({ volumeMounts: [{ name: 'v', mountPath: '/a', mountPropagation: 'Bidirectional' }] }, { volumes }), [
+    'spec.containers[0].volumeMounts[0].mountPropagation: ',
+  ]);
+  check(container({ volumeMounts: [{ name: 'v', mountPath: '/a', recursiveReadOnly: 'Enabled' }] }, { volumes }), [
+    'spec.containers[0].volumeMounts[0].recursiveReadOnly: needs readOnly',
+  ]);
+});
+
+test('volumes have one source, safe paths and sane modes', () => {
+  const volume = (source: object) => pod({ volumes: [{ name: 'v', ...source }] });
+  check(volume({ emptyDir: {}, hostPath: { path: '/a' } }), [
+    'spec.volumes[0].hostPath: must not be given together with emptyDir',
+  ]);
+  check(volume({ hostPath: { path: 'a' } }), ['spec.volumes[0].hostPath.path: must be an absolute path']);
+  check(volume({ hostPath: { path: '/a/../b' } }), ['spec.volumes[0].hostPath.path: must not contain ".."']);
+  check(volume({ emptyDir: { sizeLimit: '-1' } }), ['spec.volumes[0].emptyDir.sizeLimit: must not be negative']);
+  check(volume({ emptyDir: { medium: 'HugePages-2Mi' } }), [
+    'spec.volumes[0].emptyDir.medium: "HugePages-2Mi" is not supported yet',
+  ]);
+  check(volume({ configMap: { name: 'c', defaultMode: 644 } }), [
+    'spec.volumes[0].configMap.defaultMode: must be a file mode between 0 and 0777 (octal), got 644',
+  ]);
+  check(
+    volume({
+      secret: {
+        secretName: 's',
+        items: [
+          { key: '..', path: '/abs' },
+          { key: 'k', path: '..data' },
+        ],
+      },
+    }),
+    [
+      'spec.volumes[0].secret.items[0].key: must not be "."',
+      'spec.volumes[0].secret.items[0].path: must be a relative path',
+      'spec.volumes[0].secret.items[1].path: must not begin with ".."',
+    ],
+  );
+  check(
+    volume({
+      downwardAPI: {
+        items: [
+          { path: 'a', fieldRef: { fieldPath: 'spec.nodeName' } },
+          { path: 'b', resourceFieldRef: { resource: 'limits.cpu' } },
+        ],
+      },
+    }),
+    [
+      'spec.volumes[0].downwardAPI.items[0].fieldRef.fieldPath: must be one of',
+      'spec.volumes[0].downwardAPI.items[1].resourceFieldRef.containerName: is required',
+    ],
+  );
+  const items = [{ key: 'k', path: 'p' }];
+  check(volume({ projected: { sources: [{ secret: { name: 's', items } }, { configMap: { name: 'c', items } }] } }), [
+    'spec.volumes[0].projected.sources[1].configMap.items[0].path: path "p" is used twice',
+  ]);
+  check(pod({ volumes: [{ name: 'v' }, { name: 'v' }] }), ['spec.volumes[1].name: volume "v" is used twice']);
+});
+
+test('variables have printable names and one source', () => {
+  check(container({ env: [{ name: 'my.var-1', value: '' }, { name: 'a=b' }, { name: '' }] }), [
+    'spec.containers[0].env[1].name: must be printable',
+    'spec.containers[0].env[2].name: must be printable',
+  ]);
+  check(container({ env: [{ name: 'A', value: 'x', valueFrom: { fieldRef: { fieldPath: 'status.podIp' } } }] }), [
+    'spec.containers[0].env[0].valueFrom: must not be given together with value',
+    'spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: must be one of',
+  ]);
+  check(container({ env: [{ name: 'A', valueFrom: {} }] }), [
+    'spec.containers[0].env[0].valueFrom: must have one of fieldRef',
+  ]);
+  check(
+    container({ env: [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '3' } } }] }),
+    ['spec.containers[0].env[0].valueFrom.resourceFieldRef.divisor: must be one of 1, 1k'],
+  );
+  check(container({ envFrom: [{ configMapRef: { name: 'a' }, secretRef: { name: 'b' } }, {}] }), [
+    'spec.containers[0].envFrom[0].secretRef: must not be given together with configMapRef',
+    'spec.containers[0].envFrom[1]: must have one of',
+  ]);
+});
+
+test('probes have one handler and positive numbers', () => {
+  const tcpSocket = { port: 80 };
+  check(container({ livenessProbe: {} }), [
+    'spec.containers[0].livenessProbe: must have one of exec, httpGet, tcpSocket, grpc',
+  ]);
+  check(container({ readinessProbe: { tcpSocket, exec: { command: [] } } }), [
+    'spec.containers[0].readinessProbe.tcpSocket: must not be given together with exec',
+    'spec.containers[0].readinessProbe.exec.command: must not be empty',
+  ]);
+  check(container({ livenessProbe: { tcpSocket, successThreshold: 2, periodSeconds: -1 } }), [
+    'spec.containers[0].livenessProbe.periodSeconds: must be between 0',
+    'spec.containers[0].livenessProbe.successThreshold: must be 1',
+  ]);
+  check(container({ readinessProbe: { tcpSocket, terminationGracePeriodSeconds: 5 } }), [
+    'spec.containers[0].readinessProbe.terminationGracePeriodSeconds: must not be set',
+  ]);
+  check(container({ livenessProbe: { httpGet: { port: 70_000, httpHeaders: [{ name: 'a b', value: 'x\r\ny' }] } } }), [
+    'spec.containers[0].livenessProbe.httpGet.port: must be between 1 and 65535',
+    'spec.containers[0].livenessProbe.httpGet.httpHeaders[0].name: must be an HTTP header name',
+    'spec.containers[0].livenessProbe.httpGet.httpHeaders[0].value: must not contain line ends',
+  ]);
+});
+
+test('hooks have one handler and end within the grace period', () => {
+  check(container({ lifecycle: { preStop: { sleep: { seconds: 31 } } } }), [
+    'spec.containers[0].lifecycle.preStop.sleep.seconds: must be between 0 and terminationGracePeriodSeconds (30), got 31',
+  ]);
+  check(container({ lifecycle: { postStart: {} } }), ['spec.containers[0].lifecycle.postStart: must have one of']);
+  check(container({ lifecycle: { stopSignal: 'TERM' } }, { os: { name: 'linux' } }), [
+    'spec.containers[0].lifecycle.stopSignal: must be a signal',
+  ]);
+  check(container({ lifecycle: { stopSignal: 'SIGUSR1' } }), [
+    'spec.containers[0].lifecycle.stopSignal: needs spec.os.name',
+  ]);
+});
+
+test('resources are known, positive, and requests within limits', () => {
+  check(container({ resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: 2, memory: '-1' } } }), [
+    'spec.containers[0].resources.requests.memory: must not be negative',
+    'spec.containers[0].resources.requests.cpu: must be at most the limit of 1, got 2',
+  ]);
+  check(container({ resources: { limits: { mem: '1' } } }), [
+    'spec.containers[0].resources.limits.mem: this node has no resource of that name',
+  ]);
+  check(container({ resources: { requests: { 'hugepages-2Mi': '2Mi' } } }), [
+    'spec.containers[0].resources.requests[hugepages-2Mi]: must equal the limit',
+    'spec.containers[0].resources: huge pages need',
+  ]);
+});
+
+test('what would reach beyond the pod or is not supported yet is refused', () => {
+  const sysctls = (name: string, spec: object = {}) =>
+    pod({ securityContext: { sysctls: [{ name, value: '1' }] }, ...spec });
+  check(sysctls('net.ipv4.tcp_syncookies'), []);
+  check(sysctls('net/core/somaxconn'), []);
+  check(sysctls('vm.swappiness'), [
+    'spec.securityContext.sysctls[0].name: "vm.swappiness" is not a setting of a namespace',
+  ]);
+  check(sysctls('kernel.shm_rmid_forced', { hostIPC: true }), [
+    'spec.securityContext.sysctls[0].name: "kernel.shm_rmid_forced" must not be set while hostIPC',
+  ]);
+  check(pod({ hostUsers: false }), ['spec.hostUsers: false (a user namespace) is not supported yet']);
+  check(pod({ hostPID: true, shareProcessNamespace: true }), ['spec.shareProcessNamespace: must not be true']);
+  check(pod({ os: { name: 'windows' } }), ['spec.os.name: this node runs linux']);
+  check(
+    container({
+      securityContext: { privileged: true, allowPrivilegeEscalation: false, runAsUser: -1, procMount: 'Unmasked' },
+    }),
+    [
+      'spec.containers[0].securityContext.runAsUser: must be between 0',
+      'spec.containers[0].securityContext.procMount: Unmasked needs',
+      'spec.containers[0].securityContext.allowPrivilegeEscalation: must not be false for a privileged',
+    ],
+  );
+  check(
+    pod({
+      securityContext: {
+        seccompProfile: { type: 'Localhost', localhostProfile: '../x' },
+        appArmorProfile: { type: 'Unconfined', localhostProfile: 'x' },
+      },
+    }),
+    [
+      'spec.securityContext.appArmorProfile.localhostProfile: may only be set',
+      'spec.securityContext.seccompProfile.localhostProfile: must be a relative path',
+    ],
+  );
+});
+
+test('DNS settings keep to the resolver limits', () => {
+  check(pod({ dnsPolicy: 'None' }), ['spec.dnsConfig.nameservers: must have at least one address']);
+  check(pod({ dnsConfig: { nameservers: ['1.1.1.1', '2.2.2.2', '3.3.3.3', 'x'] } }), [
+    'spec.dnsConfig.nameservers: must have at most 3',
+    'spec.dnsConfig.nameservers[3]: must be an IP',
+  ]);
+});
+
+test('ConfigMaps and Secrets hold valid keys, base64 and at most 1 MiB', () => {
+  const configMap = (fields: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, ...fields });
+  const secret = (fields: object) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, ...fields });
+  check(configMap({ data: { 'a/b': '' }, binaryData: { x: 'not base64!' } }), [
+    'data[a/b]: must be letters',
+    'binaryData.x: must be base64',
+  ]);
+  check(configMap({ data: { a: '' }, binaryData: { a: '' } }), ['binaryData.a: is in data as well']);
+  check(configMap({ data: { a: 'x'.repeat((1 << 20) + 1) } }), [': must hold at most 1048576 bytes of data']);
+  check(secret({ data: { a: 'A'.repeat(1_300_000) } }), []);
+  check(secret({ type: 'kubernetes.io/tls', stringData: { 'tls.crt': 'x' } }), [
+    'data[tls.key]: is required for the type kubernetes.io/tls',
+  ]);
+  check(secret({ type: 'kubernetes.io/dockerconfigjson', stringData: { '.dockerconfigjson': '{' } }), [
+    'data[.dockerconfigjson]: must be JSON in base64',
+  ]);
+  check({ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'r' }, handler: '../x' }, [
+    'handler: must be lower case',
+  ]);
+});

@@ -1,0 +1,18 @@
+import type { IssueList } from '../issue.ts';
+import type { ManifestObject } from '../types.ts';
+import { validateConfigMap, validateRuntimeClass, validateSecret } from './local-object.ts';
+import { validatePod } from './pod.ts';
+
+/** Reports every broken rule of an object that was decoded and has its defaults. */
+export function validateObject(object: ManifestObject, issues: IssueList): void {
+  switch (object.kind) {
+    case 'Pod':
+      return validatePod(object, issues);
+    case 'ConfigMap':
+      return validateConfigMap(object, issues);
+    case 'Secret':
+      return validateSecret(object, issues);
+    case 'RuntimeClass':
+      return validateRuntimeClass(object, issues);
+  }
+}

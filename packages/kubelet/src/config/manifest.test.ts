@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decodeManifest } from './manifest.ts';
+
+const podText = (spec: string, name = 'web') => `apiVersion: v1
+kind: Pod
+metadata:
+  name: ${name}
+spec:
+${spec.replaceAll(/^/gm, '  ')}
+`;
+
+const errorsOf = (text: string) => decodeManifest(text, { file: 'x.yaml' }).errors.map(String);
+
+test('a document of each kind is decoded, defaulted and sorted by kind', () => {
+  const text = [
+    podText('containers: [{name: a, image: busybox}]'),
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: page}\ndata: {index.html: hello}\n',
+    'apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: other}\nstringData: {password: hunter2}\n',
+    'apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: fast}\nhandler: crun\n',
+  ].join('---\n');
+  const decoded = decodeManifest(text, { file: 'all.yaml' });
+  assert.deepEqual(decoded.errors, []);
+  assert.equal(decoded.pods[0]?.spec.restartPolicy, 'Always');
+  assert.equal(decoded.pods[0]?.metadata.namespace, 'default');
+  assert.equal(decoded.configMaps[0]?.data?.['index.html'], 'hello');
+  assert.deepEqual(decoded.secrets[0]?.data, { password: Buffer.from('hunter2').toString('base64') });
+  assert.equal(decoded.runtimeClasses[0]?.metadata.namespace, '');
+  assert.deepEqual(
+    decoded.objects.map(({ line, object }) => [line, object.kind]),
+    [
+      [1, 'Pod'],
+      [8, 'ConfigMap'],
+      [13, 'Secret'],
+      [18, 'RuntimeClass'],
+    ],
+  );
+});
+
+test('JSON is a manifest as well, with tabs and in a List', () => {
+  const item = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+  const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [item] }, null, '\t');
+  assert.equal(decodeManifest(text, { file: 'x.json' }).configMaps.length, 1);
+});
+
+test('an error names file, line, column and field, and what was found', () => {
+  const table: [string, string][] = [
+    [
+      podText('containers:\n- name: a\n  image: b\n  ports:\n  - containerPort: "eighty"'),
+      'x.yaml:10:22: spec.containers[0].ports[0].containerPort: must be an integer, got "eighty"',
+    ],
+    [
+      podText('containers:\n- name: a\n  image: b\n  redinessProbe: {}'),
+      'x.yaml:9:5: spec.containers[0].redinessProbe: unknown field; did you mean "readinessProbe"?',
+    ],
+    [podText('containers:\n- name: a\n  image: b\naffinity: {}'), 'x.yaml:9:3: spec.affinity: is not supported yet'],
+    [
+      podText('containers:\n- name: a\n  image: b\n  env:\n  - name: PORT\n    value: 80'),
+      'x.yaml:11:14: spec.containers[0].env[0].value: must be a string, got 80; write it in quotes: "80"',
+    ],
+    [podText('containers:\n- name: a'), 'x.yaml:7:5: spec.containers[0].image: is required'],
+    [
+      podText('restartPolicy: never\ncontainers: [{name: a, image: b}]'),
+      'x.yaml:6:18: spec.restartPolicy: must be one of Always, OnFailure, Never, got "never"; did you mean "Never"?',
+    ],
+    [podText('containers: []'), 'x.yaml:6:15: spec.containers: must have at least one container'],
+    ['a: b: c', 'x.yaml:1:4: nested mappings are not allowed in compact mappings'],
+    ['a: 1\na: 2', 'x.yaml:2:1: map keys must be unique'],
+    ['', 'x.yaml:1:1: holds no Kubernetes object'],
+    ['--- \n# nothing\n', 'x.yaml:1:1: holds no Kubernetes object'],
+    ['a: *nowhere', 'x.yaml:1:1: unresolved alias (the anchor must be set before the alias): nowhere'],
+    [
+      'just words',
+      'x.yaml:1:1: must be a Kubernetes object with apiVersion, kind and metadata; Pod, ConfigMap, Secret and RuntimeClass work',
+    ],
+  ];
+  for (const [text, expected] of table) assert.deepEqual(errorsOf(text), [expected], text);
+});
+
+test('all errors of a manifest are listed, not only the first', () => {
+  const errors = errorsOf(
+    podText('containers:\n- name: A_b\n  image: ""\n  volumeMounts: [{name: data, mountPath: /d}]'),
+  );
+  assert.deepEqual(
+    errors.map((line) => line.split(': ')[1]),
+    ['spec.containers[0].name', 'spec.containers[0].image', 'spec.containers[0].volumeMounts[0].name'],
+  );
+});
+
+test('a kind that needs a cluster is refused in plain words', () => {
+  const [deployment] = errorsOf('apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}');
+  assert.match(
+    deployment ?? '',
+    /^x.yaml:2:7: kind: Deployment needs the controllers of a cluster.*spec\.template into a Pod$/,
+  );
+  const [typo] = errorsOf('apiVersion: v1\nkind: Pdo\nmetadata: {name: a}');
+  assert.match(typo ?? '', /did you mean "Pod"\?$/);
+  assert.match(errorsOf('kind: Pod\napiVersion: v2')[0] ?? '', /apiVersion: must be v1 for a Pod, got "v2"$/);
+});
+
+test('two objects of one name are an error that names both places', () => {
+  const spec = 'containers: [{name: a, image: b}]';
+  const decoded = decodeManifest(`${podText(spec)}---\n${podText(spec)}`, { file: 'x.yaml' });
+  assert.equal(decoded.pods.length, 1);
+  assert.deepEqual(decoded.errors.map(String), [
+    'x.yaml:8:1: metadata.name: Pod default/web is already defined at x.yaml:1:1',
+  ]);
+});
+
+test('a leading zero makes a mode octal, as Kubernetes reads it', () => {
+  const { pods, errors } = decodeManifest(
+    podText(
+      'volumes: [{name: v, configMap: {name: c, defaultMode: 0755, items: [{key: k, path: p, mode: 0o600}]}}]\ncontainers: [{name: a, image: b}]',
+    ),
+    { file: 'x.yaml' },
+  );
+  assert.deepEqual(errors, []);
+  const source = pods[0]?.spec.volumes?.[0]?.configMap;
+  assert.equal(source?.defaultMode, 0o755);
+  assert.equal(source?.items?.[0]?.mode, 0o600);
+});
+
+test('anchors and merge keys work, and errors behind them have a place', () => {
+  const text = podText('containers:\n- &one {name: a, image: b, tty: 3}\n- <<: *one\n  name: c');
+  assert.deepEqual(errorsOf(text), [
+    'x.yaml:7:35: spec.containers[0].tty: must be true or false, got 3',
+    'x.yaml:8:5: spec.containers[1].tty: must be true or false, got 3',
+  ]);
+});
+
+test('hostile text is refused in bounded time', { timeout: 20_000 }, () => {
+  const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [${'*a,'.repeat(9)}]\nc: &c [${'*b,'.repeat(9)}]\nd: [${'*c,'.repeat(9)}]`;
+  const table: [string, RegExp][] = [
+    [bomb, /excessive alias count/],
+    ['['.repeat(100_000), /x\.yaml:1:\d+: /],
+    ['a: '.repeat(3_000_000), /is larger than 4 MiB/],
+    ['a: 1\n---\n'.repeat(1001), /more than 1000 documents/],
+    ['a: !!js/function "x"', /unresolved tag/],
+    ['"__proto__": {kind: Pod}', /kind: is required/],
+  ];
+  for (const [text, expected] of table) {
+    const errors = errorsOf(text);
+    assert.match(errors[0] ?? '', expected);
+    assert.ok(errors.length <= 101);
+  }
+});
