@@ -98,7 +98,37 @@ test('an ADD after one that was interrupted deletes what that left first', async
   await assert.rejects(client.add(listOf(['first']), attachment, bounded()), /and then CNI DEL: plugin first/);
   await fakes.install('first', answers('10.0.0.1/24'));
   await client.add(listOf(['first']), attachment, bounded());
-  assert.deepEqual(await fakes.journal(), ['ADD first', 'DEL first', 'DEL first', 'ADD first']);
+  assert.deepEqual(await fakes.journal(), ['ADD first', 'DEL first', 'DEL first', 'DEL first', 'ADD first']);
+});
+
+test('a DEL that fails only on the half-made state of a failed ADD is tried again at once', async () => {
+  await using fakes = await FakePlugins.create();
+  const mark = join(fakes.directory, 'tried');
+  const failsOnce = `[ "$CNI_COMMAND" = DEL ] && ! [ -e ${mark} ] && { touch ${mark}; exit 1; }`;
+  await fakes.install('first', `${failsOnce}\n${failsOn('ADD', '')}`);
+  const client = clientOf(fakes);
+  await assert.rejects(client.add(listOf(['first']), attachment, bounded()), /try later/);
+  assert.deepEqual(await client.attachments(), []);
+});
+
+test('a plugin that outlives its runtime is waited for before DEL, and killed if it does not end', async () => {
+  for (const [seconds, ends] of [
+    ['0.2', true],
+    ['60', false],
+  ]) {
+    await using fakes = await FakePlugins.create();
+    const slow = `sleep ${seconds}; echo "done $CNI_COMMAND" >> ${fakes.directory}/journal`;
+    await fakes.install('slow', `[ "$CNI_COMMAND" = ADD ] && { ${slow}; }\n${answers('10.0.0.1/24')}`);
+    const orphaned = clientOf(fakes).add(listOf(['slow']), { ...attachment, containerId: 'stray' }, bounded());
+    orphaned.catch(() => undefined);
+    const started = async () => ((await fakes.journal()).length > 0 ? true : undefined);
+    await waitFor(started, { intervalMs: 5, signal: bounded() });
+    const nextLife = clientOf(fakes, { strayMs: 400 });
+    await nextLife.del({ ...attachment, containerId: 'stray' }, undefined, bounded());
+    const expected = ends ? ['ADD slow', 'done ADD', 'DEL slow'] : ['ADD slow', 'DEL slow'];
+    assert.deepEqual((await fakes.journal()).slice(0, 3), [...expected, 'DEL slow'].slice(0, 3));
+    await orphaned.catch(() => undefined);
+  }
 });
 
 test('a plugin that hangs is killed with its children at the deadline, then everything is deleted', async () => {

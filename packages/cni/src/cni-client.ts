@@ -1,6 +1,7 @@
 import { describeUndoFailures, errorMessage, KeyedLock, PodwrightError, Undo, wrapError } from '@podwright/base';
 import { type Attachment, validateAttachment } from './attachment.ts';
 import { AttachmentCache, type AttachmentKey, type AttachmentRecord } from './attachment-cache.ts';
+import { endStrayPlugins } from './left-processes.ts';
 import { isNamespace } from './netns.ts';
 import type { NetworkList } from './network-list.ts';
 import { type CallObserver, PluginCaller } from './plugin-caller.ts';
@@ -9,8 +10,8 @@ import { type CniResult, decodeResult } from './result.ts';
 import { SharedLock } from './shared-lock.ts';
 import { selectVersion, supportsCheck, supportsGcAndStatus, supportsPrevResultOnDel } from './versions.ts';
 
-/** Deadlines of one plugin's run, in milliseconds. */
-export type CniDeadlines = { addMs: number; delMs: number; queryMs: number };
+/** Deadlines of one plugin's run, in milliseconds; `strayMs` is for one that an earlier life has left running. */
+export type CniDeadlines = { addMs: number; delMs: number; queryMs: number; strayMs: number };
 
 export type CniClientOptions = {
   /** Where plugins are sought, in this order; also their `CNI_PATH`. */
@@ -23,7 +24,7 @@ export type CniClientOptions = {
 };
 
 /** Address plugins may ask a server, so that ADD gets more than the rest. */
-const defaultDeadlines: CniDeadlines = { addMs: 120_000, delMs: 60_000, queryMs: 10_000 };
+const defaultDeadlines: CniDeadlines = { addMs: 120_000, delMs: 60_000, queryMs: 10_000, strayMs: 3000 };
 
 /**
  * Runs the plugins of network configurations (CNI 0.1.0 to 1.1.0). Operations on one container run one after the other,
@@ -138,7 +139,7 @@ export class CniClient {
     const { containerId } = record.attachment;
     const undo = new Undo();
     await this.#cache.write(record);
-    undo.add('CNI DEL', () => this.#runDel(record, new AbortController().signal));
+    undo.add('CNI DEL', () => this.#delTwice(record));
     try {
       const result = await this.#runAdd(record, signal);
       await this.#cache.write({ ...record, result: result.raw });
@@ -148,6 +149,12 @@ export class CniClient {
       const left = failures.length === 0 ? '' : `; and then ${describeUndoFailures(failures)}`;
       throw wrapError(`add ${containerId} to the network ${record.network.name}${left}`, error);
     }
+  }
+
+  /** Some plugins fail on their own half-made state the first time (`bridge` with `ipMasq` does), and find it gone the second. */
+  async #delTwice(record: AttachmentRecord): Promise<void> {
+    const { signal } = new AbortController();
+    await this.#runDel(record, signal).catch(() => this.#runDel(record, signal));
   }
 
   async #runAdd({ network, attachment }: AttachmentRecord, signal: AbortSignal): Promise<CniResult> {
@@ -171,6 +178,8 @@ export class CniClient {
     const record = await this.#readOrAssume(attachment, list);
     if (record === undefined) return;
     try {
+      const unfinished = record.result === null && (await this.#cache.has(attachment));
+      if (unfinished) await endStrayPlugins(attachment.containerId, this.#deadlines.strayMs);
       await this.#runDel(record, signal);
     } catch (error) {
       throw wrapError(`remove ${attachment.containerId} from the network ${record.network.name}`, error);

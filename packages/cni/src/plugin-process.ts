@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { PodwrightError, wrapError } from '@podwright/base';
+import { endProcessGroup } from './left-processes.ts';
 
 /** How a plugin ended and what it wrote. */
 export type PluginOutput = { exitCode: number | null; signal: string | null; stdout: string; stderr: string };
@@ -9,17 +10,20 @@ export type PluginProcess = { path: string; environment: Record<string, string>;
 const maxOutputBytes = 1 << 20;
 /** How long a program that has ended may leave its output open, as it does when it starts a daemon. */
 const lingerMs = 1000;
+/** How long the helpers of a killed plugin may take to finish. */
+const helperGraceMs = 500;
 
 /**
- * Runs a plugin in a process group of its own. When the signal aborts, or it writes more than 1 MiB, the whole group is
- * killed (address plugins, `iptables`), and the promise rejects after the plugin has gone.
+ * Runs a plugin in a process group of its own. When the signal aborts, or it writes more than 1 MiB, it is killed, and the
+ * promise rejects after the whole group has gone. Its helpers (address plugins, `iptables`) are killed only if they do not
+ * end at once: `host-local`, killed within a write, leaves an address that no DEL would ever give back.
  */
 export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
   if (process.signal.aborted) return Promise.reject(process.signal.reason);
   const child = spawn(process.path, [], {
     env: pluginEnvironment(process.environment),
     stdio: 'pipe',
-    detached: true, // setsid: a group that can be killed as one
+    detached: true, // setsid: a group that can be waited for and killed as one
   });
   return new Running(child, process).done;
 }
@@ -58,7 +62,8 @@ class Running {
     child.on('close', (exitCode, killedBy) => {
       clearTimeout(this.#linger);
       signal.removeEventListener('abort', onAbort);
-      if (this.#failure !== undefined) return reject(this.#failure);
+      const failed = () => reject(this.#failure);
+      if (this.#failure !== undefined) return void endProcessGroup(child.pid ?? 0, helperGraceMs).then(failed, failed);
       resolve({ exitCode, signal: killedBy, stdout: this.#text('stdout'), stderr: this.#text('stderr') });
     });
   }
@@ -75,12 +80,7 @@ class Running {
 
   #kill(reason: unknown): void {
     this.#failure ??= reason;
-    if (this.#child.pid === undefined) return;
-    try {
-      process.kill(-this.#child.pid, 'SIGKILL');
-    } catch {
-      // ESRCH: the group has gone by itself
-    }
+    this.#child.kill('SIGKILL');
   }
 
   #closeOutput(): void {

@@ -1,0 +1,60 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { sleep } from '@podwright/base';
+
+const intervalMs = 20;
+/** Nothing survives SIGKILL for long, unless it hangs in the kernel; that is not waited for. */
+const killedMs = 2000;
+
+/**
+ * Waits until the process group of a plugin that was killed is empty; what is left after `graceMs` is killed. Zombies
+ * count as gone, since not every init reaps them at once.
+ */
+export async function endProcessGroup(group: number, graceMs: number): Promise<void> {
+  await endProcesses((pid) => isInGroup(pid, group), graceMs);
+}
+
+/**
+ * Ends plugins that work for a container although whoever started them has gone: an ADD that survived the death of
+ * its runtime would otherwise finish after the DEL, and what it makes would be nobody's. They are found by their environment
+ * and get `graceMs` to finish what they do.
+ */
+export async function endStrayPlugins(containerId: string, graceMs: number): Promise<void> {
+  await endProcesses((pid) => worksFor(pid, containerId), graceMs);
+}
+
+async function endProcesses(belongs: (pid: number) => Promise<boolean>, graceMs: number): Promise<void> {
+  const startedMs = Date.now();
+  for (let left = await findProcesses(belongs); left.length > 0; left = await findProcesses(belongs)) {
+    const waitedMs = Date.now() - startedMs;
+    if (waitedMs > graceMs + killedMs) return;
+    if (waitedMs >= graceMs) left.forEach(kill);
+    await sleep(intervalMs);
+  }
+}
+
+async function findProcesses(belongs: (pid: number) => Promise<boolean>): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(pids.map((pid) => belongs(pid).catch(() => false))); // it may end meanwhile
+  return pids.filter((_, index) => found[index]);
+}
+
+/** proc(5): state, parent and group follow the program's name, which is in parentheses and may hold some itself. */
+async function isInGroup(pid: number, group: number): Promise<boolean> {
+  const status = await readFile(`/proc/${pid}/stat`, 'latin1');
+  const [state, , processGroup] = status.slice(status.lastIndexOf(')') + 2).split(' ');
+  return state !== 'Z' && Number(processGroup) === group;
+}
+
+/** A zombie has no environment any more. */
+async function worksFor(pid: number, containerId: string): Promise<boolean> {
+  const variables = (await readFile(`/proc/${pid}/environ`, 'latin1')).split('\0');
+  return variables.includes(`CNI_CONTAINERID=${containerId}`) && variables.some((v) => v.startsWith('CNI_COMMAND='));
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // ESRCH: it has ended meanwhile
+  }
+}

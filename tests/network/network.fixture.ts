@@ -1,0 +1,157 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger, waitFor } from '@podwright/base';
+import { type CniNetwork, createNetwork } from '../../packages/runtime/src/network/cni-network.ts';
+import type { NetworkRequest } from '../../packages/runtime/src/network/network.ts';
+
+/** Where distributions and tarballs put the plugins. */
+const binDirs = ['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni'];
+
+export const bounded = (): AbortSignal => AbortSignal.timeout(30_000);
+
+/**
+ * One runtime's network on this host, with a bridge and a subnet of its own, and the namespaces of its pods. Disposing it
+ * tears everything down whatever the test has done.
+ */
+export class NetworkFixture implements AsyncDisposable {
+  readonly directory = mkdtempSync(join(tmpdir(), 'podwright-network-'));
+  readonly bridge: string;
+  readonly subnet: string;
+  readonly #namespaces = new Set<string>();
+  readonly #servers: ChildProcess[] = [];
+
+  constructor(bridge: string, subnet: string) {
+    this.bridge = bridge;
+    this.subnet = subnet;
+    mkdirSync(this.confDir);
+    mkdirSync(join(this.directory, 'ns'));
+  }
+
+  get confDir(): string {
+    return join(this.directory, 'net.d');
+  }
+
+  /** Opens the network as a runtime does at its start; again, as the next life of that runtime does. */
+  open(): Promise<CniNetwork> {
+    const { bridge, subnet, confDir, directory } = this;
+    return createNetwork({
+      network: { confDir, binDirs, bridge, subnet },
+      stateDir: join(directory, 'state'),
+      cacheDir: join(directory, 'cache'),
+      logger: silentLogger,
+    });
+  }
+
+  /** A request for a new namespace with `lo` up, as the sandbox controller makes it. */
+  pod(sandboxId: string, more: Partial<NetworkRequest> = {}): NetworkRequest {
+    const netnsPath = join(this.directory, 'ns', sandboxId);
+    writeFileSync(netnsPath, '');
+    execFileSync('unshare', [`--net=${netnsPath}`, 'ip', 'link', 'set', 'lo', 'up']);
+    this.#namespaces.add(netnsPath);
+    const names = { podName: sandboxId, podNamespace: 'default', podUid: `uid-${sandboxId}` };
+    return { sandboxId, ...names, netnsPath, portMappings: [], ...more };
+  }
+
+  /** Removes a namespace; `keepFile` leaves the empty file where it was pinned. */
+  removeNamespace(path: string, { keepFile = false } = {}): void {
+    execFileSync('umount', [path]);
+    if (!keepFile) rmSync(path);
+    this.#namespaces.delete(path);
+  }
+
+  /** Serves lines `NAME PEER` on a port of a pod until the test ends. */
+  async serve(pod: NetworkRequest, protocol: 'tcp' | 'udp', port: number): Promise<void> {
+    const listen = { tcp: `TCP-LISTEN:${port},fork,reuseaddr`, udp: `UDP-RECVFROM:${port},fork` }[protocol];
+    const answer = `SYSTEM:echo ${pod.sandboxId} $SOCAT_PEERADDR`;
+    const server = spawn('nsenter', [`--net=${pod.netnsPath}`, 'socat', listen, answer], { stdio: 'ignore' });
+    this.#servers.push(server);
+    const isListening = () => (inside(pod, 'ss', ['-Hlntu', `sport = :${port}`]) === '' ? undefined : true);
+    await waitFor(isListening, { intervalMs: 10, signal: bounded() });
+  }
+
+  /** Whatever on this host still belongs to this network, a line each. */
+  leftovers(): string[] {
+    const links = run('ip', ['-br', 'link']).split('\n');
+    const rules = [run('iptables-save', []), run('nft', ['list', 'ruleset'])].join('\n').split('\n');
+    const [subnetStart = ''] = /^\d+\.\d+\.\d+\./.exec(this.subnet) ?? [];
+    const files = run('find', [this.directory, '-type', 'f', '-path', '*/state/*', '-or', '-path', '*/cache/*']).split(
+      '\n',
+    );
+    return [
+      ...links.filter((line) => line.startsWith(`${this.bridge} `)),
+      ...rules.filter((line) => line.includes(this.bridge) || line.includes(subnetStart)),
+      ...files.filter((line) => line !== ''),
+    ];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const server of this.#servers) server.kill('SIGKILL');
+    const network = await this.open();
+    for (const sandboxId of await network.list()) {
+      const netnsPath = join(this.directory, 'ns', sandboxId);
+      const names = { podName: '', podNamespace: '', podUid: '' };
+      await network.tearDown({ sandboxId, ...names, netnsPath, portMappings: [] }, bounded());
+    }
+    for (const path of this.#namespaces) execFileSync('umount', [path]);
+    await network.close({ removeHostState: true });
+    rmSync(this.directory, { recursive: true });
+  }
+}
+
+/** A network behind the host that knows no way back to pods: what answers from there was masqueraded. */
+export class OutsideHost implements Disposable {
+  readonly hostAddress: string;
+  readonly address: string;
+  readonly #link: string;
+  readonly pod: NetworkRequest;
+
+  constructor(fixture: NetworkFixture, link: string, prefix: string) {
+    this.#link = link;
+    this.hostAddress = `${prefix}.1`;
+    this.address = `${prefix}.2`;
+    this.pod = fixture.pod('outside');
+    const peer = `/proc/self/fd/0`;
+    run('ip', ['link', 'add', link, 'type', 'veth', 'peer', 'name', 'out0']);
+    execFileSync('sh', ['-c', `exec 0<"$1"; ip link set out0 netns ${peer}`, 'sh', this.pod.netnsPath]);
+    run('ip', ['address', 'add', `${this.hostAddress}/24`, 'dev', link]);
+    run('ip', ['link', 'set', link, 'up']);
+    inside(this.pod, 'ip', ['address', 'add', `${this.address}/24`, 'dev', 'out0']);
+    inside(this.pod, 'ip', ['link', 'set', 'out0', 'up']);
+  }
+
+  [Symbol.dispose](): void {
+    run('ip', ['link', 'delete', this.#link]);
+  }
+}
+
+export function run(program: string, args: string[], stdin = ''): string {
+  return execFileSync(program, args, { input: stdin, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] });
+}
+
+export function inside(pod: NetworkRequest, program: string, args: string[], stdin = ''): string {
+  return run('nsenter', [`--net=${pod.netnsPath}`, program, ...args], stdin);
+}
+
+/** What a server says to a client in a pod. */
+export function fetchInside(pod: NetworkRequest, address: string, port: number): string {
+  const target = `TCP:${address.includes(':') ? `[${address}]` : address}:${port},connect-timeout=3`;
+  return inside(pod, 'socat', ['-T3', '-u', target, '-']).trim();
+}
+
+/** What a TCP server says to a client on the host; rejects if there is none. */
+export function fetchFromHost(host: string, port: number): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect({ host, port, timeout: 3000 });
+  let text = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.on('timeout', () => socket.destroy(new Error(`no answer from ${host}:${port}`)));
+  socket.on('error', reject);
+  socket.on('end', () => resolve(text.trim()));
+  return promise;
+}
