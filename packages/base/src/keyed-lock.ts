@@ -1,17 +1,27 @@
+import { raceAbort } from './deadline.ts';
+
 /** Runs work one at a time a key, in order of arrival; different keys run at once. */
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>();
 
-  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+  /** A caller whose signal aborts before its turn leaves at once with the signal's reason; its work is not begun. */
+  async run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const previous = this.#tails.get(key) ?? Promise.resolve();
-    const current = previous.then(work, work);
-    const tail = current.catch(() => undefined);
+    const current = previous.then(() => {
+      signal?.throwIfAborted();
+      return work();
+    });
+    const tail: Promise<void> = current.then(
+      () => this.#forget(key, tail),
+      () => this.#forget(key, tail),
+    );
     this.#tails.set(key, tail);
-    try {
-      return await current;
-    } finally {
-      if (this.#tails.get(key) === tail) this.#tails.delete(key);
-    }
+    if (signal !== undefined) await raceAbort(previous, signal);
+    return await current;
+  }
+
+  #forget(key: string, tail: Promise<unknown>): void {
+    if (this.#tails.get(key) === tail) this.#tails.delete(key);
   }
 }
 

@@ -69,11 +69,12 @@ test('wrong, short and long content is refused and leaves nothing', async (t) =>
 test('bytes of an unknown digest are stored under their sha256', async (t) => {
   const root = await scratch(t);
   const store = await ContentStore.open(root);
-  assert.deepEqual(await store.ingestUnnamed((writer) => writer.write(data)), blob);
-  await assert.rejects(
-    store.ingestUnnamed(() => Promise.reject(new Error('cut'))),
-    /cut/,
-  );
+  const told: string[] = [];
+  const tell = (digest: string) => told.push(digest);
+  assert.deepEqual(await store.ingestUnnamed((writer) => writer.write(data), tell), blob);
+  const cut = store.ingestUnnamed(() => Promise.reject(new Error('cut')), tell);
+  await assert.rejects(cut, /cut/);
+  assert.deepEqual(told, [blob.digest]);
   assert.deepEqual(await readdir(join(root, 'content/ingest')), []);
 });
 

@@ -6,6 +6,9 @@ import { errorCode, isErrno, KeyedLock, PodwrightError } from '@podwright/base';
 import { ContentWriter, type ExpectedBlob } from './content-writer.ts';
 import { hasherOf, isDigest, parseDigest } from './digest.ts';
 
+/** Writes a blob, or what is missing of it. */
+export type Fill = (writer: ContentWriter) => Promise<void>;
+
 /** A partial file that nobody went on with for so long is given up. */
 const maxPartialAgeMs = 24 * 3600_000;
 
@@ -57,19 +60,21 @@ export class ContentStore {
   /**
    * Makes sure that a blob is there: if it is not, `fill` writes what is missing from `writer.offset` on, and the
    * result is verified and committed. Calls for one digest run one after the other. When `fill` fails its bytes stay for
-   * the next attempt, unless they are wrong (`data_loss`) or the disk is full (`resource_exhausted`).
+   * the next attempt, unless they are wrong (`data_loss`) or the disk is full (`resource_exhausted`). The signal ends
+   * the wait for another call; `fill` minds it itself.
    */
-  ingest(blob: ExpectedBlob, fill: (writer: ContentWriter) => Promise<void>): Promise<void> {
-    return this.#locks.run(blob.digest, async () => {
+  ingest(blob: ExpectedBlob, fill: Fill, signal?: AbortSignal): Promise<void> {
+    const ingest = async () => {
       if (await this.has(blob)) return;
       await this.#write(join(this.#root, 'ingest', blob.digest.replace(':', '-')), { expected: blob, fill });
-    });
+    };
+    return this.#locks.run(blob.digest, ingest, signal);
   }
 
-  /** Stores bytes whose digest is not known beforehand, under their sha256. */
-  ingestUnnamed(fill: (writer: ContentWriter) => Promise<void>): Promise<ExpectedBlob> {
+  /** Stores bytes whose digest is not known beforehand, under their sha256; `onDigest` learns it before they are there. */
+  ingestUnnamed(fill: Fill, onDigest: (digest: string) => void): Promise<ExpectedBlob> {
     const partial = join(this.#root, 'ingest', `unnamed-${randomBytes(8).toString('hex')}`);
-    return this.#write(partial, { expected: undefined, fill });
+    return this.#write(partial, { expected: undefined, fill, onDigest });
   }
 
   /** The whole of a small blob, verified. `not_found`, `resource_exhausted` beyond `maxBytes`, `data_loss`. */
@@ -114,12 +119,17 @@ export class ContentStore {
 
   async #write(
     partial: string,
-    { expected, fill }: { expected: ExpectedBlob | undefined; fill: (writer: ContentWriter) => Promise<void> },
+    {
+      expected,
+      fill,
+      onDigest,
+    }: { expected: ExpectedBlob | undefined; fill: Fill; onDigest?: (digest: string) => void },
   ): Promise<ExpectedBlob> {
     const writer = await ContentWriter.open(partial, expected);
     try {
       await fill(writer);
       const blob = await writer.finish();
+      onDigest?.(blob.digest);
       const path = this.path(blob.digest);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await rename(partial, path);

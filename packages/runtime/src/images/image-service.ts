@@ -46,14 +46,27 @@ export type TransferProgress = {
  */
 export interface ImageService {
   pull(reference: string, options: { auth?: RegistryAuth; signal: AbortSignal }): Promise<ImageRecord>;
-  /** Loads every image of an OCI layout (folder or tar) or a Docker archive, plain or packed. */
+  /**
+   * Loads every image of an OCI layout (folder or tar) or a Docker archive, plain or packed (gzip, zstd); all or none. `name` names
+   * the only image, or gives the repository to which the tags in the file belong.
+   */
   load(path: string, options: { signal: AbortSignal; name?: string }): Promise<ImageRecord[]>;
+  /**
+   * Writes images to one tar file, an OCI layout that Docker can load as well; it replaces what is at `path`.
+   * `failed_precondition` if packed layers are gone.
+   */
+  save(references: string[], path: string, options: { signal: AbortSignal }): Promise<void>;
   /** By reference, digest, id or id prefix. */
   find(reference: string): ImageRecord | undefined;
   list(): ImageRecord[];
   /** Removes an image (by id: with all its names; by reference: as the CRI asks, all names too) and what only it used. */
   remove(reference: string): Promise<void>;
-  /** Space that content and snapshots take. */
+  /**
+   * Removes content and snapshots that no image, no running pull and no other snapshot needs. Called after each removal of an
+   * image; call it after the last container of a removed image has gone, too.
+   */
+  collectGarbage(): Promise<void>;
+  /** Space that content and image snapshots take, and a folder on the file system that they are on. */
   usage(): Promise<{ mountpoint: string; sizeBytes: number; inodes: number }>;
   /** Progress of every pull and load from now on. */
   transfers(signal: AbortSignal): AsyncIterable<TransferProgress>;

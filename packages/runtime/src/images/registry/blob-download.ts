@@ -23,10 +23,14 @@ export async function downloadBlob(download: BlobDownload): Promise<void> {
   const { content, descriptor } = download;
   let resumed = false;
   const attempt = () =>
-    content.ingest(descriptor, (writer) => {
-      resumed = writer.resumed;
-      return fill(writer, download);
-    });
+    content.ingest(
+      descriptor,
+      (writer) => {
+        resumed = writer.resumed;
+        return fill(writer, download);
+      },
+      download.signal,
+    );
   try {
     await attempt();
   } catch (error) {

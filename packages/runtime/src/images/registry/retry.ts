@@ -1,4 +1,4 @@
-import { errorCode, sleep } from '@podwright/base';
+import { errorCode, PodwrightError, sleep } from '@podwright/base';
 import { isCut } from './connection-error.ts';
 import { RegistryStatusError } from './registry-error.ts';
 
@@ -24,14 +24,21 @@ const maxRetryAfterMs = 30_000;
 
 /** True if the same request may succeed soon: the server is busy, or the connection was cut or stalled. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof RegistryStatusError) return [408, 425, 429, 500, 502, 503, 504].includes(error.status);
-  return isCut(error);
+  const status = statusErrorIn(error);
+  if (status !== undefined) return [408, 425, 429, 500, 502, 503, 504].includes(status.status);
+  return isCut(error) || (error instanceof PodwrightError && isCut(error.cause));
 }
 
 /** As `isTransient`, in the middle of a transfer: a registry that was there and is not now may come back. */
 export function isTransientOnceStarted(error: unknown): boolean {
-  if (error instanceof RegistryStatusError) return isTransient(error);
+  if (statusErrorIn(error) !== undefined) return isTransient(error);
   return ['unavailable', 'deadline_exceeded'].includes(errorCode(error));
+}
+
+/** The error itself, or the one that it tells the story of. */
+function statusErrorIn(error: unknown): RegistryStatusError | undefined {
+  if (error instanceof RegistryStatusError) return error;
+  return error instanceof PodwrightError && error.cause instanceof RegistryStatusError ? error.cause : undefined;
 }
 
 export type Retry<T> = {
@@ -61,7 +68,7 @@ export async function withRetries<T>({
       failures = progress() > before ? 1 : failures + 1;
       const hopeless = failures > policy.maxFailures || failuresInAll > policy.maxFailuresInAll;
       if (hopeless || !isRetryable(error)) throw error;
-      const asked = error instanceof RegistryStatusError ? Math.min(error.retryAfterMs, maxRetryAfterMs) : 0;
+      const asked = Math.min(statusErrorIn(error)?.retryAfterMs ?? 0, maxRetryAfterMs);
       const delayMs = Math.min(policy.initialDelayMs * 2 ** (failures - 1), policy.maxDelayMs);
       await sleep(Math.max(asked, delayMs), signal);
     }

@@ -1,0 +1,153 @@
+import { statfs } from 'node:fs/promises';
+import { Limiter, PodwrightError } from '@podwright/base';
+import type { ContentStore } from '../content/content-store.ts';
+import type { NewImage } from './image-records.ts';
+import { type LayerSnapshots, type LayerStep, layerSteps } from './layer-snapshots.ts';
+import type { Lease } from './leases.ts';
+import { type Descriptor, type ImageManifest, manifestLimits, parseImageConfig, parseManifest } from './manifest.ts';
+import type { ImageConfig } from './oci-image.ts';
+import { canRun, formatPlatform, type Platform, pickPlatform } from './platform.ts';
+import type { TransferTracker } from './transfer-progress.ts';
+
+/** Where an image comes from: a registry, a layout folder, or the content store itself. */
+export interface BlobSource {
+  /** The manifest or index of a descriptor, not more than `manifestLimits.manifestBytes`. */
+  readManifest(descriptor: Descriptor): Promise<Buffer>;
+  /** Brings a config or a layer into the content store, verified. */
+  fetchBlob(descriptor: Descriptor, signal: AbortSignal, onProgress: (bytes: number) => void): Promise<void>;
+}
+
+export type ImageInstallerOptions = {
+  content: ContentStore;
+  layers: LayerSnapshots;
+  platform: Platform;
+  /** Where the content is, for the question whether it fits. */
+  root: string;
+  parallelDownloads: number;
+};
+
+/** One image to bring in. `what` begins error messages. */
+export type Installation = {
+  what: string;
+  target: Descriptor;
+  source: BlobSource;
+  lease: Lease;
+  tracker: TransferTracker;
+  signal: AbortSignal;
+};
+
+/** An image whose content and snapshots are there; it only lacks its names and its record. */
+export type InstalledImage = Omit<NewImage, 'tags' | 'digests'>;
+
+type Found = { manifest: ImageManifest; manifestDigest: string; visited: string[] };
+
+/**
+ * Brings an image's content and snapshots into place: from a manifest or index down to unpacked layers. Downloads run at
+ * once, up to a limit; each layer is unpacked as soon as it and those below it are there. Whatever is touched is
+ * held by the installation's lease; the caller records the image before it gives the lease back.
+ */
+export class ImageInstaller {
+  readonly #options: ImageInstallerOptions;
+
+  constructor(options: ImageInstallerOptions) {
+    this.#options = options;
+  }
+
+  async install(installation: Installation): Promise<InstalledImage> {
+    const { tracker, lease } = installation;
+    const found = await this.#findManifest(installation, installation.target, []);
+    const { manifest, manifestDigest, visited } = found;
+    const config = await this.#fetchConfig(installation, manifest);
+    const steps = layerSteps(manifest.layers, config.rootfs.diff_ids);
+    const content = [...visited, manifest.config.digest, ...manifest.layers.map(({ digest }) => digest)];
+    const chain = steps.map(({ chainId }) => chainId);
+    lease.hold(...content, ...chain);
+    tracker.startDownloads([manifest.config, ...manifest.layers], steps.length);
+    tracker.setBlobBytes(manifest.config.digest, manifest.config.size);
+    await this.#checkSpace(installation, manifest.layers);
+    await this.#bringLayers(installation, steps);
+    const sizeBytes = [manifest.config, ...manifest.layers].reduce((sum, { size }) => sum + size, 0);
+    return { id: manifest.config.digest, manifestDigest, config, chain, content, sizeBytes };
+  }
+
+  /** Goes down from an index to the manifest for this machine; each step is kept in the content store. */
+  async #findManifest(installation: Installation, descriptor: Descriptor, above: string[]): Promise<Found> {
+    const { content, platform } = this.#options;
+    const { what, source, lease } = installation;
+    lease.hold(descriptor.digest);
+    await content.ingest(descriptor, async (writer) => writer.write(await source.readManifest(descriptor)));
+    const data = await content.readSmall(descriptor.digest, manifestLimits.manifestBytes);
+    const parsed = parseManifest(data, descriptor.mediaType, what);
+    const visited = [...above, descriptor.digest];
+    if (parsed.kind === 'manifest') return { manifest: parsed, manifestDigest: descriptor.digest, visited };
+    if (visited.length > manifestLimits.indexDepth) {
+      throw new PodwrightError('invalid_argument', `${what}: more than ${manifestLimits.indexDepth} nested indexes`);
+    }
+    const picked = pickPlatform(parsed.manifests, platform);
+    if (picked !== undefined) return this.#findManifest(installation, picked, visited);
+    const offered = parsed.manifests.flatMap((entry) => (entry.platform ? [formatPlatform(entry.platform)] : []));
+    throw noPlatform(what, platform, offered);
+  }
+
+  async #fetchConfig(installation: Installation, { config, layers }: ImageManifest): Promise<ImageConfig> {
+    const { content, platform } = this.#options;
+    const { what, source, lease, signal } = installation;
+    if (config.size > manifestLimits.configBytes) {
+      const limit = `${config.size} bytes, more than ${manifestLimits.configBytes}`;
+      throw new PodwrightError('resource_exhausted', `${what}: its config has ${limit}`);
+    }
+    lease.hold(config.digest);
+    await source.fetchBlob(config, signal, () => undefined);
+    const data = await content.readSmall(config.digest, manifestLimits.configBytes);
+    const parsed = parseImageConfig(data, layers.length, `${what}: its config`);
+    if (parsed.architecture !== '' && !canRun(platform, parsed)) {
+      throw noPlatform(what, platform, [formatPlatform(parsed)]);
+    }
+    return parsed;
+  }
+
+  /** Says at once that the layers cannot fit; while they come the disk may still become full. */
+  async #checkSpace({ what }: Installation, layers: Descriptor[]): Promise<void> {
+    const { content, root } = this.#options;
+    const present = await Promise.all(layers.map((layer) => content.has(layer)));
+    const missing = new Map(layers.flatMap(({ digest, size }, index) => (present[index] ? [] : [[digest, size]])));
+    const neededBytes = [...missing.values()].reduce((sum, size) => sum + size, 0);
+    const { bavail, bsize } = await statfs(root);
+    if (neededBytes <= bavail * bsize) return;
+    throw new PodwrightError(
+      'resource_exhausted',
+      `${what}: its layers take ${neededBytes} bytes, ${root} has ${bavail * bsize} free; remove images with \`podwright prune\``,
+    );
+  }
+
+  async #bringLayers({ source, tracker, signal }: Installation, steps: LayerStep[]): Promise<void> {
+    const failure = new AbortController();
+    const either = AbortSignal.any([signal, failure.signal]);
+    const limiter = new Limiter(this.#options.parallelDownloads);
+    const downloads = steps.map(({ descriptor }) =>
+      limiter.run(async () => {
+        either.throwIfAborted();
+        await source.fetchBlob(descriptor, either, (bytes) => tracker.setBlobBytes(descriptor.digest, bytes));
+      }),
+    );
+    const all = Promise.all(downloads).then(() => tracker.finishDownloads());
+    all.catch((error: unknown) => failure.abort(error)); // the first failure ends the rest
+    try {
+      for (const [index, step] of steps.entries()) {
+        await downloads[index];
+        await this.#options.layers.unpack(step, either);
+        tracker.finishLayer();
+      }
+      await all;
+    } catch (error) {
+      failure.abort(error);
+      await Promise.allSettled(downloads);
+      throw failure.signal.reason;
+    }
+  }
+}
+
+function noPlatform(what: string, machine: Platform, offered: string[]): PodwrightError {
+  const list = offered.length === 0 ? 'none' : [...new Set(offered)].slice(0, 20).join(', ');
+  return new PodwrightError('not_found', `${what}: no image for ${formatPlatform(machine)}; there is: ${list}`);
+}

@@ -1,0 +1,106 @@
+import type { Broadcast, Logger } from '@podwright/base';
+import type { ContentStore } from '../content/content-store.ts';
+import { sha256Digest } from '../content/digest.ts';
+import type { BlobSource, ImageInstaller, InstalledImage } from './image-install.ts';
+import type { ImageRecords } from './image-records.ts';
+import type { RegistryAuth, TransferProgress } from './image-service.ts';
+import type { Leases } from './leases.ts';
+import { formatReference, parseReference, type Reference, repositoryOf } from './reference.ts';
+import { Authorizer } from './registry/authorizer.ts';
+import { downloadBlob } from './registry/blob-download.ts';
+import type { HttpClient } from './registry/http-client.ts';
+import { RegistryClient, type Resolved } from './registry/registry-client.ts';
+import { loadRegistryHosts } from './registry/registry-hosts.ts';
+import type { RetryPolicy } from './registry/retry.ts';
+import { SharedTasks } from './shared-task.ts';
+import { TransferTracker } from './transfer-progress.ts';
+
+export type ImagePullerOptions = {
+  content: ContentStore;
+  installer: ImageInstaller;
+  records: ImageRecords;
+  leases: Leases;
+  http: HttpClient;
+  registryConfigDir: string;
+  retryPolicy: RetryPolicy;
+  progress: Broadcast<TransferProgress>;
+  logger: Logger;
+};
+
+/** Pulls images from registries. Calls for one reference with the same credentials share one pull. */
+export class ImagePuller {
+  readonly #options: ImagePullerOptions;
+  readonly #tasks = new SharedTasks();
+
+  constructor(options: ImagePullerOptions) {
+    this.#options = options;
+  }
+
+  /** Pulls what `text` stands for now and returns the image's id. Names move to it from the image that had them. */
+  pull(text: string, auth: RegistryAuth, signal: AbortSignal): Promise<string> {
+    const reference = parseReference(text);
+    // whose credentials differ must not get by on what another one may see
+    const key = `${formatReference(reference)} ${sha256Digest(JSON.stringify(Object.entries(auth).sort()))}`;
+    return this.#tasks.run(key, signal, (shared) => this.#track(reference, auth, shared));
+  }
+
+  /** Ends when no pull runs any more. */
+  idle(): Promise<void> {
+    return this.#tasks.idle();
+  }
+
+  async #track(reference: Reference, auth: RegistryAuth, signal: AbortSignal): Promise<string> {
+    const { progress, logger } = this.#options;
+    const name = formatReference(reference);
+    const tracker = new TransferTracker(progress, name);
+    const startedAtMs = Date.now();
+    try {
+      const image = await this.#pull(reference, { auth, tracker, signal });
+      logger.info({ image: name, id: image.id, bytes: image.sizeBytes, ms: Date.now() - startedAtMs }, 'pulled image');
+      tracker.finish();
+      return image.id;
+    } catch (error) {
+      tracker.fail(error);
+      throw error;
+    }
+  }
+
+  async #pull(
+    reference: Reference,
+    { auth, tracker, signal }: { auth: RegistryAuth; tracker: TransferTracker; signal: AbortSignal },
+  ): Promise<InstalledImage> {
+    const { installer, records, leases } = this.#options;
+    const name = formatReference(reference);
+    const client = await this.#connect(reference, auth, signal);
+    const resolved = await client.resolve();
+    const target = resolved.descriptor;
+    using lease = leases.open();
+    const source = this.#source(client, resolved);
+    const image = await installer.install({ what: `pull ${name}`, target, source, lease, tracker, signal });
+    records.put({
+      ...image,
+      tags: reference.digest === undefined ? [name] : [],
+      digests: [`${repositoryOf(reference)}@${target.digest}`],
+    });
+    return image;
+  }
+
+  async #connect(reference: Reference, auth: RegistryAuth, signal: AbortSignal): Promise<RegistryClient> {
+    const { http, registryConfigDir, retryPolicy } = this.#options;
+    const hosts = await loadRegistryHosts(registryConfigDir, reference.domain);
+    const authorizer = new Authorizer({ http, auth, repositoryPath: reference.path, signal });
+    return new RegistryClient({ http, authorizer, hosts, reference, retryPolicy, signal });
+  }
+
+  #source(client: RegistryClient, resolved: Resolved): BlobSource {
+    const { content, retryPolicy } = this.#options;
+    return {
+      readManifest: async (descriptor) =>
+        resolved.data !== undefined && descriptor.digest === resolved.descriptor.digest
+          ? resolved.data
+          : client.fetchManifest(descriptor),
+      fetchBlob: (descriptor, signal, onProgress) =>
+        downloadBlob({ client, content, descriptor, retryPolicy, signal, onProgress }),
+    };
+  }
+}

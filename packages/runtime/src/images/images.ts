@@ -1,0 +1,162 @@
+import { Broadcast, type Logger, PodwrightError } from '@podwright/base';
+import { ContentStore } from '../content/content-store.ts';
+import type { MetadataDatabase } from '../metadata/database.ts';
+import type { Snapshotter } from '../snapshots/snapshotter.ts';
+import type { UnpackLayer } from '../unpack/unpack-options.ts';
+import { GarbageCollector } from './image-gc.ts';
+import { ImageInstaller } from './image-install.ts';
+import { ImageLoader } from './image-load.ts';
+import { canonicalName, findImage } from './image-lookup.ts';
+import { ImagePuller } from './image-pull.ts';
+import { ImageRecords, type StoredImage } from './image-records.ts';
+import { recoverImages } from './image-recover.ts';
+import { saveImages } from './image-save.ts';
+import type { ImageRecord, ImageService, RegistryAuth, TransferProgress } from './image-service.ts';
+import { ImageUsage } from './image-usage.ts';
+import { LayerSnapshots } from './layer-snapshots.ts';
+import { Leases } from './leases.ts';
+import { linuxPlatform } from './platform.ts';
+import { HttpClient } from './registry/http-client.ts';
+import { defaultRetryPolicy, type RetryPolicy } from './registry/retry.ts';
+
+export type ImageServiceOptions = {
+  /** Lasting data; the content goes to `<root>/content`. */
+  root: string;
+  database: MetadataDatabase;
+  snapshotter: Snapshotter;
+  unpackLayer: UnpackLayer;
+  /** Folder with a `hosts.toml` a registry. */
+  registryConfigDir: string;
+  logger: Logger;
+  /** Architecture of the machine, as Node.js, the kernel or Go call it. */
+  arch: string;
+  /** Names of images that must never be collected. */
+  pinnedImages?: string[];
+  /** Downloads of one pull that run at once (3, as containerd's max_concurrent_downloads). */
+  parallelDownloads?: number;
+  /** A connection without a byte for so long is given up and tried again (60 s). */
+  stallTimeoutMs?: number;
+  retryPolicy?: RetryPolicy;
+  /** Where the proxy settings are looked up (the process's environment). */
+  environment?: NodeJS.ProcessEnv;
+  /** Ends the recovery of images that must be unpacked again. */
+  signal?: AbortSignal;
+};
+
+/** Opens the images below `root`: repairs what a crash left, and removes what nothing needs. */
+export async function createImageService(options: ImageServiceOptions): Promise<Images> {
+  const { root, database, snapshotter, unpackLayer, logger } = options;
+  const content = await ContentStore.open(root);
+  const layers = new LayerSnapshots({ content, snapshotter, unpackLayer });
+  const records = new ImageRecords(database);
+  const signal = options.signal ?? new AbortController().signal;
+  await recoverImages({ content, layers, snapshotter, records, logger, signal });
+  const images = new Images(options, { content, layers, records });
+  await images.collectGarbage();
+  return images;
+}
+
+type Stores = { content: ContentStore; layers: LayerSnapshots; records: ImageRecords };
+
+/** The image room: content, registries, archives and records behind the `ImageService` contract. */
+export class Images implements ImageService {
+  readonly #stores: Stores;
+  readonly #leases = new Leases();
+  readonly #progress = new Broadcast<TransferProgress>();
+  readonly #http: HttpClient;
+  readonly #puller: ImagePuller;
+  readonly #loader: ImageLoader;
+  readonly #collector: GarbageCollector;
+  readonly #usage: ImageUsage;
+  readonly #pinned: string[];
+
+  constructor(options: ImageServiceOptions, stores: Stores) {
+    const { root, snapshotter, logger, registryConfigDir, stallTimeoutMs = 60_000 } = options;
+    const { parallelDownloads = 3, retryPolicy = defaultRetryPolicy, environment = process.env } = options;
+    const platform = linuxPlatform(options.arch);
+    const shared = { ...stores, leases: this.#leases, progress: this.#progress };
+    const installer = new ImageInstaller({ ...stores, platform, root, parallelDownloads });
+    this.#stores = stores;
+    this.#pinned = options.pinnedImages ?? [];
+    this.#http = new HttpClient({ stallTimeoutMs, environment });
+    this.#puller = new ImagePuller({ ...shared, installer, http: this.#http, registryConfigDir, retryPolicy, logger });
+    this.#loader = new ImageLoader({ ...shared, installer, platform });
+    this.#collector = new GarbageCollector({ ...shared, snapshotter });
+    this.#usage = new ImageUsage({ root, snapshotter, content: stores.content });
+  }
+
+  async pull(reference: string, options: { auth?: RegistryAuth; signal: AbortSignal }): Promise<ImageRecord> {
+    return this.#require(await this.#puller.pull(reference, options.auth ?? {}, options.signal));
+  }
+
+  async load(path: string, options: { signal: AbortSignal; name?: string }): Promise<ImageRecord[]> {
+    try {
+      return (await this.#loader.load(path, options)).map((id) => this.#require(id));
+    } finally {
+      await this.collectGarbage(); // an archive may hold more than its images need
+    }
+  }
+
+  async save(references: string[], path: string, options: { signal: AbortSignal }): Promise<void> {
+    const { content, records } = this.#stores;
+    const chosen = new Map<string, { image: StoredImage; names: string[] }>();
+    for (const reference of references) {
+      const image = this.#requireStored(reference);
+      const names = chosen.get(image.id)?.names ?? [];
+      const name = canonicalName(reference);
+      const added = name !== undefined && image.repoTags.includes(name) ? [name] : image.repoTags;
+      chosen.set(image.id, { image, names: [...new Set([...names, ...added])] });
+    }
+    using lease = this.#leases.open();
+    for (const id of chosen.keys()) lease.hold(...records.needsOf(id));
+    await saveImages([...chosen.values()], { path, content, signal: options.signal });
+  }
+
+  find(reference: string): ImageRecord | undefined {
+    return findImage(this.list(), reference);
+  }
+
+  list(): ImageRecord[] {
+    return this.#stores.records
+      .list()
+      .map(({ chain: _chain, ...image }) => ({ ...image, pinned: this.#isPinned(image) }));
+  }
+
+  async remove(reference: string): Promise<void> {
+    this.#stores.records.remove(this.#requireStored(reference).id);
+    await this.collectGarbage();
+  }
+
+  collectGarbage(): Promise<void> {
+    return this.#collector.collect();
+  }
+
+  usage(): Promise<{ mountpoint: string; sizeBytes: number; inodes: number }> {
+    return this.#usage.read();
+  }
+
+  transfers(signal: AbortSignal): AsyncIterable<TransferProgress> {
+    return this.#progress.subscribe(signal);
+  }
+
+  /** Waits for the pulls that run, which their callers' signals end, and closes the connections to registries. */
+  async close(): Promise<void> {
+    await this.#puller.idle();
+    this.#http.close();
+  }
+
+  #isPinned(image: Omit<ImageRecord, 'pinned'>): boolean {
+    return this.#pinned.some((name) => findImage([image], name) !== undefined);
+  }
+
+  #require(reference: string): ImageRecord {
+    const image = this.find(reference);
+    if (image !== undefined) return image;
+    throw new PodwrightError('not_found', `image "${reference}" not found; \`podwright images\` lists what is there`);
+  }
+
+  #requireStored(reference: string): StoredImage {
+    const { id } = this.#require(reference);
+    return this.#stores.records.list().find((image) => image.id === id)!;
+  }
+}

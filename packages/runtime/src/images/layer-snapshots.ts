@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import {
+  describeUndoFailures,
+  isAlreadyExists,
+  isNotFound,
+  KeyedLock,
+  PodwrightError,
+  Undo,
+  wrapError,
+} from '@podwright/base';
+import type { ContentStore } from '../content/content-store.ts';
+import { chainIds } from '../content/digest.ts';
+import type { Snapshotter } from '../snapshots/snapshotter.ts';
+import type { UnpackLayer } from '../unpack/unpack-options.ts';
+import type { Descriptor } from './manifest.ts';
+
+/** Begins the key of a snapshot that a layer is being unpacked into; what bears it at a start was left by a crash. */
+export const unpackKeyPrefix = 'unpack-';
+
+/** One layer of an image: its blob, and what it must unpack to. */
+export type LayerStep = { descriptor: Descriptor; diffId: string; chainId: string; parentChainId: string };
+
+/** The layers of a manifest with the chain ids that their diff ids lead to, bottom first. */
+export function layerSteps(layers: Descriptor[], diffIds: string[]): LayerStep[] {
+  const chain = chainIds(diffIds);
+  return layers.map((descriptor, index) => ({
+    descriptor,
+    diffId: diffIds[index]!,
+    chainId: chain[index]!,
+    parentChainId: chain[index - 1] ?? '',
+  }));
+}
+
+export type LayerSnapshotsOptions = { content: ContentStore; snapshotter: Snapshotter; unpackLayer: UnpackLayer };
+
+/** Packed layers as committed snapshots under their chain ids; images that share a layer share its snapshot. */
+export class LayerSnapshots {
+  readonly #options: LayerSnapshotsOptions;
+  readonly #locks = new KeyedLock();
+
+  constructor(options: LayerSnapshotsOptions) {
+    this.#options = options;
+  }
+
+  async has(chainId: string): Promise<boolean> {
+    try {
+      return (await this.#options.snapshotter.stat(chainId)).kind === 'committed';
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Unpacks a layer onto its parent, which must be there, unless that was done before. `data_loss` for a wrong diff id. */
+  unpack(step: LayerStep, signal: AbortSignal): Promise<void> {
+    const work = async () => {
+      if (!(await this.has(step.chainId))) await this.#unpack(step, signal);
+    };
+    return this.#locks.run(step.chainId, work, signal);
+  }
+
+  /** Removes the snapshot if `isUnneeded` still says so once nobody is making it. False if others build on it. */
+  removeIf(chainId: string, isUnneeded: () => boolean): Promise<boolean> {
+    return this.#locks.run(chainId, async () => {
+      if (!isUnneeded()) return false;
+      try {
+        await this.#options.snapshotter.remove(chainId);
+        return true;
+      } catch (error) {
+        if (error instanceof PodwrightError && ['not_found', 'failed_precondition'].includes(error.code)) return false;
+        throw error;
+      }
+    });
+  }
+
+  async #unpack(step: LayerStep, signal: AbortSignal): Promise<void> {
+    const { snapshotter } = this.#options;
+    const key = `${unpackKeyPrefix}${randomBytes(8).toString('hex')}`;
+    const undo = new Undo();
+    try {
+      await snapshotter.prepare(key, step.parentChainId);
+      undo.add(`remove snapshot ${key}`, () => snapshotter.remove(key));
+      await this.#fill(key, step, signal);
+      await snapshotter.commit(step.chainId, key);
+    } catch (error) {
+      const failures = await undo.run();
+      if (isAlreadyExists(error)) return;
+      if (signal.aborted) throw signal.reason;
+      const rest = failures.length === 0 ? '' : ` (and then ${describeUndoFailures(failures)})`;
+      throw wrapError(`unpack layer ${step.descriptor.digest}${rest}`, error);
+    }
+  }
+
+  async #fill(key: string, { descriptor, diffId }: LayerStep, signal: AbortSignal): Promise<void> {
+    const { content, snapshotter, unpackLayer } = this.#options;
+    const target = await snapshotter.unpackTarget(key);
+    const { mediaType, digest } = descriptor;
+    const result = await unpackLayer({ blobPath: content.path(digest), mediaType, ...target, signal });
+    if (result.diffId !== diffId) {
+      throw new PodwrightError('data_loss', `it unpacks to ${result.diffId}, the config says ${diffId}`);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { raceAbort } from '@podwright/base';
+
+type Running = { promise: Promise<unknown>; controller: AbortController; callers: number };
+
+/**
+ * Work that callers of one key share while it runs. A caller that goes away leaves it to the others; when the last one has
+ * gone it is aborted. (Unlike `SharedWork` of the metadata room, whose work outlives its callers.)
+ */
+export class SharedTasks {
+  readonly #running = new Map<string, Running>();
+
+  async run<T>(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    const task = this.#running.get(key) ?? this.#start(key, work);
+    task.callers++;
+    try {
+      return await raceAbort(task.promise as Promise<T>, signal);
+    } finally {
+      task.callers--;
+      if (task.callers === 0) {
+        // who asks from now on must not join work that is being aborted
+        if (this.#running.get(key) === task) this.#running.delete(key);
+        task.controller.abort(signal.reason);
+      }
+    }
+  }
+
+  /** Ends when all that runs has ended, however it ends. */
+  async idle(): Promise<void> {
+    await Promise.allSettled([...this.#running.values()].map(({ promise }) => promise));
+  }
+
+  #start(key: string, work: (signal: AbortSignal) => Promise<unknown>): Running {
+    const controller = new AbortController();
+    const task: Running = { promise: work(controller.signal), controller, callers: 0 };
+    task.promise
+      .finally(() => {
+        if (this.#running.get(key) === task) this.#running.delete(key);
+      })
+      .catch(() => undefined); // its callers hear of it
+    this.#running.set(key, task);
+    return task;
+  }
+}

@@ -1,0 +1,62 @@
+import { type Broadcast, errorMessage } from '@podwright/base';
+import type { TransferProgress } from './image-service.ts';
+
+/** Shortest time between two values of one transfer whose phase is the same. */
+const intervalMs = 100;
+
+/** Keeps the figures of one pull or load and publishes them: every change of phase, and bytes at most ten times a second. */
+export class TransferTracker {
+  readonly #broadcast: Broadcast<TransferProgress>;
+  readonly #bytes = new Map<string, number>();
+  readonly #progress: TransferProgress;
+  #publishedAtMs = 0;
+
+  constructor(broadcast: Broadcast<TransferProgress>, reference: string) {
+    this.#broadcast = broadcast;
+    this.#progress = { reference, phase: 'resolving', doneBytes: 0, totalBytes: 0, layersDone: 0, layersTotal: 0 };
+    this.#publish();
+  }
+
+  /** The blobs are known now, and the downloads begin. */
+  startDownloads(blobs: { digest: string; size: number }[], layersTotal: number): void {
+    const sizes = new Map(blobs.map(({ digest, size }) => [digest, size]));
+    this.#progress.totalBytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    this.#progress.layersTotal = layersTotal;
+    this.#setPhase('downloading');
+  }
+
+  /** So many bytes of a blob are there. */
+  setBlobBytes(digest: string, bytes: number): void {
+    this.#progress.doneBytes += bytes - (this.#bytes.get(digest) ?? 0);
+    this.#bytes.set(digest, bytes);
+    if (Date.now() - this.#publishedAtMs >= intervalMs) this.#publish();
+  }
+
+  finishDownloads(): void {
+    this.#setPhase('unpacking');
+  }
+
+  finishLayer(): void {
+    this.#progress.layersDone++;
+    this.#publish();
+  }
+
+  finish(): void {
+    this.#setPhase('done');
+  }
+
+  fail(error: unknown): void {
+    this.#progress.error = errorMessage(error);
+    this.#setPhase('failed');
+  }
+
+  #setPhase(phase: TransferProgress['phase']): void {
+    this.#progress.phase = phase;
+    this.#publish();
+  }
+
+  #publish(): void {
+    this.#publishedAtMs = Date.now();
+    this.#broadcast.publish({ ...this.#progress });
+  }
+}
