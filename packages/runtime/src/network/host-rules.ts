@@ -39,11 +39,11 @@ export class HostRules {
   /** Removes every rule and chain, of both kinds. */
   async remove(): Promise<void> {
     const { bridge, subnets } = this.#ruleset;
-    if (await hasProgram('nft')) await run('nft', ['-f', '-'], nftRemoval(bridge));
+    await run('nft', ['-f', '-'], nftRemoval(bridge)).catch((error) => this.#unusable('nft', error));
     for (const subnet of subnets) {
-      if (!(await hasProgram(restore(subnet)))) continue;
       for (const chain of [masqueradeChain(subnet), forwardChain(subnet)]) {
-        const input = removalInput(bridge, chain, await saved(subnet, chain));
+        const current = await this.#savedIfUsable(subnet, chain);
+        const input = current === undefined ? undefined : removalInput(bridge, chain, current);
         if (input !== undefined) await restoreChain(subnet, input);
       }
     }
@@ -53,7 +53,7 @@ export class HostRules {
     try {
       await run('nft', ['-f', '-'], nftMasquerade(this.#ruleset));
     } catch (error) {
-      this.#logger.debug({ error: errorMessage(error) }, 'nft cannot be used, masquerading by iptables');
+      this.#unusable('nft', error);
       await this.#masqueradeByIptables();
     }
   }
@@ -66,13 +66,22 @@ export class HostRules {
     }
   }
 
-  /** Without iptables there is no FORWARD chain of iptables either; nft tables of the host's owner are not ours to edit. */
+  /** The host owner's own nft tables are not ours to edit, so that only iptables' chain gets rules. */
   async #acceptForwarding(subnet: Subnet): Promise<void> {
-    if (!(await hasProgram(restore(subnet)))) return;
     const { bridge } = this.#ruleset;
     const chain = forwardChain(subnet);
-    const current = await saved(subnet, chain);
-    if (filtersForwarding(bridge, current)) await restoreChain(subnet, restoreInput(bridge, chain, current));
+    const current = await this.#savedIfUsable(subnet, chain);
+    if (current === undefined || !filtersForwarding(bridge, current)) return;
+    await restoreChain(subnet, restoreInput(bridge, chain, current));
+  }
+
+  /** A host on which iptables cannot even list a table has nothing in it. */
+  async #savedIfUsable(subnet: Subnet, chain: IptablesChain): Promise<string | undefined> {
+    return await saved(subnet, chain).catch((error) => this.#unusable(save(subnet), error));
+  }
+
+  #unusable(program: string, error: unknown): undefined {
+    this.#logger.debug({ program, error: errorMessage(error) }, 'program of the packet filter cannot be used');
   }
 }
 
