@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { errorCode, isUnimplemented, PodwrightError, silentLogger, waitFor } from '@podwright/base';
+import { ImageService, RuntimeService } from '../messages.ts';
+import { type CriServerOptions, createCriServer } from '../server/create-server.ts';
+import { grpcServiceDefinition } from '../service-definition.ts';
+import { type ConnectOptions, connectCri } from './connect.ts';
+
+const logger = silentLogger;
+
+async function scratch(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'podwright-cri-'));
+  t.after(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+async function serve(t: TestContext, options: Partial<CriServerOptions> & { socket: string }) {
+  const version = async () => ({ version: '0.1.0', runtimeName: 'ours' });
+  const server = await createCriServer({ logger, handlers: { runtime: { version }, image: {} }, ...options });
+  t.after(() => server.close(0));
+  return server;
+}
+
+async function client(t: TestContext, options: Partial<ConnectOptions> & { runtimeEndpoint: string }) {
+  const connected = await connectCri({ logger, ...options });
+  t.after(() => connected.close());
+  return connected;
+}
+
+/** A runtime of other people: bare grpc-js, and the calls that it was asked. */
+async function foreignRuntime(t: TestContext, socket: string, packageName: string) {
+  const asked: string[] = [];
+  const server = new Server();
+  for (const service of [RuntimeService, ImageService]) {
+    const definition = grpcServiceDefinition(service, { packageName });
+    const answer = (name: string) => (_call: unknown, reply: (error: object | null, value?: object) => void) => {
+      asked.push(name);
+      if (name === 'status') reply({ code: status.UNIMPLEMENTED, details: 'Status: not in this runtime' });
+      else reply(null, {});
+    };
+    server.addService(definition, Object.fromEntries(Object.keys(definition).map((name) => [name, answer(name)])));
+  }
+  await new Promise<void>((resolve, reject) => {
+    server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
+  t.after(() => server.forceShutdown());
+  return asked;
+}
+
+test('v1 is taken where there is v1', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  await foreignRuntime(t, socket, 'runtime.v1');
+  assert.equal((await client(t, { runtimeEndpoint: socket })).apiVersion, 'v1');
+});
+
+test('v1alpha2 is taken where there is no v1, and kept', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  const asked = await foreignRuntime(t, socket, 'runtime.v1alpha2');
+  const cri = await client(t, { runtimeEndpoint: `unix://${socket}` });
+  assert.equal(cri.apiVersion, 'v1alpha2');
+  await assert.rejects(cri.runtime.status({}), { code: 'unimplemented', message: 'Status: not in this runtime' });
+  await cri.image.listImages({});
+  assert.deepEqual(asked, ['version', 'status', 'listImages']);
+});
+
+test('an UNIMPLEMENTED call does not change the version that was found', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  const cri = await client(t, { runtimeEndpoint: (await serve(t, { socket })).endpoint });
+  await assert.rejects(cri.runtime.status({}), {
+    message: 'method Status of runtime.v1.RuntimeService is not implemented',
+  });
+  assert.equal((await cri.runtime.version({})).runtimeName, 'ours');
+  await assert.rejects(cri.transfers.save({}), isUnimplemented);
+});
+
+test('other failures than UNIMPLEMENTED do not lead to v1alpha2', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  const asked: string[] = [];
+  const version = async (_request: unknown, { service }: { service: string }) => {
+    asked.push(service);
+    throw new PodwrightError('internal', 'still starting');
+  };
+  await serve(t, { socket, handlers: { runtime: { version }, image: {} } });
+  await assert.rejects(connectCri({ runtimeEndpoint: socket, logger, connectTimeoutMs: 200 }), {
+    code: 'unavailable',
+    message: /still starting \(tried for 200 ms\)/,
+  });
+  assert.deepEqual(new Set(asked), new Set(['runtime.v1.RuntimeService']));
+});
+
+test('an endpoint that is no CRI runtime is named as such', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  await foreignRuntime(t, socket, 'other.v1');
+  await assert.rejects(connectCri({ runtimeEndpoint: socket, logger }), {
+    code: 'unimplemented',
+    message: /serves no CRI RuntimeService \(asked for v1 and v1alpha2\)/,
+  });
+});
+
+test('a runtime that comes up later is waited for', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  const connecting = client(t, { runtimeEndpoint: socket, connectTimeoutMs: 5000 });
+  await serve(t, { socket });
+  assert.equal((await connecting).apiVersion, 'v1');
+});
+
+test('a runtime that never comes up is reported with its endpoint and the reason', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  await assert.rejects(connectCri({ runtimeEndpoint: socket, logger, connectTimeoutMs: 100 }), {
+    code: 'unavailable',
+    message: new RegExp(`^connect to the container runtime at unix://${socket}: .*ENOENT.*; is it running\\?$`),
+  });
+});
+
+test('waiting for a runtime ends when it is aborted', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  const connecting = connectCri({ runtimeEndpoint: socket, logger, signal: AbortSignal.timeout(50) });
+  await assert.rejects(connecting, { name: 'TimeoutError' });
+});
+
+test('the client finds the runtime again after it has restarted', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  const first = await serve(t, { socket });
+  const cri = await client(t, { runtimeEndpoint: socket });
+  await first.close(0);
+  await assert.rejects(cri.runtime.version({}), { code: 'unavailable' });
+  await serve(t, { socket });
+  const again = () => cri.runtime.version({}).catch(() => undefined);
+  await waitFor(again, { intervalMs: 10, signal: AbortSignal.timeout(4000) });
+});
+
+test('images can be somewhere else', async (t) => {
+  const directory = await scratch(t);
+  const runtime = await serve(t, { socket: join(directory, 'runtime.sock') });
+  const pullImage = async () => ({ imageRef: 'from the image endpoint' });
+  const imageFsInfo = async () => ({});
+  const handlers = { runtime: {}, image: { pullImage, imageFsInfo } };
+  const image = await serve(t, { socket: join(directory, 'image.sock'), handlers });
+  const cri = await client(t, { runtimeEndpoint: runtime.endpoint, imageEndpoint: image.endpoint });
+  assert.equal((await cri.image.pullImage({})).imageRef, 'from the image endpoint');
+  assert.equal((await cri.runtime.version({})).runtimeName, 'ours');
+});
+
+test('a call ends with its deadline, or with the reason of its signal', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  const never = () => new Promise<never>(() => undefined);
+  const version = async () => ({ version: '0.1.0' });
+  await serve(t, { socket, handlers: { runtime: { version, status: never }, image: {} } });
+  const cri = await client(t, { runtimeEndpoint: socket });
+  await assert.rejects(cri.runtime.status({}, { timeoutMs: 50 }), { code: 'deadline_exceeded' });
+  const controller = new AbortController();
+  const call = cri.runtime.status({}, { signal: controller.signal });
+  controller.abort(new PodwrightError('aborted', 'changed my mind'));
+  await assert.rejects(call, { message: 'changed my mind' });
+  await assert.rejects(cri.runtime.status({}, { signal: controller.signal }), { message: 'changed my mind' });
+});
+
+test('errors have the class and the words of the runtime, whatever they are', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  const words = 'name "web_default_0" is reserved for "ü%41\n"';
+  const version = async () => ({ version: '0.1.0' });
+  const runPodSandbox = async () => {
+    throw new PodwrightError('already_exists', words);
+  };
+  await serve(t, { socket, handlers: { runtime: { version, runPodSandbox }, image: {} } });
+  const cri = await client(t, { runtimeEndpoint: socket });
+  await assert.rejects(cri.runtime.runPodSandbox({}), {
+    name: 'PodwrightError',
+    code: 'already_exists',
+    message: words,
+  });
+});
+
+test('a stream that fails before anybody reads it fails its reader, not the process', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  await serve(t, { socket });
+  const cri = await client(t, { runtimeEndpoint: socket });
+  const events = cri.runtime.getContainerEvents({});
+  await cri.runtime.version({});
+  await assert.rejects(async () => {
+    for await (const event of events) assert.fail(`unexpected ${event.containerId}`);
+  }, isUnimplemented);
+});
+
+test('a stream that is aborted ends with the reason', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  const version = async () => ({ version: '0.1.0' });
+  async function* getContainerEvents() {
+    yield { containerId: 'c1' };
+    await new Promise(() => undefined);
+  }
+  await serve(t, { socket, handlers: { runtime: { version, getContainerEvents }, image: {} } });
+  const cri = await client(t, { runtimeEndpoint: socket });
+  const controller = new AbortController();
+  const seen: string[] = [];
+  const reading = (async () => {
+    for await (const { containerId } of cri.runtime.getContainerEvents({}, { signal: controller.signal })) {
+      seen.push(containerId);
+      controller.abort();
+    }
+  })();
+  await assert.rejects(reading, (error) => errorCode(error) === 'cancelled');
+  assert.deepEqual(seen, ['c1']);
+});

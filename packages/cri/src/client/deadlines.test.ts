@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defaultTimeoutMs } from './deadlines.ts';
+
+const MINUTE = 60_000;
+
+test('calls have the kubelet’s deadlines', () => {
+  const check = (method: string, timeout: bigint | undefined, expected: number | undefined) =>
+    assert.equal(defaultTimeoutMs(method, { timeout }), expected, `${method} ${timeout}`);
+  check('version', undefined, 2 * MINUTE);
+  check('runPodSandbox', undefined, 4 * MINUTE);
+  check('stopContainer', 30n, 2 * MINUTE + 30_000);
+  check('stopContainer', -1n, 2 * MINUTE);
+  check('checkpointContainer', 0n, 2 * MINUTE);
+  check('execSync', 10n, 2 * MINUTE + 10_000);
+  check('execSync', 0n, undefined);
+  check('pullImage', undefined, undefined);
+  check('getContainerEvents', undefined, undefined);
+  check('streamContainers', undefined, 2 * MINUTE);
+});
