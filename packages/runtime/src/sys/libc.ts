@@ -15,6 +15,7 @@ export type Libc = {
   llistxattr(path: Pointer, list: Pointer, size: number): number;
   lremovexattr(path: Pointer, name: Pointer): number;
   flock(descriptor: number, operation: number): number;
+  lseek(descriptor: number, offset: number, whence: number): number | bigint;
   sethostname(name: Pointer, length: number): number;
   unshare(flags: number): number;
   setns(descriptor: number, type: number): number;
@@ -46,6 +47,7 @@ export function loadLibc(): Libc {
     lgetxattr: bind('long lgetxattr(void *path, void *name, void *value, size_t size)'),
     llistxattr: bind('long llistxattr(void *path, void *list, size_t size)'),
     lremovexattr: bind('int lremovexattr(void *path, void *name)'),
+    lseek: bind('int64_t lseek(int fd, int64_t offset, int whence)'),
     flock: bind('int flock(int fd, int operation)'),
     sethostname: bind('int sethostname(void *name, size_t length)'),
     unshare: bind('int unshare(int flags)'),

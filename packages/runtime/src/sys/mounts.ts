@@ -1,5 +1,5 @@
-import { closeSync, constants, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, constants, openSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import type { Mount } from '../snapshots/snapshotter.ts';
 import { mountFlags, parseMountOptions } from './mount-options.ts';
@@ -33,6 +33,7 @@ function mountOne(system: System, mount: Mount, target: string): void {
       if ((flags & ~(bind | recursive)) !== 0) system.mount(target, { flags: (flags & ~recursive) | remount });
     });
   } else {
+    forgetVolatile(mount);
     withData(mount, data, (text) =>
       system.mount(target, { source: mount.source, type: mount.type, flags, data: text }),
     );
@@ -75,6 +76,13 @@ function withData(mount: Mount, data: string[], use: (text: string) => void): vo
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** A mount with `volatile` leaves a mark in its work folder, with which the kernel refuses the next one. */
+function forgetVolatile({ type, options }: Mount): void {
+  const work = options.find((option) => option.startsWith('workdir='))?.slice('workdir='.length);
+  if (type !== 'overlay' || work === undefined || !options.includes('volatile')) return;
+  rmSync(join(work, 'work', 'incompat'), { recursive: true, force: true });
 }
 
 /** The deepest folder that all absolute paths are below. */

@@ -16,6 +16,8 @@ const MNT_DETACH = 2;
 const UMOUNT_NOFOLLOW = 8;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+const SEEK_DATA = 3;
+const SEEK_HOLE = 4;
 const AF_INET = 2;
 const SOCK_DGRAM_CLOEXEC = 0o2000002;
 const SIOCGIFFLAGS = 0x8913;
@@ -93,6 +95,16 @@ export class System {
     if (result === -1 && this.#libc.errno() === constants.errno.EAGAIN) return false;
     this.#check(result, 'flock', `descriptor ${descriptor}`);
     return true;
+  }
+
+  /** The next stretch of an open file from `offset` on that is no hole; undefined if there is none up to its end. */
+  nextData(descriptor: number, offset: number): { start: number; end: number } | undefined {
+    const start = Number(this.#libc.lseek(descriptor, offset, SEEK_DATA));
+    if (start === -1 && this.#libc.errno() === constants.errno.ENXIO) return undefined;
+    this.#check(start, 'lseek', `descriptor ${descriptor}`);
+    const end = Number(this.#libc.lseek(descriptor, start, SEEK_HOLE));
+    this.#check(end, 'lseek', `descriptor ${descriptor}`);
+    return { start, end };
   }
 
   /** Sets the host name of this thread's UTS namespace. */

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  ftruncateSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { openDatabase } from '../../packages/runtime/src/metadata/database.ts';
+import { openSnapshotter } from '../../packages/runtime/src/snapshots/open-snapshotter.ts';
+import { snapshotterSuite } from '../../packages/runtime/src/snapshots/snapshotter.suite.ts';
+import type { Snapshotter } from '../../packages/runtime/src/snapshots/snapshotter.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { describeTree } from './describe-tree.ts';
+import { makeScratch } from './scratch.ts';
+
+const system = loadSystem();
+
+function open(root: string): Snapshotter {
+  mkdirSync(root, { recursive: true });
+  const database = openDatabase(join(root, 'records.db'));
+  return openSnapshotter({ kind: 'native', root, database, system, logger: silentLogger }).snapshotter;
+}
+
+snapshotterSuite('native', { open, system, scratch: makeScratch });
+
+/** A tree with one of everything. */
+function fill(directory: string): void {
+  const at = (name: string) => join(directory, name);
+  mkdirSync(at('folder/below'), { recursive: true });
+  writeFileSync(at('folder/file'), 'content');
+  linkSync(at('folder/file'), at('folder/below/twin'));
+  symlinkSync('../nowhere', at('folder/link'));
+  writeFileSync(Buffer.concat([Buffer.from(at('folder/')), Buffer.from([0xff, 0xfe])]), 'a name that is not UTF-8');
+  execFileSync('mknod', [at('device'), 'b', '7', '300']);
+  execFileSync('mkfifo', ['-m', '640', at('pipe')]);
+  execFileSync('install', ['-m', '6755', '-o', '123', '-g', '45', '/bin/true', at('setuid')]);
+  system.setXattr(at('folder/file'), 'user.binary', Buffer.from([0, 1, 255, 0]));
+  system.setXattr(at('folder'), 'trusted.probe', Buffer.from('x'));
+  const sparse = openSync(at('sparse'), 'w');
+  writeSync(sparse, 'start', 0);
+  writeSync(sparse, 'end', 5_000_000);
+  ftruncateSync(sparse, 1 << 26);
+  closeSync(sparse);
+  utimesSync(at('folder/below'), 1_000_000_000, 1_000_000_000.25);
+}
+
+test('a copy has everything that the original has', async () => {
+  const scratch = makeScratch();
+  const snapshotter = open(join(scratch, 'root'));
+  try {
+    await snapshotter.prepare('filling', '');
+    const original = await snapshotter.layerDirectory('filling');
+    fill(original);
+    await snapshotter.commit('base', 'filling');
+    await snapshotter.prepare('copy', 'base');
+    const copy = await snapshotter.layerDirectory('copy');
+    assert.deepEqual(describeTree(copy, { system }), describeTree(original, { system }));
+    const [file, twin] = [lstatSync(join(copy, 'folder/file')), lstatSync(join(copy, 'folder/below/twin'))];
+    assert.equal(file.ino, twin.ino);
+    assert.ok(lstatSync(join(copy, 'sparse')).blocks * 512 < 1 << 20, 'the holes were filled');
+    const { sizeBytes } = await snapshotter.usage('copy');
+    assert.ok(sizeBytes < 1 << 20, `${sizeBytes} bytes`);
+  } finally {
+    await snapshotter.close();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { openDatabase } from '../../packages/runtime/src/metadata/database.ts';
+import { openSnapshotter } from '../../packages/runtime/src/snapshots/open-snapshotter.ts';
+import { snapshotterSuite } from '../../packages/runtime/src/snapshots/snapshotter.suite.ts';
+import type { Snapshotter } from '../../packages/runtime/src/snapshots/snapshotter.ts';
+import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
+import { mountAll } from '../../packages/runtime/src/sys/mounts.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { makeScratch } from './scratch.ts';
+
+const system = loadSystem();
+
+function open(root: string): Snapshotter {
+  mkdirSync(root, { recursive: true });
+  const database = openDatabase(join(root, 'records.db'));
+  return openSnapshotter({ kind: 'overlayfs', root, database, system, logger: silentLogger }).snapshotter;
+}
+
+snapshotterSuite('overlayfs', { open, system, scratch: makeScratch });
+
+test('an image of 128 layers is mounted, each layer in its place', async () => {
+  const scratch = makeScratch();
+  // a long root makes the options longer than the page that mount(2) takes
+  const root = join(scratch, 'a-long-name-of-a-folder'.repeat(3));
+  const snapshotter = open(root);
+  try {
+    let parent = '';
+    for (let layer = 1; layer <= 128; layer++) {
+      await snapshotter.prepare('filling', parent);
+      const directory = await snapshotter.layerDirectory('filling');
+      writeFileSync(join(directory, `file-${layer}`), '');
+      writeFileSync(join(directory, 'last'), String(layer));
+      parent = `layer ${layer}`;
+      await snapshotter.commit(parent, 'filling');
+    }
+    const target = join(scratch, 'mnt');
+    mkdirSync(target);
+    mountAll(system, await snapshotter.prepare('container', parent), target);
+    assert.equal(readFileSync(join(target, 'last'), 'utf8'), '128');
+    for (let layer = 1; layer <= 128; layer++) assert.ok(existsSync(join(target, `file-${layer}`)));
+    writeFileSync(join(target, 'last'), 'changed');
+  } finally {
+    await snapshotter.close();
+    unmountTree(system, scratch);
+    rmSync(scratch, { recursive: true, force: true });
+  }
+});
+
+test('taking a container down does not wait for the writes of the whole disk', async () => {
+  const scratch = makeScratch();
+  const snapshotter = open(join(scratch, 'root'));
+  try {
+    await snapshotter.prepare('filling', '');
+    await snapshotter.commit('base', 'filling');
+    const [mount] = await snapshotter.prepare('container', 'base');
+    assert.ok(mount!.options.includes('volatile'), mount!.options.join(','));
+  } finally {
+    await snapshotter.close();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+});
+
+test('a root on which overlayfs cannot work is told in words, and auto falls back to copies', async () => {
+  const scratch = makeScratch();
+  const root = join(scratch, 'with:colon');
+  mkdirSync(root);
+  const database = openDatabase(join(scratch, 'records.db'));
+  const options = { root, database, system, logger: silentLogger };
+  try {
+    assert.throws(() => openSnapshotter({ ...options, kind: 'overlayfs' }), {
+      code: 'failed_precondition',
+      message: /cannot take the colon.*choose the native snapshotter/,
+    });
+    const { snapshotter, reason } = openSnapshotter({ ...options, kind: 'auto' });
+    assert.equal(snapshotter.name, 'native');
+    assert.match(reason, /^native copies, which are slow and big: /);
+    await snapshotter.close();
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+});
+
+test('the probe leaves nothing and auto prefers overlayfs', async () => {
+  const scratch = makeScratch();
+  const root = join(scratch, 'root');
+  mkdirSync(root);
+  const database = openDatabase(join(scratch, 'records.db'));
+  try {
+    const { snapshotter, reason } = openSnapshotter({ kind: 'auto', root, database, system, logger: silentLogger });
+    assert.equal(snapshotter.name, 'overlayfs');
+    assert.match(reason, /^overlayfs works on /);
+    assert.equal(existsSync(join(root, 'probe')), false);
+    closeSync(openSync(root, 'r'));
+    assert.equal(statSync(root).nlink, 3); // itself, its entry, and the snapshotter's folder
+    await snapshotter.close();
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+});
