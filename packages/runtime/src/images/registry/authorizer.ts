@@ -8,7 +8,7 @@ import { basicCredentials, type Credentials, fetchToken, type Token } from './to
 /** What a host has asked for so far: nothing, Basic, or a token of a token server. */
 type HostState =
   | { kind: 'basic' }
-  | { kind: 'token'; challenge: AuthChallenge; token: Promise<Token> }
+  | { kind: 'token'; challenge: AuthChallenge; registryUrl: string; token: Promise<Token> }
   | { kind: 'given'; token: string };
 
 /**
@@ -57,18 +57,22 @@ export class Authorizer {
     if (current !== undefined && current !== sent) return true; // another request has met the challenge meanwhile
     const known = this.#states.get(host.baseUrl);
     if (known !== undefined && known.kind !== 'token') return false;
-    const state = this.#stateFor(parseChallenges(response.headers['www-authenticate'] ?? ''), host);
+    const state = this.#stateFor(response, host);
     if (state === undefined) return false;
     this.#states.set(host.baseUrl, state);
     if (state.kind === 'token') await state.token;
     return true;
   }
 
-  #stateFor(challenges: AuthChallenge[], host: RegistryHost): HostState | undefined {
+  #stateFor(response: HttpResponse, host: RegistryHost): HostState | undefined {
+    const challenges = parseChallenges(response.headers['www-authenticate'] ?? '');
     const { registryToken, username, password } = this.#credentials;
     const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
     if (bearer !== undefined && registryToken !== '') return { kind: 'given', token: registryToken };
-    if (bearer !== undefined) return { kind: 'token', challenge: bearer, token: this.#fetch(bearer, host) };
+    if (bearer !== undefined) {
+      const asked = { challenge: bearer, registryUrl: response.url };
+      return { kind: 'token', ...asked, token: this.#fetch(asked, host) };
+    }
     const basic = challenges.some(({ scheme }) => scheme === 'basic');
     return basic && (username !== '' || password !== '') ? { kind: 'basic' } : undefined;
   }
@@ -76,18 +80,18 @@ export class Authorizer {
   #renew(host: RegistryHost, expired: HostState & { kind: 'token' }): Promise<Token> {
     const current = this.#states.get(host.baseUrl);
     if (current !== expired && current?.kind === 'token') return current.token;
-    const token = this.#fetch(expired.challenge, host);
+    const token = this.#fetch(expired, host);
     this.#states.set(host.baseUrl, { ...expired, token });
     return token;
   }
 
-  #fetch(challenge: AuthChallenge, host: RegistryHost): Promise<Token> {
+  #fetch(asked: { challenge: AuthChallenge; registryUrl: string }, host: RegistryHost): Promise<Token> {
     const token = fetchToken({
       http: this.#http,
-      challenge,
+      challenge: asked.challenge,
+      registryUrl: asked.registryUrl,
       scope: this.#scope,
       credentials: this.#credentials,
-      registryUrl: host.baseUrl,
       tls: host.tls,
       signal: this.#signal,
     });

@@ -18,6 +18,7 @@ export type TokenRequest = {
   /** Wanted if the challenge names no scope. */
   scope: string;
   credentials: Credentials;
+  /** Where the challenge came from. */
   registryUrl: string;
   tls: RegistryTls;
   signal: AbortSignal;

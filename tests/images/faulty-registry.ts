@@ -1,0 +1,126 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { sha256Digest } from '../../packages/runtime/src/content/digest.ts';
+
+export type SeenRequest = { method: string; path: string; query: URLSearchParams; headers: IncomingMessage['headers'] };
+
+/** Looks at a request before the registry does; true if it has answered it. */
+export type Fault = (request: SeenRequest, response: ServerResponse) => boolean;
+
+type Manifest = { data: Buffer; mediaType: string };
+
+/**
+ * A registry in this process (distribution-spec, the pulling half) that fails as it is told to. What it is asked is in
+ * `requests`. It serves whatever repository is named.
+ */
+export class FaultyRegistry implements AsyncDisposable {
+  readonly requests: SeenRequest[] = [];
+  readonly blobs = new Map<string, Buffer>();
+  readonly manifests = new Map<string, Manifest>();
+  /** In order; the first that answers wins. */
+  faults: Fault[] = [];
+  blobBytesSent = 0;
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((request, response) => this.#answer(request, response));
+  }
+
+  static async start(): Promise<FaultyRegistry> {
+    const registry = new FaultyRegistry();
+    await new Promise<void>((resolve) => registry.#server.listen(0, '127.0.0.1', resolve));
+    return registry;
+  }
+
+  /** `127.0.0.1:port`, the domain of references to it. */
+  get host(): string {
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  addBlob(data: Buffer): { digest: string; size: number } {
+    const digest = sha256Digest(data);
+    this.blobs.set(digest, data);
+    return { digest, size: data.length };
+  }
+
+  /** Serves a manifest under its digest and a tag. */
+  addManifest(tag: string, value: object, mediaType: string): { digest: string; size: number; mediaType: string } {
+    const data = Buffer.from(JSON.stringify(value));
+    const digest = sha256Digest(data);
+    for (const key of [tag, digest]) this.manifests.set(key, { data, mediaType });
+    return { digest, size: data.length, mediaType };
+  }
+
+  /** Requests for this kind of thing, `manifests` or `blobs`. */
+  asked(kind: string): SeenRequest[] {
+    return this.requests.filter(({ path }) => path.includes(`/${kind}/`));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #answer(incoming: IncomingMessage, response: ServerResponse): void {
+    const url = new URL(incoming.url ?? '/', 'http://registry');
+    const { method = 'GET', headers } = incoming;
+    const request = { method, path: url.pathname, query: url.searchParams, headers };
+    this.requests.push(request);
+    if (this.faults.some((fault) => fault(request, response))) return;
+    const [, kind, key = ''] = /\/(manifests|blobs)\/([^/]+)$/.exec(url.pathname) ?? [];
+    const manifest = this.manifests.get(key);
+    const blob = this.blobs.get(key);
+    if (kind === 'manifests' && manifest !== undefined) sendManifest(request, response, manifest);
+    else if (kind === 'blobs' && blob !== undefined) this.#sendBlob(request, response, blob);
+    else sendError(response, { status: 404, code: 'NAME_UNKNOWN', message: 'repository name not known to registry' });
+  }
+
+  #sendBlob({ headers }: SeenRequest, response: ServerResponse, blob: Buffer): void {
+    const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
+    const rest = blob.subarray(start);
+    response.writeHead(start > 0 ? 206 : 200, {
+      'content-length': rest.length,
+      ...(start > 0 ? { 'content-range': `bytes ${start}-${blob.length - 1}/${blob.length}` } : {}),
+    });
+    this.blobBytesSent += rest.length;
+    response.end(rest);
+  }
+}
+
+export function sendError(
+  response: ServerResponse,
+  {
+    status,
+    code,
+    message,
+    headers = {},
+  }: { status: number; code: string; message: string; headers?: Record<string, string> },
+): true {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify({ errors: [{ code, message }] }));
+  return true;
+}
+
+/** Sends only this much of a blob and cuts the connection; `times` requests. */
+export function cutBlob(blob: Buffer, { bytes, times }: { bytes: number; times: number }): Fault {
+  let left = times;
+  return ({ path, headers }, response) => {
+    if (!path.includes('/blobs/') || left-- <= 0) return false;
+    const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
+    response.writeHead(start > 0 ? 206 : 200, {
+      'content-length': blob.length - start,
+      ...(start > 0 ? { 'content-range': `bytes ${start}-${blob.length - 1}/${blob.length}` } : {}),
+    });
+    response.write(blob.subarray(start, start + bytes), () => response.destroy());
+    return true;
+  };
+}
+
+function sendManifest(request: SeenRequest, response: ServerResponse, { data, mediaType }: Manifest): void {
+  response.writeHead(200, {
+    'content-type': mediaType,
+    'content-length': data.length,
+    'docker-content-digest': sha256Digest(data),
+  });
+  response.end(request.method === 'HEAD' ? undefined : data);
+}

@@ -1,0 +1,376 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type ErrorCode, PodwrightError } from '@podwright/base';
+import { ContentStore } from '../../packages/runtime/src/content/content-store.ts';
+import type { RegistryAuth } from '../../packages/runtime/src/images/image-service.ts';
+import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
+import { parseReference } from '../../packages/runtime/src/images/reference.ts';
+import { Authorizer } from '../../packages/runtime/src/images/registry/authorizer.ts';
+import { downloadBlob } from '../../packages/runtime/src/images/registry/blob-download.ts';
+import { HttpClient } from '../../packages/runtime/src/images/registry/http-client.ts';
+import { RegistryClient } from '../../packages/runtime/src/images/registry/registry-client.ts';
+import { defaultHost, type RegistryHost } from '../../packages/runtime/src/images/registry/registry-host.ts';
+import { cutBlob, FaultyRegistry, sendError } from './faulty-registry.ts';
+
+const retryPolicy = { initialDelayMs: 1, maxDelayMs: 5, maxFailures: 3, maxFailuresInAll: 50 };
+const manifest = { schemaVersion: 2, mediaType: mediaTypes.ociManifest, layers: [] };
+
+type Setup = { auth?: RegistryAuth; hosts?: RegistryHost[]; stallTimeoutMs?: number; environment?: NodeJS.ProcessEnv };
+
+/** A registry and everything that a pull of `<registry>/room/app:1` uses up to the content store. */
+async function start(t: TestContext, setup: Setup = {}) {
+  const registry = await FaultyRegistry.start();
+  const root = await mkdtemp(join(tmpdir(), 'registry-client-'));
+  const content = await ContentStore.open(root);
+  const http = new HttpClient({ stallTimeoutMs: setup.stallTimeoutMs ?? 5000, environment: setup.environment ?? {} });
+  const abort = new AbortController();
+  const { signal } = abort;
+  t.after(async () => {
+    http.close();
+    await registry[Symbol.asyncDispose]();
+    await rm(root, { recursive: true });
+  });
+  const reference = parseReference(`${registry.host}/room/app:1`);
+  const hosts = setup.hosts?.length ? [...setup.hosts, defaultHost(registry.host)] : [defaultHost(registry.host)];
+  const authorizer = new Authorizer({ http, auth: setup.auth ?? {}, repositoryPath: reference.path, signal });
+  const client = new RegistryClient({ http, authorizer, hosts, reference, retryPolicy, signal });
+  const progress: number[] = [];
+  const download = (blob: { digest: string; size: number }) =>
+    downloadBlob({
+      client,
+      content,
+      descriptor: { mediaType: '', platform: undefined, ...blob },
+      retryPolicy,
+      signal,
+      onProgress: (bytes) => progress.push(bytes),
+    });
+  return { registry, content, client, download, progress, abort, root };
+}
+
+async function rejects(promise: Promise<unknown>, code: ErrorCode, message: RegExp): Promise<void> {
+  await assert.rejects(promise, (error: unknown) => {
+    assert.ok(error instanceof PodwrightError, String(error));
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, message);
+    return true;
+  });
+}
+
+test('a tag is resolved by HEAD over plain http, and its manifest fetched by digest', async (t) => {
+  const { registry, client } = await start(t);
+  const expected = registry.addManifest('1', manifest, mediaTypes.ociManifest);
+  const { descriptor, data } = await client.resolve();
+  assert.deepEqual(
+    [descriptor.digest, descriptor.size, descriptor.mediaType, data],
+    [...Object.values(expected), undefined],
+  );
+  assert.deepEqual(JSON.parse(String(await client.fetchManifest(descriptor))), manifest);
+  const asked = registry.requests.map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(asked, ['HEAD /v2/room/app/manifests/1', `GET /v2/room/app/manifests/${expected.digest}`]);
+  assert.match(registry.requests[0]?.headers.accept ?? '', /vnd\.oci\.image\.index\.v1\+json/);
+});
+
+test('a registry that does not tell by HEAD is asked by GET', async (t) => {
+  const { registry, client } = await start(t);
+  const expected = registry.addManifest('1', manifest, mediaTypes.dockerManifest);
+  registry.faults.push(({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(405).end()));
+  const { descriptor, data } = await client.resolve();
+  assert.equal(descriptor.digest, expected.digest);
+  assert.deepEqual(JSON.parse(String(data)), manifest);
+});
+
+test("a missing image is not found, in the registry's words", async (t) => {
+  const { client } = await start(t);
+  await rejects(
+    client.resolve(),
+    'not_found',
+    /pull 127.*room\/app:1: .* answered 404 \(NAME_UNKNOWN: repository name/,
+  );
+});
+
+test('a registry that is down is unavailable at once', async (t) => {
+  const { registry, client } = await start(t);
+  await registry[Symbol.asyncDispose]();
+  await rejects(client.resolve(), 'unavailable', /connect to .*: connection refused; is the registry running\?/);
+});
+
+test('a busy registry is asked again', async (t) => {
+  const { registry, client } = await start(t);
+  registry.addManifest('1', manifest, mediaTypes.ociManifest);
+  const answers = [503, 429, 500];
+  registry.faults.push((_request, response) => {
+    const status = answers.shift();
+    return status !== undefined && sendError(response, { status, code: 'BUSY', message: 'later' });
+  });
+  await client.resolve();
+  registry.faults.push((_request, response) =>
+    sendError(response, { status: 429, code: 'TOOMANYREQUESTS', message: 'pull rate limit' }),
+  );
+  await rejects(client.resolve(), 'unavailable', /429 \(TOOMANYREQUESTS: pull rate limit\); too many requests/);
+});
+
+test('a layer that is cut goes on with only the missing bytes', async (t) => {
+  const { registry, content, download, progress } = await start(t);
+  const data = randomBytes(1_000_000);
+  const blob = registry.addBlob(data);
+  registry.faults.push(cutBlob(data, { bytes: 150_000, times: 5 }));
+  await download(blob);
+  assert.deepEqual(await readFile(content.path(blob.digest)), data);
+  const starts = registry.asked('blobs').map(({ headers }) => headers.range);
+  assert.deepEqual(starts, [undefined, ...[150_000, 300_000, 450_000, 600_000, 750_000].map((at) => `bytes=${at}-`)]);
+  assert.equal(registry.blobBytesSent, 250_000);
+  assert.equal(progress.at(-1), data.length);
+});
+
+test('a layer that never comes whole fails after bounded attempts, and a later pull goes on', async (t) => {
+  const { registry, content, download, root } = await start(t);
+  const data = randomBytes(300_000);
+  const blob = registry.addBlob(data);
+  registry.faults.push(cutBlob(data, { bytes: 100_000, times: 1 }));
+  registry.faults.push((_request, response) => Boolean(response.destroy()));
+  await rejects(download(blob), 'unavailable', /connection was cut/);
+  assert.equal(registry.requests.length, 4);
+  assert.equal((await readdir(join(root, 'content/ingest'))).length, 1);
+  registry.faults = [];
+  await download(blob);
+  assert.equal(registry.requests.at(-1)?.headers.range, 'bytes=100000-');
+  assert.ok(await content.has(blob));
+});
+
+test('a registry that goes away in the middle is waited for', async (t) => {
+  const { registry, content, download } = await start(t);
+  const data = randomBytes(300_000);
+  const blob = registry.addBlob(data);
+  registry.faults.push(cutBlob(data, { bytes: 100_000, times: 1 }));
+  let refused = 0;
+  registry.faults.push(
+    ({ headers }, response) => headers.range !== undefined && refused++ < 2 && Boolean(response.destroy()),
+  );
+  await download(blob);
+  assert.ok(await content.has(blob));
+});
+
+test('a server that ignores ranges is read past what is there', async (t) => {
+  const { registry, content, download } = await start(t);
+  const data = randomBytes(400_000);
+  const blob = registry.addBlob(data);
+  registry.faults.push(cutBlob(data, { bytes: 100_000, times: 1 }));
+  registry.faults.push((_request, response) => Boolean(response.writeHead(200).end(data)));
+  await download(blob);
+  assert.deepEqual(await readFile(content.path(blob.digest)), data);
+});
+
+test('a connection that stalls is given up and gone on with', async (t) => {
+  const { registry, content, download } = await start(t, { stallTimeoutMs: 100 });
+  const data = randomBytes(300_000);
+  const blob = registry.addBlob(data);
+  let stalls = 1;
+  registry.faults.push((_request, response) => {
+    if (stalls-- <= 0) return false;
+    response.writeHead(200, { 'content-length': data.length });
+    return Boolean(response.write(data.subarray(0, 1000))) || true;
+  });
+  await download(blob);
+  assert.ok(await content.has(blob));
+  assert.equal(registry.requests.at(-1)?.headers.range, 'bytes=1000-');
+});
+
+test('a registry that accepts and says nothing is a deadline exceeded', async (t) => {
+  const { registry, client } = await start(t, { stallTimeoutMs: 50 });
+  registry.faults.push(() => true);
+  await rejects(client.resolve(), 'deadline_exceeded', /no byte for 50 ms/);
+});
+
+test('wrong content and sizes that lie are refused and leave nothing', async (t) => {
+  const { registry, content, download, root } = await start(t);
+  const data = randomBytes(200_000);
+  const blob = registry.addBlob(data);
+  registry.blobs.set(blob.digest, randomBytes(200_000));
+  await rejects(download(blob), 'data_loss', /the content has the digest/);
+  registry.blobs.set(blob.digest, data.subarray(1));
+  await rejects(download(blob), 'data_loss', /it has 199999 bytes, not 200000/);
+  await rejects(download({ ...blob, size: 1000 }), 'data_loss', /not 1000/);
+  registry.faults.push((_request, response) => Boolean(response.writeHead(200).end(randomBytes(400_000))));
+  await rejects(download(blob), 'data_loss', /more than the 200000 bytes announced/);
+  assert.deepEqual(await content.list(), []);
+  assert.deepEqual(await readdir(join(root, 'content/ingest')), []);
+});
+
+test('a manifest that is not what its digest says is refused', async (t) => {
+  const { registry, client } = await start(t);
+  const entry = registry.addManifest('1', manifest, mediaTypes.ociManifest);
+  registry.manifests.set(entry.digest, { data: Buffer.alloc(entry.size, ' '), mediaType: mediaTypes.ociManifest });
+  const descriptor = { ...entry, platform: undefined };
+  await rejects(client.fetchManifest(descriptor), 'data_loss', /the content is sha256:/);
+  registry.manifests.set(entry.digest, { data: Buffer.alloc(5 << 20, ' '), mediaType: mediaTypes.ociManifest });
+  await rejects(client.fetchManifest(descriptor), 'resource_exhausted', /more than 4194304 bytes/);
+  await rejects(client.fetchManifest({ ...descriptor, size: 2 ** 40 }), 'resource_exhausted', /1099511627776 bytes/);
+});
+
+/** Makes the registry ask for a token of its own `/token`, which `accepts` decides on. */
+function requireToken(
+  registry: FaultyRegistry,
+  accepts: (authorization: string, scope: string | null) => string,
+): void {
+  registry.faults.push(({ path, headers, query }, response) => {
+    if (path === '/token') {
+      const token = accepts(headers.authorization ?? '', query.get('scope'));
+      if (token === '') return Boolean(response.writeHead(401).end('{"details":"incorrect username or password"}'));
+      return Boolean(response.writeHead(200).end(JSON.stringify({ token, expires_in: 300 })));
+    }
+    if (headers.authorization === 'Bearer good') return false;
+    const challenge = `Bearer realm="http://${registry.host}/token",service="faulty",scope="repository:room/app:pull"`;
+    const headersOut = { 'www-authenticate': challenge };
+    return sendError(response, { status: 401, code: 'UNAUTHORIZED', message: 'log in', headers: headersOut });
+  });
+}
+
+const basic = `Basic ${Buffer.from('me:secret').toString('base64')}`;
+
+test('a token is fetched with credentials once, for the scope that is asked for', async (t) => {
+  const { registry, client, download } = await start(t, { auth: { username: 'me', password: 'secret' } });
+  const scopes: (string | null)[] = [];
+  requireToken(registry, (authorization, scope) => {
+    scopes.push(scope);
+    return authorization === basic ? 'good' : '';
+  });
+  registry.addManifest('1', manifest, mediaTypes.ociManifest);
+  await client.resolve();
+  await Promise.all([1, 2, 3].map(() => download(registry.addBlob(randomBytes(10_000)))));
+  assert.deepEqual(scopes, ['repository:room/app:pull']);
+});
+
+test('the two words of a Docker config entry work as credentials', async (t) => {
+  const auth = Buffer.from('me:secret').toString('base64');
+  const { registry, client } = await start(t, { auth: { auth } });
+  requireToken(registry, (authorization) => (authorization === basic ? 'good' : ''));
+  registry.addManifest('1', manifest, mediaTypes.ociManifest);
+  await client.resolve();
+});
+
+test('wrong credentials are refused in the words of the token server', async (t) => {
+  const { registry, client } = await start(t, { auth: { username: 'me', password: 'wrong' } });
+  requireToken(registry, (authorization) => (authorization === basic ? 'good' : ''));
+  await rejects(client.resolve(), 'unauthenticated', /get a token .* 401 \(incorrect username or password\)/);
+});
+
+test('a token that the registry does not take ends the pull, not a loop', async (t) => {
+  const { registry, client } = await start(t);
+  requireToken(registry, () => 'bad');
+  await rejects(
+    client.resolve(),
+    'unauthenticated',
+    /401 \(UNAUTHORIZED: log in\); it does not exist, or needs credentials/,
+  );
+  assert.ok(registry.requests.length < 15, `${registry.requests.length} requests`);
+});
+
+test('a token that expires is fetched anew', async (t) => {
+  const { registry, client } = await start(t);
+  registry.addManifest('1', manifest, mediaTypes.ociManifest);
+  let tokens = 0;
+  registry.faults.push(({ path, headers }, response) => {
+    if (path === '/token') return Boolean(response.end(JSON.stringify({ access_token: `t${++tokens}` })));
+    if (headers.authorization === `Bearer t${tokens}` && tokens !== 1) return false;
+    const challenge = { 'www-authenticate': `Bearer realm="http://${registry.host}/token"` };
+    return Boolean(response.writeHead(401, challenge).end());
+  });
+  await client.resolve();
+  assert.equal(tokens, 2);
+});
+
+test('an identity token is exchanged by POST', async (t) => {
+  const { registry, client } = await start(t, { auth: { identityToken: 'refresh-me' } });
+  requireToken(registry, () => 'good');
+  registry.addManifest('1', manifest, mediaTypes.ociManifest);
+  await client.resolve();
+  const exchange = registry.requests.find(({ path }) => path === '/token');
+  assert.deepEqual([exchange?.method, exchange?.headers.authorization], ['POST', undefined]);
+});
+
+test('a registry token is sent as it is', async (t) => {
+  const { registry, client } = await start(t, { auth: { registryToken: 'good' } });
+  requireToken(registry, () => '');
+  registry.addManifest('1', manifest, mediaTypes.ociManifest);
+  await client.resolve();
+});
+
+test('basic credentials are sent once they are asked for', async (t) => {
+  const { registry, client } = await start(t, { auth: { username: 'me', password: 'secret' } });
+  registry.addManifest('1', manifest, mediaTypes.ociManifest);
+  registry.faults.push(({ headers }, response) => {
+    if (headers.authorization === basic) return false;
+    return Boolean(response.writeHead(401, { 'www-authenticate': 'Basic realm="faulty"' }).end());
+  });
+  await client.resolve();
+  assert.equal(registry.requests[0]?.headers.authorization, undefined);
+});
+
+test('credentials do not follow a redirect to another host', async (t) => {
+  const { registry, content, download } = await start(t, { auth: { username: 'me', password: 'secret' } });
+  await using storage = await FaultyRegistry.start();
+  const blob = storage.addBlob(randomBytes(50_000));
+  registry.faults.push(({ path, headers }, response) => {
+    if (headers.authorization !== basic) {
+      return Boolean(response.writeHead(401, { 'www-authenticate': 'Basic realm="faulty"' }).end());
+    }
+    return Boolean(response.writeHead(307, { location: `http://${storage.host}${path}` }).end());
+  });
+  await download(blob);
+  assert.ok(await content.has(blob));
+  assert.equal(storage.requests[0]?.headers.authorization, undefined);
+});
+
+test('redirects in a circle end', async (t) => {
+  const { registry, client } = await start(t);
+  registry.faults.push(({ path }, response) => Boolean(response.writeHead(302, { location: path }).end()));
+  await rejects(client.resolve(), 'unavailable', /more than 10 redirects/);
+});
+
+test('a mirror that is down or has nothing is passed over, one that has it is asked for the registry', async (t) => {
+  await using mirror = await FaultyRegistry.start();
+  const plain = (host: string): RegistryHost => ({
+    ...defaultHost(host),
+    baseUrl: `http://${host}/v2`,
+    namespace: 'the.registry',
+    headers: { 'x-room': ['a', 'b'] },
+  });
+  const { registry, client, download } = await start(t, { hosts: [plain('127.0.0.1:1'), plain(mirror.host)] });
+  registry.addManifest('1', manifest, mediaTypes.ociManifest);
+  await client.resolve();
+  assert.equal(mirror.requests[0]?.query.get('ns'), 'the.registry');
+  assert.equal(mirror.requests[0]?.headers['x-room'], 'a, b');
+  await download(mirror.addBlob(randomBytes(1000)));
+  assert.equal(registry.asked('blobs').length, 0);
+  await rejects(
+    download({ digest: `sha256:${'0'.repeat(64)}`, size: 1 }),
+    'not_found',
+    /\(before: connect to http:\/\/127\.0\.0\.1:1/,
+  );
+});
+
+test('an abort ends a download at once with its reason', async (t) => {
+  const { registry, download, abort, progress } = await start(t);
+  const data = randomBytes(300_000);
+  const blob = registry.addBlob(data);
+  registry.faults.push((_request, response) => {
+    response.writeHead(200, { 'content-length': data.length });
+    response.write(data.subarray(0, 1000), () => abort.abort(new Error('the pod is gone')));
+    return true;
+  });
+  await assert.rejects(download(blob), /the pod is gone/);
+  assert.ok(progress.length <= 2);
+});
+
+test('a registry that is not on this machine is reached through the proxy of the environment', async (t) => {
+  await using proxy = await FaultyRegistry.start();
+  proxy.addManifest('1', manifest, mediaTypes.ociManifest);
+  const far = { ...defaultHost('registry.example'), baseUrl: 'http://registry.example/v2' };
+  const { client } = await start(t, { hosts: [far], environment: { HTTP_PROXY: `http://${proxy.host}` } });
+  await client.resolve();
+  assert.equal(proxy.requests[0]?.headers.host, 'registry.example');
+});
