@@ -11,7 +11,7 @@ import {
 } from '@podwright/base';
 import { redactedJson } from './redact.ts';
 
-/** A call that a server has begun to answer. */
+/** A call that a server has begun to answer; its request is filled in once it is decoded. */
 export type ObservedCall = { service: string; method: DescMethod; request: Message | undefined };
 
 /** Sees every call of a server: `started` returns what to call when it has ended, with its error if it failed. */
@@ -30,7 +30,8 @@ const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set([
 export function createServerObserver(logger: Logger, registry?: Registry): ServerObserver {
   const metrics = registry === undefined ? undefined : serverMetrics(registry);
   return {
-    started({ service, method, request }) {
+    started(call) {
+      const { service, method } = call;
       const startedAtMs = performance.now();
       const labels = { grpc_service: service, grpc_method: method.name };
       metrics?.started.inc(labels);
@@ -40,7 +41,7 @@ export function createServerObserver(logger: Logger, registry?: Registry): Serve
         metrics?.handled.inc({ ...labels, grpc_code: code });
         metrics?.seconds.observe(labels, durationMs / 1000);
         const fields = { call: `${service}/${method.name}`, durationMs: Math.round(durationMs * 10) / 10 };
-        logger.debug({ ...fields, code, request: lazyRequest(method, request) }, 'answered a call');
+        logger.debug({ ...fields, code, request: lazyRequest(call) }, 'answered a call');
         if (error !== undefined) logFailure(logger, fields, error);
       };
     },
@@ -55,7 +56,7 @@ function logFailure(logger: Logger, fields: object, error: unknown): void {
 }
 
 /** Turned into JSON only if the log's level wants it. */
-function lazyRequest(method: DescMethod, request: Message | undefined): object | undefined {
+function lazyRequest({ method, request }: ObservedCall): object | undefined {
   return request === undefined ? undefined : { toJSON: () => redactedJson(method.input, request) };
 }
 

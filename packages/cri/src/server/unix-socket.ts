@@ -1,17 +1,19 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, link, lstat, rename, unlink } from 'node:fs/promises';
-import { connect, type Server } from 'node:net';
+import { createHash, randomBytes } from 'node:crypto';
+import { chmod, link, lstat, rm, unlink } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
-import { isErrno, PodwrightError, withTimeout, wrapError } from '@podwright/base';
+import { isErrno, PodwrightError, waitFor, withTimeout, wrapError } from '@podwright/base';
 import { MAX_SOCKET_PATH_BYTES } from '../endpoint.ts';
 
 /** A bound socket file; `remove` takes it away again if it is still ours. */
 export type SocketFile = { path: string; remove(): Promise<void> };
 
-/** How often a socket file may be replaced under our hands before we give up. */
+/** How often a socket file may appear and disappear under our hands before we give up. */
 const MAX_ATTEMPTS = 5;
 /** A live daemon accepts a connection at once; one that is so busy that it doesn't within this time is alive too. */
 const PROBE_TIMEOUT_MS = 2000;
+/** Replacing a dead daemon's socket takes less than a probe. */
+const LOCK_TIMEOUT_MS = 3000;
 
 /**
  * Makes `server` listen on the unix socket `path` with `mode`.
@@ -32,26 +34,33 @@ export async function listenUnix(server: Server, path: string, mode: number): Pr
     await claim(temporary, path);
     const { ino, dev } = await lstat(temporary);
     return { path, remove: () => removeIfSame(path, { ino, dev }) };
+  } catch (error) {
+    server.close();
+    throw error;
   } finally {
-    await unlink(temporary);
+    await rm(temporary, { force: true }); // closing the server removes it too
   }
 }
 
 async function bind(server: Server, temporary: string, path: string): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
   const umask = process.umask(0o177); // bind(2) happens within listen()
   try {
-    server.once('error', reject).listen(temporary, resolve);
+    server.listen(temporary);
   } finally {
     process.umask(umask);
   }
   try {
-    await promise;
+    await listening(server);
   } catch (error) {
-    throw wrapError(`listen on ${path}`, error, isErrno(error, 'EACCES') ? 'permission_denied' : 'internal');
-  } finally {
-    server.off('error', reject);
+    const code = isErrno(error, 'EACCES') || isErrno(error, 'EPERM') ? 'permission_denied' : 'internal';
+    throw wrapError(`listen on ${path}`, error, code);
   }
+}
+
+function listening(server: Server): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('listening', resolve).once('error', reject);
+  return promise.finally(() => server.off('listening', resolve).off('error', reject));
 }
 
 async function claim(temporary: string, path: string): Promise<void> {
@@ -66,8 +75,9 @@ async function claim(temporary: string, path: string): Promise<void> {
   throw new PodwrightError('aborted', `listen on ${path}: the socket is replaced again and again by other daemons`);
 }
 
-/** Takes the socket of a dead daemon away, and only that: what appeared meanwhile is put back. */
+/** Removes the socket of a dead daemon. As long as the file is there nobody else can link his own. */
 async function removeStale(path: string): Promise<void> {
+  await using _lock = await takeoverLock(path);
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return;
   if (!found.isSocket()) {
@@ -82,11 +92,25 @@ async function removeStale(path: string): Promise<void> {
       `listen on ${path}: a running daemon already answers there; stop it or choose another socket`,
     );
   }
-  const grave = `${path}.${randomBytes(4).toString('hex')}`;
-  await rename(path, grave);
-  const buried = await lstat(grave);
-  if (buried.ino !== found.ino) await link(grave, path).catch(() => undefined);
-  await unlink(grave);
+  await unlink(path);
+}
+
+/**
+ * Keeps other daemons from removing the file that was stale a moment ago. The lock is a name in the abstract
+ * namespace of unix(7), which goes away with its process. Anybody on the machine can take that name, so one who
+ * holds it for long is not waited for.
+ */
+async function takeoverLock(path: string): Promise<AsyncDisposable> {
+  const name = `\0podwright-${createHash('sha256').update(path).digest('hex')}`;
+  const lock = createServer();
+  const take = async () => {
+    lock.listen(name);
+    await listening(lock);
+    return true;
+  };
+  using signal = withTimeout(undefined, LOCK_TIMEOUT_MS, `lock ${path}`);
+  await waitFor(() => take().catch(() => undefined), { intervalMs: 10, signal }).catch(() => undefined);
+  return { [Symbol.asyncDispose]: async () => void lock.close() };
 }
 
 async function isAlive(path: string): Promise<boolean> {

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { runChecked } from '@podwright/base';
+import { listenUnix } from './unix-socket.ts';
+
+async function scratch(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'podwright-socket-'));
+  t.after(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+function newServer(t: TestContext): Server {
+  const server = createServer((socket) => socket.on('error', () => undefined).end('hello'));
+  t.after(() => server.close());
+  return server;
+}
+
+/** Leaves the socket file of a daemon that was killed at `path`. */
+async function leaveStaleSocket(path: string): Promise<void> {
+  const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
+  await assert.rejects(runChecked(process.execPath, ['-e', script]), /SIGKILL/);
+}
+
+async function answers(path: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  connect(path)
+    .once('data', () => resolve(true))
+    .once('error', () => resolve(false));
+  return promise;
+}
+
+test('a free path gets a socket with its mode, and nothing else', async (t) => {
+  const directory = await scratch(t);
+  const path = join(directory, 'a.sock');
+  const file = await listenUnix(newServer(t), path, 0o640);
+  assert.equal((await stat(path)).mode & 0o777, 0o640);
+  assert.equal(await answers(path), true);
+  assert.deepEqual(await readdir(directory), ['a.sock']);
+  await file.remove();
+  assert.deepEqual(await readdir(directory), []);
+});
+
+test('the socket of a daemon that died is replaced', async (t) => {
+  const directory = await scratch(t);
+  const path = join(directory, 'a.sock');
+  await leaveStaleSocket(path);
+  assert.equal(await answers(path), false);
+  await listenUnix(newServer(t), path, 0o600);
+  assert.equal(await answers(path), true);
+  assert.deepEqual(await readdir(directory), ['a.sock']);
+});
+
+test('the socket of a running daemon is left alone', async (t) => {
+  const path = join(await scratch(t), 'a.sock');
+  await listenUnix(newServer(t), path, 0o600);
+  await assert.rejects(listenUnix(newServer(t), path, 0o600), {
+    code: 'already_exists',
+    message: `listen on ${path}: a running daemon already answers there; stop it or choose another socket`,
+  });
+  assert.equal(await answers(path), true);
+});
+
+test('a file that is no socket is left alone', async (t) => {
+  const path = join(await scratch(t), 'a.sock');
+  await writeFile(path, 'precious');
+  await assert.rejects(listenUnix(newServer(t), path, 0o600), { code: 'failed_precondition', message: /not a socket/ });
+});
+
+test('of daemons that start together on a stale socket one gets it and the others are told', async (t) => {
+  const directory = await scratch(t);
+  const path = join(directory, 'a.sock');
+  await leaveStaleSocket(path);
+  const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => listenUnix(newServer(t), path, 0o600)));
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') assert.equal(outcome.reason.code, 'already_exists');
+  assert.equal(await answers(path), true);
+  assert.deepEqual(await readdir(directory), ['a.sock']);
+});
+
+test('a daemon that stops late does not take its successor’s socket away', async (t) => {
+  const path = join(await scratch(t), 'a.sock');
+  const first = newServer(t);
+  const file = await listenUnix(first, path, 0o600);
+  first.close();
+  await listenUnix(newServer(t), path, 0o600);
+  await file.remove();
+  assert.equal(await answers(path), true);
+});
+
+test('a directory that is missing and a path that is too long are named', async (t) => {
+  const directory = await scratch(t);
+  const missing = join(directory, 'missing', 'a.sock');
+  await assert.rejects(listenUnix(newServer(t), missing, 0o600), { message: new RegExp(`^listen on ${missing}: `) });
+  const long = join(directory, `${'x'.repeat(100 - directory.length)}/s`);
+  await assert.rejects(listenUnix(newServer(t), long, 0o600), { code: 'invalid_argument', message: /too long/ });
+});
