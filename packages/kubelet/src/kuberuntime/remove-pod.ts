@@ -5,16 +5,27 @@ import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
 import type { RuntimePodStatus } from './runtime-pod.ts';
 
-/** Removes a stopped pod's containers, sandboxes and logs. What is gone already is no error. */
+export type RemovePodRequest = {
+  pod: Pod;
+  status: RuntimePodStatus;
+  /** Gives back everything else of the pod, before its last trace in the runtime goes. */
+  release: () => Promise<void>;
+};
+
+/**
+ * Removes a stopped pod's containers and logs, then what `release` holds, then its sandboxes. The sandbox goes last because
+ * it is how a restarted kubelet finds a pod whose removal was cut short. What is gone already is no error.
+ */
 export async function removePodFromRuntime(
   { cri, podLogsDir, tracer }: Pick<KuberuntimeDependencies, 'cri' | 'podLogsDir' | 'tracer'>,
-  { pod, status }: { pod: Pod; status: RuntimePodStatus },
+  { pod, status, release }: RemovePodRequest,
 ): Promise<void> {
   await tracer.span(pod.metadata.uid, 'remove from runtime', async () => {
     await Promise.all(status.containers.map(({ id }) => gone(cri.runtime.removeContainer({ containerId: id }))));
+    await rm(podLogDirectory(podLogsDir, pod.metadata), { recursive: true, force: true });
+    await release();
     await Promise.all(status.sandboxes.map(({ id }) => gone(cri.runtime.removePodSandbox({ podSandboxId: id }))));
   });
-  await rm(podLogDirectory(podLogsDir, pod.metadata), { recursive: true, force: true });
 }
 
 async function gone(removal: Promise<unknown>): Promise<void> {

@@ -6,7 +6,7 @@ import { errorMessage, isCancelled, isUnimplemented, type Logger, sleep } from '
 import type { CriClient } from '@podwright/cri';
 import type { PodIdentity } from '../kuberuntime/labels.ts';
 import { type ListedPod, podOfEvent, type RuntimePodReader } from '../kuberuntime/pod-status.ts';
-import type { RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import { emptyRuntimePod, type RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
 import { lifecycleEvents, type PodLifecycleEvent } from './pod-lifecycle-events.ts';
 import type { PodStatusCache } from './pod-status-cache.ts';
 
@@ -35,7 +35,10 @@ export class Pleg {
   #records = new Map<string, ListedPod>();
   #evented = false;
   #lastRelistAtMs = performance.now();
+  /** Everything that was there at this time is in the records. */
+  #listedAtMs = 0;
   #hurriedDelayMs = hurried.minMs;
+  #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
   /** At most one look a pod runs; a request that comes meanwhile is served by one more. */
   readonly #looks = new Map<string, { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> }>();
@@ -68,6 +71,8 @@ export class Pleg {
   async getNewerThan(pod: PodIdentity, sinceMs: number): Promise<RuntimePodStatus> {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined && cached.asOfMs >= sinceMs) return cached.status;
+    // What the last listing did not have, and we have not touched since, is not there.
+    if (cached === undefined && this.#listedAtMs >= sinceMs) return emptyRuntimePod(pod);
     return this.look(pod);
   }
 
@@ -108,6 +113,7 @@ export class Pleg {
     const asOfMs = performance.now();
     const listed = await this.#options.reader.listPods(this.#controller.signal);
     this.#lastRelistAtMs = performance.now();
+    this.#listedAtMs = asOfMs;
     const uids = new Set([...listed.keys(), ...this.#records.keys()]);
     await Promise.all(
       [...uids].map(async (uid) => {
@@ -132,18 +138,34 @@ export class Pleg {
     if (events.length === 0) return;
     this.#hurriedDelayMs = hurried.minMs;
     this.#options.onEvents(uid, events);
+    this.#nudge.abort();
   }
 
   async #relistLoop(): Promise<void> {
     const { signal } = this.#controller;
     while (!signal.aborted) {
       try {
-        await sleep(this.#nextDelayMs(), signal);
+        await this.#pause(signal);
         await this.relist();
       } catch (error) {
         if (!signal.aborted) this.#options.logger.warn({ error: errorMessage(error) }, 'listing the pods failed');
       }
     }
+  }
+
+  /** Waits for the next listing; a change on the way begins the waiting anew, because others may follow quickly. */
+  async #pause(signal: AbortSignal): Promise<void> {
+    do {
+      this.#nudge = new AbortController();
+      await sleep(this.#nextDelayMs(), AbortSignal.any([signal, this.#nudge.signal])).catch(() => undefined);
+      signal.throwIfAborted();
+    } while (this.#nudge.signal.aborted && !this.#isLate());
+  }
+
+  /** Changes must not put off the listing for longer than its period. */
+  #isLate(): boolean {
+    const { relistPeriodMs, eventedRelistPeriodMs } = this.#options;
+    return performance.now() - this.#lastRelistAtMs > (this.#evented ? eventedRelistPeriodMs : relistPeriodMs);
   }
 
   #nextDelayMs(): number {

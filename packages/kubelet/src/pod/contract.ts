@@ -12,6 +12,8 @@ export interface PodProbes {
   /** Liveness and startup probes end, because the pod does; readiness goes on until it is gone. */
   stopLiveness(podUid: string): void;
   remove(podUid: string): void;
+  /** Ends all probes, because the kubelet stops. */
+  stop(): void;
 }
 
 /** What the pod workers ask of the cgroups. */
@@ -22,4 +24,6 @@ export interface PodCgroups {
   parentFor(pod: Pod): string;
   /** Removes the pod's cgroup once nothing is in it. */
   remove(podUid: string): Promise<void>;
+  /** Removes the cgroups of pods that are not in `keep`. */
+  removeOrphans(keep: ReadonlySet<string>): Promise<void>;
 }

@@ -143,10 +143,12 @@ export class PodSyncer implements PodSteps {
     const { runtime, volumes, cgroups, statuses, probes } = this.#deps;
     const { uid } = pod.metadata;
     const status = await this.#look(pod);
-    await removePodFromRuntime(runtime, { pod, status });
-    probes.remove(uid);
-    await volumes.unmountForPod(uid);
-    await cgroups.remove(uid);
+    const release = async () => {
+      probes.remove(uid);
+      await volumes.unmountForPod(uid);
+      await cgroups.remove(uid);
+    };
+    await removePodFromRuntime(runtime, { pod, status, release });
     await this.#look(pod);
     runtime.images.forgetPod(uid);
     this.#actedAtMs.delete(uid);

@@ -1,0 +1,53 @@
+import type { RuntimeContainer, RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+
+export type GarbagePolicy = {
+  /** Dead containers kept of each container of a pod. */
+  maxPerContainer: number;
+  /** Dead containers kept in all, -1 for any number. */
+  maxContainers: number;
+};
+
+/** What may be removed, oldest first. */
+export type Garbage = { containers: RuntimeContainer[]; sandboxIds: string[] };
+
+/**
+ * Chooses dead containers over the limits, and sandboxes that are neither ready, nor the newest of their pod, nor needed
+ * by a container that stays. The newest container of a name always stays: its end is part of the pod's status. Pure.
+ */
+export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy): Garbage {
+  const kept: RuntimeContainer[] = [];
+  const garbage: RuntimeContainer[] = [];
+  for (const pod of pods) {
+    for (const group of groupsByName(pod)) {
+      const old = group.slice(1).filter(isDead);
+      kept.push(...old.slice(0, policy.maxPerContainer));
+      garbage.push(...old.slice(policy.maxPerContainer));
+    }
+  }
+  const excess = policy.maxContainers < 0 ? 0 : Math.max(0, kept.length - policy.maxContainers);
+  garbage.push(...kept.toSorted(oldestFirst).slice(0, excess));
+  return { containers: garbage.toSorted(oldestFirst), sandboxIds: deadSandboxes(pods, new Set(garbage)) };
+}
+
+/** Containers of each name, newest first as the status has them. */
+function groupsByName({ containers }: RuntimePodStatus): RuntimeContainer[][] {
+  return [...Map.groupBy(containers, ({ name }) => name).values()];
+}
+
+function isDead({ state }: RuntimeContainer): boolean {
+  return state === 'exited' || state === 'created';
+}
+
+function oldestFirst(a: RuntimeContainer, b: RuntimeContainer): number {
+  return a.createdAtMs - b.createdAtMs;
+}
+
+function deadSandboxes(pods: RuntimePodStatus[], garbage: Set<RuntimeContainer>): string[] {
+  return pods.flatMap(({ sandboxes, containers }) => {
+    const needed = new Set(containers.filter((one) => !garbage.has(one)).map(({ sandboxId }) => sandboxId));
+    return sandboxes
+      .slice(1)
+      .filter(({ id, ready }) => !ready && !needed.has(id))
+      .map(({ id }) => id);
+  });
+}

@@ -1,0 +1,62 @@
+import { statfs } from 'node:fs/promises';
+import { errorMessage, type Logger } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import { bytesToFree, type DiskUsage, type ImageGcPolicy, type ImageRecord, imagesToRemove } from './image-garbage.ts';
+
+/** Removes unused images when the image file system fills up. Remembers when each image was last used. */
+export class ImageGarbageCollector {
+  readonly #cri: CriClient;
+  readonly #policy: ImageGcPolicy;
+  readonly #logger: Logger;
+  #records = new Map<string, ImageRecord>();
+
+  constructor({ cri, policy, logger }: { cri: CriClient; policy: ImageGcPolicy; logger: Logger }) {
+    this.#cri = cri;
+    this.#policy = policy;
+    this.#logger = logger;
+  }
+
+  async run(): Promise<void> {
+    const nowMs = Date.now();
+    const inUse = await this.#detect(nowMs);
+    const usage = await this.#diskUsage();
+    const bytes = usage === undefined ? 0n : bytesToFree(usage, this.#policy);
+    if (bytes === 0n) return;
+    const choice = { inUse, minAgeMs: this.#policy.minAgeMs, nowMs };
+    for (const id of imagesToRemove([...this.#records.values()], bytes, choice)) {
+      this.#logger.info({ image: id }, 'removing an unused image: the disk is filling up');
+      await this.#cri.image.removeImage({ image: { image: id } }).catch((error: unknown) => {
+        this.#logger.warn({ image: id, error: errorMessage(error) }, 'the image could not be removed');
+      });
+    }
+  }
+
+  /** Takes stock of images; returns the ids of those that a container was made from. */
+  async #detect(nowMs: number): Promise<Set<string>> {
+    const [{ images }, { containers }] = await Promise.all([
+      this.#cri.image.listImages({}),
+      this.#cri.runtime.listContainers({}),
+    ]);
+    const refs = new Set(containers.flatMap(({ imageRef, imageId, image }) => [imageRef, imageId, image?.image ?? '']));
+    const used = images.filter(({ id, repoTags, repoDigests }) =>
+      [id, ...repoTags, ...repoDigests].some((name) => refs.has(name)),
+    );
+    const inUse = new Set(used.map(({ id }) => id));
+    const records = images.map(({ id, size, pinned }): [string, ImageRecord] => {
+      const known = this.#records.get(id);
+      const firstSeenMs = known?.firstSeenMs ?? nowMs;
+      const lastUsedMs = inUse.has(id) ? nowMs : (known?.lastUsedMs ?? 0);
+      return [id, { id, sizeBytes: size, pinned, firstSeenMs, lastUsedMs }];
+    });
+    this.#records = new Map(records);
+    return inUse;
+  }
+
+  async #diskUsage(): Promise<DiskUsage | undefined> {
+    const { imageFilesystems } = await this.#cri.image.imageFsInfo({});
+    const path = imageFilesystems[0]?.fsId?.mountpoint;
+    if (path === undefined || path === '') return undefined;
+    const stats = await statfs(path, { bigint: true });
+    return { capacityBytes: stats.blocks * stats.bsize, availableBytes: stats.bavail * stats.bsize };
+  }
+}

@@ -1,0 +1,79 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { errorMessage, isErrno, type Logger } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import type { RuntimeContainer } from '../kuberuntime/runtime-pod.ts';
+
+export type LogRotationPolicy = { maxSizeBytes: number; maxFiles: number };
+
+/** Files beside `N.log`: `N.log.<time>`, and `.gz` of all but the newest of them. */
+const rotatedSuffix = /^\.\d{8}-\d{6}(?:\.gz)?$/;
+
+/** Rotates the logs of running containers that have grown over the limit, and keeps at most `maxFiles` of each. */
+export async function rotateLogs(
+  { cri, logger, policy }: { cri: CriClient; logger: Logger; policy: LogRotationPolicy },
+  containers: RuntimeContainer[],
+): Promise<void> {
+  for (const { id, logPath, state } of containers) {
+    if (state !== 'running' || logPath === '') continue;
+    try {
+      if ((await sizeOf(logPath)) < policy.maxSizeBytes) continue;
+      await removeOldest(logPath, policy.maxFiles - 2);
+      await compressRotated(logPath);
+      await rotate(cri, id, logPath);
+    } catch (error) {
+      logger.warn({ id, logPath, error: errorMessage(error) }, 'the container log could not be rotated');
+    }
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return 0;
+    throw error;
+  }
+}
+
+/** Rotated files of a log, oldest first. */
+async function rotatedFiles(logPath: string): Promise<string[]> {
+  const prefix = basename(logPath);
+  const names = await readdir(dirname(logPath));
+  return names
+    .filter((name) => name.startsWith(prefix) && rotatedSuffix.test(name.slice(prefix.length)))
+    .sort()
+    .map((name) => join(dirname(logPath), name));
+}
+
+/** Makes room for one more rotated file. */
+async function removeOldest(logPath: string, keep: number): Promise<void> {
+  const files = await rotatedFiles(logPath);
+  for (const file of files.slice(0, Math.max(0, files.length - Math.max(0, keep)))) await rm(file, { force: true });
+}
+
+async function compressRotated(logPath: string): Promise<void> {
+  for (const file of await rotatedFiles(logPath)) {
+    if (file.endsWith('.gz')) continue;
+    const temporary = `${file}.tmp`;
+    await pipeline(createReadStream(file), createGzip(), createWriteStream(temporary));
+    await rename(temporary, `${file}.gz`);
+    await rm(file);
+  }
+}
+
+/** The newest rotated file stays plain: a reader may still be in it. A runtime that does not reopen gets its file back. */
+async function rotate(cri: CriClient, containerId: string, logPath: string): Promise<void> {
+  const time = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  const rotated = `${logPath}.${time}`;
+  await rename(logPath, rotated);
+  try {
+    await cri.runtime.reopenContainerLog({ containerId });
+  } catch (error) {
+    await rename(rotated, logPath);
+    throw error;
+  }
+}

@@ -1,0 +1,165 @@
+import { join } from 'node:path';
+import { PodwrightError, type Subscription } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
+import type { LocalObjects } from './config/local-objects.ts';
+import type { PodEvents } from './events/event-recorder.ts';
+import { podIdentity } from './kuberuntime/labels.ts';
+import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
+import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kuberuntime/runtime-pod.ts';
+import type { KubeletOptions } from './options.ts';
+import type { PodStatusCache } from './pleg/pod-status-cache.ts';
+import type { PodManager } from './pod/pod-manager.ts';
+import type { PodTracer } from './pod/pod-tracer.ts';
+import type { PodWorkers } from './pod/pod-workers.ts';
+import type { TraceSpan } from './server/local-api.ts';
+import type { PodChange, StatusManager } from './status/status-manager.ts';
+
+export type HandleParts = {
+  options: KubeletOptions;
+  cri: CriClient;
+  version: { name: string; version: string };
+  statuses: StatusManager;
+  events: PodEvents;
+  manager: PodManager;
+  workers: PodWorkers;
+  tracer: PodTracer;
+  cache: PodStatusCache;
+  objects: LocalObjects;
+  ready: Promise<void>;
+  close: () => Promise<void>;
+};
+
+/** How to stream with a container; at least one of the streams. */
+export type StreamOptions = { stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean };
+
+/** A running kubelet, for those who serve it to people. Errors name what was asked for; `not_found` if there is none. */
+export class KubeletHandle {
+  readonly #parts: HandleParts;
+  /** Resolves when every source has been read once and what an earlier life left has been cleared up. */
+  readonly ready: Promise<void>;
+  readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
+
+  constructor(parts: HandleParts) {
+    this.#parts = parts;
+    this.ready = parts.ready;
+    const endpoint = parts.options.runtimeEndpoint;
+    this.runtime = { ...parts.version, apiVersion: parts.cri.apiVersion, endpoint };
+  }
+
+  get objects(): LocalObjects {
+    return this.#parts.objects;
+  }
+
+  /** The runtime's images and transfers, over the kubelet's own connection. */
+  get cri(): CriClient {
+    return this.#parts.cri;
+  }
+
+  /** Every pod with its status, ended ones too as long as their manifest is there. */
+  pods(): Pod[] {
+    return this.#parts.statuses.pods();
+  }
+
+  /** Throws `not_found`. A pod that is going loses to one of the same name that is coming. */
+  pod(namespace: string, name: string): Pod {
+    const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+    const found = named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
+    if (found !== undefined) return found;
+    throw new PodwrightError('not_found', `find pod ${namespace}/${name}: there is no such pod on this node`);
+  }
+
+  /** Changes of pods from this call on; call `pods()` right after it for the state to begin with. */
+  watch(signal: AbortSignal): Subscription<PodChange> {
+    return this.#parts.statuses.subscribe(signal);
+  }
+
+  events(): Event[] {
+    return this.#parts.events.list();
+  }
+
+  watchEvents(signal: AbortSignal): Subscription<Event> {
+    return this.#parts.events.subscribe(signal);
+  }
+
+  /**
+   * Ends a pod and removes every trace of it. Resolves when it is gone. Its manifest must go too, or the pod comes back.
+   * A second call with a shorter grace period hurries it.
+   */
+  deletePod(uid: string, gracePeriodSeconds?: number): Promise<void> {
+    const { statuses, workers } = this.#parts;
+    const pod = statuses.pod(uid);
+    if (pod === undefined || !workers.has(uid)) return Promise.resolve();
+    return workers.end(pod, { gracePeriodSeconds, remove: true });
+  }
+
+  traces(podUid: string): TraceSpan[] {
+    return this.#parts.tracer.spans(podUid);
+  }
+
+  /**
+   * Where a container's log is. `previous` asks for the attempt before. Throws `not_found` for a container that the pod does
+   * not have, `failed_precondition` for one that has not begun.
+   */
+  containerLog(pod: Pod, containerName: string, previous: boolean): { path: string; running: boolean } {
+    const name = this.#containerName(pod, containerName);
+    const own = this.#runtimePod(pod).containers.filter((container) => container.name === name);
+    const wanted = own[previous ? 1 : 0];
+    const where = `container ${name} of pod ${podFullName(pod)}`;
+    if (wanted === undefined && previous) {
+      throw new PodwrightError('not_found', `find the previous log: ${where} has not been restarted`);
+    }
+    if (wanted === undefined) {
+      throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet`);
+    }
+    const directory = podLogDirectory(this.#parts.options.podLogsDir, podIdentity(pod));
+    const path = wanted.logPath === '' ? join(directory, name, `${wanted.restartCount}.log`) : wanted.logPath;
+    return { path, running: wanted.state === 'running' };
+  }
+
+  /** The runtime's URL for running a command in a container, for a stream of it. */
+  async execUrl(pod: Pod, containerName: string, request: StreamOptions & { command: string[] }): Promise<string> {
+    const containerId = this.#running(pod, containerName).id;
+    const { command, ...streams } = request;
+    return (await this.#parts.cri.runtime.exec({ containerId, cmd: command, ...streams })).url;
+  }
+
+  async attachUrl(pod: Pod, containerName: string, streams: StreamOptions): Promise<string> {
+    const containerId = this.#running(pod, containerName).id;
+    return (await this.#parts.cri.runtime.attach({ containerId, ...streams })).url;
+  }
+
+  async portForwardUrl(pod: Pod, ports: number[]): Promise<string> {
+    const sandbox = this.#runtimePod(pod).sandboxes.find(({ ready }) => ready);
+    if (sandbox === undefined) {
+      throw new PodwrightError('failed_precondition', `forward ports of pod ${podFullName(pod)}: it does not run`);
+    }
+    return (await this.#parts.cri.runtime.portForward({ podSandboxId: sandbox.id, port: ports })).url;
+  }
+
+  /** Stops the kubelet; containers go on. */
+  close(): Promise<void> {
+    return this.#parts.close();
+  }
+
+  #runtimePod(pod: Pod): RuntimePodStatus {
+    return this.#parts.cache.get(pod.metadata.uid)?.status ?? emptyRuntimePod(podIdentity(pod));
+  }
+
+  /** '' means the first ordinary container. */
+  #containerName(pod: Pod, wanted: string): string {
+    const names = allContainers(pod.spec).map(({ name }) => name);
+    const name = wanted === '' ? pod.spec.containers[0]!.name : wanted;
+    if (names.includes(name)) return name;
+    const message = `find container ${name} of pod ${podFullName(pod)}: it has ${names.join(', ')}`;
+    throw new PodwrightError('not_found', message);
+  }
+
+  #running(pod: Pod, wanted: string): RuntimeContainer {
+    const name = this.#containerName(pod, wanted);
+    const found = this.#runtimePod(pod).containers.find((one) => one.name === name && one.state === 'running');
+    if (found !== undefined) return found;
+    const message = `reach container ${name} of pod ${podFullName(pod)}: it does not run`;
+    throw new PodwrightError('failed_precondition', message);
+  }
+}

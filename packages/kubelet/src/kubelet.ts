@@ -1,0 +1,102 @@
+/** Puts the kubelet together and starts it. */
+import { errorMessage, isUnimplemented } from '@podwright/base';
+import { CgroupDriver, type CriClient, connectCri } from '@podwright/cri';
+import { openPodCgroups } from './cgroups/pod-cgroups.ts';
+import { PodEvents } from './events/event-recorder.ts';
+import { KubeletHandle } from './handle.ts';
+import { hostAddresses } from './host.ts';
+import { keepHouse } from './housekeeping.ts';
+import type { KubeletOptions } from './options.ts';
+import type { PodCgroups } from './pod/contract.ts';
+import { createPodEngine, type PodEngine } from './pod-engine.ts';
+import type { KubeletRooms, RoomsInput } from './rooms.ts';
+
+/** Makes the rooms that the sync loop knows by contract only. */
+export type RoomsFactory = (input: RoomsInput) => KubeletRooms;
+
+/**
+ * Connects to the runtime and runs its pods until the handle is closed. Containers that run already are picked up.
+ * Rejects with `unavailable` or `unimplemented` if there is no CRI runtime at the endpoint.
+ */
+export async function startKubeletWith(options: KubeletOptions, makeRooms: RoomsFactory): Promise<KubeletHandle> {
+  const { logger } = options;
+  const cri = await connectCri({
+    runtimeEndpoint: options.runtimeEndpoint,
+    imageEndpoint: options.imageEndpoint,
+    apiVersion: options.criApiVersion,
+    metrics: options.metrics,
+    logger,
+  });
+  try {
+    return await assemble(options, cri, makeRooms);
+  } catch (error) {
+    cri.close();
+    throw error;
+  }
+}
+
+async function assemble(options: KubeletOptions, cri: CriClient, makeRooms: RoomsFactory): Promise<KubeletHandle> {
+  const [version, addresses, driver] = await Promise.all([
+    cri.runtime.version({}),
+    hostAddresses(options.nodeIp),
+    cgroupDriver(options, cri),
+  ]);
+  const cgroups = await openPodCgroups(options.cgroupRoot, driver, options.logger);
+  const events = new PodEvents(options.nodeName);
+  const hostIps = () => addresses;
+  const rooms = makeRooms({ options, cri, events, hostIps });
+  const engine = createPodEngine({ options, cri, events, rooms, cgroups, hostIps, runtimeName: version.runtimeName });
+  await engine.pleg.start();
+  const { ready, close } = run({ options, cri, rooms, cgroups, engine });
+  const runtime = { name: version.runtimeName, version: version.runtimeVersion };
+  return new KubeletHandle({ ...engine, options, cri, events, objects: rooms.objects, version: runtime, ready, close });
+}
+
+type Running = { options: KubeletOptions; cri: CriClient; rooms: KubeletRooms; cgroups: PodCgroups; engine: PodEngine };
+
+/** Connects everything that can happen with the sync loop, and keeps house. */
+function run({ options, cri, rooms, cgroups, engine }: Running): { ready: Promise<void>; close: () => Promise<void> } {
+  const { loop, cache, manager, workers, pleg } = engine;
+  const { logger } = options;
+  const controller = new AbortController();
+  const results = [rooms.probes.liveness, rooms.probes.readiness, rooms.probes.startup];
+  const unsubscribe = [
+    rooms.objects.onChange((change) => loop.handleObject(change)),
+    ...results.map((result) => result.onChange((update) => loop.handleProbe(update))),
+  ];
+  const sources = rooms.startSources((update) => loop.handlePods(update));
+  const runtimePods = () => cache.list();
+  const ready = sources.ready.then(async () => {
+    const wanted = manager.list().map(({ metadata }) => metadata.uid);
+    const known = new Set([...wanted, ...runtimePods().map(({ pod }) => pod.uid)]);
+    loop.endOrphans();
+    await rooms.volumes.removeOrphans(known);
+    await cgroups.removeOrphans(known);
+  });
+  const endOrphans = () => loop.endOrphans();
+  const house = ready.then(() => keepHouse({ cri, options, runtimePods, endOrphans, logger }, controller.signal));
+  house.catch((error: unknown) => logger.error({ error: errorMessage(error) }, 'housekeeping ended early'));
+  const close = async () => {
+    controller.abort();
+    for (const stop of unsubscribe) stop();
+    await sources.stop();
+    await workers.stop();
+    await pleg.stop();
+    rooms.probes.stop();
+    await house.catch(() => undefined);
+    cri.close();
+  };
+  return { ready, close };
+}
+
+/** Asks the runtime which driver its cgroups have; one that cannot say is taken for cgroupfs. */
+async function cgroupDriver(options: KubeletOptions, cri: CriClient): Promise<'cgroupfs' | 'systemd'> {
+  if (options.cgroupDriver !== 'auto') return options.cgroupDriver;
+  try {
+    const { linux } = await cri.runtime.runtimeConfig({});
+    return linux?.cgroupDriver === CgroupDriver.SYSTEMD ? 'systemd' : 'cgroupfs';
+  } catch (error) {
+    if (isUnimplemented(error)) return 'cgroupfs';
+    throw error;
+  }
+}

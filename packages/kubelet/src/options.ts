@@ -1,0 +1,100 @@
+import type { Logger, Registry } from '@podwright/base';
+import type { CriApiVersion } from '@podwright/cri';
+
+/** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
+export type KubeletOptions = {
+  /** Lasting data: volumes and hosts files of pods (/var/lib/podwright/kubelet). */
+  rootDir: string;
+  /** Container logs, as `<namespace>_<pod>_<uid>/<container>/<attempt>.log` (/var/log/pods). */
+  podLogsDir: string;
+  /** Folder of manifests; a file that goes is a deletion. */
+  manifestDir: string;
+  /** Another source of manifests, fetched again and again. */
+  manifestUrl?: string;
+  /** `unix:///path`, an absolute path, or `tcp://host:port`. */
+  runtimeEndpoint: string;
+  /** Where images are, if not at the runtime. */
+  imageEndpoint?: string;
+  /** `auto` takes v1, or v1alpha2 from a runtime that has no v1. */
+  criApiVersion: CriApiVersion | 'auto';
+  nodeName: string;
+  /** Address that pods in the host's network show; '' finds the address of the default route. */
+  nodeIp: string;
+  nodeLabels: Record<string, string>;
+  /** Cgroup below which pods have theirs, '' to leave cgroups to the runtime. */
+  cgroupRoot: string;
+  /** `auto` asks the runtime, and takes cgroupfs from one that does not say. */
+  cgroupDriver: 'auto' | 'cgroupfs' | 'systemd';
+  clusterDns: string[];
+  clusterDomain: string;
+  /** The resolv.conf that pods get their DNS settings from. */
+  resolvConf: string;
+  maxPods: number;
+  allowedUnsafeSysctls: string[];
+  /** Containers without a seccomp profile get the runtime's default. */
+  seccompDefault: boolean;
+  images: {
+    serializePulls: boolean;
+    /** 0 for any number. */
+    maxParallelPulls: number;
+    /** Pulls a second on average, 0 for any number, and at once. */
+    registryPullQps: number;
+    registryBurst: number;
+    pullBackoff: { initialMs: number; maxMs: number };
+    /** Docker configuration files with registry credentials. */
+    dockerConfigPaths: string[];
+  };
+  crashLoopBackoff: { initialMs: number; maxMs: number };
+  /** Log files of a container are rotated at this size; so many are kept. */
+  containerLog: { maxSizeBytes: number; maxFiles: number };
+  imageGc: {
+    /** Percentage of the image file system at which images are removed, and at which it stops. */
+    highThresholdPercent: number;
+    lowThresholdPercent: number;
+    /** Images that were used more recently stay. */
+    minAgeMs: number;
+  };
+  /** Dead containers to keep: of each container, and (-1: any number) of all. */
+  containerGc: { maxPerContainer: number; maxContainers: number };
+  /** A pod is looked at after this long even if nothing happened. */
+  resyncPeriodMs: number;
+  relist: { periodMs: number; eventedPeriodMs: number };
+  logger: Logger;
+  metrics?: Registry;
+};
+
+type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName' | 'logger';
+
+/** The options with upstream's defaults for what is left out. */
+export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<KubeletOptions>): KubeletOptions {
+  return {
+    rootDir: '/var/lib/podwright/kubelet',
+    podLogsDir: '/var/log/pods',
+    criApiVersion: 'auto',
+    nodeIp: '',
+    nodeLabels: {},
+    cgroupRoot: '/podwright',
+    cgroupDriver: 'auto',
+    clusterDns: [],
+    clusterDomain: 'cluster.local',
+    resolvConf: '/etc/resolv.conf',
+    maxPods: 110,
+    allowedUnsafeSysctls: [],
+    seccompDefault: false,
+    images: {
+      serializePulls: false,
+      maxParallelPulls: 0,
+      registryPullQps: 5,
+      registryBurst: 10,
+      pullBackoff: { initialMs: 10_000, maxMs: 300_000 },
+      dockerConfigPaths: ['/var/lib/podwright/kubelet/config.json', '/root/.docker/config.json'],
+    },
+    crashLoopBackoff: { initialMs: 10_000, maxMs: 300_000 },
+    containerLog: { maxSizeBytes: 10 << 20, maxFiles: 5 },
+    imageGc: { highThresholdPercent: 85, lowThresholdPercent: 80, minAgeMs: 120_000 },
+    containerGc: { maxPerContainer: 1, maxContainers: -1 },
+    resyncPeriodMs: 60_000,
+    relist: { periodMs: 1000, eventedPeriodMs: 20_000 },
+    ...given,
+  };
+}
