@@ -5,7 +5,8 @@ import type { ConfigMap, ManifestObject, Pod, RuntimeClass, Secret } from '../ap
 import { validateObject } from '../api/validation/validate-object.ts';
 import { readYamlDocuments, type TextPosition, type YamlDocument } from './yaml-documents.ts';
 
-const maxManifestBytes = 4 << 20;
+/** Larger manifests are refused unread. */
+export const maxManifestBytes = 4 << 20;
 const maxDocuments = 1000;
 const maxErrors = 100;
 

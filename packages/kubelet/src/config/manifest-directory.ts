@@ -1,0 +1,178 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage, isErrno, KeyedLock, type Logger, sleep, waitFor, withTimeout } from '@podwright/base';
+import { ManifestError, type PlacedObject } from './manifest.ts';
+import { type ManifestFile, readManifestFile } from './manifest-file.ts';
+import type { SourceSnapshot } from './pod-config.ts';
+
+export type ManifestDirectoryOptions = {
+  path: string;
+  logger: Logger;
+  /** Everything is looked at again this often, in case a notice was lost (the kubelet's fileCheckFrequency, 20 s). */
+  resyncMs: number;
+  /** Gets the full content whenever it changed, and once at the start. */
+  onChange: (snapshot: SourceSnapshot) => void;
+};
+
+/** A file that was written this recently may be written still, so it is looked at again. */
+const quietMs = 10;
+/** A file that is wrong is given this long to become right before people hear of it. */
+const patienceMs = 300;
+const startPatienceMs = 1000;
+const maxFiles = 5000;
+
+/** What is known of one file: the last good objects stay while what is there now is wrong. */
+type FileState = { stamp: string; objects: PlacedObject[]; errors: ManifestError[] };
+
+/**
+ * The manifest directory as a source of pods: every file but hidden and temporary ones, not those of subdirectories. A change is
+ * seen through inotify within milliseconds. A file counts as a whole: one error in it, and its last good content stays.
+ */
+export class ManifestDirectory {
+  readonly #options: ManifestDirectoryOptions;
+  readonly #files = new Map<string, FileState>();
+  readonly #locks = new KeyedLock();
+  /** Files that were not taken over yet: their stamp, and since when (monotonic milliseconds) it is that one. */
+  readonly #undecided = new Map<string, { stamp: string; sinceMs: number }>();
+  #watcher: { inode: number; close: () => void } | undefined;
+  #directoryError: ManifestError | undefined;
+  #started = false;
+
+  constructor(options: ManifestDirectoryOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the directory, reports its content, and goes on to follow it until the signal aborts. */
+  async start(signal: AbortSignal): Promise<void> {
+    await this.#scan(signal);
+    using limited = withTimeout(signal, startPatienceMs, 'wait for manifests that are being written');
+    // whoever starts us takes what is missing from the first report for gone
+    await waitFor(() => this.#undecided.size === 0 || undefined, { intervalMs: 5, signal: limited }).catch(
+      () => undefined,
+    );
+    this.#started = true;
+    this.#publish();
+    signal.addEventListener('abort', () => this.#watcher?.close(), { once: true });
+    void this.#resync(signal);
+  }
+
+  /** Looks at every file now, without waiting for a notice. */
+  async rescan(signal: AbortSignal): Promise<void> {
+    await this.#scan(signal);
+  }
+
+  async #resync(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(this.#options.resyncMs, signal).catch(() => undefined);
+      if (!signal.aborted) await this.#scan(signal);
+    }
+  }
+
+  async #scan(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#watch(signal);
+      const names = (await readdir(this.#options.path)).filter(isManifestName);
+      if (names.length > maxFiles) throw new Error(`holds ${names.length} files, at most ${maxFiles} are read`);
+      this.#setDirectoryError(undefined);
+      await Promise.all([...new Set([...names, ...this.#files.keys()])].map((name) => this.#check(name, signal)));
+    } catch (error) {
+      this.#setDirectoryError(`read the manifest directory: ${errorMessage(error)}`);
+    }
+  }
+
+  /** Watches the directory, anew if another one has taken its place. */
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { ino } = await stat(this.#options.path);
+    if (signal.aborted || this.#watcher?.inode === ino) return;
+    this.#watcher?.close();
+    try {
+      const watcher: FSWatcher = watch(this.#options.path, (_, name) => {
+        if (name !== null && isManifestName(name)) void this.#check(name, signal);
+      });
+      const close = () => {
+        watcher.close();
+        this.#watcher = undefined;
+      };
+      watcher.on('error', close);
+      this.#watcher = { inode: ino, close };
+    } catch (error) {
+      const { path, resyncMs, logger } = this.#options;
+      logger.warn(
+        { path, resyncMs, error: errorMessage(error) },
+        'cannot watch the manifest directory, polling it instead',
+      );
+    }
+  }
+
+  /** Brings what is known of one file up to date. */
+  #check(name: string, signal: AbortSignal): Promise<void> {
+    return this.#locks.run(name, async () => {
+      if (signal.aborted) return;
+      const path = join(this.#options.path, name);
+      try {
+        const file = await readManifestFile(path, this.#files.get(name)?.stamp);
+        if (file === 'unchanged') return;
+        if (file === undefined) this.#forget(name);
+        else this.#consider(name, file, signal);
+      } catch (error) {
+        // ENOTDIR and the like: the next scan reports the directory itself
+        if (!isErrno(error, 'ENOTDIR')) this.#take(name, { stamp: '', errors: [problem(path, error)] });
+      }
+    });
+  }
+
+  #consider(name: string, file: ManifestFile, signal: AbortSignal): void {
+    const { errors, objects } = file.manifest;
+    const waitMs = errors.length > 0 ? patienceMs : quietMs;
+    const before = this.#undecided.get(name);
+    const unchangedMs = before?.stamp === file.stamp ? performance.now() - before.sinceMs : 0;
+    const settled =
+      Math.max(unchangedMs, Date.now() - file.modifiedAtMs) >= waitMs || (file.movedHere && errors.length === 0);
+    if (settled) return this.#take(name, { stamp: file.stamp, errors, objects });
+    if (before?.stamp !== file.stamp) this.#undecided.set(name, { stamp: file.stamp, sinceMs: performance.now() });
+    sleep(waitMs + 1, signal).then(
+      () => this.#check(name, signal),
+      () => undefined,
+    );
+  }
+
+  #take(name: string, state: { stamp: string; errors: ManifestError[]; objects?: PlacedObject[] }): void {
+    this.#undecided.delete(name);
+    const lastGood = this.#files.get(name)?.objects ?? [];
+    const objects = state.errors.length > 0 ? lastGood : (state.objects ?? []);
+    this.#files.set(name, { stamp: state.stamp, errors: state.errors, objects });
+    this.#publish();
+  }
+
+  #forget(name: string): void {
+    this.#undecided.delete(name);
+    if (this.#files.delete(name)) this.#publish();
+  }
+
+  #setDirectoryError(message: string | undefined): void {
+    if (this.#directoryError?.message === message) return;
+    const place = { file: this.#options.path, line: 1, column: 1 };
+    this.#directoryError = message === undefined ? undefined : new ManifestError(place, message);
+    this.#publish();
+  }
+
+  #publish(): void {
+    if (!this.#started) return;
+    const files = [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, state]) => state);
+    const directory = this.#directoryError === undefined ? [] : [this.#directoryError];
+    this.#options.onChange({
+      objects: files.flatMap(({ objects }) => objects),
+      errors: [...directory, ...files.flatMap(({ errors }) => errors)],
+    });
+  }
+}
+
+function problem(path: string, error: unknown): ManifestError {
+  return new ManifestError({ file: path, line: 1, column: 1 }, `read the file: ${errorMessage(error)}`);
+}
+
+/** Hidden files, editors' backups and the temporary names of atomic writers are no manifests. */
+function isManifestName(name: string): boolean {
+  return !name.startsWith('.') && !/(~|\.tmp|\.swp|\.bak|\.part)$/.test(name);
+}

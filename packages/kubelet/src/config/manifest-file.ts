@@ -1,0 +1,62 @@
+import { isUtf8 } from 'node:buffer';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { isErrno } from '@podwright/base';
+import { type DecodedManifest, decodeManifest, ManifestError, maxManifestBytes } from './manifest.ts';
+
+/** A file's content, and what tells this state of the file from the next. */
+export type ManifestFile = {
+  /** Equal as long as the file is. */
+  stamp: string;
+  modifiedAtMs: number;
+  /** The file was moved to its place after it was last written, so that nobody is writing to it any more. */
+  movedHere: boolean;
+  manifest: DecodedManifest;
+};
+
+/**
+ * Reads and decodes a manifest file: `undefined` if there is no regular file of that name, `unchanged` if its stamp is
+ * `knownStamp`. What is wrong with the content is in the manifest's errors.
+ */
+export async function readManifestFile(
+  path: string,
+  knownStamp?: string,
+): Promise<ManifestFile | 'unchanged' | undefined> {
+  const file = await openExisting(path);
+  if (file === undefined) return undefined;
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (!stats.isFile()) return undefined;
+    const stamp = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
+    if (stamp === knownStamp) return 'unchanged';
+    // one byte more than allowed makes the decoder say that it is too large
+    const buffer = Buffer.alloc(Math.min(Number(stats.size), maxManifestBytes + 1));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    return {
+      stamp,
+      modifiedAtMs: Number(stats.mtimeMs),
+      // moving a file changes its ctime only, writing changes both times
+      movedHere: stats.ctimeNs > stats.mtimeNs,
+      manifest: decodeBytes(buffer.subarray(0, bytesRead), path),
+    };
+  } finally {
+    await file.close();
+  }
+}
+
+async function openExisting(path: string): Promise<FileHandle | undefined> {
+  try {
+    // O_NONBLOCK: a FIFO must not make us wait for its writer
+    return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENXIO')) return undefined;
+    throw error;
+  }
+}
+
+/** Decodes what came from a file or a server; bytes that are no UTF-8 are refused rather than replaced. */
+export function decodeBytes(bytes: Uint8Array, file: string): DecodedManifest {
+  if (isUtf8(bytes)) return decodeManifest(Buffer.from(bytes).toString('utf8'), { file });
+  const errors = [new ManifestError({ file, line: 1, column: 1 }, 'is not UTF-8 text')];
+  return { objects: [], pods: [], configMaps: [], secrets: [], runtimeClasses: [], errors };
+}

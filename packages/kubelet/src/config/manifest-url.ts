@@ -1,0 +1,81 @@
+import { errorMessage, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
+import { ManifestError, maxManifestBytes } from './manifest.ts';
+import { decodeBytes } from './manifest-file.ts';
+import type { SourceSnapshot } from './pod-config.ts';
+
+export type ManifestUrlOptions = {
+  url: string;
+  /** Sent with each request (the kubelet's --manifest-url-header). */
+  headers: Record<string, string>;
+  logger: Logger;
+  /** Time between two requests (the kubelet's httpCheckFrequency, 20 s). */
+  periodMs: number;
+  /** Gets the full content whenever it changed, and once after the first request. */
+  onChange: (snapshot: SourceSnapshot) => void;
+};
+
+const requestTimeoutMs = 10_000;
+
+/** A manifest behind a URL as a source of pods. While it cannot be had or is wrong, its last good content stays. */
+export class ManifestUrl {
+  readonly #options: ManifestUrlOptions;
+  #last: { content: string; errors: string } | undefined;
+  #objects: SourceSnapshot['objects'] = [];
+
+  constructor(options: ManifestUrlOptions) {
+    this.#options = options;
+  }
+
+  /** Asks once, reports, and goes on to ask until the signal aborts. */
+  async start(signal: AbortSignal): Promise<void> {
+    await this.#poll(signal);
+    void this.#repeat(signal);
+  }
+
+  async #repeat(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(this.#options.periodMs, signal).catch(() => undefined);
+      if (!signal.aborted) await this.#poll(signal);
+    }
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    try {
+      const bytes = await this.#get(signal);
+      const content = Buffer.from(bytes).toString('base64');
+      if (content === this.#last?.content && this.#last.errors === '') return;
+      const { objects, errors } = decodeBytes(bytes, this.#options.url);
+      if (errors.length === 0) this.#objects = objects;
+      this.#publish(content, errors);
+    } catch (error) {
+      if (signal.aborted) return;
+      const place = { file: this.#options.url, line: 1, column: 1 };
+      this.#publish(this.#last?.content ?? '', [new ManifestError(place, `get the manifest: ${errorMessage(error)}`)]);
+    }
+  }
+
+  #publish(content: string, errors: ManifestError[]): void {
+    const next = { content, errors: errors.join('\n') };
+    if (next.content === this.#last?.content && next.errors === this.#last.errors) return;
+    this.#last = next;
+    this.#options.onChange({ objects: this.#objects, errors });
+  }
+
+  async #get(signal: AbortSignal): Promise<Uint8Array> {
+    const { url, headers } = this.#options;
+    using limited = withTimeout(signal, requestTimeoutMs, `GET ${url}`);
+    const response = await fetch(url, { headers, signal: limited });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new PodwrightError('unavailable', `GET ${url}: status ${response.status}`);
+    }
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length;
+      if (size > maxManifestBytes) throw new PodwrightError('resource_exhausted', `GET ${url}: larger than 4 MiB`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  }
+}

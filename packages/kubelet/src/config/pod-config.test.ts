@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { LocalObjects } from './local-objects.ts';
+import { decodeManifest } from './manifest.ts';
+import { PodConfig } from './pod-config.ts';
+import type { PodSourceName, PodUpdate } from './pod-update.ts';
+
+const podText = (name: string, fields: { image?: string; uid?: string } = {}) =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, uid: fields.uid },
+    spec: { containers: [{ name: 'a', image: fields.image ?? 'b' }] },
+  });
+const configMapText = (data: string) =>
+  JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data: { data } });
+
+const snapshot = (files: Record<string, string>) => {
+  const decoded = Object.entries(files).map(([file, text]) => decodeManifest(text, { file }));
+  return { objects: decoded.flatMap(({ objects }) => objects), errors: decoded.flatMap(({ errors }) => errors) };
+};
+
+function newConfig(sources: PodSourceName[] = ['file']) {
+  const objects = new LocalObjects();
+  const config = new PodConfig({ sources, nodeName: 'node', objects, logger: silentLogger });
+  const seen: string[] = [];
+  config.onUpdate(({ operation, pods }: PodUpdate) => {
+    seen.push(`${operation} ${pods.map(({ metadata }) => metadata.name).join(' ')}`);
+  });
+  const take = () => seen.splice(0);
+  return { config, objects, take };
+}
+
+test('pods are added, updated in place by their UID, and removed', () => {
+  const { config, take } = newConfig();
+  config.set('file', snapshot({ 'a.yaml': podText('a', { uid: 'u1' }), 'b.yaml': podText('b') }));
+  assert.deepEqual(take(), ['ADD a b']);
+  config.set('file', snapshot({ 'a.yaml': podText('a', { uid: 'u1' }), 'b.yaml': podText('b') }));
+  assert.deepEqual(take(), []);
+  config.set('file', snapshot({ 'a.yaml': podText('a', { uid: 'u1', image: 'c' }) }));
+  assert.deepEqual(take(), ['REMOVE b', 'UPDATE a']);
+});
+
+test('a pod without a UID of its own that changes is another pod, and the old one goes first', () => {
+  const { config, take } = newConfig();
+  config.set('file', snapshot({ 'a.yaml': podText('a') }));
+  const [before] = config.pods();
+  config.set('file', snapshot({ 'a.yaml': podText('a', { image: 'c' }) }));
+  assert.deepEqual(take(), ['ADD a', 'REMOVE a', 'ADD a']);
+  assert.notEqual(config.pods()[0]?.metadata.uid, before?.metadata.uid);
+  config.set('file', snapshot({ 'a.yaml': podText('a') }));
+  assert.equal(config.pods()[0]?.metadata.uid, before?.metadata.uid);
+});
+
+test('a pod knows its source, file and node', () => {
+  const { config } = newConfig();
+  config.set('file', snapshot({ '/m/a.yaml': podText('a') }));
+  const pod = config.pods()[0]!;
+  assert.match(pod.metadata.uid, /^[0-9a-f]{32}$/);
+  assert.equal(pod.spec.nodeName, 'node');
+  assert.deepEqual(pod.metadata.annotations, {
+    'kubernetes.io/config.source': 'file',
+    'kubernetes.io/config.hash': pod.metadata.uid,
+    'podwright.dev/config.file': '/m/a.yaml',
+  });
+});
+
+test('the second pod of a name or UID is an error that names both places', () => {
+  const { config, take } = newConfig(['file', 'http']);
+  config.set(
+    'file',
+    snapshot({ 'a.yaml': podText('a', { uid: 'u' }), 'b.yaml': podText('a'), 'c.yaml': podText('c', { uid: 'u' }) }),
+  );
+  config.set('http', snapshot({ 'http://x': podText('a') }));
+  assert.deepEqual(take(), ['ADD a']);
+  assert.deepEqual(config.errors().map(String), [
+    'b.yaml:1:1: metadata.name: Pod default/a is already defined at a.yaml:1:1',
+    'http://x:1:1: metadata.name: Pod default/a is already defined at a.yaml:1:1',
+    'c.yaml:1:1: metadata.uid: UID u is already that of pod default/a; leave it out',
+  ]);
+});
+
+test('ConfigMaps are there before the pods, and their changes are told', () => {
+  const { config, objects } = newConfig();
+  const heard: string[] = [];
+  objects.onChange(({ kind, name, object }) =>
+    heard.push(`${kind} ${name} ${object === undefined ? 'gone' : 'there'}`),
+  );
+  config.onUpdate(() => heard.push(`pods, config map ${objects.get('ConfigMap', 'default', 'c')?.data?.data}`));
+  config.set('file', snapshot({ 'a.yaml': podText('a'), 'c.yaml': configMapText('1') }));
+  config.set('file', snapshot({ 'a.yaml': podText('a'), 'c.yaml': configMapText('1') }));
+  config.set('file', snapshot({ 'a.yaml': podText('a'), 'c.yaml': configMapText('2') }));
+  config.set('file', snapshot({ 'a.yaml': podText('a') }));
+  assert.deepEqual(heard, ['ConfigMap c there', 'pods, config map 1', 'ConfigMap c there', 'ConfigMap c gone']);
+});
+
+test('a late listener begins with what is there, and all sources are seen once each has reported', () => {
+  const { config } = newConfig(['file', 'http']);
+  config.set('file', snapshot({ 'a.yaml': podText('a') }));
+  assert.equal(config.allSourcesSeen(), false);
+  config.set('http', snapshot({}));
+  assert.equal(config.allSourcesSeen(), true);
+  const updates: PodUpdate[] = [];
+  config.onUpdate((update) => updates.push(update))();
+  assert.deepEqual(
+    updates.map(({ operation, source, pods }) => [operation, source, pods.length]),
+    [['ADD', 'file', 1]],
+  );
+});

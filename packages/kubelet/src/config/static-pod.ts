@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import type { Pod } from '../api/types.ts';
+import type { PlacedObject } from './manifest.ts';
+import {
+  configFileAnnotation,
+  configHashAnnotation,
+  configSourceAnnotation,
+  type PodSourceName,
+} from './pod-update.ts';
+
+/**
+ * Gives a pod of a source its identity. The UID, unless the manifest has one, follows from the node, the file and the
+ * content, so that it is the same after a restart and another one when the manifest changes, as with the kubelet's static
+ * pods. The name stays as it is: on a lone node nothing is gained from the node's name behind it.
+ */
+export function identifyPod(placed: PlacedObject & { object: Pod }, source: PodSourceName, nodeName: string): Pod {
+  const { object: pod, file } = placed;
+  const hash = createHash('sha256')
+    .update(JSON.stringify([nodeName, source, file, { ...pod, status: undefined }]))
+    .digest('hex')
+    .slice(0, 32);
+  const annotations = {
+    ...pod.metadata.annotations,
+    [configSourceAnnotation]: source,
+    [configHashAnnotation]: hash,
+    [configFileAnnotation]: file,
+  };
+  const { status: _, ...rest } = pod;
+  return {
+    ...rest,
+    metadata: { ...pod.metadata, uid: pod.metadata.uid || hash, annotations },
+    spec: { ...pod.spec, nodeName },
+  };
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, open, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { runChecked, silentLogger, waitFor } from '@podwright/base';
+import { ManifestDirectory } from '../../packages/kubelet/src/config/manifest-directory.ts';
+import { ManifestUrl } from '../../packages/kubelet/src/config/manifest-url.ts';
+import type { SourceSnapshot } from '../../packages/kubelet/src/config/pod-config.ts';
+
+const podText = (name: string) => `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  containers:
+  - {name: a, image: b}
+`;
+
+/** A source under test: the snapshots it reported, and a wait for one that looks as wanted. */
+function recorder(context: TestContext) {
+  const snapshots: SourceSnapshot[] = [];
+  const controller = new AbortController();
+  context.after(() => controller.abort());
+  const latest = () => ({
+    names: snapshots.at(-1)?.objects.map(({ object }) => object.metadata.name) ?? [],
+    errors: snapshots.at(-1)?.errors.map(String) ?? [],
+  });
+  const until = (holds: (state: ReturnType<typeof latest>) => boolean) =>
+    waitFor(() => (holds(latest()) ? latest() : undefined), { intervalMs: 2, signal: AbortSignal.timeout(5000) });
+  return {
+    snapshots,
+    latest,
+    until,
+    signal: controller.signal,
+    onChange: (snapshot: SourceSnapshot) => snapshots.push(snapshot),
+  };
+}
+
+async function follow(context: TestContext, files: Record<string, string> = {}, resyncMs = 60_000) {
+  const path = await mkdtemp(join(tmpdir(), 'podwright-manifests-'));
+  context.after(() => rm(path, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text);
+  const record = recorder(context);
+  const source = new ManifestDirectory({ path, logger: silentLogger, resyncMs, onChange: record.onChange });
+  await source.start(record.signal);
+  return { path, source, ...record };
+}
+
+test('the first report holds what is there, even what was written a moment ago', async (context) => {
+  const { latest } = await follow(context, {
+    'a.yaml': podText('a'),
+    '.b.yaml': podText('b'),
+    'c.yaml~': podText('c'),
+    'd.json': '{',
+  });
+  assert.deepEqual(latest().names, ['a']);
+  assert.match(latest().errors.join(), /d\.json:1:\d+: /);
+});
+
+test('files that appear, change and go are seen at once', async (context) => {
+  const { path, until } = await follow(context);
+  await writeFile(join(path, 'a.yaml'), podText('a'));
+  await until(({ names }) => names.join() === 'a');
+  await writeFile(join(path, 'a.yaml'), podText('changed'));
+  await until(({ names }) => names.join() === 'changed');
+  await writeFile(join(path, '.new'), podText('moved'));
+  await rename(join(path, '.new'), join(path, 'b.yaml'));
+  await until(({ names }) => names.join() === 'changed,moved');
+  await rm(join(path, 'a.yaml'));
+  await until(({ names }) => names.join() === 'moved');
+});
+
+test('a file that is written slowly is taken when it is whole', async (context) => {
+  const { path, until, snapshots } = await follow(context);
+  const text = podText('slow');
+  const file = await open(join(path, 'a.yaml'), 'w');
+  for (const part of text.match(/[\s\S]{1,8}/g) ?? []) await file.write(part);
+  await file.close();
+  await until(({ names }) => names.join() === 'slow');
+  assert.deepEqual(
+    snapshots.flatMap(({ errors }) => errors),
+    [],
+  );
+});
+
+test('a file that turns bad is reported and its last good content stays', async (context) => {
+  const { path, until } = await follow(context, { 'a.yaml': podText('a') });
+  await writeFile(join(path, 'a.yaml'), podText('a').replace('image', 'imag'));
+  const { names, errors } = await until((state) => state.errors.length > 0);
+  assert.deepEqual(names, ['a']);
+  assert.match(errors[0] ?? '', /a\.yaml:6:15: spec\.containers\[0\]\.imag: unknown field; did you mean "image"\?$/);
+  await writeFile(join(path, 'a.yaml'), podText('b'));
+  await until((state) => state.errors.length === 0 && state.names.join() === 'b');
+});
+
+test('what is no regular file is passed over without waiting for it', async (context) => {
+  const { path, until, latest } = await follow(context);
+  await mkdir(join(path, 'sub'));
+  await runChecked('mkfifo', [join(path, 'fifo')]);
+  await writeFile(join(path, 'z.yaml'), podText('z'));
+  await until(({ names }) => names.join() === 'z');
+  assert.deepEqual(latest().errors, []);
+});
+
+test('a directory that comes late or is replaced is followed after the next resync', async (context) => {
+  const { path, until } = await follow(context, { 'a.yaml': podText('a') }, 20);
+  await rm(path, { recursive: true });
+  await until(({ errors }) => errors.length > 0);
+  await mkdir(path);
+  await writeFile(join(path, 'b.yaml'), podText('b'));
+  await until(({ names, errors }) => names.join() === 'b' && errors.length === 0);
+});
+
+test('a change without a notice is found by a rescan', async (context) => {
+  const { path, source, until, signal } = await follow(context, { 'a.yaml': podText('a') });
+  await utimes(join(path, 'a.yaml'), 1, 1);
+  await source.rescan(signal);
+  await until(({ names }) => names.join() === 'a');
+});
+
+test('a manifest URL is asked again and again, and its last good content stays', async (context) => {
+  let answer: { status: number; body: string } = { status: 200, body: podText('a') };
+  const headers: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    headers.push(request.headers['x-token'] as string | undefined);
+    response.writeHead(answer.status).end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  context.after(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/pods`;
+  const { onChange, signal, until, latest, snapshots } = recorder(context);
+  await new ManifestUrl({ url, headers: { 'x-token': 't' }, logger: silentLogger, periodMs: 10, onChange }).start(
+    signal,
+  );
+  assert.deepEqual(latest().names, ['a']);
+  answer = { status: 500, body: '' };
+  const failed = await until(({ errors }) => errors.length > 0);
+  assert.deepEqual(failed, { names: ['a'], errors: [`${url}:1:1: get the manifest: GET ${url}: status 500`] });
+  answer = { status: 200, body: `${' '.repeat(5 << 20)}` };
+  await until(({ errors }) => errors.some((error) => error.includes('larger than 4 MiB')));
+  answer = { status: 200, body: podText('b') };
+  await until(({ names, errors }) => names.join() === 'b' && errors.length === 0);
+  assert.equal(headers[0], 't');
+  assert.ok(snapshots.length <= 6, 'unchanged answers are not reported again');
+});
