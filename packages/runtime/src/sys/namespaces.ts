@@ -75,7 +75,7 @@ export function removeNamespace(system: System, path: string): void {
 
 /** Calls `work` with the main thread in the network namespace at `path`. `work` must be done when it returns. */
 export function withNetworkNamespace<T>(dependencies: NamespaceDependencies, path: string, work: () => T): T {
-  const target = openSync(path, 'r');
+  const target = openNamespace(path);
   try {
     return inOtherNamespaces(dependencies, ['net'], () => {
       dependencies.system.setNamespace(target, cloneFlags.net);
@@ -85,6 +85,14 @@ export function withNetworkNamespace<T>(dependencies: NamespaceDependencies, pat
     });
   } finally {
     closeSync(target);
+  }
+}
+
+function openNamespace(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    throw wrapFileError('enter network namespace', error);
   }
 }
 

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mountsBelow, parseMountinfo } from './mountinfo.ts';
+
+const parse = (text: string) => parseMountinfo(Buffer.from(text));
+
+test('a line is read with and without propagation fields', () => {
+  const [shared, plain] = parse(
+    [
+      '36 35 98:0 /mnt1 /mnt/parent rw,noatime shared:1 master:2 - ext3 /dev/root rw,errors=continue',
+      '37 35 0:5 / /proc rw - proc proc rw',
+    ].join('\n'),
+  );
+  assert.deepEqual(shared, {
+    id: 36,
+    parentId: 35,
+    root: '/mnt1',
+    mountPoint: '/mnt/parent',
+    options: ['rw', 'noatime'],
+    propagation: ['shared:1', 'master:2'],
+    type: 'ext3',
+    source: '/dev/root',
+    superOptions: ['rw', 'errors=continue'],
+  });
+  assert.deepEqual(plain?.propagation, []);
+});
+
+test('octal escapes are bytes of UTF-8 names', () => {
+  const [entry] = parse('1 2 0:1 / /a\\040b\\011c\\012d\\134e\\303\\274ü rw - tmpfs none rw');
+  assert.equal(entry?.mountPoint, '/a b\tc\nd\\eüü');
+});
+
+test('lines that are no mounts are left out', () => {
+  assert.deepEqual(parse('\n1 2 3\n36 35 98:0 / /mnt rw shared:1\n'), []);
+});
+
+test('mounts below a path are those at it and under it, not beside it', () => {
+  const line = (path: string) => `1 2 0:1 / ${path} rw - tmpfs none rw`;
+  const mounts = parse(['/', '/run', '/run/a', '/run/a/b', '/run/ab'].map(line).join('\n'));
+  const below = (path: string) => mountsBelow(path, mounts).map(({ mountPoint }) => mountPoint);
+  assert.deepEqual(below('/run/a'), ['/run/a', '/run/a/b']);
+  assert.equal(below('/').length, 5);
+});

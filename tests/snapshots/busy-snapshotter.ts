@@ -1,0 +1,29 @@
+/** Prepares, commits and removes snapshots below the folder of its argument until it is killed. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { silentLogger } from '@podwright/base';
+import { openDatabase } from '../../packages/runtime/src/metadata/database.ts';
+import { DirectorySnapshotter } from '../../packages/runtime/src/snapshots/directory-snapshotter.ts';
+import { NativeLayout } from '../../packages/runtime/src/snapshots/native-layout.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+
+const scratch = process.argv[2]!;
+const database = openDatabase(join(scratch, 'records.db'));
+const layout = new NativeLayout(loadSystem());
+const snapshotter = new DirectorySnapshotter({ root: join(scratch, 'root'), database, layout, logger: silentLogger });
+
+const run = process.pid;
+await snapshotter.prepare(`filling ${run}`, '');
+const directory = await snapshotter.layerDirectory(`filling ${run}`);
+for (let folder = 0; folder < 20; folder++) {
+  mkdirSync(join(directory, String(folder)));
+  for (let file = 0; file < 10; file++) writeFileSync(join(directory, String(folder), String(file)), 'content');
+}
+writeFileSync(join(directory, 'complete'), '');
+await snapshotter.commit(`base ${run}`, `filling ${run}`);
+process.stdout.write('at work\n');
+for (let round = 0; ; round++) {
+  await snapshotter.prepare(`copy ${run} ${round}`, `base ${run}`);
+  if (round % 3 === 0) await snapshotter.commit(`layer ${run} ${round}`, `copy ${run} ${round}`);
+  if (round % 3 === 2) await snapshotter.remove(`copy ${run} ${round}`);
+}

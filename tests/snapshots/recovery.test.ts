@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { openDatabase } from '../../packages/runtime/src/metadata/database.ts';
+import { DirectorySnapshotter } from '../../packages/runtime/src/snapshots/directory-snapshotter.ts';
+import { NativeLayout } from '../../packages/runtime/src/snapshots/native-layout.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { makeScratch } from './scratch.ts';
+
+const system = loadSystem();
+let scratch: string;
+
+beforeEach(() => {
+  scratch = makeScratch();
+});
+afterEach(() => rmSync(scratch, { recursive: true, force: true }));
+
+function open(): DirectorySnapshotter {
+  const database = openDatabase(join(scratch, 'records.db'));
+  const root = join(scratch, 'root');
+  return new DirectorySnapshotter({ root, database, layout: new NativeLayout(system), logger: silentLogger });
+}
+
+/** Names of the folders that belong to a snapshot. */
+const folders = () => readdirSync(join(scratch, 'root')).filter((name) => /^[0-9]+$/.test(name));
+
+test('folders without a record, half filled ones and old trash go when the snapshotter is opened', async () => {
+  const first = open();
+  await first.prepare('kept', '');
+  await first.close();
+  mkdirSync(join(scratch, 'root', 'new', '7', 'fs'), { recursive: true });
+  mkdirSync(join(scratch, 'root', '8', 'fs'), { recursive: true });
+  mkdirSync(join(scratch, 'root', 'trash', 'old', 'folder'), { recursive: true });
+  const second = open();
+  await second.settle();
+  assert.deepEqual(folders(), ['1']);
+  assert.deepEqual(readdirSync(join(scratch, 'root', 'trash')), []);
+  assert.equal(existsSync(join(scratch, 'root', 'new')), false);
+  await second.close();
+});
+
+test('a record without a folder goes, with what was built on it, and nothing else', async () => {
+  const first = open();
+  await first.prepare('filling', '');
+  await first.commit('lost', 'filling');
+  await first.prepare('on it', 'lost');
+  await first.prepare('other', '');
+  await first.close();
+  rmSync(join(scratch, 'root', '1'), { recursive: true });
+  const second = open();
+  assert.deepEqual(
+    (await second.list()).map(({ key }) => key),
+    ['other'],
+  );
+  await second.settle();
+  assert.deepEqual(folders(), ['3']);
+  await second.close();
+});
+
+test('numbers of removed snapshots are not given again', async () => {
+  const first = open();
+  await first.prepare('a', '');
+  await first.remove('a');
+  await first.close();
+  const second = open();
+  await second.prepare('b', '');
+  assert.deepEqual(folders(), ['2']);
+  await second.close();
+});
+
+test('a removed tree is out of the way at once, however deep and big, and off the disk soon', async () => {
+  const snapshotter = open();
+  await snapshotter.prepare('big', '');
+  const directory = await snapshotter.layerDirectory('big');
+  // deeper than a path can be: made from inside, as a container can
+  const script = `import os
+for i in range(3000):
+    os.mkdir('d'); os.chdir('d')
+    if i % 10 == 0: open('f', 'w').close()`;
+  const python = spawn('python3', ['-c', script], { cwd: directory, stdio: 'inherit' });
+  assert.deepEqual(await once(python, 'exit'), [0, null]);
+  for (let i = 0; i < 3000; i++) writeFileSync(join(directory, `file-${i}`), '');
+  await snapshotter.usage('big');
+  await snapshotter.remove('big');
+  assert.deepEqual(folders(), []);
+  await snapshotter.settle();
+  assert.deepEqual(readdirSync(join(scratch, 'root', 'trash')), []);
+  await snapshotter.close();
+});
+
+test('a process that is killed while it prepares, commits and removes leaves every key whole or not at all', async () => {
+  const program = join(import.meta.dirname, 'busy-snapshotter.ts');
+  for (const delayMs of [150, 200, 250, 300, 350]) {
+    const child = spawn(process.execPath, [program, scratch], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data'); // it is at work
+    const timer = setTimeout(() => child.kill('SIGKILL'), delayMs - 150);
+    await once(child, 'exit');
+    clearTimeout(timer);
+    const snapshotter = open();
+    const list = await snapshotter.list();
+    for (const { key, parent } of list) {
+      const directory = await snapshotter.layerDirectory(key);
+      assert.ok(existsSync(directory), `${key} has no files`);
+      if (parent !== '') assert.ok(existsSync(join(directory, 'complete')), `${key} is not whole`);
+      assert.ok(parent === '' || list.some((other) => other.key === parent), `${key} has lost its parent`);
+    }
+    await snapshotter.settle();
+    assert.equal(folders().length, list.length);
+    await snapshotter.close();
+  }
+});

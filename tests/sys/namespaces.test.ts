@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { silentLogger, waitFor } from '@podwright/base';
+import { mountsBelow } from '../../packages/runtime/src/sys/mountinfo.ts';
+import {
+  createNamespaces,
+  preparePinDirectory,
+  removeNamespace,
+  withNetworkNamespace,
+} from '../../packages/runtime/src/sys/namespaces.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+
+const system = loadSystem();
+const dependencies = { system, logger: silentLogger };
+const kinds = ['net', 'ipc', 'uts'] as const;
+let scratch: string;
+let pins: string;
+
+beforeEach(() => {
+  scratch = mkdtempSync('/var/tmp/podwright-sys-');
+  pins = join(scratch, 'pins');
+  preparePinDirectory(system, pins);
+});
+afterEach(() => {
+  for (const { mountPoint } of mountsBelow(scratch).reverse()) system.unmount(mountPoint);
+  rmSync(scratch, { recursive: true });
+});
+
+const home = () => kinds.map((kind) => readlinkSync(`/proc/thread-self/ns/${kind}`)).join(' ');
+const pinnedAt = (name: string) => ({
+  net: join(pins, `${name}-net`),
+  ipc: join(pins, `${name}-ipc`),
+  uts: join(pins, `${name}-uts`),
+});
+const inside = (name: string, ...command: string[]) => {
+  const { net, ipc, uts } = pinnedAt(name);
+  return execFileSync('nsenter', [`--net=${net}`, `--ipc=${ipc}`, `--uts=${uts}`, ...command], {
+    encoding: 'utf8',
+  }).trim();
+};
+const remove = (name: string) => {
+  for (const path of Object.values(pinnedAt(name))) removeNamespace(system, path);
+};
+
+test('namespaces are made with host name, loopback and sysctls, and this process stays in its own', () => {
+  const before = home();
+  const hostname = readFileSync('/proc/sys/kernel/hostname', 'utf8');
+  const sysctls = {
+    'net.ipv4.ip_unprivileged_port_start': '0',
+    'kernel.shmmax': '65536',
+    'net/ipv4/conf/lo/rp_filter': '2',
+  };
+  createNamespaces(dependencies, { ...pinnedAt('a'), hostname: 'a-pod', sysctls });
+  assert.equal(home(), before);
+  assert.equal(readFileSync('/proc/sys/kernel/hostname', 'utf8'), hostname);
+  assert.equal(inside('a', 'hostname'), 'a-pod');
+  assert.match(inside('a', 'ip', '-4', 'addr', 'show', 'lo'), /127\.0\.0\.1\/8/);
+  assert.equal(inside('a', 'cat', '/proc/sys/net/ipv4/ip_unprivileged_port_start'), '0');
+  assert.equal(inside('a', 'cat', '/proc/sys/net/ipv4/conf/lo/rp_filter'), '2');
+  assert.equal(inside('a', 'cat', '/proc/sys/kernel/shmmax'), '65536');
+});
+
+test('only the namespaces that are asked for are made', () => {
+  const path = join(pins, 'only-net');
+  createNamespaces(dependencies, { net: path });
+  const own = execFileSync('nsenter', [
+    `--net=${path}`,
+    'sh',
+    '-c',
+    'readlink /proc/self/ns/ipc /proc/self/ns/uts /proc/self/ns/net',
+  ]);
+  const [ipc, uts, net] = own.toString().trim().split('\n');
+  assert.equal(`${net} ${ipc} ${uts}`.replace(net!, readlinkSync('/proc/self/ns/net')), home());
+  assert.notEqual(net, readlinkSync('/proc/self/ns/net'));
+});
+
+test('children and other threads are in the namespaces of the host, during and after', async () => {
+  const before = home();
+  const source = `const { parentPort } = require('node:worker_threads'); const { readlinkSync } = require('node:fs');
+    const seen = new Set(); const timer = setInterval(() => seen.add(readlinkSync('/proc/thread-self/ns/net')), 1);
+    parentPort.on('message', () => { clearInterval(timer); parentPort.postMessage([...seen]); parentPort.close(); });`;
+  const worker = new Worker(source, { eval: true });
+  for (let index = 0; index < 50; index++) {
+    createNamespaces(dependencies, pinnedAt(String(index)));
+    if (index % 10 === 0) {
+      const child = spawn('readlink', ['/proc/self/ns/net', '/proc/self/ns/ipc', '/proc/self/ns/uts']);
+      const [output] = (await child.stdout.toArray()).map(String);
+      assert.equal(output?.trim().split('\n').join(' '), before);
+    }
+  }
+  worker.postMessage('stop');
+  const seen = await new Promise((resolve) => worker.once('message', resolve));
+  assert.deepEqual(seen, [readlinkSync('/proc/self/ns/net')]);
+});
+
+test('pinned namespaces outlive the process that made them', () => {
+  const script = `
+    import { createNamespaces } from '${import.meta.resolve('../../packages/runtime/src/sys/namespaces.ts')}';
+    import { loadSystem } from '${import.meta.resolve('../../packages/runtime/src/sys/system.ts')}';
+    createNamespaces({ system: loadSystem(), logger: console }, ${JSON.stringify({ ...pinnedAt('b'), hostname: 'outlives' })});
+    process.kill(process.pid, 'SIGKILL');`;
+  assert.throws(() => execFileSync(process.execPath, ['--input-type=module', '-e', script]), { signal: 'SIGKILL' });
+  assert.equal(inside('b', 'hostname'), 'outlives');
+});
+
+test('five hundred made and removed leave nothing', async () => {
+  const count = () =>
+    execFileSync('lsns', ['--noheadings', '--output', 'NS', '--type', 'net'], { encoding: 'utf8' }).split('\n').length;
+  const descriptors = () => readdirSync('/proc/self/fd').length;
+  const before = { namespaces: count(), descriptors: descriptors(), mounts: mountsBelow(pins).length };
+  const times: number[] = [];
+  for (let index = 0; index < 500; index++) {
+    const startMs = performance.now();
+    createNamespaces(dependencies, { ...pinnedAt('c'), hostname: `pod-${index}` });
+    times.push(performance.now() - startMs);
+    remove('c');
+  }
+  assert.equal(mountsBelow(pins).length, before.mounts);
+  assert.equal(descriptors(), before.descriptors);
+  assert.deepEqual(readdirSync(pins), []);
+  const signal = AbortSignal.timeout(10_000);
+  await waitFor(() => (count() <= before.namespaces + 5 ? true : undefined), { intervalMs: 50, signal });
+  const median = times.sort((a, b) => a - b)[250]!;
+  assert.ok(median < 10, `the median is ${median} ms`);
+});
+
+test('a failure leaves neither pins nor files, and does not touch what is there', () => {
+  const before = home();
+  const paths = pinnedAt('d');
+  writeFileSync(paths.uts, 'in the way');
+  assert.throws(() => createNamespaces(dependencies, paths), { code: 'already_exists' });
+  assert.deepEqual(readdirSync(pins), ['d-uts']);
+  assert.throws(() => createNamespaces(dependencies, { ...pinnedAt('e'), hostname: 'x'.repeat(65) }), {
+    code: 'invalid_argument',
+  });
+  assert.throws(
+    () => createNamespaces(dependencies, { net: pinnedAt('e').net, sysctls: { 'net.no_such_thing': '1' } }),
+    {
+      code: 'not_found',
+    },
+  );
+  assert.deepEqual(readdirSync(pins), ['d-uts']);
+  assert.equal(home(), before);
+});
+
+test('a process that cannot come back to its namespaces ends at once', () => {
+  const script = `
+    import { createNamespaces } from '${import.meta.resolve('../../packages/runtime/src/sys/namespaces.ts')}';
+    import { loadSystem } from '${import.meta.resolve('../../packages/runtime/src/sys/system.ts')}';
+    const system = loadSystem();
+    system.setNamespace = () => { throw new Error('no way back'); };
+    const logger = { error: (fields, message) => console.log(message, fields.error) };
+    createNamespaces({ system, logger }, ${JSON.stringify(pinnedAt('g'))});
+    console.log('still here');`;
+  const { stdout, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    cwd: scratch,
+  });
+  assert.equal(signal, 'SIGABRT');
+  assert.equal(stdout.trim(), 'cannot return to the namespaces of the host, aborting no way back');
+});
+
+test('sysctls that would change the host are refused', () => {
+  for (const name of [
+    'kernel.panic',
+    'net/../kernel/panic',
+    'net..ipv4',
+    'vm.swappiness',
+    'kernel.shm/../panic',
+    'kernel.hostname',
+  ]) {
+    assert.throws(() => createNamespaces(dependencies, { net: join(pins, 'x'), sysctls: { [name]: '1' } }), {
+      code: 'invalid_argument',
+    });
+  }
+  assert.throws(() => createNamespaces(dependencies, { net: join(pins, 'x'), sysctls: { 'kernel.shmmax': '1' } }), {
+    code: 'invalid_argument',
+  });
+  assert.deepEqual(readdirSync(pins), []);
+});
+
+test('work in a network namespace sees that one, and failing work comes back too', () => {
+  const { net } = pinnedAt('f');
+  createNamespaces(dependencies, { net });
+  const before = home();
+  const interfaces = withNetworkNamespace(dependencies, net, () => readFileSync('/proc/thread-self/net/dev', 'utf8'));
+  assert.equal(interfaces.trim().split('\n').length, 3); // two lines of headings, and lo
+  assert.throws(() => withNetworkNamespace(dependencies, net, () => assert.fail('work')), /work/);
+  assert.throws(() => withNetworkNamespace(dependencies, net, async () => 1), /synchronous/);
+  assert.throws(() => withNetworkNamespace(dependencies, join(pins, 'absent'), () => 1), { code: 'not_found' });
+  assert.equal(home(), before);
+});
+
+test('the pin directory is private, and preparing it again changes nothing', () => {
+  preparePinDirectory(system, pins);
+  const mounts = mountsBelow(pins);
+  assert.equal(mounts.length, 1);
+  assert.deepEqual(mounts[0]!.propagation, []);
+});
+
+test('removing what is not there, or only a file, is no error', () => {
+  removeNamespace(system, join(pins, 'absent'));
+  writeFileSync(join(pins, 'file'), '');
+  removeNamespace(system, join(pins, 'file'));
+  assert.equal(existsSync(join(pins, 'file')), false);
+  mkdirSync(join(pins, 'sub'));
+  assert.ok(statSync(join(pins, 'sub')).isDirectory());
+});
