@@ -101,11 +101,12 @@ export function sendError(
   return true;
 }
 
-/** Sends only this much of a blob and cuts the connection; `times` requests. */
+/** Sends only this much of the blob and cuts the connection; `times` requests. */
 export function cutBlob(blob: Buffer, { bytes, times }: { bytes: number; times: number }): Fault {
+  const digest = sha256Digest(blob);
   let left = times;
   return ({ path, headers }, response) => {
-    if (!path.includes('/blobs/') || left-- <= 0) return false;
+    if (!path.endsWith(`/blobs/${digest}`) || left-- <= 0) return false;
     const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
     response.writeHead(start > 0 ? 206 : 200, {
       'content-length': blob.length - start,

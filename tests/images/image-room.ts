@@ -1,0 +1,55 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { createImageService, type ImageServiceOptions, type Images } from '../../packages/runtime/src/images/images.ts';
+import { type MetadataDatabase, openDatabase } from '../../packages/runtime/src/metadata/database.ts';
+import { openSnapshotter } from '../../packages/runtime/src/snapshots/open-snapshotter.ts';
+import type { Snapshotter } from '../../packages/runtime/src/snapshots/snapshotter.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
+
+export type ImageRoom = { images: Images; database: MetadataDatabase; snapshotter: Snapshotter; root: string };
+
+/** Quick retries, so that what fails for good does so within the test's time. */
+export const quickRetries = { initialDelayMs: 1, maxDelayMs: 5, maxFailures: 2, maxFailuresInAll: 20 };
+
+/** A folder below /var/tmp (overlayfs cannot lie on overlayfs or tmpfs everywhere), removed after the test. */
+export async function scratch(t: TestContext): Promise<string> {
+  const folder = await mkdtemp('/var/tmp/podwright-images-');
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Opens the image room on real parts below `root`; called again after `close` it is a restart. */
+export async function openImageRoom(
+  root: string,
+  options: Partial<ImageServiceOptions> & { kind?: 'auto' | 'native' } = {},
+): Promise<ImageRoom & AsyncDisposable> {
+  await mkdir(root, { recursive: true });
+  const system = loadSystem();
+  const database = openDatabase(join(root, 'records.db'));
+  const { kind = 'auto', ...more } = options;
+  const snapshots = { root: join(root, 'snapshots'), database, system, logger: silentLogger };
+  const { snapshotter } = openSnapshotter({ kind, ...snapshots });
+  const unpacker = new LayerUnpacker({ system });
+  const images = await createImageService({
+    root,
+    database,
+    snapshotter,
+    unpackLayer: unpacker.unpackLayer,
+    registryConfigDir: join(root, 'certs.d'),
+    logger: silentLogger,
+    arch: process.arch,
+    retryPolicy: quickRetries,
+    environment: {},
+    ...more,
+  });
+  const close = async () => {
+    await images.close();
+    await unpacker[Symbol.asyncDispose]();
+    await snapshotter.close();
+    database.close();
+  };
+  return { images, database, snapshotter, root, [Symbol.asyncDispose]: close };
+}

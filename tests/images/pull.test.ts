@@ -1,0 +1,314 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type ErrorCode, errorCode, PodwrightError } from '@podwright/base';
+import type { TransferProgress } from '../../packages/runtime/src/images/image-service.ts';
+import type { ImageServiceOptions } from '../../packages/runtime/src/images/images.ts';
+import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
+import { cutBlob, FaultyRegistry, sendError } from './faulty-registry.ts';
+import { type ImageRoom, openImageRoom, scratch } from './image-room.ts';
+import { addImage, hostArchitecture, makeLayer } from './made-image.ts';
+
+const { signal } = new AbortController();
+
+async function start(t: TestContext, options: Partial<ImageServiceOptions> = {}) {
+  const registry = await FaultyRegistry.start();
+  const room = await openImageRoom(await scratch(t), options);
+  t.after(async () => {
+    await room[Symbol.asyncDispose]();
+    await registry[Symbol.asyncDispose]();
+  });
+  return { registry, room, images: room.images, name: `${registry.host}/room/app:1` };
+}
+
+async function rejects(promise: Promise<unknown>, code: ErrorCode, message: RegExp): Promise<void> {
+  await assert.rejects(promise, (error: unknown) => {
+    assert.ok(error instanceof PodwrightError, String(error));
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, message);
+    return true;
+  });
+}
+
+/** Reads a file of a layer's own folder, without the layers below. */
+async function layerFile({ snapshotter }: ImageRoom, chainId: string, path: string): Promise<string> {
+  return readFile(join(await snapshotter.layerDirectory(chainId), path), 'utf8');
+}
+
+async function checkNothingLeft({ root, snapshotter, images }: ImageRoom): Promise<void> {
+  assert.deepEqual(images.list(), []);
+  assert.deepEqual(await snapshotter.list(), []);
+  await images.collectGarbage();
+  assert.deepEqual(await readdir(join(root, 'content/blobs/sha256')), []);
+}
+
+const base = makeLayer({ 'etc/base': 'base' });
+const top = makeLayer({ 'etc/top': 'top' }, 'zstd');
+
+test('an image of gzip and zstd layers is pulled, unpacked and found by all of its names', async (t) => {
+  const { registry, room, images, name } = await start(t);
+  const { manifest, id } = addImage(registry, { tag: '1', layers: [base, top] });
+  const image = await images.pull(name, { signal });
+  assert.equal(image.id, id);
+  assert.deepEqual(image.repoTags, [name]);
+  assert.deepEqual(image.repoDigests, [`${registry.host}/room/app@${manifest.digest}`]);
+  assert.deepEqual(image.config.config.Env, ['TAG=1']);
+  assert.equal(await layerFile(room, image.chainId, 'etc/top'), 'top');
+  for (const reference of [name, id, id.slice(7), id.slice(7, 17), manifest.digest, image.repoDigests[0]!]) {
+    assert.equal(images.find(reference)?.id, id, reference);
+  }
+  assert.equal(images.find('busybox'), undefined);
+  assert.ok((await images.usage()).sizeBytes > image.sizeBytes);
+});
+
+test('a second pull fetches nothing but asks what the tag stands for', async (t) => {
+  const { registry, images, name } = await start(t);
+  addImage(registry, { tag: '1', layers: [base] });
+  await images.pull(name, { signal });
+  registry.requests.length = 0;
+  await images.pull(name, { signal });
+  assert.deepEqual(
+    registry.requests.map(({ method }) => method),
+    ['HEAD'],
+  );
+});
+
+test('pulls of one image at once share the work', async (t) => {
+  const { registry, images, name } = await start(t);
+  addImage(registry, { tag: '1', layers: [base, top] });
+  const pulled = await Promise.all([1, 2, 3].map(() => images.pull(name, { signal })));
+  assert.equal(new Set(pulled.map(({ id }) => id)).size, 1);
+  assert.equal(registry.asked('manifests').length, 2);
+  assert.equal(registry.asked('blobs').length, 3);
+});
+
+test('different images that share layers fetch and unpack them once', async (t) => {
+  const { registry, room, images } = await start(t);
+  for (const tag of ['1', '2', '3']) addImage(registry, { tag, layers: [base, makeLayer({ tag })] });
+  await Promise.all(['1', '2', '3'].map((tag) => images.pull(`${registry.host}/room/app:${tag}`, { signal })));
+  assert.equal(registry.asked('blobs').length, 3 + 3 + 1);
+  assert.equal((await room.snapshotter.list()).length, 4);
+});
+
+test('a pull goes on for the others when one caller leaves, and ends when all have left', async (t) => {
+  const { registry, room, images, name } = await start(t);
+  addImage(registry, { tag: '1', layers: [base] });
+  const held: (() => void)[] = [];
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  registry.faults.push(({ path }, response) => {
+    if (!path.includes('/blobs/') || held.length > 0) return false;
+    held.push(() => response.destroy());
+    ask();
+    return true;
+  });
+  const [one, two] = [new AbortController(), new AbortController()];
+  const first = images.pull(name, { signal: one.signal });
+  const second = images.pull(name, { signal: two.signal });
+  await asked;
+  one.abort(new Error('one leaves'));
+  await assert.rejects(first, /one leaves/);
+  held[0]?.();
+  await second;
+  await images.remove(name);
+  held.length = 0;
+  const { promise: askedAgain, resolve: askAgain } = Promise.withResolvers<void>();
+  registry.faults.unshift(({ path }) => {
+    if (path.includes('/blobs/')) askAgain();
+    return path.includes('/blobs/');
+  });
+  const three = new AbortController();
+  const third = images.pull(name, { signal: three.signal });
+  await askedAgain;
+  three.abort(new Error('all leave'));
+  await assert.rejects(third, /all leave/);
+  await images.close();
+  await checkNothingLeft(room);
+});
+
+test('the platform of this machine is picked from nested indexes', async (t) => {
+  const { registry, images } = await start(t);
+  const own = addImage(registry, { tag: 'own', layers: [base] });
+  const foreign = addImage(registry, { tag: 'foreign', layers: [top], architecture: 's390x' });
+  const entry = (architecture: string, image: typeof own) => ({
+    ...image.manifest,
+    platform: { os: 'linux', architecture },
+  });
+  const manifests = [entry('s390x', foreign), entry(hostArchitecture, own)];
+  const inner = registry.addManifest('inner', { schemaVersion: 2, manifests }, mediaTypes.dockerList);
+  const outer = registry.addManifest('outer', { schemaVersion: 2, manifests: [inner] }, mediaTypes.ociIndex);
+  const image = await images.pull(`${registry.host}/room/app:outer`, { signal });
+  assert.equal(image.id, own.id);
+  assert.equal(image.manifestDigest, own.manifest.digest);
+  assert.deepEqual(image.repoDigests, [`${registry.host}/room/app@${outer.digest}`]);
+  await rejects(
+    images.pull(`${registry.host}/room/app:foreign`, { signal }),
+    'not_found',
+    /no image for linux\/.*; there is: linux\/s390x/,
+  );
+});
+
+test('a tag that moves leaves the old image with its digest', async (t) => {
+  const { registry, images, name } = await start(t);
+  const old = addImage(registry, { tag: '1', layers: [base] });
+  await images.pull(name, { signal });
+  const fresh = addImage(registry, { tag: '1', layers: [base, top] });
+  await images.pull(name, { signal });
+  assert.equal(images.find(name)?.id, fresh.id);
+  const left = images.find(old.id);
+  assert.deepEqual([left?.repoTags, left?.repoDigests.length], [[], 1]);
+});
+
+test('removing by one tag removes the image with all names, and only what it alone used', async (t) => {
+  const { registry, room, images, name } = await start(t);
+  addImage(registry, { tag: '1', layers: [base, top] });
+  registry.manifests.set('other', registry.manifests.get('1')!);
+  addImage(registry, { tag: '2', layers: [base] });
+  const image = await images.pull(name, { signal });
+  await images.pull(`${registry.host}/elsewhere/app:other`, { signal });
+  const kept = await images.pull(`${registry.host}/room/app:2`, { signal });
+  assert.equal(images.find(image.id)?.repoTags.length, 2);
+  await images.remove(name);
+  assert.deepEqual(
+    images.list().map(({ id }) => id),
+    [kept.id],
+  );
+  assert.deepEqual(
+    (await room.snapshotter.list()).map(({ key }) => key),
+    [kept.chainId],
+  );
+  assert.equal((await readdir(join(room.root, 'content/blobs/sha256'))).length, 3);
+  await rejects(images.remove(name), 'not_found', /`podwright images` lists/);
+  await images.remove(kept.id);
+  await checkNothingLeft(room);
+});
+
+test('a snapshot that a container stands on stays until the container has gone', async (t) => {
+  const { registry, room, images, name } = await start(t);
+  addImage(registry, { tag: '1', layers: [base, top] });
+  const image = await images.pull(name, { signal });
+  await room.snapshotter.prepare('container', image.chainId);
+  await images.remove(name);
+  assert.equal((await room.snapshotter.list()).length, 3);
+  await room.snapshotter.remove('container');
+  await images.collectGarbage();
+  await checkNothingLeft(room);
+});
+
+test('images that are pinned say so', async (t) => {
+  const { registry, images } = await start(t, { pinnedImages: ['localhost/never'] });
+  addImage(registry, { tag: '1', layers: [base] });
+  assert.equal((await images.pull(`${registry.host}/room/app:1`, { signal })).pinned, false);
+  const room = await openImageRoom(await scratch(t), { pinnedImages: [`${registry.host}/room/app:1`] });
+  t.after(() => room[Symbol.asyncDispose]());
+  assert.equal((await room.images.pull(`${registry.host}/room/app:1`, { signal })).pinned, true);
+});
+
+test('an image without layers is an image', async (t) => {
+  const { registry, images, name } = await start(t);
+  addImage(registry, { tag: '1', layers: [] });
+  assert.equal((await images.pull(name, { signal })).chainId, '');
+});
+
+test('progress tells bytes and layers up to the end, and failures', async (t) => {
+  const { registry, images, name } = await start(t);
+  const big = makeLayer({ big: randomBytes(2_000_000).toString('hex') });
+  addImage(registry, { tag: '1', layers: [base, big] });
+  const watching = new AbortController();
+  const seen: TransferProgress[] = [];
+  const watch = (async () => {
+    for await (const progress of images.transfers(watching.signal)) seen.push(progress);
+  })();
+  const image = await images.pull(name, { signal });
+  await assert.rejects(images.pull(`${registry.host}/room/app:missing`, { signal }));
+  watching.abort();
+  await watch;
+  const done = seen.find(({ phase }) => phase === 'done');
+  const { sizeBytes } = image;
+  const total = { reference: name, doneBytes: sizeBytes, totalBytes: sizeBytes, layersDone: 2, layersTotal: 2 };
+  assert.deepEqual(done, { ...total, phase: 'done' });
+  assert.deepEqual(seen[0], {
+    ...total,
+    phase: 'resolving',
+    doneBytes: 0,
+    totalBytes: 0,
+    layersDone: 0,
+    layersTotal: 0,
+  });
+  assert.match(seen.at(-1)?.error ?? '', /NAME_UNKNOWN/);
+});
+
+test('a layer that is cut in the middle is gone on with', async (t) => {
+  const { registry, room, images, name } = await start(t);
+  const big = makeLayer({ big: randomBytes(500_000).toString('hex') });
+  addImage(registry, { tag: '1', layers: [big] });
+  registry.faults.push(cutBlob(big.data, { bytes: 100_000, times: 1 }));
+  const image = await images.pull(name, { signal });
+  assert.equal((await layerFile(room, image.chainId, 'big')).length, 1_000_000);
+});
+
+test('what is wrong with a layer ends the pull and leaves nothing', async (t) => {
+  const { registry, room, images, name } = await start(t);
+  const { digest } = registry.addBlob(base.data);
+  addImage(registry, { tag: '1', layers: [top, base] });
+  registry.blobs.set(digest, Buffer.alloc(base.data.length));
+  await rejects(images.pull(name, { signal }), 'data_loss', /the content has the digest/);
+  registry.blobs.delete(digest);
+  await rejects(images.pull(name, { signal }), 'not_found', /blob sha256:.* answered 404/);
+  addImage(registry, { tag: '1', layers: [{ ...base, diffId: top.diffId }] });
+  await rejects(images.pull(name, { signal }), 'data_loss', /it unpacks to sha256:.*, the config says/);
+  addImage(registry, { tag: '1', layers: [{ ...base, data: randomBytes(1000) }] });
+  const notGzip = await images.pull(name, { signal }).catch(errorCode);
+  assert.ok(['invalid_argument', 'data_loss'].includes(notGzip as string), String(notGzip));
+  await images.collectGarbage();
+  assert.deepEqual(
+    (await room.snapshotter.list()).filter(({ kind }) => kind !== 'committed'),
+    [],
+  );
+  await checkNothingLeft(room);
+});
+
+test('hostile manifests and configs are refused', async (t) => {
+  const { registry, images, name } = await start(t);
+  const { manifest } = addImage(registry, { tag: '1', layers: [base] });
+  const value = JSON.parse(String(registry.manifests.get(manifest.digest)?.data)) as Record<string, unknown>;
+  const pullOf = (changed: object) => {
+    registry.addManifest('1', { ...value, ...changed }, mediaTypes.ociManifest);
+    return images.pull(name, { signal });
+  };
+  const [layer] = value.layers as object[];
+  await rejects(pullOf({ layers: Array(10_000).fill(layer) }), 'invalid_argument', /10000 layers/);
+  await rejects(pullOf({ layers: [layer, layer] }), 'invalid_argument', /1 diff ids for 2 layers/);
+  await rejects(
+    pullOf({ layers: [{ ...layer, size: 2 ** 52 }] }),
+    'resource_exhausted',
+    /layers take 4503599627370496 bytes/,
+  );
+  await rejects(
+    pullOf({ config: { ...(value.config as object), size: 2 ** 40 } }),
+    'resource_exhausted',
+    /its config has/,
+  );
+  await rejects(pullOf({ manifests: [] }), 'invalid_argument', /both an index and a manifest/);
+  let nested = registry.addManifest('x', value, mediaTypes.ociManifest);
+  for (let depth = 0; depth < 5; depth++) {
+    nested = registry.addManifest('1', { schemaVersion: 2, manifests: [nested] }, mediaTypes.ociIndex);
+  }
+  await rejects(images.pull(name, { signal }), 'invalid_argument', /more than 3 nested indexes/);
+});
+
+test('credentials decide for each caller, also while another pull of the same image runs', async (t) => {
+  const { registry, images, name } = await start(t);
+  addImage(registry, { tag: '1', layers: [base] });
+  const good = `Basic ${Buffer.from('me:secret').toString('base64')}`;
+  registry.faults.push(({ headers }, response) => {
+    if (headers.authorization === good) return false;
+    const challenge = { 'www-authenticate': 'Basic realm="faulty"' };
+    return sendError(response, { status: 401, code: 'UNAUTHORIZED', message: 'log in', headers: challenge });
+  });
+  const right = images.pull(name, { signal, auth: { username: 'me', password: 'secret' } });
+  const wrong = images.pull(name, { signal, auth: { username: 'me', password: 'guess' } });
+  await rejects(wrong, 'unauthenticated', /UNAUTHORIZED: log in/);
+  await right;
+});
