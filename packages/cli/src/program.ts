@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandContext } from './command-context.ts';
 import { type ConfigFlags, loadConfig } from './config.ts';
 import { parseOutputFormat } from './output/format.ts';
+import { VERSION } from './version.ts';
 
 const EXAMPLES = `
 Examples:
@@ -20,9 +21,6 @@ function count(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('a whole number is needed');
   return Number(value);
 }
-
-/** The version in the package, one for all packages. */
-export const VERSION = '0.1.0';
 
 /** The flags that choose a node, as another process of ours takes them. */
 function configArguments(flags: ConfigFlags): string[] {

@@ -3,7 +3,7 @@ import { NodeClient } from '../client/node-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
-import { VERSION } from '../program.ts';
+import { VERSION } from '../version.ts';
 
 export type VersionOptions = { output: OutputFormat };
 

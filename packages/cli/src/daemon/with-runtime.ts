@@ -1,3 +1,4 @@
+import { silentLogger } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { CommandContext } from '../command-context.ts';
 import { ensureNode } from './ensure-node.ts';

@@ -145,6 +145,7 @@ async function sendLog(backend: NodeBackend, { response, query, params, signal }
   const { path, ended } = await backend.log(
     { namespace: params.namespace!, name: params.name! },
     { container, previous },
+    signal,
   );
   const chunks = readLog(path, wanted, { ended, signal });
   const first = await chunks.next(); // a log that is not there is an error, not an empty answer

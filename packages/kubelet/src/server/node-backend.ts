@@ -1,5 +1,5 @@
 import type { Event, Pod } from '../api/types.ts';
-import type { LogLife, LogQuery } from '../logs/log-reader.ts';
+import type { LogLife } from '../logs/log-reader.ts';
 import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent, TraceSpan } from './local-api.ts';
 
 /** Names one object of a namespace. */
@@ -31,10 +31,11 @@ export interface NodeBackend {
   apply(manifest: string): Promise<ApplyResult>;
   /** Deletes an object that was applied. A pod ends in the background. */
   remove(object: ObjectName, gracePeriodSeconds: number | undefined): Promise<void>;
-  /** Where a container's log is; `life.ended` aborts when it will not grow any more. */
+  /** Where a container's log is; `ended` aborts when it will not grow any more, or `signal` does. */
   log(
     pod: { namespace: string; name: string },
     which: { container: string; previous: boolean },
+    signal: AbortSignal,
   ): Promise<{ path: string; ended: LogLife['ended'] }>;
   /** The runtime's URL for a stream. */
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
@@ -42,5 +43,3 @@ export interface NodeBackend {
   /** Ends the daemon, after the answer was sent. */
   stop(options: { removeHostState: boolean }): void;
 }
-
-export type { LogQuery };

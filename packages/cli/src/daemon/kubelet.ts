@@ -1,0 +1,50 @@
+import { createLogger } from '@podwright/base';
+import { type KubeletOptions, serveLocalApi, startKubelet } from '@podwright/kubelet';
+import type { NodeConfig } from '../config.ts';
+import { VERSION } from '../version.ts';
+import { kubeletOptionsOf } from './kubelet-options.ts';
+import { type StopRequest, untilStopped } from './until-stopped.ts';
+
+export type KubeletFlags = {
+  containerRuntimeEndpoint: string;
+  imageServiceEndpoint?: string;
+  criApiVersion: KubeletOptions['criApiVersion'];
+};
+
+/** `podwright kubelet`: runs pods on a runtime that is there already, until it is told to stop. Pods go on without it. */
+export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promise<void> {
+  const { stopped, request } = untilStopped();
+  const kubelet = await serveKubelet(
+    config,
+    {
+      runtimeEndpoint: flags.containerRuntimeEndpoint,
+      imageEndpoint: flags.imageServiceEndpoint,
+      criApiVersion: flags.criApiVersion,
+    },
+    request,
+  );
+  await stopped;
+  await kubelet.close();
+}
+
+/** A kubelet on a runtime, with its local API. */
+export async function serveKubelet(
+  config: NodeConfig,
+  runtime: Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion'>,
+  onStop: (request: StopRequest) => void,
+): Promise<{ close: () => Promise<void> }> {
+  const kubelet = await startKubelet(kubeletOptionsOf(config, runtime));
+  const server = await serveLocalApi({
+    socketPath: config.apiSocket,
+    kubelet,
+    info: { name: config.node_name, version: VERSION, manifestDir: config.manifests, podLogsDir: config.pod_logs },
+    onStop,
+    logger: createLogger({ name: 'api', level: config.log_level }),
+  });
+  return {
+    close: async () => {
+      await server.close();
+      await kubelet.close();
+    },
+  };
+}
