@@ -16,6 +16,8 @@ import type { ContainerEventType } from "./events_pb.js";
 export declare const file_runtime_v1_container_messages: GenFile;
 
 /**
+ * Asks for a container in a sandbox.
+ *
  * @generated from message runtime.v1.CreateContainerRequest
  */
 export declare type CreateContainerRequest = Message<"runtime.v1.CreateContainerRequest"> & {
@@ -30,6 +32,8 @@ export declare type CreateContainerRequest = Message<"runtime.v1.CreateContainer
   config?: ContainerConfig | undefined;
 
   /**
+   * The config that the sandbox was made with.
+   *
    * @generated from field: runtime.v1.PodSandboxConfig sandbox_config = 3;
    */
   sandboxConfig?: PodSandboxConfig | undefined;
@@ -42,6 +46,8 @@ export declare type CreateContainerRequest = Message<"runtime.v1.CreateContainer
 export declare const CreateContainerRequestSchema: GenMessage<CreateContainerRequest>;
 
 /**
+ * The container's id.
+ *
  * @generated from message runtime.v1.CreateContainerResponse
  */
 export declare type CreateContainerResponse = Message<"runtime.v1.CreateContainerResponse"> & {
@@ -58,6 +64,8 @@ export declare type CreateContainerResponse = Message<"runtime.v1.CreateContaine
 export declare const CreateContainerResponseSchema: GenMessage<CreateContainerResponse>;
 
 /**
+ * Names the container to start.
+ *
  * @generated from message runtime.v1.StartContainerRequest
  */
 export declare type StartContainerRequest = Message<"runtime.v1.StartContainerRequest"> & {
@@ -74,6 +82,8 @@ export declare type StartContainerRequest = Message<"runtime.v1.StartContainerRe
 export declare const StartContainerRequestSchema: GenMessage<StartContainerRequest>;
 
 /**
+ * It runs.
+ *
  * @generated from message runtime.v1.StartContainerResponse
  */
 export declare type StartContainerResponse = Message<"runtime.v1.StartContainerResponse"> & {
@@ -86,6 +96,8 @@ export declare type StartContainerResponse = Message<"runtime.v1.StartContainerR
 export declare const StartContainerResponseSchema: GenMessage<StartContainerResponse>;
 
 /**
+ * Names the container to stop.
+ *
  * @generated from message runtime.v1.StopContainerRequest
  */
 export declare type StopContainerRequest = Message<"runtime.v1.StopContainerRequest"> & {
@@ -95,6 +107,8 @@ export declare type StopContainerRequest = Message<"runtime.v1.StopContainerRequ
   containerId: string;
 
   /**
+   * Seconds between the stop signal and SIGKILL; 0 kills at once.
+   *
    * @generated from field: int64 timeout = 2;
    */
   timeout: bigint;
@@ -107,6 +121,8 @@ export declare type StopContainerRequest = Message<"runtime.v1.StopContainerRequ
 export declare const StopContainerRequestSchema: GenMessage<StopContainerRequest>;
 
 /**
+ * It does not run.
+ *
  * @generated from message runtime.v1.StopContainerResponse
  */
 export declare type StopContainerResponse = Message<"runtime.v1.StopContainerResponse"> & {
@@ -119,6 +135,8 @@ export declare type StopContainerResponse = Message<"runtime.v1.StopContainerRes
 export declare const StopContainerResponseSchema: GenMessage<StopContainerResponse>;
 
 /**
+ * Names the container to remove.
+ *
  * @generated from message runtime.v1.RemoveContainerRequest
  */
 export declare type RemoveContainerRequest = Message<"runtime.v1.RemoveContainerRequest"> & {
@@ -135,6 +153,8 @@ export declare type RemoveContainerRequest = Message<"runtime.v1.RemoveContainer
 export declare const RemoveContainerRequestSchema: GenMessage<RemoveContainerRequest>;
 
 /**
+ * It is gone.
+ *
  * @generated from message runtime.v1.RemoveContainerResponse
  */
 export declare type RemoveContainerResponse = Message<"runtime.v1.RemoveContainerResponse"> & {
@@ -147,6 +167,8 @@ export declare type RemoveContainerResponse = Message<"runtime.v1.RemoveContaine
 export declare const RemoveContainerResponseSchema: GenMessage<RemoveContainerResponse>;
 
 /**
+ * Says which containers.
+ *
  * @generated from message runtime.v1.ListContainersRequest
  */
 export declare type ListContainersRequest = Message<"runtime.v1.ListContainersRequest"> & {
@@ -163,6 +185,8 @@ export declare type ListContainersRequest = Message<"runtime.v1.ListContainersRe
 export declare const ListContainersRequestSchema: GenMessage<ListContainersRequest>;
 
 /**
+ * The containers.
+ *
  * @generated from message runtime.v1.ListContainersResponse
  */
 export declare type ListContainersResponse = Message<"runtime.v1.ListContainersResponse"> & {
@@ -179,6 +203,8 @@ export declare type ListContainersResponse = Message<"runtime.v1.ListContainersR
 export declare const ListContainersResponseSchema: GenMessage<ListContainersResponse>;
 
 /**
+ * Says which containers.
+ *
  * @generated from message runtime.v1.StreamContainersRequest
  */
 export declare type StreamContainersRequest = Message<"runtime.v1.StreamContainersRequest"> & {
@@ -195,6 +221,8 @@ export declare type StreamContainersRequest = Message<"runtime.v1.StreamContaine
 export declare const StreamContainersRequestSchema: GenMessage<StreamContainersRequest>;
 
 /**
+ * Some of the containers.
+ *
  * @generated from message runtime.v1.StreamContainersResponse
  */
 export declare type StreamContainersResponse = Message<"runtime.v1.StreamContainersResponse"> & {
@@ -211,6 +239,8 @@ export declare type StreamContainersResponse = Message<"runtime.v1.StreamContain
 export declare const StreamContainersResponseSchema: GenMessage<StreamContainersResponse>;
 
 /**
+ * Names a container.
+ *
  * @generated from message runtime.v1.ContainerStatusRequest
  */
 export declare type ContainerStatusRequest = Message<"runtime.v1.ContainerStatusRequest"> & {
@@ -220,6 +250,8 @@ export declare type ContainerStatusRequest = Message<"runtime.v1.ContainerStatus
   containerId: string;
 
   /**
+   * Fill `info` too.
+   *
    * @generated from field: bool verbose = 2;
    */
   verbose: boolean;
@@ -232,6 +264,8 @@ export declare type ContainerStatusRequest = Message<"runtime.v1.ContainerStatus
 export declare const ContainerStatusRequestSchema: GenMessage<ContainerStatusRequest>;
 
 /**
+ * How it is.
+ *
  * @generated from message runtime.v1.ContainerStatusResponse
  */
 export declare type ContainerStatusResponse = Message<"runtime.v1.ContainerStatusResponse"> & {
@@ -241,6 +275,8 @@ export declare type ContainerStatusResponse = Message<"runtime.v1.ContainerStatu
   status?: ContainerStatus | undefined;
 
   /**
+   * Whatever the runtime wants to tell a person, mostly JSON.
+   *
    * @generated from field: map<string, string> info = 2;
    */
   info: { [key: string]: string };
@@ -253,6 +289,8 @@ export declare type ContainerStatusResponse = Message<"runtime.v1.ContainerStatu
 export declare const ContainerStatusResponseSchema: GenMessage<ContainerStatusResponse>;
 
 /**
+ * The new limits; fields that are 0 stay as they are.
+ *
  * @generated from message runtime.v1.UpdateContainerResourcesRequest
  */
 export declare type UpdateContainerResourcesRequest = Message<"runtime.v1.UpdateContainerResourcesRequest"> & {
@@ -272,6 +310,8 @@ export declare type UpdateContainerResourcesRequest = Message<"runtime.v1.Update
   windows?: WindowsContainerResources | undefined;
 
   /**
+   * For the runtime and its plugins.
+   *
    * @generated from field: map<string, string> annotations = 4;
    */
   annotations: { [key: string]: string };
@@ -284,6 +324,8 @@ export declare type UpdateContainerResourcesRequest = Message<"runtime.v1.Update
 export declare const UpdateContainerResourcesRequestSchema: GenMessage<UpdateContainerResourcesRequest>;
 
 /**
+ * They are in force.
+ *
  * @generated from message runtime.v1.UpdateContainerResourcesResponse
  */
 export declare type UpdateContainerResourcesResponse = Message<"runtime.v1.UpdateContainerResourcesResponse"> & {
@@ -296,6 +338,8 @@ export declare type UpdateContainerResourcesResponse = Message<"runtime.v1.Updat
 export declare const UpdateContainerResourcesResponseSchema: GenMessage<UpdateContainerResourcesResponse>;
 
 /**
+ * A command to run.
+ *
  * @generated from message runtime.v1.ExecSyncRequest
  */
 export declare type ExecSyncRequest = Message<"runtime.v1.ExecSyncRequest"> & {
@@ -310,6 +354,8 @@ export declare type ExecSyncRequest = Message<"runtime.v1.ExecSyncRequest"> & {
   cmd: string[];
 
   /**
+   * Seconds; 0 for no limit.
+   *
    * @generated from field: int64 timeout = 3;
    */
   timeout: bigint;
@@ -322,6 +368,8 @@ export declare type ExecSyncRequest = Message<"runtime.v1.ExecSyncRequest"> & {
 export declare const ExecSyncRequestSchema: GenMessage<ExecSyncRequest>;
 
 /**
+ * What came of it. Runtimes cut output above 16 MiB.
+ *
  * @generated from message runtime.v1.ExecSyncResponse
  */
 export declare type ExecSyncResponse = Message<"runtime.v1.ExecSyncResponse"> & {
@@ -348,6 +396,8 @@ export declare type ExecSyncResponse = Message<"runtime.v1.ExecSyncResponse"> & 
 export declare const ExecSyncResponseSchema: GenMessage<ExecSyncResponse>;
 
 /**
+ * A command whose streams will be opened.
+ *
  * @generated from message runtime.v1.ExecRequest
  */
 export declare type ExecRequest = Message<"runtime.v1.ExecRequest"> & {
@@ -362,6 +412,8 @@ export declare type ExecRequest = Message<"runtime.v1.ExecRequest"> & {
   cmd: string[];
 
   /**
+   * With a terminal, and so without a separate stderr.
+   *
    * @generated from field: bool tty = 3;
    */
   tty: boolean;
@@ -389,10 +441,14 @@ export declare type ExecRequest = Message<"runtime.v1.ExecRequest"> & {
 export declare const ExecRequestSchema: GenMessage<ExecRequest>;
 
 /**
+ * Where to open the streams.
+ *
  * @generated from message runtime.v1.ExecResponse
  */
 export declare type ExecResponse = Message<"runtime.v1.ExecResponse"> & {
   /**
+   * Absolute, good for one use and for a short time.
+   *
    * @generated from field: string url = 1;
    */
   url: string;
@@ -405,6 +461,8 @@ export declare type ExecResponse = Message<"runtime.v1.ExecResponse"> & {
 export declare const ExecResponseSchema: GenMessage<ExecResponse>;
 
 /**
+ * Which streams will be opened.
+ *
  * @generated from message runtime.v1.AttachRequest
  */
 export declare type AttachRequest = Message<"runtime.v1.AttachRequest"> & {
@@ -419,6 +477,8 @@ export declare type AttachRequest = Message<"runtime.v1.AttachRequest"> & {
   stdin: boolean;
 
   /**
+   * Must be as in the container's config.
+   *
    * @generated from field: bool tty = 3;
    */
   tty: boolean;
@@ -441,6 +501,8 @@ export declare type AttachRequest = Message<"runtime.v1.AttachRequest"> & {
 export declare const AttachRequestSchema: GenMessage<AttachRequest>;
 
 /**
+ * Where to open the streams.
+ *
  * @generated from message runtime.v1.AttachResponse
  */
 export declare type AttachResponse = Message<"runtime.v1.AttachResponse"> & {
@@ -457,6 +519,8 @@ export declare type AttachResponse = Message<"runtime.v1.AttachResponse"> & {
 export declare const AttachResponseSchema: GenMessage<AttachResponse>;
 
 /**
+ * Which pod.
+ *
  * @generated from message runtime.v1.PortForwardRequest
  */
 export declare type PortForwardRequest = Message<"runtime.v1.PortForwardRequest"> & {
@@ -466,6 +530,8 @@ export declare type PortForwardRequest = Message<"runtime.v1.PortForwardRequest"
   podSandboxId: string;
 
   /**
+   * A hint; the streams name their ports themselves.
+   *
    * @generated from field: repeated int32 port = 2;
    */
   port: number[];
@@ -478,6 +544,8 @@ export declare type PortForwardRequest = Message<"runtime.v1.PortForwardRequest"
 export declare const PortForwardRequestSchema: GenMessage<PortForwardRequest>;
 
 /**
+ * Where to open the streams.
+ *
  * @generated from message runtime.v1.PortForwardResponse
  */
 export declare type PortForwardResponse = Message<"runtime.v1.PortForwardResponse"> & {
@@ -494,6 +562,8 @@ export declare type PortForwardResponse = Message<"runtime.v1.PortForwardRespons
 export declare const PortForwardResponseSchema: GenMessage<PortForwardResponse>;
 
 /**
+ * Names a container.
+ *
  * @generated from message runtime.v1.ContainerStatsRequest
  */
 export declare type ContainerStatsRequest = Message<"runtime.v1.ContainerStatsRequest"> & {
@@ -510,6 +580,8 @@ export declare type ContainerStatsRequest = Message<"runtime.v1.ContainerStatsRe
 export declare const ContainerStatsRequestSchema: GenMessage<ContainerStatsRequest>;
 
 /**
+ * What it uses.
+ *
  * @generated from message runtime.v1.ContainerStatsResponse
  */
 export declare type ContainerStatsResponse = Message<"runtime.v1.ContainerStatsResponse"> & {
@@ -526,6 +598,8 @@ export declare type ContainerStatsResponse = Message<"runtime.v1.ContainerStatsR
 export declare const ContainerStatsResponseSchema: GenMessage<ContainerStatsResponse>;
 
 /**
+ * Says which containers.
+ *
  * @generated from message runtime.v1.ListContainerStatsRequest
  */
 export declare type ListContainerStatsRequest = Message<"runtime.v1.ListContainerStatsRequest"> & {
@@ -542,6 +616,8 @@ export declare type ListContainerStatsRequest = Message<"runtime.v1.ListContaine
 export declare const ListContainerStatsRequestSchema: GenMessage<ListContainerStatsRequest>;
 
 /**
+ * What they use.
+ *
  * @generated from message runtime.v1.ListContainerStatsResponse
  */
 export declare type ListContainerStatsResponse = Message<"runtime.v1.ListContainerStatsResponse"> & {
@@ -558,6 +634,8 @@ export declare type ListContainerStatsResponse = Message<"runtime.v1.ListContain
 export declare const ListContainerStatsResponseSchema: GenMessage<ListContainerStatsResponse>;
 
 /**
+ * Says which containers.
+ *
  * @generated from message runtime.v1.StreamContainerStatsRequest
  */
 export declare type StreamContainerStatsRequest = Message<"runtime.v1.StreamContainerStatsRequest"> & {
@@ -574,6 +652,8 @@ export declare type StreamContainerStatsRequest = Message<"runtime.v1.StreamCont
 export declare const StreamContainerStatsRequestSchema: GenMessage<StreamContainerStatsRequest>;
 
 /**
+ * What some of them use.
+ *
  * @generated from message runtime.v1.StreamContainerStatsResponse
  */
 export declare type StreamContainerStatsResponse = Message<"runtime.v1.StreamContainerStatsResponse"> & {
@@ -590,6 +670,8 @@ export declare type StreamContainerStatsResponse = Message<"runtime.v1.StreamCon
 export declare const StreamContainerStatsResponseSchema: GenMessage<StreamContainerStatsResponse>;
 
 /**
+ * Names a container that runs.
+ *
  * @generated from message runtime.v1.ReopenContainerLogRequest
  */
 export declare type ReopenContainerLogRequest = Message<"runtime.v1.ReopenContainerLogRequest"> & {
@@ -606,6 +688,8 @@ export declare type ReopenContainerLogRequest = Message<"runtime.v1.ReopenContai
 export declare const ReopenContainerLogRequestSchema: GenMessage<ReopenContainerLogRequest>;
 
 /**
+ * From now on it writes to the new file.
+ *
  * @generated from message runtime.v1.ReopenContainerLogResponse
  */
 export declare type ReopenContainerLogResponse = Message<"runtime.v1.ReopenContainerLogResponse"> & {
@@ -618,6 +702,8 @@ export declare type ReopenContainerLogResponse = Message<"runtime.v1.ReopenConta
 export declare const ReopenContainerLogResponseSchema: GenMessage<ReopenContainerLogResponse>;
 
 /**
+ * Which container, and where to.
+ *
  * @generated from message runtime.v1.CheckpointContainerRequest
  */
 export declare type CheckpointContainerRequest = Message<"runtime.v1.CheckpointContainerRequest"> & {
@@ -627,11 +713,15 @@ export declare type CheckpointContainerRequest = Message<"runtime.v1.CheckpointC
   containerId: string;
 
   /**
+   * Absolute path of the archive on the runtime's host.
+   *
    * @generated from field: string location = 2;
    */
   location: string;
 
   /**
+   * Seconds; 0 for the runtime's default.
+   *
    * @generated from field: int64 timeout = 3;
    */
   timeout: bigint;
@@ -644,6 +734,8 @@ export declare type CheckpointContainerRequest = Message<"runtime.v1.CheckpointC
 export declare const CheckpointContainerRequestSchema: GenMessage<CheckpointContainerRequest>;
 
 /**
+ * The archive is written.
+ *
  * @generated from message runtime.v1.CheckpointContainerResponse
  */
 export declare type CheckpointContainerResponse = Message<"runtime.v1.CheckpointContainerResponse"> & {
@@ -656,10 +748,14 @@ export declare type CheckpointContainerResponse = Message<"runtime.v1.Checkpoint
 export declare const CheckpointContainerResponseSchema: GenMessage<CheckpointContainerResponse>;
 
 /**
+ * A change, and how the pod was right after it.
+ *
  * @generated from message runtime.v1.ContainerEventResponse
  */
 export declare type ContainerEventResponse = Message<"runtime.v1.ContainerEventResponse"> & {
   /**
+   * The sandbox's own id for a change of the sandbox.
+   *
    * @generated from field: string container_id = 1;
    */
   containerId: string;
@@ -670,6 +766,8 @@ export declare type ContainerEventResponse = Message<"runtime.v1.ContainerEventR
   containerEventType: ContainerEventType;
 
   /**
+   * ns since the epoch.
+   *
    * @generated from field: int64 created_at = 3;
    */
   createdAt: bigint;

@@ -14,6 +14,8 @@ import type { SupplementalGroupsPolicy } from "./runtime_pb.js";
 export declare const file_runtime_v1_container: GenFile;
 
 /**
+ * A path of the host, or an image, that a container sees.
+ *
  * @generated from message runtime.v1.Mount
  */
 export declare type Mount = Message<"runtime.v1.Mount"> & {
@@ -23,6 +25,8 @@ export declare type Mount = Message<"runtime.v1.Mount"> & {
   containerPath: string;
 
   /**
+   * Empty for an image.
+   *
    * @generated from field: string host_path = 2;
    */
   hostPath: string;
@@ -33,6 +37,8 @@ export declare type Mount = Message<"runtime.v1.Mount"> & {
   readonly: boolean;
 
   /**
+   * Give the content the container's SELinux label.
+   *
    * @generated from field: bool selinux_relabel = 4;
    */
   selinuxRelabel: boolean;
@@ -43,6 +49,8 @@ export declare type Mount = Message<"runtime.v1.Mount"> & {
   propagation: MountPropagation;
 
   /**
+   * User ids as they are in the mount; empty for no mapping.
+   *
    * @generated from field: repeated runtime.v1.IDMapping uidMappings = 6;
    */
   uidMappings: IDMapping[];
@@ -53,16 +61,22 @@ export declare type Mount = Message<"runtime.v1.Mount"> & {
   gidMappings: IDMapping[];
 
   /**
+   * The mounts below are read-only too. Needs `readonly` and private propagation.
+   *
    * @generated from field: bool recursive_read_only = 8;
    */
   recursiveReadOnly: boolean;
 
   /**
+   * Mount this image instead of a path.
+   *
    * @generated from field: runtime.v1.ImageSpec image = 9;
    */
   image?: ImageSpec | undefined;
 
   /**
+   * The part of the image to mount, relative to its root.
+   *
    * @generated from field: string image_sub_path = 10;
    */
   imageSubPath: string;
@@ -75,6 +89,8 @@ export declare type Mount = Message<"runtime.v1.Mount"> & {
 export declare const MountSchema: GenMessage<Mount>;
 
 /**
+ * An environment variable.
+ *
  * @generated from message runtime.v1.KeyValue
  */
 export declare type KeyValue = Message<"runtime.v1.KeyValue"> & {
@@ -84,6 +100,8 @@ export declare type KeyValue = Message<"runtime.v1.KeyValue"> & {
   key: string;
 
   /**
+   * Bytes, since the environment may hold what is no UTF-8. Often a secret, so never logged.
+   *
    * @generated from field: bytes value = 2;
    */
   value: Uint8Array;
@@ -96,6 +114,8 @@ export declare type KeyValue = Message<"runtime.v1.KeyValue"> & {
 export declare const KeyValueSchema: GenMessage<KeyValue>;
 
 /**
+ * What a container may do on Linux.
+ *
  * @generated from message runtime.v1.LinuxContainerSecurityContext
  */
 export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxContainerSecurityContext"> & {
@@ -105,6 +125,8 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
   capabilities?: Capability | undefined;
 
   /**
+   * May do all that the host's root can. Only in a sandbox that is privileged.
+   *
    * @generated from field: bool privileged = 2;
    */
   privileged: boolean;
@@ -120,6 +142,8 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
   selinuxOptions?: SELinuxOption | undefined;
 
   /**
+   * Excludes `run_as_username`; without both the image's user.
+   *
    * @generated from field: runtime.v1.Int64Value run_as_user = 5;
    */
   runAsUser?: Int64Value | undefined;
@@ -135,33 +159,45 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
   readonlyRootfs: boolean;
 
   /**
+   * Groups beside those that the policy adds.
+   *
    * @generated from field: repeated int64 supplemental_groups = 8;
    */
   supplementalGroups: bigint[];
 
   /**
+   * As in annotations of old: `runtime/default`, `unconfined` or `localhost/NAME`. `apparmor` wins.
+   *
    * @generated from field: string apparmor_profile = 9 [deprecated = true];
    * @deprecated
    */
   apparmorProfile: string;
 
   /**
+   * As in annotations of old. `seccomp` wins.
+   *
    * @generated from field: string seccomp_profile_path = 10 [deprecated = true];
    * @deprecated
    */
   seccompProfilePath: string;
 
   /**
+   * Programs gain nothing from set-user-id bits.
+   *
    * @generated from field: bool no_new_privs = 11;
    */
   noNewPrivs: boolean;
 
   /**
+   * Needs a user beside it.
+   *
    * @generated from field: runtime.v1.Int64Value run_as_group = 12;
    */
   runAsGroup?: Int64Value | undefined;
 
   /**
+   * Paths that look empty inside.
+   *
    * @generated from field: repeated string masked_paths = 13;
    */
   maskedPaths: string[];
@@ -194,6 +230,8 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
 export declare const LinuxContainerSecurityContextSchema: GenMessage<LinuxContainerSecurityContext>;
 
 /**
+ * The part of a container's config that is Linux's own.
+ *
  * @generated from message runtime.v1.LinuxContainerConfig
  */
 export declare type LinuxContainerConfig = Message<"runtime.v1.LinuxContainerConfig"> & {
@@ -215,6 +253,8 @@ export declare type LinuxContainerConfig = Message<"runtime.v1.LinuxContainerCon
 export declare const LinuxContainerConfigSchema: GenMessage<LinuxContainerConfig>;
 
 /**
+ * The ids that a container's first process began with.
+ *
  * @generated from message runtime.v1.LinuxContainerUser
  */
 export declare type LinuxContainerUser = Message<"runtime.v1.LinuxContainerUser"> & {
@@ -241,6 +281,8 @@ export declare type LinuxContainerUser = Message<"runtime.v1.LinuxContainerUser"
 export declare const LinuxContainerUserSchema: GenMessage<LinuxContainerUser>;
 
 /**
+ * What a container may do on Windows.
+ *
  * @generated from message runtime.v1.WindowsContainerSecurityContext
  */
 export declare type WindowsContainerSecurityContext = Message<"runtime.v1.WindowsContainerSecurityContext"> & {
@@ -250,11 +292,15 @@ export declare type WindowsContainerSecurityContext = Message<"runtime.v1.Window
   runAsUsername: string;
 
   /**
+   * The text of the group-managed service account's spec.
+   *
    * @generated from field: string credential_spec = 2;
    */
   credentialSpec: string;
 
   /**
+   * Runs as a process of the host.
+   *
    * @generated from field: bool host_process = 3;
    */
   hostProcess: boolean;
@@ -267,6 +313,8 @@ export declare type WindowsContainerSecurityContext = Message<"runtime.v1.Window
 export declare const WindowsContainerSecurityContextSchema: GenMessage<WindowsContainerSecurityContext>;
 
 /**
+ * The part of a container's config that is Windows' own.
+ *
  * @generated from message runtime.v1.WindowsContainerConfig
  */
 export declare type WindowsContainerConfig = Message<"runtime.v1.WindowsContainerConfig"> & {
@@ -288,20 +336,28 @@ export declare type WindowsContainerConfig = Message<"runtime.v1.WindowsContaine
 export declare const WindowsContainerConfigSchema: GenMessage<WindowsContainerConfig>;
 
 /**
+ * Limits on Windows.
+ *
  * @generated from message runtime.v1.WindowsContainerResources
  */
 export declare type WindowsContainerResources = Message<"runtime.v1.WindowsContainerResources"> & {
   /**
+   * Weight against other containers.
+   *
    * @generated from field: int64 cpu_shares = 1;
    */
   cpuShares: bigint;
 
   /**
+   * Processors at most.
+   *
    * @generated from field: int64 cpu_count = 2;
    */
   cpuCount: bigint;
 
   /**
+   * Share of all processors in 1/100 per cent.
+   *
    * @generated from field: int64 cpu_maximum = 3;
    */
   cpuMaximum: bigint;
@@ -312,6 +368,8 @@ export declare type WindowsContainerResources = Message<"runtime.v1.WindowsConta
   memoryLimitInBytes: bigint;
 
   /**
+   * Size of the root disk.
+   *
    * @generated from field: int64 rootfs_size_in_bytes = 5;
    */
   rootfsSizeInBytes: bigint;
@@ -329,6 +387,8 @@ export declare type WindowsContainerResources = Message<"runtime.v1.WindowsConta
 export declare const WindowsContainerResourcesSchema: GenMessage<WindowsContainerResources>;
 
 /**
+ * A container's name in its pod. With its sandbox it is unique.
+ *
  * @generated from message runtime.v1.ContainerMetadata
  */
 export declare type ContainerMetadata = Message<"runtime.v1.ContainerMetadata"> & {
@@ -338,6 +398,8 @@ export declare type ContainerMetadata = Message<"runtime.v1.ContainerMetadata"> 
   name: string;
 
   /**
+   * Which restart this is, from 0.
+   *
    * @generated from field: uint32 attempt = 2;
    */
   attempt: number;
@@ -350,6 +412,8 @@ export declare type ContainerMetadata = Message<"runtime.v1.ContainerMetadata"> 
 export declare const ContainerMetadataSchema: GenMessage<ContainerMetadata>;
 
 /**
+ * A device of the host that a container sees.
+ *
  * @generated from message runtime.v1.Device
  */
 export declare type Device = Message<"runtime.v1.Device"> & {
@@ -364,6 +428,8 @@ export declare type Device = Message<"runtime.v1.Device"> & {
   hostPath: string;
 
   /**
+   * cgroup letters: `r` read, `w` write, `m` make.
+   *
    * @generated from field: string permissions = 3;
    */
   permissions: string;
@@ -376,10 +442,14 @@ export declare type Device = Message<"runtime.v1.Device"> & {
 export declare const DeviceSchema: GenMessage<Device>;
 
 /**
+ * A device that the Container Device Interface describes.
+ *
  * @generated from message runtime.v1.CDIDevice
  */
 export declare type CDIDevice = Message<"runtime.v1.CDIDevice"> & {
   /**
+   * `vendor.com/class=name`.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
@@ -392,6 +462,8 @@ export declare type CDIDevice = Message<"runtime.v1.CDIDevice"> & {
 export declare const CDIDeviceSchema: GenMessage<CDIDevice>;
 
 /**
+ * All that is asked of a container.
+ *
  * @generated from message runtime.v1.ContainerConfig
  */
 export declare type ContainerConfig = Message<"runtime.v1.ContainerConfig"> & {
@@ -406,16 +478,22 @@ export declare type ContainerConfig = Message<"runtime.v1.ContainerConfig"> & {
   image?: ImageSpec | undefined;
 
   /**
+   * Replaces the image's entrypoint.
+   *
    * @generated from field: repeated string command = 3;
    */
   command: string[];
 
   /**
+   * Replaces the image's command, unless empty.
+   *
    * @generated from field: repeated string args = 4;
    */
   args: string[];
 
   /**
+   * Empty for the image's.
+   *
    * @generated from field: string working_dir = 5;
    */
   workingDir: string;
@@ -436,26 +514,36 @@ export declare type ContainerConfig = Message<"runtime.v1.ContainerConfig"> & {
   devices: Device[];
 
   /**
+   * For finding it; the client's own.
+   *
    * @generated from field: map<string, string> labels = 9;
    */
   labels: { [key: string]: string };
 
   /**
+   * For the client and the runtime; kept as they are.
+   *
    * @generated from field: map<string, string> annotations = 10;
    */
   annotations: { [key: string]: string };
 
   /**
+   * Below the sandbox's `log_directory`, which must not be left.
+   *
    * @generated from field: string log_path = 11;
    */
   logPath: string;
 
   /**
+   * Keep standard input open for Attach.
+   *
    * @generated from field: bool stdin = 12;
    */
   stdin: boolean;
 
   /**
+   * Close it once the first Attach has ended.
+   *
    * @generated from field: bool stdin_once = 13;
    */
   stdinOnce: boolean;
@@ -481,6 +569,8 @@ export declare type ContainerConfig = Message<"runtime.v1.ContainerConfig"> & {
   CDIDevices: CDIDevice[];
 
   /**
+   * The default is the image's, else SIGTERM.
+   *
    * @generated from field: runtime.v1.Signal stop_signal = 18;
    */
   stopSignal: Signal;
@@ -493,6 +583,8 @@ export declare type ContainerConfig = Message<"runtime.v1.ContainerConfig"> & {
 export declare const ContainerConfigSchema: GenMessage<ContainerConfig>;
 
 /**
+ * A state to filter by.
+ *
  * @generated from message runtime.v1.ContainerStateValue
  */
 export declare type ContainerStateValue = Message<"runtime.v1.ContainerStateValue"> & {
@@ -509,10 +601,14 @@ export declare type ContainerStateValue = Message<"runtime.v1.ContainerStateValu
 export declare const ContainerStateValueSchema: GenMessage<ContainerStateValue>;
 
 /**
+ * Containers to list. What is set must all match.
+ *
  * @generated from message runtime.v1.ContainerFilter
  */
 export declare type ContainerFilter = Message<"runtime.v1.ContainerFilter"> & {
   /**
+   * The id, or a beginning of it that only one container has.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -540,6 +636,8 @@ export declare type ContainerFilter = Message<"runtime.v1.ContainerFilter"> & {
 export declare const ContainerFilterSchema: GenMessage<ContainerFilter>;
 
 /**
+ * A container in a list.
+ *
  * @generated from message runtime.v1.Container
  */
 export declare type Container = Message<"runtime.v1.Container"> & {
@@ -559,11 +657,15 @@ export declare type Container = Message<"runtime.v1.Container"> & {
   metadata?: ContainerMetadata | undefined;
 
   /**
+   * As it was asked for.
+   *
    * @generated from field: runtime.v1.ImageSpec image = 4;
    */
   image?: ImageSpec | undefined;
 
   /**
+   * The image that this resolved to.
+   *
    * @generated from field: string image_ref = 5;
    */
   imageRef: string;
@@ -574,6 +676,8 @@ export declare type Container = Message<"runtime.v1.Container"> & {
   state: ContainerState;
 
   /**
+   * ns since the epoch.
+   *
    * @generated from field: int64 created_at = 7;
    */
   createdAt: bigint;
@@ -589,6 +693,8 @@ export declare type Container = Message<"runtime.v1.Container"> & {
   annotations: { [key: string]: string };
 
   /**
+   * The id of the image in the store.
+   *
    * @generated from field: string image_id = 10;
    */
   imageId: string;
@@ -601,6 +707,8 @@ export declare type Container = Message<"runtime.v1.Container"> & {
 export declare const ContainerSchema: GenMessage<Container>;
 
 /**
+ * How a container is.
+ *
  * @generated from message runtime.v1.ContainerStatus
  */
 export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
@@ -620,6 +728,8 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
   state: ContainerState;
 
   /**
+   * ns since the epoch, as the other times; 0 for what has not happened.
+   *
    * @generated from field: int64 created_at = 4;
    */
   createdAt: bigint;
@@ -635,6 +745,8 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
   finishedAt: bigint;
 
   /**
+   * Means something once it has exited; 128 + N if signal N ended it.
+   *
    * @generated from field: int32 exit_code = 7;
    */
   exitCode: number;
@@ -650,11 +762,15 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
   imageRef: string;
 
   /**
+   * One word in CamelCase for why it is so, such as `OOMKilled`.
+   *
    * @generated from field: string reason = 10;
    */
   reason: string;
 
   /**
+   * The same for people.
+   *
    * @generated from field: string message = 11;
    */
   message: string;
@@ -675,11 +791,15 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
   mounts: Mount[];
 
   /**
+   * Absolute.
+   *
    * @generated from field: string log_path = 15;
    */
   logPath: string;
 
   /**
+   * The limits in force.
+   *
    * @generated from field: runtime.v1.ContainerResources resources = 16;
    */
   resources?: ContainerResources | undefined;
@@ -707,6 +827,8 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
 export declare const ContainerStatusSchema: GenMessage<ContainerStatus>;
 
 /**
+ * Limits of either system.
+ *
  * @generated from message runtime.v1.ContainerResources
  */
 export declare type ContainerResources = Message<"runtime.v1.ContainerResources"> & {
@@ -728,6 +850,8 @@ export declare type ContainerResources = Message<"runtime.v1.ContainerResources"
 export declare const ContainerResourcesSchema: GenMessage<ContainerResources>;
 
 /**
+ * Who a container runs as.
+ *
  * @generated from message runtime.v1.ContainerUser
  */
 export declare type ContainerUser = Message<"runtime.v1.ContainerUser"> & {
@@ -744,6 +868,8 @@ export declare type ContainerUser = Message<"runtime.v1.ContainerUser"> & {
 export declare const ContainerUserSchema: GenMessage<ContainerUser>;
 
 /**
+ * Which container some stats are of.
+ *
  * @generated from message runtime.v1.ContainerAttributes
  */
 export declare type ContainerAttributes = Message<"runtime.v1.ContainerAttributes"> & {
@@ -775,20 +901,28 @@ export declare type ContainerAttributes = Message<"runtime.v1.ContainerAttribute
 export declare const ContainerAttributesSchema: GenMessage<ContainerAttributes>;
 
 /**
+ * Which way mounts made below a mount point spread.
+ *
  * @generated from enum runtime.v1.MountPropagation
  */
 export enum MountPropagation {
   /**
+   * Neither way.
+   *
    * @generated from enum value: PROPAGATION_PRIVATE = 0;
    */
   PROPAGATION_PRIVATE = 0,
 
   /**
+   * From the host into the container (`rslave`).
+   *
    * @generated from enum value: PROPAGATION_HOST_TO_CONTAINER = 1;
    */
   PROPAGATION_HOST_TO_CONTAINER = 1,
 
   /**
+   * Both ways (`rshared`).
+   *
    * @generated from enum value: PROPAGATION_BIDIRECTIONAL = 2;
    */
   PROPAGATION_BIDIRECTIONAL = 2,
@@ -800,10 +934,14 @@ export enum MountPropagation {
 export declare const MountPropagationSchema: GenEnum<MountPropagation>;
 
 /**
+ * Signals of Linux. The numbers are the CRI's, not the kernel's.
+ *
  * @generated from enum runtime.v1.Signal
  */
 export enum Signal {
   /**
+   * What the image says, else SIGTERM.
+   *
    * @generated from enum value: RUNTIME_DEFAULT = 0;
    */
   RUNTIME_DEFAULT = 0,
@@ -1140,6 +1278,8 @@ export enum Signal {
 export declare const SignalSchema: GenEnum<Signal>;
 
 /**
+ * Where a container is in its life.
+ *
  * @generated from enum runtime.v1.ContainerState
  */
 export enum ContainerState {
@@ -1159,6 +1299,8 @@ export enum ContainerState {
   CONTAINER_EXITED = 2,
 
   /**
+   * The runtime cannot tell, such as when its records contradict the kernel.
+   *
    * @generated from enum value: CONTAINER_UNKNOWN = 3;
    */
   CONTAINER_UNKNOWN = 3,

@@ -153,6 +153,8 @@ export const MountPropagationSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_container, 0);
 
 /**
+ * Which way mounts made below a mount point spread.
+ *
  * @generated from enum runtime.v1.MountPropagation
  */
 export const MountPropagation = /*@__PURE__*/
@@ -165,6 +167,8 @@ export const SignalSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_container, 1);
 
 /**
+ * Signals of Linux. The numbers are the CRI's, not the kernel's.
+ *
  * @generated from enum runtime.v1.Signal
  */
 export const Signal = /*@__PURE__*/
@@ -177,6 +181,8 @@ export const ContainerStateSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_container, 2);
 
 /**
+ * Where a container is in its life.
+ *
  * @generated from enum runtime.v1.ContainerState
  */
 export const ContainerState = /*@__PURE__*/

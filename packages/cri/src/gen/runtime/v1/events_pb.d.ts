@@ -10,6 +10,8 @@ import type { GenEnum, GenFile } from "@bufbuild/protobuf/codegenv2";
 export declare const file_runtime_v1_events: GenFile;
 
 /**
+ * What happened to a container.
+ *
  * @generated from enum runtime.v1.ContainerEventType
  */
 export enum ContainerEventType {

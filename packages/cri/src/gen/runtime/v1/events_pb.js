@@ -17,6 +17,8 @@ export const ContainerEventTypeSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_events, 0);
 
 /**
+ * What happened to a container.
+ *
  * @generated from enum runtime.v1.ContainerEventType
  */
 export const ContainerEventType = /*@__PURE__*/

@@ -13,6 +13,8 @@ import type { PodSandboxConfig } from "./sandbox_pb.js";
 export declare const file_runtime_v1_image_messages: GenFile;
 
 /**
+ * Says which images.
+ *
  * @generated from message runtime.v1.ListImagesRequest
  */
 export declare type ListImagesRequest = Message<"runtime.v1.ListImagesRequest"> & {
@@ -29,6 +31,8 @@ export declare type ListImagesRequest = Message<"runtime.v1.ListImagesRequest"> 
 export declare const ListImagesRequestSchema: GenMessage<ListImagesRequest>;
 
 /**
+ * The images.
+ *
  * @generated from message runtime.v1.ListImagesResponse
  */
 export declare type ListImagesResponse = Message<"runtime.v1.ListImagesResponse"> & {
@@ -45,6 +49,8 @@ export declare type ListImagesResponse = Message<"runtime.v1.ListImagesResponse"
 export declare const ListImagesResponseSchema: GenMessage<ListImagesResponse>;
 
 /**
+ * Says which images.
+ *
  * @generated from message runtime.v1.StreamImagesRequest
  */
 export declare type StreamImagesRequest = Message<"runtime.v1.StreamImagesRequest"> & {
@@ -61,6 +67,8 @@ export declare type StreamImagesRequest = Message<"runtime.v1.StreamImagesReques
 export declare const StreamImagesRequestSchema: GenMessage<StreamImagesRequest>;
 
 /**
+ * Some of the images.
+ *
  * @generated from message runtime.v1.StreamImagesResponse
  */
 export declare type StreamImagesResponse = Message<"runtime.v1.StreamImagesResponse"> & {
@@ -77,6 +85,8 @@ export declare type StreamImagesResponse = Message<"runtime.v1.StreamImagesRespo
 export declare const StreamImagesResponseSchema: GenMessage<StreamImagesResponse>;
 
 /**
+ * Names an image.
+ *
  * @generated from message runtime.v1.ImageStatusRequest
  */
 export declare type ImageStatusRequest = Message<"runtime.v1.ImageStatusRequest"> & {
@@ -86,6 +96,8 @@ export declare type ImageStatusRequest = Message<"runtime.v1.ImageStatusRequest"
   image?: ImageSpec | undefined;
 
   /**
+   * Fill `info` too.
+   *
    * @generated from field: bool verbose = 2;
    */
   verbose: boolean;
@@ -98,15 +110,21 @@ export declare type ImageStatusRequest = Message<"runtime.v1.ImageStatusRequest"
 export declare const ImageStatusRequestSchema: GenMessage<ImageStatusRequest>;
 
 /**
+ * The image.
+ *
  * @generated from message runtime.v1.ImageStatusResponse
  */
 export declare type ImageStatusResponse = Message<"runtime.v1.ImageStatusResponse"> & {
   /**
+   * Not set if there is none.
+   *
    * @generated from field: runtime.v1.Image image = 1;
    */
   image?: Image | undefined;
 
   /**
+   * Whatever the runtime wants to tell a person, mostly JSON.
+   *
    * @generated from field: map<string, string> info = 2;
    */
   info: { [key: string]: string };
@@ -119,6 +137,8 @@ export declare type ImageStatusResponse = Message<"runtime.v1.ImageStatusRespons
 export declare const ImageStatusResponseSchema: GenMessage<ImageStatusResponse>;
 
 /**
+ * Which image, with what credentials.
+ *
  * @generated from message runtime.v1.PullImageRequest
  */
 export declare type PullImageRequest = Message<"runtime.v1.PullImageRequest"> & {
@@ -133,6 +153,8 @@ export declare type PullImageRequest = Message<"runtime.v1.PullImageRequest"> & 
   auth?: AuthConfig | undefined;
 
   /**
+   * The pod that it is for.
+   *
    * @generated from field: runtime.v1.PodSandboxConfig sandbox_config = 3;
    */
   sandboxConfig?: PodSandboxConfig | undefined;
@@ -145,10 +167,14 @@ export declare type PullImageRequest = Message<"runtime.v1.PullImageRequest"> & 
 export declare const PullImageRequestSchema: GenMessage<PullImageRequest>;
 
 /**
+ * It is in the store.
+ *
  * @generated from message runtime.v1.PullImageResponse
  */
 export declare type PullImageResponse = Message<"runtime.v1.PullImageResponse"> & {
   /**
+   * The name to make containers with: an id or a digest.
+   *
    * @generated from field: string image_ref = 1;
    */
   imageRef: string;
@@ -161,6 +187,8 @@ export declare type PullImageResponse = Message<"runtime.v1.PullImageResponse"> 
 export declare const PullImageResponseSchema: GenMessage<PullImageResponse>;
 
 /**
+ * Names the image to remove.
+ *
  * @generated from message runtime.v1.RemoveImageRequest
  */
 export declare type RemoveImageRequest = Message<"runtime.v1.RemoveImageRequest"> & {
@@ -177,6 +205,8 @@ export declare type RemoveImageRequest = Message<"runtime.v1.RemoveImageRequest"
 export declare const RemoveImageRequestSchema: GenMessage<RemoveImageRequest>;
 
 /**
+ * It is gone.
+ *
  * @generated from message runtime.v1.RemoveImageResponse
  */
 export declare type RemoveImageResponse = Message<"runtime.v1.RemoveImageResponse"> & {
@@ -189,6 +219,8 @@ export declare type RemoveImageResponse = Message<"runtime.v1.RemoveImageRespons
 export declare const RemoveImageResponseSchema: GenMessage<RemoveImageResponse>;
 
 /**
+ * Has no choices.
+ *
  * @generated from message runtime.v1.ImageFsInfoRequest
  */
 export declare type ImageFsInfoRequest = Message<"runtime.v1.ImageFsInfoRequest"> & {
@@ -201,15 +233,21 @@ export declare type ImageFsInfoRequest = Message<"runtime.v1.ImageFsInfoRequest"
 export declare const ImageFsInfoRequestSchema: GenMessage<ImageFsInfoRequest>;
 
 /**
+ * Usage, by filesystem.
+ *
  * @generated from message runtime.v1.ImageFsInfoResponse
  */
 export declare type ImageFsInfoResponse = Message<"runtime.v1.ImageFsInfoResponse"> & {
   /**
+   * Where images are, read-only layers included.
+   *
    * @generated from field: repeated runtime.v1.FilesystemUsage image_filesystems = 1;
    */
   imageFilesystems: FilesystemUsage[];
 
   /**
+   * Where containers write. The same if the runtime does not split them.
+   *
    * @generated from field: repeated runtime.v1.FilesystemUsage container_filesystems = 2;
    */
   containerFilesystems: FilesystemUsage[];

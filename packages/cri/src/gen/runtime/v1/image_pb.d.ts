@@ -12,10 +12,14 @@ import type { Int64Value, UInt64Value } from "./security_pb.js";
 export declare const file_runtime_v1_image: GenFile;
 
 /**
+ * An image as it is asked for.
+ *
  * @generated from message runtime.v1.ImageSpec
  */
 export declare type ImageSpec = Message<"runtime.v1.ImageSpec"> & {
   /**
+   * A name, a digest or an id.
+   *
    * @generated from field: string image = 1;
    */
   image: string;
@@ -26,16 +30,22 @@ export declare type ImageSpec = Message<"runtime.v1.ImageSpec"> & {
   annotations: { [key: string]: string };
 
   /**
+   * As the user wrote it, before any defaults.
+   *
    * @generated from field: string user_specified_image = 18;
    */
   userSpecifiedImage: string;
 
   /**
+   * The handler that it is for; images of one name may differ by handler.
+   *
    * @generated from field: string runtime_handler = 19;
    */
   runtimeHandler: string;
 
   /**
+   * In a mount of a status: the digest of the image that is mounted.
+   *
    * @generated from field: string image_ref = 20;
    */
   imageRef: string;
@@ -48,6 +58,8 @@ export declare type ImageSpec = Message<"runtime.v1.ImageSpec"> & {
 export declare const ImageSpecSchema: GenMessage<ImageSpec>;
 
 /**
+ * Images to list.
+ *
  * @generated from message runtime.v1.ImageFilter
  */
 export declare type ImageFilter = Message<"runtime.v1.ImageFilter"> & {
@@ -64,10 +76,14 @@ export declare type ImageFilter = Message<"runtime.v1.ImageFilter"> & {
 export declare const ImageFilterSchema: GenMessage<ImageFilter>;
 
 /**
+ * An image in the store.
+ *
  * @generated from message runtime.v1.Image
  */
 export declare type Image = Message<"runtime.v1.Image"> & {
   /**
+   * The digest of its config.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -78,21 +94,29 @@ export declare type Image = Message<"runtime.v1.Image"> & {
   repoTags: string[];
 
   /**
+   * `name@digest` for every name it was pulled by.
+   *
    * @generated from field: repeated string repo_digests = 3;
    */
   repoDigests: string[];
 
   /**
+   * Bytes.
+   *
    * @generated from field: uint64 size = 4;
    */
   size: bigint;
 
   /**
+   * The image's user, if that is a number.
+   *
    * @generated from field: runtime.v1.Int64Value uid = 5;
    */
   uid?: Int64Value | undefined;
 
   /**
+   * The image's user, if that is a name.
+   *
    * @generated from field: string username = 6;
    */
   username: string;
@@ -103,6 +127,8 @@ export declare type Image = Message<"runtime.v1.Image"> & {
   spec?: ImageSpec | undefined;
 
   /**
+   * Garbage collection leaves it alone.
+   *
    * @generated from field: bool pinned = 8;
    */
   pinned: boolean;
@@ -115,6 +141,8 @@ export declare type Image = Message<"runtime.v1.Image"> & {
 export declare const ImageSchema: GenMessage<Image>;
 
 /**
+ * How to log in to a registry. The first that is set is used: token, user and password, `auth`.
+ *
  * @generated from message runtime.v1.AuthConfig
  */
 export declare type AuthConfig = Message<"runtime.v1.AuthConfig"> & {
@@ -129,21 +157,29 @@ export declare type AuthConfig = Message<"runtime.v1.AuthConfig"> & {
   password: string;
 
   /**
+   * base64 of `user:password`.
+   *
    * @generated from field: string auth = 3;
    */
   auth: string;
 
   /**
+   * The registry that these are for; empty for any.
+   *
    * @generated from field: string server_address = 4;
    */
   serverAddress: string;
 
   /**
+   * A refresh token for the registry's authorization server.
+   *
    * @generated from field: string identity_token = 5;
    */
   identityToken: string;
 
   /**
+   * A bearer token for the registry itself.
+   *
    * @generated from field: string registry_token = 6;
    */
   registryToken: string;
@@ -156,6 +192,8 @@ export declare type AuthConfig = Message<"runtime.v1.AuthConfig"> & {
 export declare const AuthConfigSchema: GenMessage<AuthConfig>;
 
 /**
+ * A filesystem of the runtime's host.
+ *
  * @generated from message runtime.v1.FilesystemIdentifier
  */
 export declare type FilesystemIdentifier = Message<"runtime.v1.FilesystemIdentifier"> & {
@@ -172,10 +210,14 @@ export declare type FilesystemIdentifier = Message<"runtime.v1.FilesystemIdentif
 export declare const FilesystemIdentifierSchema: GenMessage<FilesystemIdentifier>;
 
 /**
+ * What is used of a filesystem.
+ *
  * @generated from message runtime.v1.FilesystemUsage
  */
 export declare type FilesystemUsage = Message<"runtime.v1.FilesystemUsage"> & {
   /**
+   * When it was measured, ns since the epoch.
+   *
    * @generated from field: int64 timestamp = 1;
    */
   timestamp: bigint;
@@ -203,10 +245,14 @@ export declare type FilesystemUsage = Message<"runtime.v1.FilesystemUsage"> & {
 export declare const FilesystemUsageSchema: GenMessage<FilesystemUsage>;
 
 /**
+ * What is used of a filesystem on Windows.
+ *
  * @generated from message runtime.v1.WindowsFilesystemUsage
  */
 export declare type WindowsFilesystemUsage = Message<"runtime.v1.WindowsFilesystemUsage"> & {
   /**
+   * ns since the epoch.
+   *
    * @generated from field: int64 timestamp = 1;
    */
   timestamp: bigint;

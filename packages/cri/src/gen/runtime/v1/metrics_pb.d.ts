@@ -12,6 +12,8 @@ import type { UInt64Value } from "./security_pb.js";
 export declare const file_runtime_v1_metrics: GenFile;
 
 /**
+ * A metric's name and labels.
+ *
  * @generated from message runtime.v1.MetricDescriptor
  */
 export declare type MetricDescriptor = Message<"runtime.v1.MetricDescriptor"> & {
@@ -38,6 +40,8 @@ export declare type MetricDescriptor = Message<"runtime.v1.MetricDescriptor"> & 
 export declare const MetricDescriptorSchema: GenMessage<MetricDescriptor>;
 
 /**
+ * A pod's metrics, and its containers'.
+ *
  * @generated from message runtime.v1.PodSandboxMetrics
  */
 export declare type PodSandboxMetrics = Message<"runtime.v1.PodSandboxMetrics"> & {
@@ -64,6 +68,8 @@ export declare type PodSandboxMetrics = Message<"runtime.v1.PodSandboxMetrics"> 
 export declare const PodSandboxMetricsSchema: GenMessage<PodSandboxMetrics>;
 
 /**
+ * A container's metrics.
+ *
  * @generated from message runtime.v1.ContainerMetrics
  */
 export declare type ContainerMetrics = Message<"runtime.v1.ContainerMetrics"> & {
@@ -85,6 +91,8 @@ export declare type ContainerMetrics = Message<"runtime.v1.ContainerMetrics"> & 
 export declare const ContainerMetricsSchema: GenMessage<ContainerMetrics>;
 
 /**
+ * One value.
+ *
  * @generated from message runtime.v1.Metric
  */
 export declare type Metric = Message<"runtime.v1.Metric"> & {
@@ -94,6 +102,8 @@ export declare type Metric = Message<"runtime.v1.Metric"> & {
   name: string;
 
   /**
+   * ns since the epoch; 0 if it is unknown.
+   *
    * @generated from field: int64 timestamp = 2;
    */
   timestamp: bigint;
@@ -104,6 +114,8 @@ export declare type Metric = Message<"runtime.v1.Metric"> & {
   metricType: MetricType;
 
   /**
+   * In the order of the descriptor's `label_keys`.
+   *
    * @generated from field: repeated string label_values = 4;
    */
   labelValues: string[];
@@ -121,6 +133,8 @@ export declare type Metric = Message<"runtime.v1.Metric"> & {
 export declare const MetricSchema: GenMessage<Metric>;
 
 /**
+ * Whether a value only grows.
+ *
  * @generated from enum runtime.v1.MetricType
  */
 export enum MetricType {

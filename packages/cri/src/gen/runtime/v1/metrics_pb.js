@@ -46,6 +46,8 @@ export const MetricTypeSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_metrics, 0);
 
 /**
+ * Whether a value only grows.
+ *
  * @generated from enum runtime.v1.MetricType
  */
 export const MetricType = /*@__PURE__*/

@@ -16,6 +16,8 @@ import type { LinuxContainerResources } from "./security_pb.js";
 export declare const file_runtime_v1_pod_messages: GenFile;
 
 /**
+ * Asks for a sandbox.
+ *
  * @generated from message runtime.v1.RunPodSandboxRequest
  */
 export declare type RunPodSandboxRequest = Message<"runtime.v1.RunPodSandboxRequest"> & {
@@ -25,6 +27,8 @@ export declare type RunPodSandboxRequest = Message<"runtime.v1.RunPodSandboxRequ
   config?: PodSandboxConfig | undefined;
 
   /**
+   * Which of the runtime's configured handlers; empty for its default.
+   *
    * @generated from field: string runtime_handler = 2;
    */
   runtimeHandler: string;
@@ -37,6 +41,8 @@ export declare type RunPodSandboxRequest = Message<"runtime.v1.RunPodSandboxRequ
 export declare const RunPodSandboxRequestSchema: GenMessage<RunPodSandboxRequest>;
 
 /**
+ * The sandbox's id.
+ *
  * @generated from message runtime.v1.RunPodSandboxResponse
  */
 export declare type RunPodSandboxResponse = Message<"runtime.v1.RunPodSandboxResponse"> & {
@@ -53,6 +59,8 @@ export declare type RunPodSandboxResponse = Message<"runtime.v1.RunPodSandboxRes
 export declare const RunPodSandboxResponseSchema: GenMessage<RunPodSandboxResponse>;
 
 /**
+ * Names the sandbox to stop.
+ *
  * @generated from message runtime.v1.StopPodSandboxRequest
  */
 export declare type StopPodSandboxRequest = Message<"runtime.v1.StopPodSandboxRequest"> & {
@@ -69,6 +77,8 @@ export declare type StopPodSandboxRequest = Message<"runtime.v1.StopPodSandboxRe
 export declare const StopPodSandboxRequestSchema: GenMessage<StopPodSandboxRequest>;
 
 /**
+ * Nothing of it runs, and its network is given back.
+ *
  * @generated from message runtime.v1.StopPodSandboxResponse
  */
 export declare type StopPodSandboxResponse = Message<"runtime.v1.StopPodSandboxResponse"> & {
@@ -81,6 +91,8 @@ export declare type StopPodSandboxResponse = Message<"runtime.v1.StopPodSandboxR
 export declare const StopPodSandboxResponseSchema: GenMessage<StopPodSandboxResponse>;
 
 /**
+ * Names the sandbox to remove.
+ *
  * @generated from message runtime.v1.RemovePodSandboxRequest
  */
 export declare type RemovePodSandboxRequest = Message<"runtime.v1.RemovePodSandboxRequest"> & {
@@ -97,6 +109,8 @@ export declare type RemovePodSandboxRequest = Message<"runtime.v1.RemovePodSandb
 export declare const RemovePodSandboxRequestSchema: GenMessage<RemovePodSandboxRequest>;
 
 /**
+ * It is gone.
+ *
  * @generated from message runtime.v1.RemovePodSandboxResponse
  */
 export declare type RemovePodSandboxResponse = Message<"runtime.v1.RemovePodSandboxResponse"> & {
@@ -109,6 +123,8 @@ export declare type RemovePodSandboxResponse = Message<"runtime.v1.RemovePodSand
 export declare const RemovePodSandboxResponseSchema: GenMessage<RemovePodSandboxResponse>;
 
 /**
+ * Names a sandbox.
+ *
  * @generated from message runtime.v1.PodSandboxStatusRequest
  */
 export declare type PodSandboxStatusRequest = Message<"runtime.v1.PodSandboxStatusRequest"> & {
@@ -118,6 +134,8 @@ export declare type PodSandboxStatusRequest = Message<"runtime.v1.PodSandboxStat
   podSandboxId: string;
 
   /**
+   * Fill `info` too.
+   *
    * @generated from field: bool verbose = 2;
    */
   verbose: boolean;
@@ -130,6 +148,8 @@ export declare type PodSandboxStatusRequest = Message<"runtime.v1.PodSandboxStat
 export declare const PodSandboxStatusRequestSchema: GenMessage<PodSandboxStatusRequest>;
 
 /**
+ * How it is.
+ *
  * @generated from message runtime.v1.PodSandboxStatusResponse
  */
 export declare type PodSandboxStatusResponse = Message<"runtime.v1.PodSandboxStatusResponse"> & {
@@ -139,16 +159,22 @@ export declare type PodSandboxStatusResponse = Message<"runtime.v1.PodSandboxSta
   status?: PodSandboxStatus | undefined;
 
   /**
+   * Whatever the runtime wants to tell a person, mostly JSON.
+   *
    * @generated from field: map<string, string> info = 2;
    */
   info: { [key: string]: string };
 
   /**
+   * Only from runtimes that send events; together with `timestamp` a snapshot of the pod.
+   *
    * @generated from field: repeated runtime.v1.ContainerStatus containers_statuses = 3;
    */
   containersStatuses: ContainerStatus[];
 
   /**
+   * When the snapshot was taken, ns since the epoch.
+   *
    * @generated from field: int64 timestamp = 4;
    */
   timestamp: bigint;
@@ -161,6 +187,8 @@ export declare type PodSandboxStatusResponse = Message<"runtime.v1.PodSandboxSta
 export declare const PodSandboxStatusResponseSchema: GenMessage<PodSandboxStatusResponse>;
 
 /**
+ * Says which sandboxes.
+ *
  * @generated from message runtime.v1.ListPodSandboxRequest
  */
 export declare type ListPodSandboxRequest = Message<"runtime.v1.ListPodSandboxRequest"> & {
@@ -177,6 +205,8 @@ export declare type ListPodSandboxRequest = Message<"runtime.v1.ListPodSandboxRe
 export declare const ListPodSandboxRequestSchema: GenMessage<ListPodSandboxRequest>;
 
 /**
+ * The sandboxes.
+ *
  * @generated from message runtime.v1.ListPodSandboxResponse
  */
 export declare type ListPodSandboxResponse = Message<"runtime.v1.ListPodSandboxResponse"> & {
@@ -193,6 +223,8 @@ export declare type ListPodSandboxResponse = Message<"runtime.v1.ListPodSandboxR
 export declare const ListPodSandboxResponseSchema: GenMessage<ListPodSandboxResponse>;
 
 /**
+ * Says which sandboxes.
+ *
  * @generated from message runtime.v1.StreamPodSandboxesRequest
  */
 export declare type StreamPodSandboxesRequest = Message<"runtime.v1.StreamPodSandboxesRequest"> & {
@@ -209,6 +241,8 @@ export declare type StreamPodSandboxesRequest = Message<"runtime.v1.StreamPodSan
 export declare const StreamPodSandboxesRequestSchema: GenMessage<StreamPodSandboxesRequest>;
 
 /**
+ * Some of the sandboxes.
+ *
  * @generated from message runtime.v1.StreamPodSandboxesResponse
  */
 export declare type StreamPodSandboxesResponse = Message<"runtime.v1.StreamPodSandboxesResponse"> & {
@@ -225,6 +259,8 @@ export declare type StreamPodSandboxesResponse = Message<"runtime.v1.StreamPodSa
 export declare const StreamPodSandboxesResponseSchema: GenMessage<StreamPodSandboxesResponse>;
 
 /**
+ * Names a sandbox.
+ *
  * @generated from message runtime.v1.PodSandboxStatsRequest
  */
 export declare type PodSandboxStatsRequest = Message<"runtime.v1.PodSandboxStatsRequest"> & {
@@ -241,6 +277,8 @@ export declare type PodSandboxStatsRequest = Message<"runtime.v1.PodSandboxStats
 export declare const PodSandboxStatsRequestSchema: GenMessage<PodSandboxStatsRequest>;
 
 /**
+ * What it uses.
+ *
  * @generated from message runtime.v1.PodSandboxStatsResponse
  */
 export declare type PodSandboxStatsResponse = Message<"runtime.v1.PodSandboxStatsResponse"> & {
@@ -257,6 +295,8 @@ export declare type PodSandboxStatsResponse = Message<"runtime.v1.PodSandboxStat
 export declare const PodSandboxStatsResponseSchema: GenMessage<PodSandboxStatsResponse>;
 
 /**
+ * Says which sandboxes.
+ *
  * @generated from message runtime.v1.ListPodSandboxStatsRequest
  */
 export declare type ListPodSandboxStatsRequest = Message<"runtime.v1.ListPodSandboxStatsRequest"> & {
@@ -273,6 +313,8 @@ export declare type ListPodSandboxStatsRequest = Message<"runtime.v1.ListPodSand
 export declare const ListPodSandboxStatsRequestSchema: GenMessage<ListPodSandboxStatsRequest>;
 
 /**
+ * What they use.
+ *
  * @generated from message runtime.v1.ListPodSandboxStatsResponse
  */
 export declare type ListPodSandboxStatsResponse = Message<"runtime.v1.ListPodSandboxStatsResponse"> & {
@@ -289,6 +331,8 @@ export declare type ListPodSandboxStatsResponse = Message<"runtime.v1.ListPodSan
 export declare const ListPodSandboxStatsResponseSchema: GenMessage<ListPodSandboxStatsResponse>;
 
 /**
+ * Says which sandboxes.
+ *
  * @generated from message runtime.v1.StreamPodSandboxStatsRequest
  */
 export declare type StreamPodSandboxStatsRequest = Message<"runtime.v1.StreamPodSandboxStatsRequest"> & {
@@ -305,6 +349,8 @@ export declare type StreamPodSandboxStatsRequest = Message<"runtime.v1.StreamPod
 export declare const StreamPodSandboxStatsRequestSchema: GenMessage<StreamPodSandboxStatsRequest>;
 
 /**
+ * What some of them use.
+ *
  * @generated from message runtime.v1.StreamPodSandboxStatsResponse
  */
 export declare type StreamPodSandboxStatsResponse = Message<"runtime.v1.StreamPodSandboxStatsResponse"> & {
@@ -321,6 +367,8 @@ export declare type StreamPodSandboxStatsResponse = Message<"runtime.v1.StreamPo
 export declare const StreamPodSandboxStatsResponseSchema: GenMessage<StreamPodSandboxStatsResponse>;
 
 /**
+ * Has no choices.
+ *
  * @generated from message runtime.v1.ListPodSandboxMetricsRequest
  */
 export declare type ListPodSandboxMetricsRequest = Message<"runtime.v1.ListPodSandboxMetricsRequest"> & {
@@ -333,6 +381,8 @@ export declare type ListPodSandboxMetricsRequest = Message<"runtime.v1.ListPodSa
 export declare const ListPodSandboxMetricsRequestSchema: GenMessage<ListPodSandboxMetricsRequest>;
 
 /**
+ * Metrics, by sandbox.
+ *
  * @generated from message runtime.v1.ListPodSandboxMetricsResponse
  */
 export declare type ListPodSandboxMetricsResponse = Message<"runtime.v1.ListPodSandboxMetricsResponse"> & {
@@ -349,6 +399,8 @@ export declare type ListPodSandboxMetricsResponse = Message<"runtime.v1.ListPodS
 export declare const ListPodSandboxMetricsResponseSchema: GenMessage<ListPodSandboxMetricsResponse>;
 
 /**
+ * Has no choices.
+ *
  * @generated from message runtime.v1.StreamPodSandboxMetricsRequest
  */
 export declare type StreamPodSandboxMetricsRequest = Message<"runtime.v1.StreamPodSandboxMetricsRequest"> & {
@@ -361,6 +413,8 @@ export declare type StreamPodSandboxMetricsRequest = Message<"runtime.v1.StreamP
 export declare const StreamPodSandboxMetricsRequestSchema: GenMessage<StreamPodSandboxMetricsRequest>;
 
 /**
+ * Metrics of some of the sandboxes.
+ *
  * @generated from message runtime.v1.StreamPodSandboxMetricsResponse
  */
 export declare type StreamPodSandboxMetricsResponse = Message<"runtime.v1.StreamPodSandboxMetricsResponse"> & {
@@ -377,6 +431,8 @@ export declare type StreamPodSandboxMetricsResponse = Message<"runtime.v1.Stream
 export declare const StreamPodSandboxMetricsResponseSchema: GenMessage<StreamPodSandboxMetricsResponse>;
 
 /**
+ * A sandbox's resources as they will be.
+ *
  * @generated from message runtime.v1.UpdatePodSandboxResourcesRequest
  */
 export declare type UpdatePodSandboxResourcesRequest = Message<"runtime.v1.UpdatePodSandboxResourcesRequest"> & {
@@ -386,11 +442,15 @@ export declare type UpdatePodSandboxResourcesRequest = Message<"runtime.v1.Updat
   podSandboxId: string;
 
   /**
+   * What the sandbox itself takes.
+   *
    * @generated from field: runtime.v1.LinuxContainerResources overhead = 2;
    */
   overhead?: LinuxContainerResources | undefined;
 
   /**
+   * The sum of its containers'.
+   *
    * @generated from field: runtime.v1.LinuxContainerResources resources = 3;
    */
   resources?: LinuxContainerResources | undefined;
@@ -403,6 +463,8 @@ export declare type UpdatePodSandboxResourcesRequest = Message<"runtime.v1.Updat
 export declare const UpdatePodSandboxResourcesRequestSchema: GenMessage<UpdatePodSandboxResourcesRequest>;
 
 /**
+ * The runtime knows.
+ *
  * @generated from message runtime.v1.UpdatePodSandboxResourcesResponse
  */
 export declare type UpdatePodSandboxResourcesResponse = Message<"runtime.v1.UpdatePodSandboxResourcesResponse"> & {

@@ -13,10 +13,14 @@ import type { MetricDescriptor } from "./metrics_pb.js";
 export declare const file_runtime_v1_runtime_messages: GenFile;
 
 /**
+ * Has no choices.
+ *
  * @generated from message runtime.v1.VersionRequest
  */
 export declare type VersionRequest = Message<"runtime.v1.VersionRequest"> & {
   /**
+   * The version of the kubelet's own runtime interface, which says nothing any more.
+   *
    * @generated from field: string version = 1;
    */
   version: string;
@@ -29,10 +33,14 @@ export declare type VersionRequest = Message<"runtime.v1.VersionRequest"> & {
 export declare const VersionRequestSchema: GenMessage<VersionRequest>;
 
 /**
+ * Who the runtime is.
+ *
  * @generated from message runtime.v1.VersionResponse
  */
 export declare type VersionResponse = Message<"runtime.v1.VersionResponse"> & {
   /**
+   * The version of the kubelet's own runtime interface: `0.1.0`.
+   *
    * @generated from field: string version = 1;
    */
   version: string;
@@ -48,6 +56,8 @@ export declare type VersionResponse = Message<"runtime.v1.VersionResponse"> & {
   runtimeVersion: string;
 
   /**
+   * `v1` or `v1alpha2`.
+   *
    * @generated from field: string runtime_api_version = 4;
    */
   runtimeApiVersion: string;
@@ -60,6 +70,8 @@ export declare type VersionResponse = Message<"runtime.v1.VersionResponse"> & {
 export declare const VersionResponseSchema: GenMessage<VersionResponse>;
 
 /**
+ * What the runtime should know.
+ *
  * @generated from message runtime.v1.UpdateRuntimeConfigRequest
  */
 export declare type UpdateRuntimeConfigRequest = Message<"runtime.v1.UpdateRuntimeConfigRequest"> & {
@@ -76,6 +88,8 @@ export declare type UpdateRuntimeConfigRequest = Message<"runtime.v1.UpdateRunti
 export declare const UpdateRuntimeConfigRequestSchema: GenMessage<UpdateRuntimeConfigRequest>;
 
 /**
+ * It knows.
+ *
  * @generated from message runtime.v1.UpdateRuntimeConfigResponse
  */
 export declare type UpdateRuntimeConfigResponse = Message<"runtime.v1.UpdateRuntimeConfigResponse"> & {
@@ -88,10 +102,14 @@ export declare type UpdateRuntimeConfigResponse = Message<"runtime.v1.UpdateRunt
 export declare const UpdateRuntimeConfigResponseSchema: GenMessage<UpdateRuntimeConfigResponse>;
 
 /**
+ * Has one choice.
+ *
  * @generated from message runtime.v1.StatusRequest
  */
 export declare type StatusRequest = Message<"runtime.v1.StatusRequest"> & {
   /**
+   * Fill `info` too.
+   *
    * @generated from field: bool verbose = 1;
    */
   verbose: boolean;
@@ -104,6 +122,8 @@ export declare type StatusRequest = Message<"runtime.v1.StatusRequest"> & {
 export declare const StatusRequestSchema: GenMessage<StatusRequest>;
 
 /**
+ * How the runtime is, and what it can do.
+ *
  * @generated from message runtime.v1.StatusResponse
  */
 export declare type StatusResponse = Message<"runtime.v1.StatusResponse"> & {
@@ -113,6 +133,8 @@ export declare type StatusResponse = Message<"runtime.v1.StatusResponse"> & {
   status?: RuntimeStatus | undefined;
 
   /**
+   * Whatever the runtime wants to tell a person, mostly JSON.
+   *
    * @generated from field: map<string, string> info = 2;
    */
   info: { [key: string]: string };
@@ -135,6 +157,8 @@ export declare type StatusResponse = Message<"runtime.v1.StatusResponse"> & {
 export declare const StatusResponseSchema: GenMessage<StatusResponse>;
 
 /**
+ * Has no choices.
+ *
  * @generated from message runtime.v1.GetEventsRequest
  */
 export declare type GetEventsRequest = Message<"runtime.v1.GetEventsRequest"> & {
@@ -147,6 +171,8 @@ export declare type GetEventsRequest = Message<"runtime.v1.GetEventsRequest"> & 
 export declare const GetEventsRequestSchema: GenMessage<GetEventsRequest>;
 
 /**
+ * Has no choices.
+ *
  * @generated from message runtime.v1.ListMetricDescriptorsRequest
  */
 export declare type ListMetricDescriptorsRequest = Message<"runtime.v1.ListMetricDescriptorsRequest"> & {
@@ -159,6 +185,8 @@ export declare type ListMetricDescriptorsRequest = Message<"runtime.v1.ListMetri
 export declare const ListMetricDescriptorsRequestSchema: GenMessage<ListMetricDescriptorsRequest>;
 
 /**
+ * The descriptors.
+ *
  * @generated from message runtime.v1.ListMetricDescriptorsResponse
  */
 export declare type ListMetricDescriptorsResponse = Message<"runtime.v1.ListMetricDescriptorsResponse"> & {
@@ -175,6 +203,8 @@ export declare type ListMetricDescriptorsResponse = Message<"runtime.v1.ListMetr
 export declare const ListMetricDescriptorsResponseSchema: GenMessage<ListMetricDescriptorsResponse>;
 
 /**
+ * Has no choices.
+ *
  * @generated from message runtime.v1.RuntimeConfigRequest
  */
 export declare type RuntimeConfigRequest = Message<"runtime.v1.RuntimeConfigRequest"> & {
@@ -187,6 +217,8 @@ export declare type RuntimeConfigRequest = Message<"runtime.v1.RuntimeConfigRequ
 export declare const RuntimeConfigRequestSchema: GenMessage<RuntimeConfigRequest>;
 
 /**
+ * The settings.
+ *
  * @generated from message runtime.v1.RuntimeConfigResponse
  */
 export declare type RuntimeConfigResponse = Message<"runtime.v1.RuntimeConfigResponse"> & {

@@ -11,10 +11,14 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_runtime_v1_runtime: GenFile;
 
 /**
+ * The node's network.
+ *
  * @generated from message runtime.v1.NetworkConfig
  */
 export declare type NetworkConfig = Message<"runtime.v1.NetworkConfig"> & {
   /**
+   * Ranges of pod addresses, with a comma between those of different families.
+   *
    * @generated from field: string pod_cidr = 1;
    */
   podCidr: string;
@@ -27,6 +31,8 @@ export declare type NetworkConfig = Message<"runtime.v1.NetworkConfig"> & {
 export declare const NetworkConfigSchema: GenMessage<NetworkConfig>;
 
 /**
+ * What the client tells the runtime.
+ *
  * @generated from message runtime.v1.RuntimeConfig
  */
 export declare type RuntimeConfig = Message<"runtime.v1.RuntimeConfig"> & {
@@ -43,10 +49,14 @@ export declare type RuntimeConfig = Message<"runtime.v1.RuntimeConfig"> & {
 export declare const RuntimeConfigSchema: GenMessage<RuntimeConfig>;
 
 /**
+ * One aspect of the runtime's health.
+ *
  * @generated from message runtime.v1.RuntimeCondition
  */
 export declare type RuntimeCondition = Message<"runtime.v1.RuntimeCondition"> & {
   /**
+   * `RuntimeReady` and `NetworkReady` are required.
+   *
    * @generated from field: string type = 1;
    */
   type: string;
@@ -57,6 +67,8 @@ export declare type RuntimeCondition = Message<"runtime.v1.RuntimeCondition"> & 
   status: boolean;
 
   /**
+   * One word in CamelCase, if it is not so.
+   *
    * @generated from field: string reason = 3;
    */
   reason: string;
@@ -74,6 +86,8 @@ export declare type RuntimeCondition = Message<"runtime.v1.RuntimeCondition"> & 
 export declare const RuntimeConditionSchema: GenMessage<RuntimeCondition>;
 
 /**
+ * The runtime's health.
+ *
  * @generated from message runtime.v1.RuntimeStatus
  */
 export declare type RuntimeStatus = Message<"runtime.v1.RuntimeStatus"> & {
@@ -90,6 +104,8 @@ export declare type RuntimeStatus = Message<"runtime.v1.RuntimeStatus"> & {
 export declare const RuntimeStatusSchema: GenMessage<RuntimeStatus>;
 
 /**
+ * What a handler can do.
+ *
  * @generated from message runtime.v1.RuntimeHandlerFeatures
  */
 export declare type RuntimeHandlerFeatures = Message<"runtime.v1.RuntimeHandlerFeatures"> & {
@@ -111,10 +127,14 @@ export declare type RuntimeHandlerFeatures = Message<"runtime.v1.RuntimeHandlerF
 export declare const RuntimeHandlerFeaturesSchema: GenMessage<RuntimeHandlerFeatures>;
 
 /**
+ * A way to run pods that a RuntimeClass may name.
+ *
  * @generated from message runtime.v1.RuntimeHandler
  */
 export declare type RuntimeHandler = Message<"runtime.v1.RuntimeHandler"> & {
   /**
+   * Empty for the default one.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
@@ -132,6 +152,8 @@ export declare type RuntimeHandler = Message<"runtime.v1.RuntimeHandler"> & {
 export declare const RuntimeHandlerSchema: GenMessage<RuntimeHandler>;
 
 /**
+ * What the runtime can do with any handler.
+ *
  * @generated from message runtime.v1.RuntimeFeatures
  */
 export declare type RuntimeFeatures = Message<"runtime.v1.RuntimeFeatures"> & {
@@ -141,6 +163,8 @@ export declare type RuntimeFeatures = Message<"runtime.v1.RuntimeFeatures"> & {
   supplementalGroupsPolicy: boolean;
 
   /**
+   * User namespaces in pods with the host's network.
+   *
    * @generated from field: bool user_namespaces_host_network = 2;
    */
   userNamespacesHostNetwork: boolean;
@@ -153,6 +177,8 @@ export declare type RuntimeFeatures = Message<"runtime.v1.RuntimeFeatures"> & {
 export declare const RuntimeFeaturesSchema: GenMessage<RuntimeFeatures>;
 
 /**
+ * Settings on Linux.
+ *
  * @generated from message runtime.v1.LinuxRuntimeConfiguration
  */
 export declare type LinuxRuntimeConfiguration = Message<"runtime.v1.LinuxRuntimeConfiguration"> & {
@@ -169,15 +195,21 @@ export declare type LinuxRuntimeConfiguration = Message<"runtime.v1.LinuxRuntime
 export declare const LinuxRuntimeConfigurationSchema: GenMessage<LinuxRuntimeConfiguration>;
 
 /**
+ * Which groups a container's process gets.
+ *
  * @generated from enum runtime.v1.SupplementalGroupsPolicy
  */
 export enum SupplementalGroupsPolicy {
   /**
+   * Those of its user in the image's /etc/group, and those that are asked for.
+   *
    * @generated from enum value: Merge = 0;
    */
   Merge = 0,
 
   /**
+   * Only those that are asked for.
+   *
    * @generated from enum value: Strict = 1;
    */
   Strict = 1,
@@ -189,6 +221,8 @@ export enum SupplementalGroupsPolicy {
 export declare const SupplementalGroupsPolicySchema: GenEnum<SupplementalGroupsPolicy>;
 
 /**
+ * Who makes cgroups; the client must do as the runtime does.
+ *
  * @generated from enum runtime.v1.CgroupDriver
  */
 export enum CgroupDriver {

@@ -73,6 +73,8 @@ export const SupplementalGroupsPolicySchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_runtime, 0);
 
 /**
+ * Which groups a container's process gets.
+ *
  * @generated from enum runtime.v1.SupplementalGroupsPolicy
  */
 export const SupplementalGroupsPolicy = /*@__PURE__*/
@@ -85,6 +87,8 @@ export const CgroupDriverSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_runtime, 1);
 
 /**
+ * Who makes cgroups; the client must do as the runtime does.
+ *
  * @generated from enum runtime.v1.CgroupDriver
  */
 export const CgroupDriver = /*@__PURE__*/

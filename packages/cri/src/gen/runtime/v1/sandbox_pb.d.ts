@@ -13,6 +13,8 @@ import type { SupplementalGroupsPolicy } from "./runtime_pb.js";
 export declare const file_runtime_v1_sandbox: GenFile;
 
 /**
+ * What a pod's /etc/resolv.conf says; nothing set means the host's.
+ *
  * @generated from message runtime.v1.DNSConfig
  */
 export declare type DNSConfig = Message<"runtime.v1.DNSConfig"> & {
@@ -39,6 +41,8 @@ export declare type DNSConfig = Message<"runtime.v1.DNSConfig"> & {
 export declare const DNSConfigSchema: GenMessage<DNSConfig>;
 
 /**
+ * A port of the host that leads to one in a pod.
+ *
  * @generated from message runtime.v1.PortMapping
  */
 export declare type PortMapping = Message<"runtime.v1.PortMapping"> & {
@@ -53,11 +57,15 @@ export declare type PortMapping = Message<"runtime.v1.PortMapping"> & {
   containerPort: number;
 
   /**
+   * 0 for none.
+   *
    * @generated from field: int32 host_port = 3;
    */
   hostPort: number;
 
   /**
+   * Empty for every address of the host.
+   *
    * @generated from field: string host_ip = 4;
    */
   hostIp: string;
@@ -70,6 +78,8 @@ export declare type PortMapping = Message<"runtime.v1.PortMapping"> & {
 export declare const PortMappingSchema: GenMessage<PortMapping>;
 
 /**
+ * What a sandbox may do on Linux.
+ *
  * @generated from message runtime.v1.LinuxSandboxSecurityContext
  */
 export declare type LinuxSandboxSecurityContext = Message<"runtime.v1.LinuxSandboxSecurityContext"> & {
@@ -99,11 +109,15 @@ export declare type LinuxSandboxSecurityContext = Message<"runtime.v1.LinuxSandb
   supplementalGroups: bigint[];
 
   /**
+   * Its containers may be privileged.
+   *
    * @generated from field: bool privileged = 6;
    */
   privileged: boolean;
 
   /**
+   * As in annotations of old. `seccomp` wins.
+   *
    * @generated from field: string seccomp_profile_path = 7 [deprecated = true];
    * @deprecated
    */
@@ -137,10 +151,14 @@ export declare type LinuxSandboxSecurityContext = Message<"runtime.v1.LinuxSandb
 export declare const LinuxSandboxSecurityContextSchema: GenMessage<LinuxSandboxSecurityContext>;
 
 /**
+ * The part of a sandbox's config that is Linux's own.
+ *
  * @generated from message runtime.v1.LinuxPodSandboxConfig
  */
 export declare type LinuxPodSandboxConfig = Message<"runtime.v1.LinuxPodSandboxConfig"> & {
   /**
+   * The pod's cgroup: a path, or a slice with the systemd driver.
+   *
    * @generated from field: string cgroup_parent = 1;
    */
   cgroupParent: string;
@@ -156,11 +174,15 @@ export declare type LinuxPodSandboxConfig = Message<"runtime.v1.LinuxPodSandboxC
   sysctls: { [key: string]: string };
 
   /**
+   * What the sandbox itself takes.
+   *
    * @generated from field: runtime.v1.LinuxContainerResources overhead = 4;
    */
   overhead?: LinuxContainerResources | undefined;
 
   /**
+   * The sum of its containers', for runtimes that size a machine.
+   *
    * @generated from field: runtime.v1.LinuxContainerResources resources = 5;
    */
   resources?: LinuxContainerResources | undefined;
@@ -173,6 +195,8 @@ export declare type LinuxPodSandboxConfig = Message<"runtime.v1.LinuxPodSandboxC
 export declare const LinuxPodSandboxConfigSchema: GenMessage<LinuxPodSandboxConfig>;
 
 /**
+ * A sandbox's name, of which there can be only one.
+ *
  * @generated from message runtime.v1.PodSandboxMetadata
  */
 export declare type PodSandboxMetadata = Message<"runtime.v1.PodSandboxMetadata"> & {
@@ -192,6 +216,8 @@ export declare type PodSandboxMetadata = Message<"runtime.v1.PodSandboxMetadata"
   namespace: string;
 
   /**
+   * Which sandbox of this pod it is, from 0.
+   *
    * @generated from field: uint32 attempt = 4;
    */
   attempt: number;
@@ -204,6 +230,8 @@ export declare type PodSandboxMetadata = Message<"runtime.v1.PodSandboxMetadata"
 export declare const PodSandboxMetadataSchema: GenMessage<PodSandboxMetadata>;
 
 /**
+ * All that is asked of a sandbox.
+ *
  * @generated from message runtime.v1.PodSandboxConfig
  */
 export declare type PodSandboxConfig = Message<"runtime.v1.PodSandboxConfig"> & {
@@ -213,11 +241,15 @@ export declare type PodSandboxConfig = Message<"runtime.v1.PodSandboxConfig"> & 
   metadata?: PodSandboxMetadata | undefined;
 
   /**
+   * Empty if the pod has the host's network.
+   *
    * @generated from field: string hostname = 2;
    */
   hostname: string;
 
   /**
+   * Folder for its containers' logs. Without one they have none.
+   *
    * @generated from field: string log_directory = 3;
    */
   logDirectory: string;
@@ -233,11 +265,15 @@ export declare type PodSandboxConfig = Message<"runtime.v1.PodSandboxConfig"> & 
   portMappings: PortMapping[];
 
   /**
+   * For finding it; the client's own.
+   *
    * @generated from field: map<string, string> labels = 6;
    */
   labels: { [key: string]: string };
 
   /**
+   * For the client and the runtime; kept as they are.
+   *
    * @generated from field: map<string, string> annotations = 7;
    */
   annotations: { [key: string]: string };
@@ -260,6 +296,8 @@ export declare type PodSandboxConfig = Message<"runtime.v1.PodSandboxConfig"> & 
 export declare const PodSandboxConfigSchema: GenMessage<PodSandboxConfig>;
 
 /**
+ * An address of a pod.
+ *
  * @generated from message runtime.v1.PodIP
  */
 export declare type PodIP = Message<"runtime.v1.PodIP"> & {
@@ -276,6 +314,8 @@ export declare type PodIP = Message<"runtime.v1.PodIP"> & {
 export declare const PodIPSchema: GenMessage<PodIP>;
 
 /**
+ * A pod's addresses; empty with the host's network.
+ *
  * @generated from message runtime.v1.PodSandboxNetworkStatus
  */
 export declare type PodSandboxNetworkStatus = Message<"runtime.v1.PodSandboxNetworkStatus"> & {
@@ -285,6 +325,8 @@ export declare type PodSandboxNetworkStatus = Message<"runtime.v1.PodSandboxNetw
   ip: string;
 
   /**
+   * Beside `ip`, such as the one of the other family.
+   *
    * @generated from field: repeated runtime.v1.PodIP additional_ips = 2;
    */
   additionalIps: PodIP[];
@@ -297,6 +339,8 @@ export declare type PodSandboxNetworkStatus = Message<"runtime.v1.PodSandboxNetw
 export declare const PodSandboxNetworkStatusSchema: GenMessage<PodSandboxNetworkStatus>;
 
 /**
+ * The part of a sandbox's status that is Linux's own.
+ *
  * @generated from message runtime.v1.LinuxPodSandboxStatus
  */
 export declare type LinuxPodSandboxStatus = Message<"runtime.v1.LinuxPodSandboxStatus"> & {
@@ -313,6 +357,8 @@ export declare type LinuxPodSandboxStatus = Message<"runtime.v1.LinuxPodSandboxS
 export declare const LinuxPodSandboxStatusSchema: GenMessage<LinuxPodSandboxStatus>;
 
 /**
+ * How a sandbox is.
+ *
  * @generated from message runtime.v1.PodSandboxStatus
  */
 export declare type PodSandboxStatus = Message<"runtime.v1.PodSandboxStatus"> & {
@@ -332,6 +378,8 @@ export declare type PodSandboxStatus = Message<"runtime.v1.PodSandboxStatus"> & 
   state: PodSandboxState;
 
   /**
+   * ns since the epoch.
+   *
    * @generated from field: int64 created_at = 4;
    */
   createdAt: bigint;
@@ -369,6 +417,8 @@ export declare type PodSandboxStatus = Message<"runtime.v1.PodSandboxStatus"> & 
 export declare const PodSandboxStatusSchema: GenMessage<PodSandboxStatus>;
 
 /**
+ * A state to filter by.
+ *
  * @generated from message runtime.v1.PodSandboxStateValue
  */
 export declare type PodSandboxStateValue = Message<"runtime.v1.PodSandboxStateValue"> & {
@@ -385,10 +435,14 @@ export declare type PodSandboxStateValue = Message<"runtime.v1.PodSandboxStateVa
 export declare const PodSandboxStateValueSchema: GenMessage<PodSandboxStateValue>;
 
 /**
+ * Sandboxes to list. What is set must all match.
+ *
  * @generated from message runtime.v1.PodSandboxFilter
  */
 export declare type PodSandboxFilter = Message<"runtime.v1.PodSandboxFilter"> & {
   /**
+   * The id, or a beginning of it that only one sandbox has.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -411,6 +465,8 @@ export declare type PodSandboxFilter = Message<"runtime.v1.PodSandboxFilter"> & 
 export declare const PodSandboxFilterSchema: GenMessage<PodSandboxFilter>;
 
 /**
+ * A sandbox in a list.
+ *
  * @generated from message runtime.v1.PodSandbox
  */
 export declare type PodSandbox = Message<"runtime.v1.PodSandbox"> & {
@@ -430,6 +486,8 @@ export declare type PodSandbox = Message<"runtime.v1.PodSandbox"> & {
   state: PodSandboxState;
 
   /**
+   * ns since the epoch.
+   *
    * @generated from field: int64 created_at = 4;
    */
   createdAt: bigint;
@@ -457,6 +515,8 @@ export declare type PodSandbox = Message<"runtime.v1.PodSandbox"> & {
 export declare const PodSandboxSchema: GenMessage<PodSandbox>;
 
 /**
+ * Which sandbox some stats are of.
+ *
  * @generated from message runtime.v1.PodSandboxAttributes
  */
 export declare type PodSandboxAttributes = Message<"runtime.v1.PodSandboxAttributes"> & {
@@ -488,6 +548,8 @@ export declare type PodSandboxAttributes = Message<"runtime.v1.PodSandboxAttribu
 export declare const PodSandboxAttributesSchema: GenMessage<PodSandboxAttributes>;
 
 /**
+ * What a sandbox may do on Windows.
+ *
  * @generated from message runtime.v1.WindowsSandboxSecurityContext
  */
 export declare type WindowsSandboxSecurityContext = Message<"runtime.v1.WindowsSandboxSecurityContext"> & {
@@ -519,6 +581,8 @@ export declare type WindowsSandboxSecurityContext = Message<"runtime.v1.WindowsS
 export declare const WindowsSandboxSecurityContextSchema: GenMessage<WindowsSandboxSecurityContext>;
 
 /**
+ * The part of a sandbox's config that is Windows' own.
+ *
  * @generated from message runtime.v1.WindowsPodSandboxConfig
  */
 export declare type WindowsPodSandboxConfig = Message<"runtime.v1.WindowsPodSandboxConfig"> & {
@@ -535,6 +599,8 @@ export declare type WindowsPodSandboxConfig = Message<"runtime.v1.WindowsPodSand
 export declare const WindowsPodSandboxConfigSchema: GenMessage<WindowsPodSandboxConfig>;
 
 /**
+ * Whether containers can be made in a sandbox.
+ *
  * @generated from enum runtime.v1.PodSandboxState
  */
 export enum PodSandboxState {

@@ -131,6 +131,8 @@ export const PodSandboxStateSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_sandbox, 0);
 
 /**
+ * Whether containers can be made in a sandbox.
+ *
  * @generated from enum runtime.v1.PodSandboxState
  */
 export const PodSandboxState = /*@__PURE__*/

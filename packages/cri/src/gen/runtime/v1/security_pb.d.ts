@@ -11,6 +11,8 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_runtime_v1_security: GenFile;
 
 /**
+ * A range of ids inside, and where it lies outside.
+ *
  * @generated from message runtime.v1.IDMapping
  */
 export declare type IDMapping = Message<"runtime.v1.IDMapping"> & {
@@ -25,6 +27,8 @@ export declare type IDMapping = Message<"runtime.v1.IDMapping"> & {
   containerId: number;
 
   /**
+   * How many ids.
+   *
    * @generated from field: uint32 length = 3;
    */
   length: number;
@@ -37,10 +41,14 @@ export declare type IDMapping = Message<"runtime.v1.IDMapping"> & {
 export declare const IDMappingSchema: GenMessage<IDMapping>;
 
 /**
+ * A pod's user namespace.
+ *
  * @generated from message runtime.v1.UserNamespace
  */
 export declare type UserNamespace = Message<"runtime.v1.UserNamespace"> & {
   /**
+   * POD for one of its own, NODE for none.
+   *
    * @generated from field: runtime.v1.NamespaceMode mode = 1;
    */
   mode: NamespaceMode;
@@ -63,6 +71,8 @@ export declare type UserNamespace = Message<"runtime.v1.UserNamespace"> & {
 export declare const UserNamespaceSchema: GenMessage<UserNamespace>;
 
 /**
+ * The namespaces of a pod or a container.
+ *
  * @generated from message runtime.v1.NamespaceOption
  */
 export declare type NamespaceOption = Message<"runtime.v1.NamespaceOption"> & {
@@ -82,6 +92,8 @@ export declare type NamespaceOption = Message<"runtime.v1.NamespaceOption"> & {
   ipc: NamespaceMode;
 
   /**
+   * A container of the same pod, for the mode TARGET.
+   *
    * @generated from field: string target_id = 4;
    */
   targetId: string;
@@ -99,6 +111,8 @@ export declare type NamespaceOption = Message<"runtime.v1.NamespaceOption"> & {
 export declare const NamespaceOptionSchema: GenMessage<NamespaceOption>;
 
 /**
+ * A number that can be missing.
+ *
  * @generated from message runtime.v1.Int64Value
  */
 export declare type Int64Value = Message<"runtime.v1.Int64Value"> & {
@@ -115,6 +129,8 @@ export declare type Int64Value = Message<"runtime.v1.Int64Value"> & {
 export declare const Int64ValueSchema: GenMessage<Int64Value>;
 
 /**
+ * A seccomp or AppArmor profile.
+ *
  * @generated from message runtime.v1.SecurityProfile
  */
 export declare type SecurityProfile = Message<"runtime.v1.SecurityProfile"> & {
@@ -124,6 +140,8 @@ export declare type SecurityProfile = Message<"runtime.v1.SecurityProfile"> & {
   profileType: SecurityProfile_ProfileType;
 
   /**
+   * For Localhost: the file of a seccomp profile, or the name of a loaded AppArmor profile.
+   *
    * @generated from field: string localhost_ref = 2;
    */
   localhostRef: string;
@@ -161,6 +179,8 @@ export enum SecurityProfile_ProfileType {
 export declare const SecurityProfile_ProfileTypeSchema: GenEnum<SecurityProfile_ProfileType>;
 
 /**
+ * The namespaces of a sandbox.
+ *
  * @generated from message runtime.v1.Namespace
  */
 export declare type Namespace = Message<"runtime.v1.Namespace"> & {
@@ -177,20 +197,28 @@ export declare type Namespace = Message<"runtime.v1.Namespace"> & {
 export declare const NamespaceSchema: GenMessage<Namespace>;
 
 /**
+ * Limits on Linux. 0 is no limit, or no change in an update.
+ *
  * @generated from message runtime.v1.LinuxContainerResources
  */
 export declare type LinuxContainerResources = Message<"runtime.v1.LinuxContainerResources"> & {
   /**
+   * µs over which the quota counts.
+   *
    * @generated from field: int64 cpu_period = 1;
    */
   cpuPeriod: bigint;
 
   /**
+   * µs of processor time a period; -1 for no limit.
+   *
    * @generated from field: int64 cpu_quota = 2;
    */
   cpuQuota: bigint;
 
   /**
+   * Weight against others; 1024 is one CPU's.
+   *
    * @generated from field: int64 cpu_shares = 3;
    */
   cpuShares: bigint;
@@ -201,11 +229,15 @@ export declare type LinuxContainerResources = Message<"runtime.v1.LinuxContainer
   memoryLimitInBytes: bigint;
 
   /**
+   * -1000 (never) to 1000 (first).
+   *
    * @generated from field: int64 oom_score_adj = 5;
    */
   oomScoreAdj: bigint;
 
   /**
+   * A list of ranges, such as `0-3,7`.
+   *
    * @generated from field: string cpuset_cpus = 6;
    */
   cpusetCpus: string;
@@ -221,11 +253,15 @@ export declare type LinuxContainerResources = Message<"runtime.v1.LinuxContainer
   hugepageLimits: HugepageLimit[];
 
   /**
+   * Files of cgroup v2 and what to write to them.
+   *
    * @generated from field: map<string, string> unified = 9;
    */
   unified: { [key: string]: string };
 
   /**
+   * Memory and swap together.
+   *
    * @generated from field: int64 memory_swap_limit_in_bytes = 10;
    */
   memorySwapLimitInBytes: bigint;
@@ -238,15 +274,21 @@ export declare type LinuxContainerResources = Message<"runtime.v1.LinuxContainer
 export declare const LinuxContainerResourcesSchema: GenMessage<LinuxContainerResources>;
 
 /**
+ * How much of one size of huge pages.
+ *
  * @generated from message runtime.v1.HugepageLimit
  */
 export declare type HugepageLimit = Message<"runtime.v1.HugepageLimit"> & {
   /**
+   * As in the cgroup's file names, such as `2MB`.
+   *
    * @generated from field: string page_size = 1;
    */
   pageSize: string;
 
   /**
+   * Bytes.
+   *
    * @generated from field: uint64 limit = 2;
    */
   limit: bigint;
@@ -259,6 +301,8 @@ export declare type HugepageLimit = Message<"runtime.v1.HugepageLimit"> & {
 export declare const HugepageLimitSchema: GenMessage<HugepageLimit>;
 
 /**
+ * An SELinux label; empty parts are the runtime's choice.
+ *
  * @generated from message runtime.v1.SELinuxOption
  */
 export declare type SELinuxOption = Message<"runtime.v1.SELinuxOption"> & {
@@ -290,6 +334,8 @@ export declare type SELinuxOption = Message<"runtime.v1.SELinuxOption"> & {
 export declare const SELinuxOptionSchema: GenMessage<SELinuxOption>;
 
 /**
+ * Capabilities to add and drop, without `CAP_`; `ALL` is all.
+ *
  * @generated from message runtime.v1.Capability
  */
 export declare type Capability = Message<"runtime.v1.Capability"> & {
@@ -304,6 +350,8 @@ export declare type Capability = Message<"runtime.v1.Capability"> & {
   dropCapabilities: string[];
 
   /**
+   * Kept by programs of users other than root.
+   *
    * @generated from field: repeated string add_ambient_capabilities = 3;
    */
   addAmbientCapabilities: string[];
@@ -316,6 +364,8 @@ export declare type Capability = Message<"runtime.v1.Capability"> & {
 export declare const CapabilitySchema: GenMessage<Capability>;
 
 /**
+ * Namespaces on Windows.
+ *
  * @generated from message runtime.v1.WindowsNamespaceOption
  */
 export declare type WindowsNamespaceOption = Message<"runtime.v1.WindowsNamespaceOption"> & {
@@ -332,10 +382,14 @@ export declare type WindowsNamespaceOption = Message<"runtime.v1.WindowsNamespac
 export declare const WindowsNamespaceOptionSchema: GenMessage<WindowsNamespaceOption>;
 
 /**
+ * Processors of one group on Windows.
+ *
  * @generated from message runtime.v1.WindowsCpuGroupAffinity
  */
 export declare type WindowsCpuGroupAffinity = Message<"runtime.v1.WindowsCpuGroupAffinity"> & {
   /**
+   * A bit for each.
+   *
    * @generated from field: uint64 cpu_mask = 1;
    */
   cpuMask: bigint;
@@ -353,6 +407,8 @@ export declare type WindowsCpuGroupAffinity = Message<"runtime.v1.WindowsCpuGrou
 export declare const WindowsCpuGroupAffinitySchema: GenMessage<WindowsCpuGroupAffinity>;
 
 /**
+ * A number that can be missing.
+ *
  * @generated from message runtime.v1.UInt64Value
  */
 export declare type UInt64Value = Message<"runtime.v1.UInt64Value"> & {
@@ -369,6 +425,8 @@ export declare type UInt64Value = Message<"runtime.v1.UInt64Value"> & {
 export declare const UInt64ValueSchema: GenMessage<UInt64Value>;
 
 /**
+ * Transport protocols.
+ *
  * @generated from enum runtime.v1.Protocol
  */
 export enum Protocol {
@@ -394,25 +452,35 @@ export enum Protocol {
 export declare const ProtocolSchema: GenEnum<Protocol>;
 
 /**
+ * Whom a namespace is shared with.
+ *
  * @generated from enum runtime.v1.NamespaceMode
  */
 export enum NamespaceMode {
   /**
+   * The pod.
+   *
    * @generated from enum value: POD = 0;
    */
   POD = 0,
 
   /**
+   * Nobody.
+   *
    * @generated from enum value: CONTAINER = 1;
    */
   CONTAINER = 1,
 
   /**
+   * The host.
+   *
    * @generated from enum value: NODE = 2;
    */
   NODE = 2,
 
   /**
+   * The container in `target_id`.
+   *
    * @generated from enum value: TARGET = 3;
    */
   TARGET = 3,

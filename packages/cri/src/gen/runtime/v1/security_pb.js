@@ -120,6 +120,8 @@ export const ProtocolSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_security, 0);
 
 /**
+ * Transport protocols.
+ *
  * @generated from enum runtime.v1.Protocol
  */
 export const Protocol = /*@__PURE__*/
@@ -132,6 +134,8 @@ export const NamespaceModeSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_security, 1);
 
 /**
+ * Whom a namespace is shared with.
+ *
  * @generated from enum runtime.v1.NamespaceMode
  */
 export const NamespaceMode = /*@__PURE__*/

@@ -14,10 +14,14 @@ import type { ImageFsInfoRequestSchema, ImageFsInfoResponseSchema, ImageStatusRe
 export declare const file_runtime_v1_services: GenFile;
 
 /**
+ * Pods, containers and what runs in them.
+ *
  * @generated from service runtime.v1.RuntimeService
  */
 export declare const RuntimeService: GenService<{
   /**
+   * Who the runtime is. Clients call it first, to learn whether it answers.
+   *
    * @generated from rpc runtime.v1.RuntimeService.Version
    */
   version: {
@@ -26,6 +30,8 @@ export declare const RuntimeService: GenService<{
     output: typeof VersionResponseSchema;
   },
   /**
+   * Makes a pod's surroundings and leaves them ready: namespaces, network, cgroup. All or nothing.
+   *
    * @generated from rpc runtime.v1.RuntimeService.RunPodSandbox
    */
   runPodSandbox: {
@@ -34,6 +40,8 @@ export declare const RuntimeService: GenService<{
     output: typeof RunPodSandboxResponseSchema;
   },
   /**
+   * Stops what runs in a pod and gives its network back. Succeeds if that is done already or the sandbox is gone.
+   *
    * @generated from rpc runtime.v1.RuntimeService.StopPodSandbox
    */
   stopPodSandbox: {
@@ -42,6 +50,8 @@ export declare const RuntimeService: GenService<{
     output: typeof StopPodSandboxResponseSchema;
   },
   /**
+   * Removes a pod with everything in it, by force if need be. Succeeds if it is gone.
+   *
    * @generated from rpc runtime.v1.RuntimeService.RemovePodSandbox
    */
   removePodSandbox: {
@@ -50,6 +60,8 @@ export declare const RuntimeService: GenService<{
     output: typeof RemovePodSandboxResponseSchema;
   },
   /**
+   * How one pod is. NotFound if there is none.
+   *
    * @generated from rpc runtime.v1.RuntimeService.PodSandboxStatus
    */
   podSandboxStatus: {
@@ -58,6 +70,8 @@ export declare const RuntimeService: GenService<{
     output: typeof PodSandboxStatusResponseSchema;
   },
   /**
+   * The pods that match a filter.
+   *
    * @generated from rpc runtime.v1.RuntimeService.ListPodSandbox
    */
   listPodSandbox: {
@@ -66,6 +80,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ListPodSandboxResponseSchema;
   },
   /**
+   * ListPodSandbox in parts, for lists larger than a message may be.
+   *
    * @generated from rpc runtime.v1.RuntimeService.StreamPodSandboxes
    */
   streamPodSandboxes: {
@@ -74,6 +90,8 @@ export declare const RuntimeService: GenService<{
     output: typeof StreamPodSandboxesResponseSchema;
   },
   /**
+   * Prepares a container in a pod that is ready; nothing of it runs yet.
+   *
    * @generated from rpc runtime.v1.RuntimeService.CreateContainer
    */
   createContainer: {
@@ -82,6 +100,8 @@ export declare const RuntimeService: GenService<{
     output: typeof CreateContainerResponseSchema;
   },
   /**
+   * Starts a container that was created.
+   *
    * @generated from rpc runtime.v1.RuntimeService.StartContainer
    */
   startContainer: {
@@ -90,6 +110,8 @@ export declare const RuntimeService: GenService<{
     output: typeof StartContainerResponseSchema;
   },
   /**
+   * Asks a container to end, and makes it end when its time is up. Succeeds if it has ended or is gone.
+   *
    * @generated from rpc runtime.v1.RuntimeService.StopContainer
    */
   stopContainer: {
@@ -98,6 +120,8 @@ export declare const RuntimeService: GenService<{
     output: typeof StopContainerResponseSchema;
   },
   /**
+   * Removes a container, by force if it runs. Succeeds if it is gone.
+   *
    * @generated from rpc runtime.v1.RuntimeService.RemoveContainer
    */
   removeContainer: {
@@ -106,6 +130,8 @@ export declare const RuntimeService: GenService<{
     output: typeof RemoveContainerResponseSchema;
   },
   /**
+   * The containers that match a filter.
+   *
    * @generated from rpc runtime.v1.RuntimeService.ListContainers
    */
   listContainers: {
@@ -114,6 +140,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ListContainersResponseSchema;
   },
   /**
+   * ListContainers in parts.
+   *
    * @generated from rpc runtime.v1.RuntimeService.StreamContainers
    */
   streamContainers: {
@@ -122,6 +150,8 @@ export declare const RuntimeService: GenService<{
     output: typeof StreamContainersResponseSchema;
   },
   /**
+   * How one container is. NotFound if there is none.
+   *
    * @generated from rpc runtime.v1.RuntimeService.ContainerStatus
    */
   containerStatus: {
@@ -130,6 +160,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ContainerStatusResponseSchema;
   },
   /**
+   * Changes the limits of a container while it runs.
+   *
    * @generated from rpc runtime.v1.RuntimeService.UpdateContainerResources
    */
   updateContainerResources: {
@@ -138,6 +170,8 @@ export declare const RuntimeService: GenService<{
     output: typeof UpdateContainerResourcesResponseSchema;
   },
   /**
+   * Starts a new log file after the old one has been moved away.
+   *
    * @generated from rpc runtime.v1.RuntimeService.ReopenContainerLog
    */
   reopenContainerLog: {
@@ -146,6 +180,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ReopenContainerLogResponseSchema;
   },
   /**
+   * Runs a command in a container and waits for its end and its output.
+   *
    * @generated from rpc runtime.v1.RuntimeService.ExecSync
    */
   execSync: {
@@ -154,6 +190,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ExecSyncResponseSchema;
   },
   /**
+   * Prepares a command in a container whose streams are then opened at a URL.
+   *
    * @generated from rpc runtime.v1.RuntimeService.Exec
    */
   exec: {
@@ -162,6 +200,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ExecResponseSchema;
   },
   /**
+   * Prepares a connection to the streams of a container's own process, at a URL.
+   *
    * @generated from rpc runtime.v1.RuntimeService.Attach
    */
   attach: {
@@ -170,6 +210,8 @@ export declare const RuntimeService: GenService<{
     output: typeof AttachResponseSchema;
   },
   /**
+   * Prepares connections to ports in a pod, at a URL.
+   *
    * @generated from rpc runtime.v1.RuntimeService.PortForward
    */
   portForward: {
@@ -178,6 +220,8 @@ export declare const RuntimeService: GenService<{
     output: typeof PortForwardResponseSchema;
   },
   /**
+   * What one container uses. NotFound if it does not run.
+   *
    * @generated from rpc runtime.v1.RuntimeService.ContainerStats
    */
   containerStats: {
@@ -186,6 +230,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ContainerStatsResponseSchema;
   },
   /**
+   * What the containers that match a filter use.
+   *
    * @generated from rpc runtime.v1.RuntimeService.ListContainerStats
    */
   listContainerStats: {
@@ -194,6 +240,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ListContainerStatsResponseSchema;
   },
   /**
+   * ListContainerStats in parts.
+   *
    * @generated from rpc runtime.v1.RuntimeService.StreamContainerStats
    */
   streamContainerStats: {
@@ -202,6 +250,8 @@ export declare const RuntimeService: GenService<{
     output: typeof StreamContainerStatsResponseSchema;
   },
   /**
+   * What one pod uses in all.
+   *
    * @generated from rpc runtime.v1.RuntimeService.PodSandboxStats
    */
   podSandboxStats: {
@@ -210,6 +260,8 @@ export declare const RuntimeService: GenService<{
     output: typeof PodSandboxStatsResponseSchema;
   },
   /**
+   * What the pods that match a filter use.
+   *
    * @generated from rpc runtime.v1.RuntimeService.ListPodSandboxStats
    */
   listPodSandboxStats: {
@@ -218,6 +270,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ListPodSandboxStatsResponseSchema;
   },
   /**
+   * ListPodSandboxStats in parts.
+   *
    * @generated from rpc runtime.v1.RuntimeService.StreamPodSandboxStats
    */
   streamPodSandboxStats: {
@@ -226,6 +280,8 @@ export declare const RuntimeService: GenService<{
     output: typeof StreamPodSandboxStatsResponseSchema;
   },
   /**
+   * Tells the runtime what it should know of the node, such as the range of pod addresses.
+   *
    * @generated from rpc runtime.v1.RuntimeService.UpdateRuntimeConfig
    */
   updateRuntimeConfig: {
@@ -234,6 +290,8 @@ export declare const RuntimeService: GenService<{
     output: typeof UpdateRuntimeConfigResponseSchema;
   },
   /**
+   * Whether the runtime and its network are ready, and what its handlers can do.
+   *
    * @generated from rpc runtime.v1.RuntimeService.Status
    */
   status: {
@@ -242,6 +300,8 @@ export declare const RuntimeService: GenService<{
     output: typeof StatusResponseSchema;
   },
   /**
+   * Freezes a container into a file from which it can be restored.
+   *
    * @generated from rpc runtime.v1.RuntimeService.CheckpointContainer
    */
   checkpointContainer: {
@@ -250,6 +310,8 @@ export declare const RuntimeService: GenService<{
     output: typeof CheckpointContainerResponseSchema;
   },
   /**
+   * Every change of a container's or sandbox's state from now on.
+   *
    * @generated from rpc runtime.v1.RuntimeService.GetContainerEvents
    */
   getContainerEvents: {
@@ -258,6 +320,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ContainerEventResponseSchema;
   },
   /**
+   * The metrics that ListPodSandboxMetrics gives. They stay the same while the runtime runs.
+   *
    * @generated from rpc runtime.v1.RuntimeService.ListMetricDescriptors
    */
   listMetricDescriptors: {
@@ -266,6 +330,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ListMetricDescriptorsResponseSchema;
   },
   /**
+   * The metrics of every pod, by name.
+   *
    * @generated from rpc runtime.v1.RuntimeService.ListPodSandboxMetrics
    */
   listPodSandboxMetrics: {
@@ -274,6 +340,8 @@ export declare const RuntimeService: GenService<{
     output: typeof ListPodSandboxMetricsResponseSchema;
   },
   /**
+   * ListPodSandboxMetrics in parts.
+   *
    * @generated from rpc runtime.v1.RuntimeService.StreamPodSandboxMetrics
    */
   streamPodSandboxMetrics: {
@@ -282,6 +350,8 @@ export declare const RuntimeService: GenService<{
     output: typeof StreamPodSandboxMetricsResponseSchema;
   },
   /**
+   * Settings of the runtime that its client must agree with.
+   *
    * @generated from rpc runtime.v1.RuntimeService.RuntimeConfig
    */
   runtimeConfig: {
@@ -290,6 +360,8 @@ export declare const RuntimeService: GenService<{
     output: typeof RuntimeConfigResponseSchema;
   },
   /**
+   * Tells a sandbox the sum of its containers' resources before they change. Runtimes of virtual machines resize then.
+   *
    * @generated from rpc runtime.v1.RuntimeService.UpdatePodSandboxResources
    */
   updatePodSandboxResources: {
@@ -300,10 +372,14 @@ export declare const RuntimeService: GenService<{
 }>;
 
 /**
+ * The images that containers are made from.
+ *
  * @generated from service runtime.v1.ImageService
  */
 export declare const ImageService: GenService<{
   /**
+   * The images in the store that match a filter.
+   *
    * @generated from rpc runtime.v1.ImageService.ListImages
    */
   listImages: {
@@ -312,6 +388,8 @@ export declare const ImageService: GenService<{
     output: typeof ListImagesResponseSchema;
   },
   /**
+   * ListImages in parts.
+   *
    * @generated from rpc runtime.v1.ImageService.StreamImages
    */
   streamImages: {
@@ -320,6 +398,8 @@ export declare const ImageService: GenService<{
     output: typeof StreamImagesResponseSchema;
   },
   /**
+   * One image; without `image` in the response if it is not in the store.
+   *
    * @generated from rpc runtime.v1.ImageService.ImageStatus
    */
   imageStatus: {
@@ -328,6 +408,8 @@ export declare const ImageService: GenService<{
     output: typeof ImageStatusResponseSchema;
   },
   /**
+   * Fetches an image from its registry.
+   *
    * @generated from rpc runtime.v1.ImageService.PullImage
    */
   pullImage: {
@@ -336,6 +418,8 @@ export declare const ImageService: GenService<{
     output: typeof PullImageResponseSchema;
   },
   /**
+   * Removes an image with all its names. Succeeds if it is gone.
+   *
    * @generated from rpc runtime.v1.ImageService.RemoveImage
    */
   removeImage: {
@@ -344,6 +428,8 @@ export declare const ImageService: GenService<{
     output: typeof RemoveImageResponseSchema;
   },
   /**
+   * How much space images and containers take.
+   *
    * @generated from rpc runtime.v1.ImageService.ImageFsInfo
    */
   imageFsInfo: {

@@ -15,6 +15,8 @@ import type { FilesystemUsage, WindowsFilesystemUsage } from "./image_pb.js";
 export declare const file_runtime_v1_stats: GenFile;
 
 /**
+ * Sandboxes to measure. What is set must all match.
+ *
  * @generated from message runtime.v1.PodSandboxStatsFilter
  */
 export declare type PodSandboxStatsFilter = Message<"runtime.v1.PodSandboxStatsFilter"> & {
@@ -36,6 +38,8 @@ export declare type PodSandboxStatsFilter = Message<"runtime.v1.PodSandboxStatsF
 export declare const PodSandboxStatsFilterSchema: GenMessage<PodSandboxStatsFilter>;
 
 /**
+ * What a pod uses.
+ *
  * @generated from message runtime.v1.PodSandboxStats
  */
 export declare type PodSandboxStats = Message<"runtime.v1.PodSandboxStats"> & {
@@ -62,6 +66,8 @@ export declare type PodSandboxStats = Message<"runtime.v1.PodSandboxStats"> & {
 export declare const PodSandboxStatsSchema: GenMessage<PodSandboxStats>;
 
 /**
+ * What a pod uses on Linux, its containers included.
+ *
  * @generated from message runtime.v1.LinuxPodSandboxStats
  */
 export declare type LinuxPodSandboxStats = Message<"runtime.v1.LinuxPodSandboxStats"> & {
@@ -86,6 +92,8 @@ export declare type LinuxPodSandboxStats = Message<"runtime.v1.LinuxPodSandboxSt
   process?: ProcessUsage | undefined;
 
   /**
+   * Those that run.
+   *
    * @generated from field: repeated runtime.v1.ContainerStats containers = 5;
    */
   containers: ContainerStats[];
@@ -103,6 +111,8 @@ export declare type LinuxPodSandboxStats = Message<"runtime.v1.LinuxPodSandboxSt
 export declare const LinuxPodSandboxStatsSchema: GenMessage<LinuxPodSandboxStats>;
 
 /**
+ * What a pod uses on Windows.
+ *
  * @generated from message runtime.v1.WindowsPodSandboxStats
  */
 export declare type WindowsPodSandboxStats = Message<"runtime.v1.WindowsPodSandboxStats"> & {
@@ -139,20 +149,28 @@ export declare type WindowsPodSandboxStats = Message<"runtime.v1.WindowsPodSandb
 export declare const WindowsPodSandboxStatsSchema: GenMessage<WindowsPodSandboxStats>;
 
 /**
+ * Traffic of a pod.
+ *
  * @generated from message runtime.v1.NetworkUsage
  */
 export declare type NetworkUsage = Message<"runtime.v1.NetworkUsage"> & {
   /**
+   * When it was measured, ns since the epoch; so in all stats.
+   *
    * @generated from field: int64 timestamp = 1;
    */
   timestamp: bigint;
 
   /**
+   * The one with the default route.
+   *
    * @generated from field: runtime.v1.NetworkInterfaceUsage default_interface = 2;
    */
   defaultInterface?: NetworkInterfaceUsage | undefined;
 
   /**
+   * The others.
+   *
    * @generated from field: repeated runtime.v1.NetworkInterfaceUsage interfaces = 3;
    */
   interfaces: NetworkInterfaceUsage[];
@@ -165,6 +183,8 @@ export declare type NetworkUsage = Message<"runtime.v1.NetworkUsage"> & {
 export declare const NetworkUsageSchema: GenMessage<NetworkUsage>;
 
 /**
+ * Traffic of a pod on Windows.
+ *
  * @generated from message runtime.v1.WindowsNetworkUsage
  */
 export declare type WindowsNetworkUsage = Message<"runtime.v1.WindowsNetworkUsage"> & {
@@ -191,6 +211,8 @@ export declare type WindowsNetworkUsage = Message<"runtime.v1.WindowsNetworkUsag
 export declare const WindowsNetworkUsageSchema: GenMessage<WindowsNetworkUsage>;
 
 /**
+ * Traffic of an interface since it came up.
+ *
  * @generated from message runtime.v1.NetworkInterfaceUsage
  */
 export declare type NetworkInterfaceUsage = Message<"runtime.v1.NetworkInterfaceUsage"> & {
@@ -227,6 +249,8 @@ export declare type NetworkInterfaceUsage = Message<"runtime.v1.NetworkInterface
 export declare const NetworkInterfaceUsageSchema: GenMessage<NetworkInterfaceUsage>;
 
 /**
+ * Traffic of an interface on Windows.
+ *
  * @generated from message runtime.v1.WindowsNetworkInterfaceUsage
  */
 export declare type WindowsNetworkInterfaceUsage = Message<"runtime.v1.WindowsNetworkInterfaceUsage"> & {
@@ -263,6 +287,8 @@ export declare type WindowsNetworkInterfaceUsage = Message<"runtime.v1.WindowsNe
 export declare const WindowsNetworkInterfaceUsageSchema: GenMessage<WindowsNetworkInterfaceUsage>;
 
 /**
+ * Processes of a pod.
+ *
  * @generated from message runtime.v1.ProcessUsage
  */
 export declare type ProcessUsage = Message<"runtime.v1.ProcessUsage"> & {
@@ -284,6 +310,8 @@ export declare type ProcessUsage = Message<"runtime.v1.ProcessUsage"> & {
 export declare const ProcessUsageSchema: GenMessage<ProcessUsage>;
 
 /**
+ * Processes of a pod on Windows.
+ *
  * @generated from message runtime.v1.WindowsProcessUsage
  */
 export declare type WindowsProcessUsage = Message<"runtime.v1.WindowsProcessUsage"> & {
@@ -305,6 +333,8 @@ export declare type WindowsProcessUsage = Message<"runtime.v1.WindowsProcessUsag
 export declare const WindowsProcessUsageSchema: GenMessage<WindowsProcessUsage>;
 
 /**
+ * Containers to measure. What is set must all match.
+ *
  * @generated from message runtime.v1.ContainerStatsFilter
  */
 export declare type ContainerStatsFilter = Message<"runtime.v1.ContainerStatsFilter"> & {
@@ -331,6 +361,8 @@ export declare type ContainerStatsFilter = Message<"runtime.v1.ContainerStatsFil
 export declare const ContainerStatsFilterSchema: GenMessage<ContainerStatsFilter>;
 
 /**
+ * What a container uses.
+ *
  * @generated from message runtime.v1.ContainerStats
  */
 export declare type ContainerStats = Message<"runtime.v1.ContainerStats"> & {
@@ -350,6 +382,8 @@ export declare type ContainerStats = Message<"runtime.v1.ContainerStats"> & {
   memory?: MemoryUsage | undefined;
 
   /**
+   * What it has written over its image.
+   *
    * @generated from field: runtime.v1.FilesystemUsage writable_layer = 4;
    */
   writableLayer?: FilesystemUsage | undefined;
@@ -372,6 +406,8 @@ export declare type ContainerStats = Message<"runtime.v1.ContainerStats"> & {
 export declare const ContainerStatsSchema: GenMessage<ContainerStats>;
 
 /**
+ * What a container uses on Windows.
+ *
  * @generated from message runtime.v1.WindowsContainerStats
  */
 export declare type WindowsContainerStats = Message<"runtime.v1.WindowsContainerStats"> & {
@@ -403,15 +439,21 @@ export declare type WindowsContainerStats = Message<"runtime.v1.WindowsContainer
 export declare const WindowsContainerStatsSchema: GenMessage<WindowsContainerStats>;
 
 /**
+ * Pressure stall information: time in which tasks waited for a resource.
+ *
  * @generated from message runtime.v1.PsiStats
  */
 export declare type PsiStats = Message<"runtime.v1.PsiStats"> & {
   /**
+   * In which all of them waited.
+   *
    * @generated from field: runtime.v1.PsiData Full = 1;
    */
   Full?: PsiData | undefined;
 
   /**
+   * In which one at least did.
+   *
    * @generated from field: runtime.v1.PsiData Some = 2;
    */
   Some?: PsiData | undefined;
@@ -424,15 +466,21 @@ export declare type PsiStats = Message<"runtime.v1.PsiStats"> & {
 export declare const PsiStatsSchema: GenMessage<PsiStats>;
 
 /**
+ * Stalls.
+ *
  * @generated from message runtime.v1.PsiData
  */
 export declare type PsiData = Message<"runtime.v1.PsiData"> & {
   /**
+   * µs in all.
+   *
    * @generated from field: uint64 Total = 1;
    */
   Total: bigint;
 
   /**
+   * Per cent of the last 10 s; the others of 60 and 300 s.
+   *
    * @generated from field: double Avg10 = 2;
    */
   Avg10: number;
@@ -455,6 +503,8 @@ export declare type PsiData = Message<"runtime.v1.PsiData"> & {
 export declare const PsiDataSchema: GenMessage<PsiData>;
 
 /**
+ * Processor time.
+ *
  * @generated from message runtime.v1.CpuUsage
  */
 export declare type CpuUsage = Message<"runtime.v1.CpuUsage"> & {
@@ -464,11 +514,15 @@ export declare type CpuUsage = Message<"runtime.v1.CpuUsage"> & {
   timestamp: bigint;
 
   /**
+   * Since the start, over all processors.
+   *
    * @generated from field: runtime.v1.UInt64Value usage_core_nano_seconds = 2;
    */
   usageCoreNanoSeconds?: UInt64Value | undefined;
 
   /**
+   * Rate in 10⁻⁹ processors, over a time that the runtime chooses.
+   *
    * @generated from field: runtime.v1.UInt64Value usage_nano_cores = 3;
    */
   usageNanoCores?: UInt64Value | undefined;
@@ -486,6 +540,8 @@ export declare type CpuUsage = Message<"runtime.v1.CpuUsage"> & {
 export declare const CpuUsageSchema: GenMessage<CpuUsage>;
 
 /**
+ * Processor time on Windows.
+ *
  * @generated from message runtime.v1.WindowsCpuUsage
  */
 export declare type WindowsCpuUsage = Message<"runtime.v1.WindowsCpuUsage"> & {
@@ -512,6 +568,8 @@ export declare type WindowsCpuUsage = Message<"runtime.v1.WindowsCpuUsage"> & {
 export declare const WindowsCpuUsageSchema: GenMessage<WindowsCpuUsage>;
 
 /**
+ * Memory.
+ *
  * @generated from message runtime.v1.MemoryUsage
  */
 export declare type MemoryUsage = Message<"runtime.v1.MemoryUsage"> & {
@@ -521,21 +579,29 @@ export declare type MemoryUsage = Message<"runtime.v1.MemoryUsage"> & {
   timestamp: bigint;
 
   /**
+   * Used, without what could be dropped at once.
+   *
    * @generated from field: runtime.v1.UInt64Value working_set_bytes = 2;
    */
   workingSetBytes?: UInt64Value | undefined;
 
   /**
+   * Left of the limit; not set without one.
+   *
    * @generated from field: runtime.v1.UInt64Value available_bytes = 3;
    */
   availableBytes?: UInt64Value | undefined;
 
   /**
+   * All, caches included.
+   *
    * @generated from field: runtime.v1.UInt64Value usage_bytes = 4;
    */
   usageBytes?: UInt64Value | undefined;
 
   /**
+   * Without files.
+   *
    * @generated from field: runtime.v1.UInt64Value rss_bytes = 5;
    */
   rssBytes?: UInt64Value | undefined;
@@ -563,6 +629,8 @@ export declare type MemoryUsage = Message<"runtime.v1.MemoryUsage"> & {
 export declare const MemoryUsageSchema: GenMessage<MemoryUsage>;
 
 /**
+ * Disk.
+ *
  * @generated from message runtime.v1.IoUsage
  */
 export declare type IoUsage = Message<"runtime.v1.IoUsage"> & {
@@ -584,6 +652,8 @@ export declare type IoUsage = Message<"runtime.v1.IoUsage"> & {
 export declare const IoUsageSchema: GenMessage<IoUsage>;
 
 /**
+ * Swap.
+ *
  * @generated from message runtime.v1.SwapUsage
  */
 export declare type SwapUsage = Message<"runtime.v1.SwapUsage"> & {
@@ -610,6 +680,8 @@ export declare type SwapUsage = Message<"runtime.v1.SwapUsage"> & {
 export declare const SwapUsageSchema: GenMessage<SwapUsage>;
 
 /**
+ * Memory on Windows.
+ *
  * @generated from message runtime.v1.WindowsMemoryUsage
  */
 export declare type WindowsMemoryUsage = Message<"runtime.v1.WindowsMemoryUsage"> & {
@@ -634,6 +706,8 @@ export declare type WindowsMemoryUsage = Message<"runtime.v1.WindowsMemoryUsage"
   pageFaults?: UInt64Value | undefined;
 
   /**
+   * What was promised to processes.
+   *
    * @generated from field: runtime.v1.UInt64Value commit_memory_bytes = 5;
    */
   commitMemoryBytes?: UInt64Value | undefined;
