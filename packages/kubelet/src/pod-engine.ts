@@ -10,7 +10,6 @@ import { RuntimePodReader } from './kuberuntime/pod-status.ts';
 import type { KubeletOptions } from './options.ts';
 import { Pleg } from './pleg/pleg.ts';
 import { PodStatusCache } from './pleg/pod-status-cache.ts';
-import { awaitsEnd } from './pod/awaits-end.ts';
 import type { PodCgroups } from './pod/contract.ts';
 import { refusePod } from './pod/pod-admission.ts';
 import { PodManager } from './pod/pod-manager.ts';
@@ -54,7 +53,6 @@ export function createPodEngine(input: PodEngineInput): PodEngine {
   const cache = new PodStatusCache();
   const manager = new PodManager();
   const tracer = new PodTracer();
-  const hurries = (pod: Pod) => awaitsEnd(statuses.pod(pod.metadata.uid) ?? pod);
   const pleg = new Pleg({
     cri: input.cri,
     reader: new RuntimePodReader(input.cri, input.runtimeName, rooms.readEnd),
@@ -62,7 +60,6 @@ export function createPodEngine(input: PodEngineInput): PodEngine {
     logger,
     relistPeriodMs: options.relist.periodMs,
     eventedRelistPeriodMs: options.relist.eventedPeriodMs,
-    isHurried: () => workers.activePods().some(hurries),
     onEvents: (podUid) => loop.handleLifecycle(podUid),
   });
   const syncer = new PodSyncer({

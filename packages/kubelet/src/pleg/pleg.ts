@@ -18,13 +18,14 @@ export type PlegOptions = {
   /** Time between two full listings while the runtime has no events, and while it has. */
   relistPeriodMs: number;
   eventedRelistPeriodMs: number;
-  /** True while a change is expected that only a listing can show, such as the end of an init container. */
-  isHurried: () => boolean;
   onEvents: (podUid: string, events: PodLifecycleEvent[]) => void;
 };
 
-/** The least and most time between listings while a change is awaited on a runtime without events. */
-const hurried = { minMs: 50, growth: 1.3 };
+/**
+ * Without events, listings come quickly after a change and then slow down to the period: what ends soon is noticed soon,
+ * and what has lasted long is noticed within a fraction of that.
+ */
+const afterChange = { delayMs: 40, growth: 1.3 };
 const reconnectAfterMs = 1000;
 /** Without a successful listing for this long the runtime counts as unhealthy, as upstream's. */
 const healthyForMs = 180_000;
@@ -37,7 +38,7 @@ export class Pleg {
   #lastRelistAtMs = performance.now();
   /** Everything that was there at this time is in the records. */
   #listedAtMs = 0;
-  #hurriedDelayMs = hurried.minMs;
+  #delayMs = afterChange.delayMs;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
   /** At most one look a pod runs; a request that comes meanwhile is served by one more. */
@@ -136,7 +137,7 @@ export class Pleg {
       this.#options.cache.delete(uid);
     } else this.#records.set(uid, now);
     if (events.length === 0) return;
-    this.#hurriedDelayMs = hurried.minMs;
+    this.#delayMs = afterChange.delayMs;
     this.#options.onEvents(uid, events);
     this.#nudge.abort();
   }
@@ -169,14 +170,10 @@ export class Pleg {
   }
 
   #nextDelayMs(): number {
-    const { relistPeriodMs, eventedRelistPeriodMs, isHurried } = this.#options;
+    const { relistPeriodMs, eventedRelistPeriodMs } = this.#options;
     if (this.#evented) return eventedRelistPeriodMs;
-    if (!isHurried()) {
-      this.#hurriedDelayMs = hurried.minMs;
-      return relistPeriodMs;
-    }
-    const delayMs = this.#hurriedDelayMs;
-    this.#hurriedDelayMs = Math.min(relistPeriodMs, delayMs * hurried.growth);
+    const delayMs = Math.min(relistPeriodMs, this.#delayMs);
+    this.#delayMs = delayMs * afterChange.growth;
     return delayMs;
   }
 

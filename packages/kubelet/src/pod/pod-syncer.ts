@@ -55,15 +55,16 @@ export class PodSyncer implements PodSteps {
       startup: (id: string) => this.#deps.probes.startup.get(id),
     };
     const plan = computePodActions({ pod, status, probes });
-    if (isEmptyPlan(plan)) return { ended: false, retryAtMs: deadlineMs(pod, before.status) };
     if (plan.killPod && !plan.createSandbox) return { ended: true };
+    const makeReady = () => this.#makeReady(pod, signal);
+    await (isEmptyPlan(plan) ? makeReady() : this.#deps.runtime.tracer.span(uid, 'cgroup and volumes', makeReady));
+    if (isEmptyPlan(plan)) return { ended: false, retryAtMs: deadlineMs(pod, before.status) };
     this.#deps.logger.debug({ pod: podFullName(pod), uid, plan: describePodActions(plan) }, 'syncing the pod');
     return this.#act(pod, { status, plan, hostIps: this.#deps.hostIps() }, signal);
   }
 
   async #act(pod: Pod, request: Omit<Parameters<typeof syncPod>[1], 'pod'>, signal: AbortSignal): Promise<SyncOutcome> {
     const { runtime, reasons } = this.#deps;
-    await this.#makeReady(pod, signal);
     let result: SyncResult;
     try {
       result = await syncPod(runtime, { pod, ...request }, signal);
@@ -77,13 +78,11 @@ export class PodSyncer implements PodSteps {
     return { ended: false, ...whenToRetry(result, deadlineMs(pod, status)) };
   }
 
-  /** Everything that must be there before the first container: the cgroup and the volumes. */
+  /** Everything that must be there before the first container, and stay up to date: the cgroup and the volumes. */
   async #makeReady(pod: Pod, signal: AbortSignal): Promise<void> {
     const { runtime, cgroups, volumes } = this.#deps;
-    const { uid } = pod.metadata;
-    await runtime.tracer.span(uid, 'pod cgroup', () => cgroups.ensure(pod));
     try {
-      await runtime.tracer.span(uid, 'volumes', () => volumes.mountForPod(pod, signal));
+      await Promise.all([cgroups.ensure(pod), volumes.mountForPod(pod, signal)]);
     } catch (error) {
       signal.throwIfAborted();
       runtime.events.event(eventSubject(pod), 'Warning', 'FailedMount', errorMessage(error));

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runChecked, runProgram, silentLogger } from '@podwright/base';
+import { connectCri } from '@podwright/cri';
+import { writeExampleArchive } from '../../scripts/example-image.ts';
+
+/** Name of the image that every test container runs: busybox. */
+export const busyboxImage = 'localhost/podwright/busybox:1';
+const pauseImage = 'localhost/podwright/pause:1';
+
+/** Debian's containerd with everything of its own in one scratch folder. */
+export type Containerd = { scratch: string; endpoint: string; bridge: string; stop: () => Promise<void> };
+
+/** `name` tells containerds that run at the same time apart; at most 8 letters, because the bridge is named for it. */
+export async function startContainerd(name: string): Promise<Containerd> {
+  const scratch = mkdtempSync(join(tmpdir(), `pwk-${name}-`));
+  const bridge = `pwk${name}`;
+  const socket = join(scratch, 'c.sock');
+  writeConfiguration(scratch, { socket, bridge });
+  const log = openSync(join(scratch, 'containerd.log'), 'a');
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+  const daemon = spawn('containerd', ['--config', join(scratch, 'config.toml')], { stdio: ['ignore', log, log], env });
+  closeSync(log);
+  const containerd = { scratch, endpoint: `unix://${socket}`, bridge, stop: () => stop(daemon, scratch, bridge) };
+  try {
+    await importImages(scratch, socket);
+  } catch (error) {
+    await containerd.stop();
+    throw error;
+  }
+  return containerd;
+}
+
+function writeConfiguration(scratch: string, { socket, bridge }: { socket: string; bridge: string }): void {
+  for (const folder of ['cni', 'certs']) mkdirSync(join(scratch, folder), { recursive: true });
+  const octet = 100 + (process.pid % 100);
+  const ipam = {
+    type: 'host-local',
+    dataDir: join(scratch, 'ipam'),
+    ranges: [[{ subnet: `10.${octet}.0.0/16` }]],
+    routes: [{ dst: '0.0.0.0/0' }],
+  };
+  const plugins = [
+    { type: 'bridge', bridge, isGateway: true, ipMasq: false, ipam },
+    { type: 'portmap', capabilities: { portMappings: true } },
+  ];
+  writeFileSync(join(scratch, 'cni/10-test.conflist'), JSON.stringify({ cniVersion: '0.4.0', name: bridge, plugins }));
+  writeFileSync(
+    join(scratch, 'config.toml'),
+    `version = 2
+root = "${scratch}/root"
+state = "${scratch}/state"
+[grpc]
+  address = "${socket}"
+[plugins."io.containerd.internal.v1.opt"]
+  path = "${scratch}/opt"
+[plugins."io.containerd.grpc.v1.cri"]
+  restrict_oom_score_adj = true
+  sandbox_image = "${pauseImage}"
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "${scratch}/cni"
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "${scratch}/certs"
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+    runtime_type = "io.containerd.runc.v2"
+`,
+  );
+}
+
+async function importImages(scratch: string, socket: string): Promise<void> {
+  const cri = await connectCri({ runtimeEndpoint: socket, logger: silentLogger, connectTimeoutMs: 30_000 });
+  cri.close();
+  const archive = join(scratch, 'image.tar');
+  await writeExampleArchive(archive, { name: busyboxImage });
+  await runChecked('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', archive]);
+  await writeExampleArchive(archive, {
+    name: pauseImage,
+    config: { Entrypoint: ['/bin/sleep', '1000000000'], Cmd: [] },
+  });
+  await runChecked('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', archive]);
+}
+
+/** Removes what pods are left through the CRI, ends the daemon and removes all that it made. */
+async function stop(daemon: ChildProcess, scratch: string, bridge: string): Promise<void> {
+  await removePods(join(scratch, 'c.sock')).catch(() => undefined);
+  const ended = new Promise((resolve) => daemon.once('exit', resolve));
+  if (daemon.exitCode === null && daemon.kill('SIGTERM')) await ended;
+  for (const mount of await mountsBelow(scratch)) await runProgram('umount', ['-l', mount]);
+  await runProgram('ip', ['link', 'delete', bridge]);
+  await rm(scratch, { recursive: true, force: true });
+}
+
+async function removePods(socket: string): Promise<void> {
+  const cri = await connectCri({ runtimeEndpoint: socket, logger: silentLogger, connectTimeoutMs: 1000 });
+  const { items } = await cri.runtime.listPodSandbox({});
+  for (const { id } of items) {
+    await cri.runtime.stopPodSandbox({ podSandboxId: id });
+    await cri.runtime.removePodSandbox({ podSandboxId: id });
+  }
+  cri.close();
+}
+
+/** Deepest first. */
+async function mountsBelow(folder: string): Promise<string[]> {
+  const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
+  const mounts = lines.map((line) => line.split(' ')[4] ?? '');
+  return mounts.filter((mount) => mount.startsWith(`${folder}/`)).sort((a, b) => b.length - a.length);
+}
