@@ -42,7 +42,7 @@ export type OciLinux = {
   cgroupsPath: string;
   resources?: OciLinuxResources;
   sysctl?: Record<string, string>;
-  seccomp?: object;
+  seccomp?: OciSeccomp;
   rootfsPropagation?: string;
   maskedPaths?: string[];
   readonlyPaths?: string[];
@@ -66,4 +66,20 @@ export type OciLinuxResources = {
   pids?: { limit: number };
   hugepageLimits?: { pageSize: string; limit: number }[];
   unified?: Record<string, string>;
+};
+
+/** A seccomp filter (runtime-spec, config-linux.md). Profiles of files may have more; it is passed on as it is. */
+export type OciSeccomp = {
+  defaultAction: string;
+  defaultErrnoRet?: number;
+  architectures?: string[];
+  flags?: string[];
+  syscalls?: OciSeccompRule[];
+};
+
+export type OciSeccompRule = {
+  names: string[];
+  action: string;
+  errnoRet?: number;
+  args?: { index: number; value: number; valueTwo?: number; op: string }[];
 };

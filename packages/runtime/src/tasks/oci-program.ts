@@ -17,9 +17,9 @@ export type OciRuntime = OciProgram & { root: string };
 const commandTimeoutMs = 30_000;
 
 /** Runs one command of the runtime that must succeed; its words and their class otherwise. */
-export async function runOciCommand(runtime: OciRuntime, args: string[], stdin = ''): Promise<string> {
+export async function runOciCommand(runtime: OciRuntime, args: string[]): Promise<string> {
   const signal = AbortSignal.timeout(commandTimeoutMs);
-  const result = await runProgram(runtime.path, ['--root', runtime.root, ...args], { signal, stdin });
+  const result = await runProgram(runtime.path, ['--root', runtime.root, ...args], { signal });
   if (result.exitCode === 0) return result.stdout;
   throw runtimeError(`${runtime.name} ${args.join(' ')}`, result.stderr);
 }

@@ -12,13 +12,14 @@ import type { OciLinuxResources } from '../oci/spec.ts';
 import { reopenMonitorLog } from './control.ts';
 import { execSync } from './exec-sync.ts';
 import { ExitWatch, type TaskFinding } from './exit-watch.ts';
-import { type OciProgram, runOciCommand, startTask } from './oci-program.ts';
+import { type OciProgram, startTask } from './oci-program.ts';
 import { signalNumber, signalProcess } from './processes.ts';
 import { checkTaskConfig, createTask } from './task-create.ts';
 import { deleteTask } from './task-delete.ts';
 import { TaskFiles, type TaskRecord } from './task-files.ts';
 import type { TaskConfig, TaskExit, TaskRuntime, TaskState } from './task-runtime.ts';
 import { findMonitor, findTaskProcess, readTaskState } from './task-state.ts';
+import { updateTask } from './task-update.ts';
 
 export type OciTaskRuntimeOptions = {
   /** Folder of the runtime's own, on a file system that a reboot empties. */
@@ -128,11 +129,7 @@ export class OciTaskRuntime implements Omit<TaskRuntime, 'exec' | 'attach'> {
   async update(id: string, resources: OciLinuxResources): Promise<void> {
     await this.#changes.run(id, async () => {
       const record = await this.#get(id, 'update', ['created', 'running']);
-      await runOciCommand(
-        this.#files.runtime(record.program),
-        ['update', '--resources', '-', id],
-        JSON.stringify(resources),
-      );
+      await updateTask(this.#files.runtime(record.program), record, resources);
     });
   }
 

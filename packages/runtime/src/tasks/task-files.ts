@@ -89,4 +89,5 @@ export const bundleFiles = {
   windowSize: 'winsz',
   exit: 'exit',
   oom: 'oom',
+  resources: 'resources.json',
 } as const;

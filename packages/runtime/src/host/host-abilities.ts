@@ -1,0 +1,59 @@
+import { readdir } from 'node:fs/promises';
+import { type CgroupHierarchy, discoverCgroups } from '@podwright/base';
+import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
+import { knownOciRuntimes, type OciRuntimeFinding, probeOciRuntime } from './oci-runtimes.ts';
+import { findProgram, type ProgramFinding, readVersion } from './programs.ts';
+
+/** What this machine can do, found out once at the start; plain data, to be printed. */
+export type HostAbilities = {
+  kernel: KernelAbilities;
+  cgroups: CgroupHierarchy;
+  /** In order of preference. */
+  ociRuntimes: OciRuntimeFinding[];
+  conmon: ProgramFinding | undefined;
+  /** CNI plugins by folder; folders that are not there are left out. */
+  cniPlugins: { directory: string; plugins: string[] }[];
+};
+
+export type HostProbeOptions = {
+  /** Folder on a file system that a reboot empties: findings are kept in it, and runtimes tried. */
+  state: string;
+  cgroupParent: string;
+  /** Name or path, '' for the known ones alone. */
+  ociRuntime: string;
+  conmon: string;
+  cniBinDirs: string[];
+};
+
+/** Finds out what the machine can do. Missing programs are no error here: who needs one says so. */
+export async function probeHost(options: HostProbeOptions): Promise<HostAbilities> {
+  const cgroups = await discoverCgroups();
+  const kernel = await readKernelAbilities(cgroups);
+  const names = [...new Set([options.ociRuntime, ...knownOciRuntimes])].filter((name) => name !== '');
+  const probe = {
+    directory: options.state,
+    cacheDirectory: options.state,
+    cgroupParent: options.cgroupParent,
+    bootId: kernel.bootId,
+    cgroups,
+  };
+  const [conmon, cniPlugins, ...found] = await Promise.all([
+    findConmon(options.conmon),
+    findCniPlugins(options.cniBinDirs),
+    ...names.map((name) => probeOciRuntime(name, probe)),
+  ]);
+  return { kernel, cgroups, conmon, cniPlugins, ociRuntimes: found.filter((finding) => finding !== undefined) };
+}
+
+async function findConmon(nameOrPath: string): Promise<ProgramFinding | undefined> {
+  const path = await findProgram(nameOrPath);
+  return path === undefined ? undefined : { path, version: await readVersion(path).catch(() => '') };
+}
+
+async function findCniPlugins(directories: string[]): Promise<HostAbilities['cniPlugins']> {
+  const found = directories.map(async (directory) => ({
+    directory,
+    plugins: (await readdir(directory).catch(() => [])).sort(),
+  }));
+  return (await Promise.all(found)).filter(({ plugins }) => plugins.length > 0);
+}

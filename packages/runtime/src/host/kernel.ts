@@ -1,0 +1,79 @@
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type CgroupHierarchy, treeOf } from '@podwright/base';
+import { capabilitiesOfMask } from '../oci/capabilities.ts';
+import type { SpecHost } from '../oci/spec-input.ts';
+
+/** What the kernel offers to this process. */
+export type KernelAbilities = SpecHost & {
+  /** `uname -r` */
+  release: string;
+  bootId: string;
+  /** Of `capabilities` (the bounding set), those that this process has now. */
+  effectiveCapabilities: string[];
+  seccomp: boolean;
+  apparmor: boolean;
+  selinux: boolean;
+  userNamespaces: boolean;
+};
+
+/** Reads what the kernel tells about itself and about this process; nothing is tried. */
+export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<KernelAbilities> {
+  const [status, release, bootId, ownOomScoreAdj, apparmor, selinux, userNamespaces] = await Promise.all([
+    readFile('/proc/self/status', 'utf8'),
+    readText('/proc/sys/kernel/osrelease'),
+    readText('/proc/sys/kernel/random/boot_id'),
+    readText('/proc/self/oom_score_adj'),
+    readText('/sys/module/apparmor/parameters/enabled'),
+    exists('/sys/fs/selinux/enforce'),
+    readText('/proc/sys/user/max_user_namespaces'),
+  ]);
+  const effectiveCapabilities = capabilitiesOfMask(statusField(status, 'CapEff') ?? '0');
+  return {
+    release,
+    bootId,
+    capabilities: capabilitiesOfMask(statusField(status, 'CapBnd') ?? '0'),
+    effectiveCapabilities,
+    seccomp: statusField(status, 'Seccomp') !== undefined,
+    apparmor: apparmor === 'Y' && (await exists('/sys/kernel/security/apparmor/profiles')),
+    selinux,
+    userNamespaces: Number(userNamespaces) > 0,
+    cgroupMode: cgroups.mode,
+    swapLimit: await canLimitSwap(cgroups),
+    // On a hybrid host the OCI runtimes limit nothing by the v2 tree.
+    hugetlb: treeOf(cgroups, 'hugetlb')?.version === (cgroups.mode === 'v2' ? 2 : 1),
+    minimumOomScoreAdj: minimumOomScoreAdj(effectiveCapabilities, Number(ownOomScoreAdj)),
+    architecture: process.arch,
+  };
+}
+
+/** Without CAP_SYS_RESOURCE nobody may go below what a process has inherited; what we have ourselves is allowed. */
+export function minimumOomScoreAdj(effectiveCapabilities: string[], own: number): number {
+  return effectiveCapabilities.includes('CAP_SYS_RESOURCE') ? -1000 : own;
+}
+
+/** One field of /proc/PID/status, `undefined` if the kernel does not know it. */
+export function statusField(status: string, name: string): string | undefined {
+  return new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
+}
+
+/** Swap is counted unless the kernel was started without; v2's root cgroup has no such file, its children do. */
+async function canLimitSwap(cgroups: CgroupHierarchy): Promise<boolean> {
+  const tree = treeOf(cgroups, 'memory');
+  if (tree?.version === 1) return await exists(join(tree.mountPoint, 'memory.memsw.limit_in_bytes'));
+  if (tree === undefined) return false;
+  const own = (await readText('/proc/self/cgroup')).split('\n').find((line) => line.startsWith('0::'));
+  const path = own?.slice('0::'.length) ?? '/';
+  return path === '/' || (await exists(join(tree.mountPoint, path, 'memory.swap.max')));
+}
+
+async function readText(path: string): Promise<string> {
+  return (await readFile(path, 'utf8').catch(() => '')).trim();
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
+}

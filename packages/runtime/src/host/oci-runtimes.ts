@@ -1,0 +1,114 @@
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { errorMessage, isErrno, PodwrightError, runProgram, writeFileAtomic } from '@podwright/base';
+import type { OciProgram } from '../tasks/oci-program.ts';
+import { hybridWrapper, writeWrapper } from './hybrid-wrapper.ts';
+import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
+import { findProgram, readVersion } from './programs.ts';
+
+/** What mounts of a runtime's containers can be. */
+export type OciRuntimeFeatures = { recursiveReadonlyMounts: boolean; idMappedMounts: boolean };
+
+/** An OCI runtime of this machine, and whether it works here. `reason` is the runtime's own words. */
+export type OciRuntimeFinding = {
+  name: string;
+  path: string;
+  version: string;
+  features: OciRuntimeFeatures;
+} & ({ works: true; program: OciProgram; wrapped: boolean } | { works: false; reason: string });
+
+export type OciProbeOptions = OciTrialOptions & {
+  /** Where findings are kept: trying a runtime costs 100 ms, a second start must not pay. */
+  cacheDirectory: string;
+  bootId: string;
+};
+
+/** Runtimes in order of preference: crun takes half of runc's time. */
+export const knownOciRuntimes = ['crun', 'runc'];
+
+/** Finds a runtime by name or path and tries it; `undefined` if it is not installed. */
+export async function probeOciRuntime(
+  nameOrPath: string,
+  options: OciProbeOptions,
+): Promise<OciRuntimeFinding | undefined> {
+  const path = await findProgram(nameOrPath);
+  if (path === undefined) return undefined;
+  const { mtimeMs, size } = await stat(path);
+  const cache = join(options.cacheDirectory, `oci-${basename(path)}.json`);
+  const key = [path, mtimeMs, size, options.bootId, options.cgroups.mode].join(' ');
+  const cached = await readCache(cache, key);
+  if (cached !== undefined) return cached;
+  await mkdir(options.cacheDirectory, { recursive: true, mode: 0o700 });
+  const finding = await probe(path, options);
+  await writeFileAtomic(cache, JSON.stringify({ key, finding }));
+  return finding;
+}
+
+/**
+ * The runtime to use: the one asked for, or the first that works. `failed_precondition` if none does, with each one's
+ * reason.
+ */
+export function chooseOciRuntime(findings: OciRuntimeFinding[], asked: string): OciProgram {
+  const candidates = asked === '' ? findings : findings.filter(({ name, path }) => asked === name || asked === path);
+  for (const finding of candidates) if (finding.works) return finding.program;
+  const reasons = candidates.map((finding) => `${finding.name}: ${finding.works ? '' : finding.reason}`);
+  throw new PodwrightError(
+    'failed_precondition',
+    `choose an OCI runtime: ${
+      reasons.length > 0
+        ? `none works here (${reasons.join('; ')})`
+        : `${asked === '' ? 'neither crun nor runc' : asked} is not installed; install the package ${asked === '' ? 'crun' : asked}`
+    }`,
+  );
+}
+
+async function probe(path: string, options: OciProbeOptions): Promise<OciRuntimeFinding> {
+  const name = basename(path);
+  const version = await readVersion(path).catch(() => '');
+  const found = { name, path, version, features: await readFeatures(path) };
+  const refusal = await trial({ name, path }, options);
+  if (refusal === undefined) return { ...found, works: true, program: { name, path }, wrapped: false };
+  const script = name === 'crun' ? hybridWrapper(path, options.cgroups) : undefined;
+  if (script === undefined) return { ...found, works: false, reason: refusal };
+  const wrapper = { name, path: join(options.cacheDirectory, 'crun-hybrid') };
+  await writeWrapper(wrapper.path, script);
+  const wrappedRefusal = await trial(wrapper, options);
+  if (wrappedRefusal !== undefined) return { ...found, works: false, reason: `${refusal}; wrapped: ${wrappedRefusal}` };
+  return { ...found, works: true, program: wrapper, wrapped: true };
+}
+
+/** Why the program does not work, `undefined` if it does. */
+async function trial(program: OciProgram, options: OciTrialOptions): Promise<string | undefined> {
+  return await tryOciProgram(program, options).then(() => undefined, errorMessage);
+}
+
+/** `RUNTIME features` (runtime-spec, features.md). Runtimes that do not have the command have none of these for sure. */
+async function readFeatures(path: string): Promise<OciRuntimeFeatures> {
+  const { exitCode, stdout } = await runProgram(path, ['features'], { signal: AbortSignal.timeout(10_000) });
+  try {
+    if (exitCode !== 0) throw new Error(`exit code ${exitCode}`);
+    const features = JSON.parse(stdout) as {
+      mountOptions?: string[];
+      linux?: { mountExtensions?: { idmap?: { enabled?: boolean } } };
+    };
+    return {
+      recursiveReadonlyMounts: features.mountOptions?.includes('rro') ?? false,
+      idMappedMounts: features.linux?.mountExtensions?.idmap?.enabled ?? false,
+    };
+  } catch {
+    return { recursiveReadonlyMounts: false, idMappedMounts: false };
+  }
+}
+
+async function readCache(path: string, key: string): Promise<OciRuntimeFinding | undefined> {
+  try {
+    const cached = JSON.parse(await readFile(path, 'utf8')) as { key: string; finding: OciRuntimeFinding };
+    if (cached.key !== key) return undefined;
+    // The wrapper lies in the same folder, but somebody may have removed it.
+    if (cached.finding.works) await stat(cached.finding.program.path);
+    return cached.finding;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

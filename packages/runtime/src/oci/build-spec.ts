@@ -1,0 +1,116 @@
+import { computeCapabilities } from './capabilities.ts';
+import { defaultSeccompProfile } from './seccomp.ts';
+import type { OciLinux, OciProcess, OciSeccomp, OciSpec } from './spec.ts';
+import type { SpecInput, SpecNamespaces } from './spec-input.ts';
+import { computeMounts, rootfsPropagation } from './spec-mounts.ts';
+import { computeDeviceRules, computeResources } from './spec-resources.ts';
+
+/** Paths of /proc and /sys that tell of, or act on, the whole machine: hidden from containers. */
+export const defaultMaskedPaths = [
+  '/proc/acpi',
+  '/proc/asound',
+  '/proc/interrupts',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/sys/devices/virtual/powercap',
+  '/sys/firmware',
+];
+
+/** Paths that containers may look at but not write to. */
+export const defaultReadonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
+
+/**
+ * A container's specification, equal in effect to what containerd's CRI plugin writes. Pure.
+ * Errors: those of `computeCapabilities`.
+ */
+export function buildSpec(input: SpecInput): OciSpec {
+  const { namespaces, rootfs, hostname, annotations } = input;
+  return {
+    ociVersion: '1.0.2',
+    process: buildProcess(input),
+    root: rootfs,
+    // A host name can only be set in a UTS namespace that is made for the container.
+    ...(namespaces.uts.kind === 'new' && hostname !== '' ? { hostname } : {}),
+    mounts: computeMounts(input),
+    annotations,
+    linux: buildLinux(input),
+  };
+}
+
+function buildProcess(input: SpecInput): OciProcess {
+  const { security, resources, host } = input;
+  return {
+    terminal: input.terminal,
+    user: input.user,
+    args: input.args,
+    env: input.env,
+    cwd: input.cwd,
+    capabilities: capabilitiesOf(input),
+    ...(input.rlimits === undefined ? {} : { rlimits: input.rlimits }),
+    noNewPrivileges: security.noNewPrivileges,
+    ...(security.apparmorProfile === '' ? {} : { apparmorProfile: security.apparmorProfile }),
+    ...(security.selinuxProcessLabel === '' ? {} : { selinuxLabel: security.selinuxProcessLabel }),
+    oomScoreAdj: Math.max(resources.oomScoreAdj, host.minimumOomScoreAdj),
+  };
+}
+
+function buildLinux(input: SpecInput): OciLinux {
+  const { security, namespaces, mounts, host } = input;
+  const { privileged } = security;
+  const propagation = rootfsPropagation(mounts);
+  const seccomp = seccompOf(input);
+  const given = input.devices.map(({ access: _, ...device }) => device);
+  const devices = privileged ? [...input.hostDevices, ...given] : given;
+  const rules = computeDeviceRules(privileged, input.devices);
+  return {
+    namespaces: namespaceList(namespaces, host.cgroupMode === 'v2' && !privileged),
+    ...(namespaces.user === undefined
+      ? {}
+      : { uidMappings: namespaces.user.uidMappings, gidMappings: namespaces.user.gidMappings }),
+    ...(devices.length === 0 ? {} : { devices }),
+    cgroupsPath: input.cgroupsPath,
+    resources: { devices: rules, ...computeResources(input.resources, host) },
+    ...(input.sysctls === undefined ? {} : { sysctl: input.sysctls }),
+    ...(seccomp === undefined ? {} : { seccomp }),
+    ...(propagation === undefined ? {} : { rootfsPropagation: propagation }),
+    maskedPaths: privileged ? [] : security.maskedPaths,
+    readonlyPaths: privileged ? [] : security.readonlyPaths,
+    ...(security.selinuxMountLabel === '' ? {} : { mountLabel: security.selinuxMountLabel }),
+  };
+}
+
+function seccompOf(input: SpecInput): OciSeccomp | undefined {
+  const { privileged, seccomp } = input.security;
+  if (privileged) return undefined;
+  if (seccomp !== 'runtime-default') return seccomp;
+  return defaultSeccompProfile(capabilitiesOf(input).bounding, input.host.architecture);
+}
+
+function capabilitiesOf({ security, host }: SpecInput) {
+  return computeCapabilities({
+    privileged: security.privileged,
+    add: security.addCapabilities,
+    drop: security.dropCapabilities,
+    addAmbient: security.addAmbientCapabilities,
+    available: host.capabilities,
+  });
+}
+
+/** A namespace that is the machine's is left out: the OCI runtime then keeps its own. */
+function namespaceList(namespaces: SpecNamespaces, ownCgroups: boolean): OciLinux['namespaces'] {
+  const list: OciLinux['namespaces'] = [{ type: 'mount' }];
+  for (const type of ['network', 'ipc', 'uts', 'pid'] as const) {
+    const namespace = namespaces[type];
+    if (namespace.kind === 'new') list.push({ type });
+    if (namespace.kind === 'path') list.push({ type, path: namespace.path });
+  }
+  if (namespaces.user !== undefined)
+    list.push(namespaces.user.path === '' ? { type: 'user' } : { type: 'user', path: namespaces.user.path });
+  if (ownCgroups) list.push({ type: 'cgroup' });
+  return list;
+}

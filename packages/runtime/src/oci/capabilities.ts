@@ -1,0 +1,89 @@
+import { PodwrightError } from '@podwright/base';
+import type { OciProcess } from './spec.ts';
+
+/** Linux capabilities by number (capabilities(7)): bit n of a mask is the n-th name. */
+export const allCapabilities = [
+  'CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE',
+  'NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN',
+  'SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE',
+  'MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE',
+]
+  .join(' ')
+  .split(' ')
+  .map((name) => `CAP_${name}`);
+
+/** What containers have unless they ask otherwise: the set that Docker and containerd agree on. */
+export const defaultCapabilities = [
+  'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT KILL',
+  'AUDIT_WRITE',
+]
+  .join(' ')
+  .split(' ')
+  .map((name) => `CAP_${name}`);
+
+/** Capability names come with or without `CAP_`; `ALL` stands for every one that the runtime itself may give. */
+export type CapabilityRequest = {
+  privileged: boolean;
+  add: string[];
+  drop: string[];
+  addAmbient: string[];
+  /** The capabilities in this process's bounding set: no other can be given. */
+  available: string[];
+};
+
+/**
+ * The capability sets of a container's first process. `ALL` is applied before single names, so that adding ALL and dropping
+ * one works, as does the reverse. `failed_precondition` if a name is added that this machine does not let us give.
+ */
+export function computeCapabilities(request: CapabilityRequest): NonNullable<OciProcess['capabilities']> {
+  const { available } = request;
+  const given = new Set(request.privileged ? available : grantedCapabilities(request));
+  const bounding = allCapabilities.filter((name) => given.has(name));
+  const ambient = request.addAmbient.map(capabilityName);
+  requireAvailable(ambient, available);
+  return {
+    bounding,
+    effective: bounding,
+    permitted: bounding,
+    // Ambient capabilities must be inheritable; without them the set stays empty (CVE-2022-24769).
+    inheritable: ambient,
+    ambient,
+  };
+}
+
+function grantedCapabilities({ add, drop, addAmbient, available }: CapabilityRequest): string[] {
+  const isAll = (name: string) => name.toUpperCase() === 'ALL';
+  const added = [...add, ...addAmbient].filter((name) => !isAll(name)).map(capabilityName);
+  const dropped = new Set(drop.filter((name) => !isAll(name)).map(capabilityName));
+  requireAvailable(
+    added.filter((name) => !dropped.has(name)),
+    available,
+  );
+  const start = drop.some(isAll) ? [] : add.some(isAll) ? available : intersect(defaultCapabilities, available);
+  return [...start, ...added].filter((name) => !dropped.has(name));
+}
+
+function requireAvailable(names: string[], available: string[]): void {
+  const missing = names.filter((name) => !available.includes(name));
+  if (missing.length > 0)
+    throw new PodwrightError(
+      'failed_precondition',
+      `give capabilities ${missing.join(', ')}: this machine does not give them to the runtime itself`,
+    );
+}
+
+function capabilityName(name: string): string {
+  const upper = name.toUpperCase();
+  const full = upper.startsWith('CAP_') ? upper : `CAP_${upper}`;
+  if (!allCapabilities.includes(full))
+    throw new PodwrightError('invalid_argument', `there is no capability ${JSON.stringify(name)}`);
+  return full;
+}
+
+/** The names in a mask as /proc/PID/status has it, in hexadecimal. */
+export function capabilitiesOfMask(hexadecimal: string): string[] {
+  const mask = BigInt(`0x${hexadecimal.trim()}`);
+  return allCapabilities.filter((_, number) => (mask >> BigInt(number)) & 1n);
+}
+
+const intersect = (left: string[], right: string[]) => left.filter((name) => right.includes(name));

@@ -1,0 +1,49 @@
+import { posix } from 'node:path';
+import { PodwrightError } from '@podwright/base';
+import type { ImageConfig } from '../images/oci-image.ts';
+
+type ImageDefaults = ImageConfig['config'];
+
+/** The search path of an image that names none. */
+const defaultPath = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/**
+ * The command line of a container: a command of its own replaces the image's Entrypoint and with it the image's Cmd;
+ * arguments alone replace Cmd. `invalid_argument` if nothing is left to run.
+ */
+export function computeArgs(asked: { command: string[]; args: string[] }, image: ImageDefaults): string[] {
+  const command = asked.command.length > 0 ? asked.command : (image.Entrypoint ?? []);
+  const useImageArgs = asked.command.length === 0 && asked.args.length === 0;
+  const args = [...command, ...(useImageArgs ? (image.Cmd ?? []) : asked.args)];
+  if (args.length === 0)
+    throw new PodwrightError('invalid_argument', 'no command specified: neither the container nor its image has one');
+  return args;
+}
+
+/** What a container's environment is made from; later ones win over earlier ones. */
+export type EnvironmentSources = {
+  image: ImageDefaults;
+  /** Host name of the pod, for HOSTNAME; '' for none. */
+  hostname: string;
+  terminal: boolean;
+  asked: { name: string; value: string }[];
+};
+
+/** `NAME=value` in order of first appearance: a search path, TERM with a terminal, HOSTNAME, the image's, those asked for. */
+export function computeEnvironment({ image, hostname, terminal, asked }: EnvironmentSources): string[] {
+  const all = [
+    defaultPath,
+    ...(terminal ? ['TERM=xterm'] : []),
+    ...(hostname === '' ? [] : [`HOSTNAME=${hostname}`]),
+    ...(image.Env ?? []),
+    ...asked.map(({ name, value }) => `${name}=${value}`),
+  ];
+  const merged = new Map<string, string>();
+  for (const entry of all) merged.set(entry.split('=', 1)[0] ?? entry, entry);
+  return [...merged.values()];
+}
+
+/** Where the command starts: `asked`, or the image's, or the root. The OCI runtime makes the folder if it is missing. */
+export function computeWorkingDirectory(asked: string, image: ImageDefaults): string {
+  return posix.resolve('/', asked || image.WorkingDir || '/');
+}

@@ -1,0 +1,68 @@
+import { posix } from 'node:path';
+import type { OciMount } from './spec.ts';
+import type { SpecInput, SpecMount } from './spec-input.ts';
+
+/** The kernel's own file systems that each container has (runtime-spec, config-linux.md: default filesystems). */
+function kernelMounts(privileged: boolean): OciMount[] {
+  const access = privileged ? 'rw' : 'ro';
+  const strict = ['nosuid', 'noexec', 'nodev'];
+  return [
+    { destination: '/proc', type: 'proc', source: 'proc', options: strict },
+    {
+      destination: '/dev',
+      type: 'tmpfs',
+      source: 'tmpfs',
+      options: ['nosuid', 'strictatime', 'mode=755', 'size=65536k'],
+    },
+    {
+      destination: '/dev/pts',
+      type: 'devpts',
+      source: 'devpts',
+      // Group 5 is `tty` everywhere.
+      options: ['nosuid', 'noexec', 'newinstance', 'ptmxmode=0666', 'mode=0620', 'gid=5'],
+    },
+    { destination: '/dev/mqueue', type: 'mqueue', source: 'mqueue', options: strict },
+    { destination: '/sys', type: 'sysfs', source: 'sysfs', options: [...strict, access] },
+    { destination: '/sys/fs/cgroup', type: 'cgroup', source: 'cgroup', options: [...strict, 'relatime', access] },
+  ];
+}
+
+/**
+ * All mounts in the order in which they are made: the kernel's, without those that a mount of the container covers, then
+ * the container's own, parents before what is mounted inside of them.
+ */
+export function computeMounts({ mounts, security }: Pick<SpecInput, 'mounts' | 'security'>): OciMount[] {
+  const own = mounts.map((mount) => ({ ...mount, destination: posix.resolve('/', mount.destination) }));
+  const covered = (destination: string) =>
+    own.some((mount) => mount.destination === destination || destination.startsWith(`${mount.destination}/`));
+  const kernel = kernelMounts(security.privileged).filter(({ destination }) => !covered(destination));
+  const ordered = own.toSorted((left, right) => depth(left.destination) - depth(right.destination));
+  return [...kernel, ...ordered.map(bindMount)];
+}
+
+const depth = (path: string) => path.split('/').filter((part) => part !== '').length;
+
+const propagationOptions = {
+  private: 'rprivate',
+  'host-to-container': 'rslave',
+  bidirectional: 'rshared',
+} as const;
+
+function bindMount({ destination, source, ...mount }: SpecMount): OciMount {
+  const access = mount.readonly ? (mount.recursiveReadOnly ? 'rro' : 'ro') : 'rw';
+  return {
+    destination,
+    type: 'bind',
+    source,
+    options: ['rbind', propagationOptions[mount.propagation], access],
+    ...(mount.uidMappings === undefined ? {} : { uidMappings: mount.uidMappings }),
+    ...(mount.gidMappings === undefined ? {} : { gidMappings: mount.gidMappings }),
+  };
+}
+
+/** How the root's mounts are connected with the machine's: as far as the most open mount needs it. */
+export function rootfsPropagation(mounts: SpecMount[]): string | undefined {
+  if (mounts.some(({ propagation }) => propagation === 'bidirectional')) return 'rshared';
+  if (mounts.some(({ propagation }) => propagation === 'host-to-container')) return 'rslave';
+  return undefined;
+}

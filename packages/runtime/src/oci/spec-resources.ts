@@ -1,0 +1,57 @@
+import type { OciLinuxResources } from './spec.ts';
+import type { SpecDevice, SpecHost, SpecResources } from './spec-input.ts';
+
+/** Limits as the OCI has them, without what this machine cannot limit. */
+export function computeResources(resources: SpecResources, host: SpecHost): OciLinuxResources {
+  const set = <T extends object>(value: T): Partial<T> =>
+    Object.fromEntries(Object.entries(value).filter(([, item]) => item !== 0 && item !== '')) as Partial<T>;
+  const cpu = set({
+    shares: resources.cpuShares,
+    quota: resources.cpuQuota,
+    period: resources.cpuPeriod,
+    cpus: resources.cpusetCpus,
+    mems: resources.cpusetMems,
+  });
+  // Without a swap limit of its own, a limited container may not swap, as with every Kubernetes runtime.
+  const swap = host.swapLimit ? resources.memorySwapLimitBytes || Math.max(0, resources.memoryLimitBytes) : 0;
+  const memory = set({ limit: resources.memoryLimitBytes, swap });
+  const hugepages = host.hugetlb ? resources.hugepageLimits : [];
+  const unified = host.cgroupMode === 'v2' ? resources.unified : {};
+  return {
+    ...(isEmpty(cpu) ? {} : { cpu }),
+    ...(isEmpty(memory) ? {} : { memory }),
+    ...(resources.pidsLimit === 0 ? {} : { pids: { limit: resources.pidsLimit } }),
+    ...(hugepages.length === 0
+      ? {}
+      : { hugepageLimits: hugepages.map(({ pageSize, limitBytes }) => ({ pageSize, limit: limitBytes })) }),
+    ...(isEmpty(unified) ? {} : { unified }),
+  };
+}
+
+/** Devices that every container may use: null, zero, full, random, urandom, tty, console, ptmx and its own terminals. */
+const ordinaryDevices = [
+  { major: 1, minor: 3 },
+  { major: 1, minor: 5 },
+  { major: 1, minor: 7 },
+  { major: 1, minor: 8 },
+  { major: 1, minor: 9 },
+  { major: 5, minor: 0 },
+  { major: 5, minor: 1 },
+  { major: 5, minor: 2 },
+  { major: 136 },
+];
+
+/** The devices cgroup's rules: everything for a privileged container, otherwise the ordinary ones and those given. */
+export function computeDeviceRules(
+  privileged: boolean,
+  devices: SpecDevice[],
+): NonNullable<OciLinuxResources['devices']> {
+  if (privileged) return [{ allow: true, access: 'rwm' }];
+  return [
+    { allow: false, access: 'rwm' },
+    ...ordinaryDevices.map((device) => ({ allow: true, type: 'c', access: 'rwm', ...device })),
+    ...devices.map(({ type, major, minor, access }) => ({ allow: true, type, major, minor, access })),
+  ];
+}
+
+const isEmpty = (value: object) => Object.keys(value).length === 0;
