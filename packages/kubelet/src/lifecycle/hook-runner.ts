@@ -1,0 +1,38 @@
+import { PodwrightError, sleep } from '@podwright/base';
+import type { CommandRunner } from '../prober/command-runner.ts';
+import { httpGet, httpGetUrl } from '../prober/http-call.ts';
+import type { HookRequest, HookRunner } from './contract.ts';
+
+/** A hook may take as long as the grace period allows; its caller's signal ends it. This only bounds the runtime's call. */
+const MAX_HOOK_MS = 24 * 3_600_000;
+
+/** Runs postStart and preStop hooks. */
+export class LifecycleHooks implements HookRunner {
+  readonly #commands: CommandRunner;
+
+  constructor(commands: CommandRunner) {
+    this.#commands = commands;
+  }
+
+  async run({ container, containerId, handler, podIps }: HookRequest, signal: AbortSignal): Promise<void> {
+    if (handler.exec !== undefined) {
+      const { exitCode, output } = await this.#commands.runInContainer(containerId, handler.exec.command, {
+        timeoutMs: MAX_HOOK_MS,
+        signal,
+      });
+      if (exitCode !== 0)
+        throw new PodwrightError(
+          'failed_precondition',
+          `command "${handler.exec.command.join(' ')}" exited with ${exitCode}: ${output.trim()}`,
+        );
+    } else if (handler.httpGet !== undefined) {
+      const target = { action: handler.httpGet, container, podIps, userAgent: 'kube-lifecycle/1.36' };
+      const { status } = await httpGet(target, signal);
+      if (status < 200 || status >= 400)
+        throw new PodwrightError('failed_precondition', `GET ${httpGetUrl(target)} answered ${status}`);
+    } else if (handler.sleep !== undefined) {
+      await sleep(handler.sleep.seconds * 1000, signal);
+    }
+    // tcpSocket is accepted by the API and does nothing (k8s.io/api core/v1 LifecycleHandler).
+  }
+}

@@ -1,0 +1,88 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIPv6 } from 'node:net';
+import { PodwrightError } from '@podwright/base';
+import type { Container, HttpGetAction } from '../api/types.ts';
+import { resolveHost, resolvePort } from './probe-target.ts';
+
+/** The status and the beginning of the body. */
+export type HttpAnswer = { status: number; body: string };
+
+/** As much of a body as the kubelet looks at. */
+const MAX_BODY_BYTES = 10 << 10;
+const MAX_REDIRECTS = 10;
+
+export type HttpCallTarget = { action: HttpGetAction; container: Container; podIps: string[]; userAgent: string };
+
+/** The URL of an httpGet handler. */
+export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, 'userAgent'>): string {
+  const host = resolveHost(action.host, podIps);
+  const path = action.path ?? '/';
+  const scheme = (action.scheme ?? 'HTTP').toLowerCase();
+  return `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${resolvePort(action.port, container)}${path.startsWith('/') ? path : `/${path}`}`;
+}
+
+/**
+ * Sends the GET of an httpGet handler as the kubelet does: certificates are not verified, and redirects are followed
+ * as long as they stay on the host; one that leads elsewhere is the answer itself.
+ */
+export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Promise<HttpAnswer> {
+  const headers = headersOf(target);
+  let url = new URL(httpGetUrl(target));
+  for (let redirects = 0; ; redirects++) {
+    const { answer, location } = await send(url, headers, signal);
+    if (location === undefined) return answer;
+    const next = new URL(location, url);
+    if (next.hostname !== url.hostname) return answer;
+    if (redirects === MAX_REDIRECTS)
+      throw new PodwrightError('internal', `GET ${url}: stopped after ${MAX_REDIRECTS} redirects`);
+    url = next;
+  }
+}
+
+/** The handler's headers over ours; one that comes several times is sent as often. */
+function headersOf({ action, userAgent }: HttpCallTarget): Record<string, string[]> {
+  const own: Record<string, string[]> = {};
+  for (const { name, value } of action.httpHeaders ?? []) {
+    const key = name.toLowerCase();
+    own[key] = [...(own[key] ?? []), value];
+  }
+  return { 'user-agent': [userAgent], accept: ['*/*'], ...own };
+}
+
+function send(
+  url: URL,
+  headers: Record<string, string[]>,
+  signal: AbortSignal,
+): Promise<{ answer: HttpAnswer; location: string | undefined }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ answer: HttpAnswer; location: string | undefined }>();
+  const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const outgoing = open(url, { headers, signal, agent: false, rejectUnauthorized: false });
+  outgoing.on('error', (error) =>
+    reject(
+      signal.aborted
+        ? signal.reason
+        : new PodwrightError('unavailable', `GET ${url}: ${error.message}`, { cause: error }),
+    ),
+  );
+  outgoing.on('response', (response) => {
+    readStart(response).then((body) => {
+      const status = response.statusCode ?? 0;
+      const redirect = status >= 300 && status < 400 && status !== 304;
+      resolve({ answer: { status, body }, location: redirect ? response.headers.location : undefined });
+    }, reject);
+  });
+  outgoing.end();
+  return promise;
+}
+
+async function readStart(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    sizeBytes += chunk.length;
+    if (sizeBytes >= MAX_BODY_BYTES) break; // leaving the loop ends the connection
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8');
+}

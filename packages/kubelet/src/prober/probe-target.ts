@@ -1,0 +1,19 @@
+import { PodwrightError } from '@podwright/base';
+import type { Container, IntOrString } from '../api/types.ts';
+
+/** The number of a port that is given by number, or by name as one of the container's ports. */
+export function resolvePort(port: IntOrString, container: Container): number {
+  if (typeof port === 'number') return port;
+  const named = container.ports?.find(({ name }) => name === port);
+  if (named !== undefined) return named.containerPort;
+  const number = Number(port);
+  if (/^\d+$/.test(port) && number > 0 && number < 65_536) return number;
+  throw new PodwrightError('invalid_argument', `container ${container.name} has no port named "${port}"`);
+}
+
+/** The address to call: what the handler says, else the pod's first one. */
+export function resolveHost(host: string | undefined, podIps: string[]): string {
+  const found = host || podIps[0];
+  if (found !== undefined) return found;
+  throw new PodwrightError('failed_precondition', 'the pod has no address yet');
+}
