@@ -9,6 +9,9 @@ import {
 } from '@bufbuild/protobuf';
 import type { MethodDefinition } from '@grpc/grpc-js';
 
+/** The part of a generated service descriptor that types are taken from. */
+export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { method: Record<string, DescMethod> };
+
 /** How a service is named on the wire, and which of its methods it has there. */
 export type ServiceDefinitionOptions = {
   /** Replaces the package of the descriptor, such as `runtime.v1alpha2` for `runtime.v1`. */

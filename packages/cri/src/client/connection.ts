@@ -160,5 +160,5 @@ function metadataOf({ options }: Call): Metadata {
 
 /** The server's class and words, unchanged; what grpc-js says itself (no connection, deadline) comes the same way. */
 function errorFromService(error: ServiceError): PodwrightError {
-  return new PodwrightError(errorCodeFromStatus(error.code), error.details, { cause: error.cause });
+  return new PodwrightError(errorCodeFromStatus(error.code), error.details);
 }

@@ -1,9 +1,6 @@
-import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
-import { grpcServiceDefinition, type ServiceDefinitionOptions } from '../service-definition.ts';
+import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import { grpcServiceDefinition, type ServiceDefinitionOptions, type TypedService } from '../service-definition.ts';
 import type { CallOptions, Connection } from './connection.ts';
-
-/** The part of a generated service descriptor that types are taken from. */
-export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { method: Record<string, DescMethod> };
 
 type Input<M extends { input: DescMessage }> = MessageInitShape<M['input']>;
 type Output<M extends { output: DescMessage }> = MessageShape<M['output']>;

@@ -68,6 +68,22 @@ test('a handler knows its call', async (t) => {
   assert.equal(context.deadlineMs, undefined);
 });
 
+test('a deadline of a month is as good as none', async (t) => {
+  const deadlines: (number | undefined)[] = [];
+  const status = async (_request: unknown, context: CallContext) => {
+    deadlines.push(context.deadlineMs);
+    await sleep(20, context.signal);
+    return {};
+  };
+  const { client } = await start(t, { runtime: { status } });
+  const day = 24 * 3_600_000;
+  await client.runtime.status({}, { timeoutMs: 30 * day });
+  await client.runtime.status({}, { timeoutMs: 49.711 * day }); // would overflow to a fraction of a second
+  await client.runtime.status({}, { timeoutMs: 24 * day });
+  assert.deepEqual(deadlines.slice(0, 2), [undefined, undefined]);
+  assert.ok(deadlines[2]! > Date.now() + 23 * day);
+});
+
 test('the signal of a call aborts when its deadline passes and when its client leaves', async (t) => {
   const reasons: unknown[] = [];
   const status = async (_request: unknown, context: CallContext) => {

@@ -9,6 +9,7 @@ import { ActiveCalls } from './active-calls.ts';
 import { type HandledService, handleService, type ImageHandlers, type RuntimeHandlers } from './handlers.ts';
 import { addIntrospection, type VisibleService } from './introspection.ts';
 import { Listeners, type TcpOptions } from './listeners.ts';
+import { allowLongDeadlines } from './long-deadlines.ts';
 import { createServerObserver, type ServerObserver } from './observer.ts';
 import { serveStream, serveUnary } from './serve-method.ts';
 
@@ -65,6 +66,7 @@ export async function createCriServer(options: CriServerOptions): Promise<CriSer
   const visible = servicesOf(options).map((service) => addService(server, service, environment));
   const markUnhealthy = addIntrospection(server, visible);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  allowLongDeadlines(server);
   const listeners = await Listeners.open(options, (connection) => injector.injectConnection(connection));
   const close = async (graceMs: number) => {
     markUnhealthy();

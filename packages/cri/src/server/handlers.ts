@@ -1,5 +1,6 @@
-import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import type { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
+import type { TypedService } from '../service-definition.ts';
 
 /** What a handler knows about the call it answers. */
 export type CallContext = {
@@ -17,9 +18,6 @@ export type CallContext = {
   /** W3C Trace Context of the client's span, if it sent one. */
   readonly traceparent: string | undefined;
 };
-
-/** The part of a generated service descriptor that handlers' types are taken from. */
-export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { method: Record<string, DescMethod> };
 
 type Request<M extends { input: DescMessage }> = MessageShape<M['input']>;
 type Response<M extends { output: DescMessage }> = MessageInitShape<M['output']>;

@@ -2,8 +2,9 @@ import { create, type DescMessage, type DescMethod, fromBinary, toBinary } from 
 import { sleep } from '@podwright/base';
 import type { CriClient } from '../client/connect.ts';
 import { ContainerEventType, ImageService, ImageTransfers, RuntimeService } from '../messages.ts';
-import type { CallContext, ImageHandlers, RuntimeHandlers, TypedService } from '../server/handlers.ts';
+import type { CallContext, ImageHandlers, RuntimeHandlers } from '../server/handlers.ts';
 import { unimplemented } from '../server/serve-method.ts';
+import type { TypedService } from '../service-definition.ts';
 import { fakeImage, fakeImageService } from './fake-image-service.ts';
 import { type FakeExec, fakeRuntimeService } from './fake-runtime-service.ts';
 import { type FakeContainer, type FakeSandbox, FakeStore } from './fake-store.ts';

@@ -43,20 +43,16 @@ function firstFields(output: Buffer): HeaderField[] {
 
 for (const valid of ['localhost', 'localhost:0', '.', '%2Frun%2Fcri%2Fx.sock', '[::1]:80']) {
   test(`a connection whose first authority is ${valid} passes unread`, () => {
-    const rewriter = new AuthorityRewriter();
     const first = Buffer.concat([opening, headers(request([':authority', valid]))]);
     const garbage = Buffer.from('anything at all, even if it is no frame');
-    assert.deepEqual(through(rewriter, first, garbage), Buffer.concat([first, garbage]));
-    assert.equal(rewriter.passing, true);
+    assert.deepEqual(through(new AuthorityRewriter(), first, garbage), Buffer.concat([first, garbage]));
   });
 }
 
 for (const invalid of ['', '/run/cri/x.sock', 'run/x.sock', 'unix:///run/x.sock', 'a b', 'caf\xe9']) {
   test(`the authority ${JSON.stringify(invalid)} becomes localhost`, () => {
-    const rewriter = new AuthorityRewriter();
-    const output = through(rewriter, opening, headers(request([':authority', invalid])));
+    const output = through(new AuthorityRewriter(), opening, headers(request([':authority', invalid])));
     assert.deepEqual(firstFields(output), [[':authority', 'localhost'], ...request()]);
-    assert.equal(rewriter.passing, false);
   });
 }
 

@@ -60,11 +60,6 @@ export class AuthorityRewriter {
     return this.#state.at !== 'preface';
   }
 
-  /** True when nothing needs to be looked at any more. */
-  get passing(): boolean {
-    return this.#state.at === 'passing';
-  }
-
   /**
    * Takes what the client sent and returns what goes on to the server. Throws if it breaks HTTP/2 or a limit; the
    * connection has to be ended then.
