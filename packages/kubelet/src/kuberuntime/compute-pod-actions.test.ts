@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Container, Pod, PodSpec } from '../api/types.ts';
+import type { ProbeResult } from '../prober/probe-results.ts';
+import { computePodActions, describePodActions } from './compute-pod-actions.ts';
+import { containerHash } from './labels.ts';
+import type { RuntimeContainer, RuntimePodStatus } from './runtime-pod.ts';
+
+const app: Container = { name: 'app', image: 'busybox' };
+const log: Container = { name: 'log', image: 'busybox' };
+const prepare: Container = { name: 'prepare', image: 'busybox' };
+const migrate: Container = { name: 'migrate', image: 'busybox' };
+const proxy: Container = { name: 'proxy', image: 'busybox', restartPolicy: 'Always' };
+const probe = { exec: { command: ['true'] } };
+
+function podOf(spec: Partial<PodSpec>): Pod {
+  const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [app], restartPolicy: 'Always', ...spec } };
+}
+
+type Seen = { of: Container } & Partial<RuntimeContainer>;
+
+/** Containers newest first; by default running in the current sandbox. */
+function statusOf(seen: Seen[], sandbox: Partial<RuntimePodStatus['sandboxes'][0]> | 'none' = {}): RuntimePodStatus {
+  const facts = { id: 's0', ready: true, attempt: 0, createdAtMs: 0, hostNetwork: false, ips: ['10.0.0.2'] };
+  return {
+    pod: { name: 'web', namespace: 'default', uid: 'u1' },
+    sandboxes: sandbox === 'none' ? [] : [{ ...facts, ...sandbox }],
+    containers: seen.map(({ of, ...rest }) => containerOf(of, rest)),
+  };
+}
+
+function containerOf(of: Container, rest: Partial<RuntimeContainer>): RuntimeContainer {
+  return {
+    id: `${of.name}-id`,
+    containerId: `fake://${of.name}-id`,
+    sandboxId: 's0',
+    name: of.name,
+    state: 'running',
+    createdAtMs: 1,
+    startedAtMs: 2,
+    finishedAtMs: 0,
+    exitCode: 0,
+    reason: '',
+    message: '',
+    image: of.image,
+    imageId: 'i',
+    hash: containerHash(of),
+    restartCount: 0,
+    terminationGracePeriodSeconds: undefined,
+    logPath: '',
+    ...rest,
+  };
+}
+
+type Probes = { liveness?: Record<string, ProbeResult>; startup?: Record<string, ProbeResult> };
+
+function check(spec: Partial<PodSpec>, status: RuntimePodStatus, expected: string, probes: Probes = {}): void {
+  const plan = computePodActions({
+    pod: podOf(spec),
+    status,
+    probes: { liveness: (id) => probes.liveness?.[id], startup: (id) => probes.startup?.[id] },
+  });
+  assert.equal(describePodActions(plan), expected);
+}
+
+const ended = (of: Container, exitCode: number, rest: Partial<RuntimeContainer> = {}): Seen => ({
+  of,
+  state: 'exited',
+  exitCode,
+  ...rest,
+});
+const nothing = 'nothing to do';
+
+test('a new pod gets a sandbox and its containers, or its first init container only', () => {
+  check({}, statusOf([], 'none'), 'kill the pod, create sandbox attempt 0, start container app');
+  check(
+    { initContainers: [prepare, migrate] },
+    statusOf([], 'none'),
+    'kill the pod, create sandbox attempt 0, start init container prepare',
+  );
+});
+
+test('a pod whose containers all run is left alone', () => {
+  check({ containers: [app, log] }, statusOf([{ of: app }, { of: log }]), nothing);
+});
+
+test('a sandbox that is gone, doubled, without address or of another network is made anew', () => {
+  const again = 'kill the pod, create sandbox attempt 1, start container app';
+  check({}, statusOf([{ of: app }], { ready: false }), again);
+  check({}, statusOf([{ of: app }], { ips: [] }), again);
+  check({ hostNetwork: true }, statusOf([{ of: app }]), again);
+  check({ hostNetwork: true }, statusOf([{ of: app }], { hostNetwork: true, ips: [] }), nothing);
+  const two = statusOf([{ of: app }]);
+  two.sandboxes.push({ ...two.sandboxes[0]!, id: 's-old' });
+  check({}, two, again);
+});
+
+test('a pod that has ended does not get a new sandbox when its old one is gone', () => {
+  const gone = { ready: false };
+  check({ restartPolicy: 'Never' }, statusOf([ended(app, 1)], gone), 'kill the pod');
+  check({ restartPolicy: 'OnFailure' }, statusOf([ended(app, 0)], gone), 'kill the pod');
+  check(
+    { restartPolicy: 'OnFailure', containers: [app, log] },
+    statusOf([ended(app, 0), ended(log, 2)], gone),
+    'kill the pod, create sandbox attempt 1, start container log',
+  );
+});
+
+test('a sandbox that failed before any container is tried again whatever the restart policy', () => {
+  check(
+    { restartPolicy: 'Never' },
+    statusOf([], { ready: false }),
+    'kill the pod, create sandbox attempt 1, start container app',
+  );
+});
+
+test('an ended container is started again as the restart policy says', () => {
+  const table: [PodSpec['restartPolicy'], number, string][] = [
+    ['Always', 0, 'start container app'],
+    ['Always', 1, 'start container app'],
+    ['OnFailure', 0, nothing],
+    ['OnFailure', 1, 'start container app'],
+    ['Never', 0, nothing],
+    ['Never', 1, nothing],
+  ];
+  for (const [restartPolicy, exitCode, expected] of table) {
+    check({ restartPolicy, containers: [app, log] }, statusOf([ended(app, exitCode), { of: log }]), expected);
+  }
+});
+
+test('a pod whose containers have all done their work is stopped, sidecars too', () => {
+  check({ restartPolicy: 'Never' }, statusOf([ended(app, 0)]), 'kill the pod');
+  check(
+    { restartPolicy: 'OnFailure', initContainers: [proxy] },
+    statusOf([ended(app, 0), ended(proxy, 1)]),
+    'kill the pod',
+  );
+});
+
+test('init containers run one after the other, and the rest after them', () => {
+  const spec = { initContainers: [prepare, migrate] };
+  check(spec, statusOf([]), 'start init container prepare');
+  check(spec, statusOf([{ of: prepare }]), nothing);
+  check(spec, statusOf([ended(prepare, 0)]), 'start init container migrate');
+  check(spec, statusOf([{ of: migrate }, ended(prepare, 0)]), nothing);
+  check(spec, statusOf([ended(migrate, 0), ended(prepare, 0)]), 'start container app');
+  check(spec, statusOf([ended(migrate, 0)]), 'start container app');
+});
+
+test('a failed init container is tried again, or ends the pod if nothing may be restarted', () => {
+  const initContainers = [prepare];
+  check({ initContainers }, statusOf([ended(prepare, 1)]), 'start init container prepare');
+  check({ initContainers, restartPolicy: 'OnFailure' }, statusOf([ended(prepare, 1)]), 'start init container prepare');
+  check({ initContainers, restartPolicy: 'Never' }, statusOf([ended(prepare, 1)]), 'kill the pod');
+});
+
+test('an init container that was created but never started is started again', () => {
+  check({ initContainers: [prepare] }, statusOf([{ of: prepare, state: 'created' }]), 'start init container prepare');
+});
+
+test('init containers of an earlier sandbox do not count', () => {
+  const old = { sandboxId: 's-old' };
+  check(
+    { initContainers: [prepare] },
+    statusOf([ended(app, 0, old), ended(prepare, 0, old)]),
+    'start init container prepare',
+  );
+});
+
+test('init containers are not run again when the runtime has forgotten them', () => {
+  check({ initContainers: [prepare] }, statusOf([{ of: app }]), nothing);
+  check({ initContainers: [prepare] }, statusOf([ended(app, 1)]), 'start container app');
+});
+
+test('a sidecar lets the next container start once it runs, or once its startup probe succeeds', () => {
+  const initContainers = [proxy, prepare];
+  check({ initContainers }, statusOf([{ of: proxy }]), 'start init container prepare');
+  const probed = { ...proxy, startupProbe: probe };
+  const waiting = { initContainers: [probed, prepare] };
+  check(waiting, statusOf([{ of: probed }]), nothing);
+  check(waiting, statusOf([{ of: probed }]), nothing, { startup: { 'proxy-id': 'unknown' } });
+  check(waiting, statusOf([{ of: probed }]), 'start init container prepare', { startup: { 'proxy-id': 'success' } });
+  check(waiting, statusOf([{ of: probed }]), 'kill proxy (startupProbe), start init container proxy', {
+    startup: { 'proxy-id': 'failure' },
+  });
+});
+
+test('a sidecar that ended is started again at any time, even where nothing else is restarted', () => {
+  const spec = { initContainers: [proxy, prepare], restartPolicy: 'Never' as const };
+  check(spec, statusOf([{ of: app }, ended(prepare, 0), ended(proxy, 0)]), 'start init container proxy');
+  check(spec, statusOf([{ of: prepare }, ended(proxy, 1)]), 'start init container proxy');
+});
+
+test('failed probes and changed definitions kill a container', () => {
+  const probed = { ...app, livenessProbe: probe, startupProbe: probe };
+  const containers = [probed, log];
+  const status = statusOf([{ of: probed }, { of: log }]);
+  const liveness = { liveness: { 'app-id': 'failure' as const } };
+  check({ containers }, status, 'kill app (livenessProbe), start container app', liveness);
+  check({ containers, restartPolicy: 'Never' }, status, 'kill app (livenessProbe)', liveness);
+  check({ containers }, status, 'kill app (startupProbe), start container app', { startup: { 'app-id': 'failure' } });
+  check(
+    { containers: [{ ...app, image: 'busybox:2' }, log], restartPolicy: 'Never' },
+    status,
+    'kill app (definitionChanged), start container app',
+  );
+  check({ containers: [app, log] }, status, nothing, liveness);
+});
+
+test('a container in an unknown state is killed before another one is started', () => {
+  check({}, statusOf([{ of: app, state: 'unknown' }]), 'kill app (unknownState), start container app');
+});
+
+test('the same input gives the same plan', () => {
+  const input = {
+    pod: podOf({ initContainers: [proxy] }),
+    status: statusOf([{ of: proxy }]),
+    probes: { liveness: () => undefined, startup: () => undefined },
+  };
+  assert.deepEqual(computePodActions(input), computePodActions(input));
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  create,
+  DNSConfigSchema,
+  ImageSchema,
+  MountPropagation,
+  NamespaceMode,
+  Protocol,
+  SecurityProfile_ProfileType,
+  Signal,
+} from '@podwright/cri';
+import type { Container, Pod, PodSpec } from '../api/types.ts';
+import { containerConfig } from './container-config.ts';
+import { decodeContainerInfo, decodePodIdentity } from './labels.ts';
+import { podHostname, podSandboxConfig } from './pod-sandbox-config.ts';
+import { nonRootViolation } from './security-context.ts';
+
+const app: Container = { name: 'app', image: 'busybox:1' };
+
+function podOf(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadata']> = {}): Pod {
+  const meta = { name: 'web', namespace: 'shop', uid: 'u1', ...metadata };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: meta, spec: { containers: [app], ...spec } };
+}
+
+function sandboxOf(pod: Pod) {
+  const dns = create(DNSConfigSchema, {});
+  return podSandboxConfig({ pod, attempt: 2, dns, podLogsDir: '/logs', cgroupParent: '/p', clusterDomain: 'c.local' });
+}
+
+function containerOf(pod: Pod, container: Container, user: { uid?: bigint; username?: string } = {}) {
+  const { uid, username = '' } = user;
+  const image = create(ImageSchema, { id: 'sha256:1', uid: uid === undefined ? undefined : { value: uid }, username });
+  const mounts = [
+    {
+      name: 'data',
+      hostPath: '/h',
+      containerPath: '/c',
+      readonly: true,
+      recursiveReadOnly: false,
+      propagation: 'Bidirectional' as const,
+    },
+  ];
+  const prepared = { environment: [{ name: 'A', value: 'ü' }], command: ['sh'], args: ['-c', 'x'], mounts };
+  const rest = { memoryCapacity: 1n << 30n, seccompDefault: false, seccompRoot: '/seccomp' };
+  return containerConfig({ pod, container, restartCount: 3, image, prepared, ...rest });
+}
+
+test('a sandbox carries the identity of its pod, its logs, ports and cgroup', () => {
+  const ports = [{ containerPort: 80, hostPort: 8080, protocol: 'UDP' as const, hostIP: '127.0.0.1' }];
+  const pod = podOf({ containers: [{ ...app, ports }] }, { labels: { app: 'x' }, annotations: { note: 'y' } });
+  const config = sandboxOf(pod);
+  assert.equal(config.metadata!.attempt, 2);
+  assert.equal(config.logDirectory, '/logs/shop_web_u1');
+  assert.equal(config.hostname, 'web');
+  assert.equal(config.linux!.cgroupParent, '/p');
+  assert.equal(config.labels.app, 'x');
+  assert.deepEqual(decodePodIdentity(config.labels), { name: 'web', namespace: 'shop', uid: 'u1' });
+  assert.deepEqual(config.annotations, { note: 'y' });
+  const [port] = config.portMappings;
+  assert.deepEqual([port!.containerPort, port!.hostPort, port!.hostIp], [80, 8080, '127.0.0.1']);
+  assert.equal(port!.protocol, Protocol.UDP);
+});
+
+test("a pod in the host's namespaces says so and has no host name or ports of its own", () => {
+  const ports = [{ containerPort: 80 }];
+  const config = sandboxOf(podOf({ hostNetwork: true, hostPID: true, hostIPC: true, containers: [{ ...app, ports }] }));
+  const { network, pid, ipc } = config.linux!.securityContext!.namespaceOptions!;
+  assert.deepEqual([network, pid, ipc], [NamespaceMode.NODE, NamespaceMode.NODE, NamespaceMode.NODE]);
+  assert.equal(config.hostname, '');
+  assert.deepEqual(config.portMappings, []);
+});
+
+test('containers have their own PID namespace unless the pod shares one', () => {
+  const pidOf = (spec: Partial<PodSpec>) => sandboxOf(podOf(spec)).linux!.securityContext!.namespaceOptions!.pid;
+  assert.equal(pidOf({}), NamespaceMode.CONTAINER);
+  assert.equal(pidOf({ shareProcessNamespace: true }), NamespaceMode.POD);
+});
+
+test('a host name is one DNS label, or the full name on request', () => {
+  assert.equal(podHostname(podOf({}, { name: `${'a'.repeat(62)}.b` }), 'c.local'), 'a'.repeat(62));
+  assert.equal(podHostname(podOf({ hostname: 'db' }), 'c.local'), 'db');
+  const full = podOf({ subdomain: 'sub', setHostnameAsFQDN: true });
+  assert.equal(podHostname(full, 'c.local'), 'web.sub.shop.svc.c.local');
+});
+
+test('a container can be known again from its labels and annotations', () => {
+  const preStop = { exec: { command: ['stop'] } };
+  const container: Container = { ...app, lifecycle: { preStop }, terminationMessagePath: '/dev/end' };
+  const config = containerOf(podOf({ terminationGracePeriodSeconds: 7 }), container);
+  const info = decodeContainerInfo(config.labels, config.annotations)!;
+  assert.deepEqual(info.pod, { name: 'web', namespace: 'shop', uid: 'u1' });
+  assert.equal(info.containerName, 'app');
+  assert.equal(info.restartCount, 3);
+  assert.equal(info.terminationMessagePath, '/dev/end');
+  assert.equal(info.terminationGracePeriodSeconds, 7);
+  assert.deepEqual(info.preStop, preStop);
+  assert.equal(decodeContainerInfo({ app: 'foreign' }, {}), undefined);
+});
+
+test('a container gets its command, environment, mounts and log file', () => {
+  const config = containerOf(podOf(), { ...app, tty: true, stdin: true, workingDir: '/w' });
+  assert.deepEqual([config.command, config.args], [['sh'], ['-c', 'x']]);
+  assert.equal(Buffer.from(config.envs[0]!.value).toString(), 'ü');
+  assert.equal(config.logPath, 'app/3.log');
+  assert.equal(config.image!.image, 'sha256:1');
+  assert.equal(config.image!.userSpecifiedImage, 'busybox:1');
+  assert.deepEqual([config.tty, config.stdin, config.stdinOnce, config.workingDir], [true, true, false, '/w']);
+  assert.equal(config.mounts[0]!.propagation, MountPropagation.PROPAGATION_BIDIRECTIONAL);
+  assert.equal(config.mounts[0]!.readonly, true);
+});
+
+test("a container's security context wins over its pod's", () => {
+  const pod = podOf({
+    securityContext: {
+      runAsUser: 1,
+      runAsGroup: 2,
+      fsGroup: 3,
+      supplementalGroups: [4, 3],
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+  });
+  const shared = containerOf(pod, app).linux!.securityContext!;
+  assert.deepEqual([shared.runAsUser!.value, shared.runAsGroup!.value], [1n, 2n]);
+  assert.deepEqual(shared.supplementalGroups, [3n, 4n]);
+  assert.equal(shared.seccomp!.profileType, SecurityProfile_ProfileType.RuntimeDefault);
+  const own = containerOf(pod, {
+    ...app,
+    securityContext: {
+      runAsUser: 9,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { add: ['NET_ADMIN'], drop: ['ALL'] },
+      seccompProfile: { type: 'Localhost', localhostProfile: 'p.json' },
+    },
+  }).linux!.securityContext!;
+  assert.equal(own.runAsUser!.value, 9n);
+  assert.deepEqual([own.noNewPrivs, own.readonlyRootfs, own.privileged], [true, true, false]);
+  assert.deepEqual(own.capabilities!.dropCapabilities, ['ALL']);
+  assert.equal(own.seccomp!.localhostRef, '/seccomp/p.json');
+  assert.ok(own.maskedPaths.includes('/proc/kcore'));
+});
+
+test('the user of the image is passed on when the pod names none', () => {
+  assert.equal(containerOf(podOf(), app, { uid: 5n }).linux!.securityContext!.runAsUser!.value, 5n);
+  assert.equal(containerOf(podOf(), app, { username: 'web' }).linux!.securityContext!.runAsUsername, 'web');
+});
+
+test('a stop signal of the container is passed on', () => {
+  assert.equal(containerOf(podOf(), { ...app, lifecycle: { stopSignal: 'SIGUSR1' } }).stopSignal, Signal.SIGUSR1);
+  assert.equal(containerOf(podOf(), app).stopSignal, Signal.RUNTIME_DEFAULT);
+});
+
+test('runAsNonRoot refuses root, and names that could be root', () => {
+  const pod = podOf({ securityContext: { runAsNonRoot: true } });
+  const check = (securityContext: Container['securityContext'], user: { uid?: bigint; username: string }) =>
+    nonRootViolation(pod, { ...app, securityContext }, { uid: undefined, ...user })?.reason;
+  assert.equal(check({}, { uid: 0n, username: '' }), 'CreateContainerConfigError');
+  assert.equal(check({}, { username: '' }), 'CreateContainerConfigError');
+  assert.equal(check({}, { username: 'web' }), 'CreateContainerConfigError');
+  assert.equal(check({}, { uid: 7n, username: '' }), undefined);
+  assert.equal(check({ runAsUser: 0 }, { uid: 7n, username: '' }), 'CreateContainerConfigError');
+  assert.equal(check({ runAsUser: 7 }, { username: 'web' }), undefined);
+  assert.equal(check({ runAsNonRoot: false }, { uid: 0n, username: '' }), undefined);
+});

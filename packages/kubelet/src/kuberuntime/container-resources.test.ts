@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Container, Pod, ResourceRequirements } from '../api/types.ts';
+import { cgroupLimits } from '../cgroups/pod-cgroups.ts';
+import { qosClass } from '../cgroups/qos.ts';
+import { containerResources } from './container-resources.ts';
+
+const gibibyte = 1n << 30n;
+const capacity = 10n * gibibyte;
+
+function podOf(containers: Container[], initContainers: Container[] = []): Pod {
+  const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers, initContainers } };
+}
+
+const withResources = (name: string, resources?: ResourceRequirements): Container => ({ name, image: 'i', resources });
+const both = { cpu: '500m', memory: '1Gi' };
+
+test('the quality-of-service class follows from limits and requests of all containers', () => {
+  const table: [ResourceRequirements | undefined, string][] = [
+    [undefined, 'BestEffort'],
+    [{ requests: { cpu: '0' } }, 'BestEffort'],
+    [{ requests: { 'ephemeral-storage': '1Gi' } }, 'BestEffort'],
+    [{ limits: both }, 'Guaranteed'],
+    [{ limits: both, requests: { cpu: '0.5', memory: '1024Mi' } }, 'Guaranteed'],
+    [{ limits: both, requests: { cpu: '100m' } }, 'Burstable'],
+    [{ limits: { cpu: '1' } }, 'Burstable'],
+    [{ requests: { memory: '1Mi' } }, 'Burstable'],
+  ];
+  for (const [resources, expected] of table) assert.equal(qosClass(podOf([withResources('a', resources)])), expected);
+  assert.equal(qosClass(podOf([withResources('a', { limits: both })], [withResources('i')])), 'Burstable');
+});
+
+test('CPU becomes shares and quota, memory a limit', () => {
+  const container = withResources('a', { requests: { cpu: '250m' }, limits: { cpu: '2', memory: '64Mi' } });
+  const resources = containerResources(podOf([container]), container, capacity);
+  assert.equal(resources.cpuShares, 256n);
+  assert.equal(resources.cpuPeriod, 100_000n);
+  assert.equal(resources.cpuQuota, 200_000n);
+  assert.equal(resources.memoryLimitInBytes, 64n << 20n);
+});
+
+test('without requests a container has the least shares and no quota; a limit stands in for a request', () => {
+  const bare = withResources('a');
+  const none = containerResources(podOf([bare]), bare, capacity);
+  assert.deepEqual([none.cpuShares, none.cpuQuota, none.memoryLimitInBytes], [2n, 0n, 0n]);
+  const limited = withResources('a', { limits: { cpu: '1' } });
+  assert.equal(containerResources(podOf([limited]), limited, capacity).cpuShares, 1024n);
+});
+
+test('the OOM score is lower the more memory was asked for', () => {
+  const score = (container: Container, pod = podOf([container])) =>
+    Number(containerResources(pod, container, capacity).oomScoreAdj);
+  assert.equal(score(withResources('a')), 1000);
+  assert.equal(score(withResources('a', { limits: both })), -997);
+  assert.equal(score(withResources('a', { requests: { memory: '1Gi' } })), 900);
+  assert.equal(score(withResources('a', { requests: { memory: '1Mi' } })), 999);
+  assert.equal(score(withResources('a', { requests: { memory: '10Gi' } })), 3);
+  const critical = podOf([withResources('a')]);
+  critical.spec.priority = 2_000_001_000;
+  assert.equal(score(critical.spec.containers[0]!, critical), -997);
+});
+
+test('a sidecar is killed no sooner than the containers that it serves', () => {
+  const sidecar: Container = { ...withResources('s', { requests: { memory: '1Mi' } }), restartPolicy: 'Always' };
+  const pod = podOf([withResources('a', { requests: { memory: '5Gi' } })], [sidecar]);
+  assert.equal(containerResources(pod, sidecar, capacity).oomScoreAdj, 500n);
+});
+
+test('huge pages are limited by size', () => {
+  const container = withResources('a', { limits: { ...both, 'hugepages-2Mi': '4Mi' } });
+  const { hugepageLimits } = containerResources(podOf([container]), container, capacity);
+  assert.deepEqual(
+    hugepageLimits.map(({ pageSize, limit }) => [pageSize, limit]),
+    [['2MB', 4n << 20n]],
+  );
+});
+
+test("a pod's cgroup has the sum of its containers, or the peak of its init containers", () => {
+  const half = withResources('a', { limits: both });
+  const init = withResources('i', { limits: { cpu: '3', memory: '1Gi' } });
+  assert.deepEqual(cgroupLimits(podOf([half, { ...half, name: 'b' }], [init])), {
+    v1: {
+      cpu: { 'cpu.shares': '3072', 'cpu.cfs_period_us': '100000', 'cpu.cfs_quota_us': '300000' },
+      memory: { 'memory.limit_in_bytes': String(2n * gibibyte) },
+    },
+    v2: {
+      cpu: { 'cpu.weight': '118', 'cpu.max': '300000 100000' },
+      memory: { 'memory.max': String(2n * gibibyte) },
+    },
+  });
+});
+
+test("a pod's cgroup is unlimited unless every container has a limit", () => {
+  const { v2 } = cgroupLimits(podOf([withResources('a', { limits: both }), withResources('b')]));
+  assert.equal(v2.memory['memory.max'], 'max');
+  assert.equal(v2.cpu['cpu.max'], 'max 100000');
+});

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Container, Pod, PodSpec, PodStatus } from '../api/types.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import { generatePodStatus, type PodStatusInput } from './generate-pod-status.ts';
+
+const app: Container = { name: 'app', image: 'busybox' };
+const prepare: Container = { name: 'prepare', image: 'busybox' };
+
+function podOf(spec: Partial<PodSpec> = {}): Pod {
+  const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [app], restartPolicy: 'Always', ...spec } };
+}
+
+function seen(name: string, rest: Partial<RuntimeContainer> = {}): RuntimeContainer {
+  return {
+    id: `${name}-0`,
+    containerId: `fake://${name}-0`,
+    sandboxId: 's0',
+    name,
+    state: 'running',
+    createdAtMs: 1000,
+    startedAtMs: 2000,
+    finishedAtMs: 0,
+    exitCode: 0,
+    reason: '',
+    message: '',
+    image: 'busybox:1',
+    imageId: 'sha256:1',
+    hash: '',
+    restartCount: 0,
+    terminationGracePeriodSeconds: undefined,
+    logPath: '',
+    ...rest,
+  };
+}
+
+function runtimeOf(containers: RuntimeContainer[], ready = true): RuntimePodStatus {
+  const sandbox = { id: 's0', ready, attempt: 0, createdAtMs: 500, hostNetwork: false, ips: ['10.0.0.2'] };
+  return { pod: { name: 'web', namespace: 'default', uid: 'u1' }, sandboxes: [sandbox], containers };
+}
+
+function statusOf(input: Partial<PodStatusInput> & { runtime: RuntimePodStatus }): PodStatus {
+  return generatePodStatus({
+    pod: podOf(),
+    previous: undefined,
+    waitingReason: () => undefined,
+    readiness: () => undefined,
+    startup: () => undefined,
+    terminal: false,
+    hostIps: ['192.0.2.1'],
+    nowMs: 10_000,
+    ...input,
+  }).status;
+}
+
+const condition = (status: PodStatus, type: string) => status.conditions!.find((one) => one.type === type)!;
+const exited = { state: 'exited', exitCode: 1, finishedAtMs: 3000 } as const;
+
+test('a container that was never created waits, for init containers if there are any', () => {
+  const runtime = { ...runtimeOf([]), sandboxes: [] };
+  assert.deepEqual(statusOf({ runtime }).containerStatuses![0]!.state, { waiting: { reason: 'ContainerCreating' } });
+  const pod = podOf({ initContainers: [prepare] });
+  const status = statusOf({ pod, runtime });
+  assert.deepEqual(status.containerStatuses![0]!.state, { waiting: { reason: 'PodInitializing' } });
+  assert.equal(condition(status, 'Initialized').message, 'containers with incomplete status: [prepare]');
+  assert.equal(condition(status, 'PodReadyToStartContainers').status, 'False');
+});
+
+test('a running pod is ready, with its addresses and start time', () => {
+  const status = statusOf({ runtime: runtimeOf([seen('app')]) });
+  assert.equal(status.phase, 'Running');
+  assert.equal(status.podIP, '10.0.0.2');
+  assert.equal(status.hostIP, '192.0.2.1');
+  assert.equal(status.startTime, '1970-01-01T00:00:00Z');
+  assert.equal(condition(status, 'Ready').status, 'True');
+  assert.equal(status.containerStatuses![0]!.containerID, 'fake://app-0');
+});
+
+test('a container with probes is started and ready when they say so', () => {
+  const probe = { exec: { command: ['true'] } };
+  const pod = podOf({ containers: [{ ...app, readinessProbe: probe, startupProbe: probe }] });
+  const runtime = runtimeOf([seen('app')]);
+  const facts = (startup?: 'success', readiness?: 'success') => {
+    const status = statusOf({ pod, runtime, startup: () => startup, readiness: () => readiness });
+    const { started, ready } = status.containerStatuses![0]!;
+    return { started, ready, condition: condition(status, 'Ready').status };
+  };
+  assert.deepEqual(facts(), { started: false, ready: false, condition: 'False' });
+  assert.deepEqual(facts('success'), { started: true, ready: false, condition: 'False' });
+  assert.deepEqual(facts('success', 'success'), { started: true, ready: true, condition: 'True' });
+});
+
+test('a container in its restart delay waits, and its end moves to the last state', () => {
+  const reason = { reason: 'CrashLoopBackOff', message: 'back-off 10s' };
+  const status = statusOf({
+    runtime: runtimeOf([seen('app', { ...exited, restartCount: 2, message: 'no database' })]),
+    waitingReason: () => reason,
+  });
+  const [container] = status.containerStatuses!;
+  assert.deepEqual(container!.state, { waiting: reason });
+  assert.equal(container!.lastState.terminated!.exitCode, 1);
+  assert.equal(container!.lastState.terminated!.reason, 'Error');
+  assert.equal(container!.lastState.terminated!.message, 'no database');
+  assert.equal(container!.restartCount, 2);
+  assert.equal(status.phase, 'Running');
+});
+
+test('the end before shows as last state of a container that runs again', () => {
+  const runtime = runtimeOf([seen('app', { id: 'app-1', restartCount: 1 }), seen('app', exited)]);
+  const [container] = statusOf({ runtime }).containerStatuses!;
+  assert.ok(container!.state.running);
+  assert.equal(container!.lastState.terminated!.exitCode, 1);
+});
+
+test('a pod that ended by itself shows how, and is not ready', () => {
+  const pod = podOf({ restartPolicy: 'Never' });
+  const done = { ...exited, exitCode: 0 };
+  const status = statusOf({ pod, runtime: runtimeOf([seen('app', done)], false), terminal: true });
+  assert.equal(status.phase, 'Succeeded');
+  assert.equal(status.containerStatuses![0]!.state.terminated!.reason, 'Completed');
+  assert.equal(condition(status, 'Ready').reason, 'PodCompleted');
+  assert.equal(condition(status, 'Initialized').reason, 'PodCompleted');
+});
+
+test('a pod whose sidecar still runs is not shown as ended, but known to be', () => {
+  const proxy: Container = { name: 'proxy', image: 'busybox', restartPolicy: 'Always' };
+  const pod = podOf({ restartPolicy: 'Never', initContainers: [proxy] });
+  const runtime = runtimeOf([seen('app', { ...exited, exitCode: 0 }), seen('proxy')]);
+  const input = { waitingReason: () => undefined, readiness: () => undefined, startup: () => undefined };
+  const { status, ended } = generatePodStatus({
+    pod,
+    runtime,
+    previous: undefined,
+    terminal: false,
+    hostIps: [],
+    nowMs: 0,
+    ...input,
+  });
+  assert.equal(status.phase, 'Running');
+  assert.equal(ended, true);
+});
+
+test('a verdict fails the pod for good, with its reason', () => {
+  const verdict = { reason: 'DeadlineExceeded', message: 'too long' };
+  const first = statusOf({ runtime: runtimeOf([seen('app')]), verdict });
+  assert.equal(first.reason, 'DeadlineExceeded');
+  const later = statusOf({
+    runtime: runtimeOf([seen('app', exited)], false),
+    previous: first,
+    verdict,
+    terminal: true,
+  });
+  const last = statusOf({ runtime: runtimeOf([], false), previous: later });
+  for (const status of [later, last]) {
+    assert.equal(status.phase, 'Failed');
+    assert.equal(status.message, 'too long');
+  }
+});
+
+test('what the runtime has forgotten is kept from the status before', () => {
+  const pod = podOf({ restartPolicy: 'Never' });
+  const before = statusOf({
+    pod,
+    runtime: runtimeOf([seen('app', { ...exited, restartCount: 0 })], false),
+    terminal: true,
+  });
+  const after = statusOf({ pod, runtime: runtimeOf([], false), previous: before, terminal: true });
+  assert.deepEqual(after.containerStatuses![0]!.state, before.containerStatuses![0]!.state);
+});
+
+test('a condition keeps its transition time until it changes', () => {
+  const first = statusOf({ runtime: runtimeOf([seen('app')]) });
+  const second = statusOf({ runtime: runtimeOf([seen('app')]), previous: first, nowMs: 99_000 });
+  assert.equal(condition(second, 'Ready').lastTransitionTime, condition(first, 'Ready').lastTransitionTime);
+  const third = statusOf({ runtime: runtimeOf([seen('app', exited)]), previous: second, nowMs: 99_000 });
+  assert.equal(condition(third, 'Ready').lastTransitionTime, '1970-01-01T00:01:39Z');
+});
+
+test('a readiness gate that nobody has set keeps the pod unready', () => {
+  const status = statusOf({
+    pod: podOf({ readinessGates: [{ conditionType: 'x/ok' }] }),
+    runtime: runtimeOf([seen('app')]),
+  });
+  assert.equal(condition(status, 'ContainersReady').status, 'True');
+  assert.equal(condition(status, 'Ready').reason, 'ReadinessGatesNotReady');
+});

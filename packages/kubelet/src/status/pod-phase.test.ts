@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ContainerStatus, PodPhase, PodSpec } from '../api/types.ts';
+import { podPhase } from './pod-phase.ts';
+
+type Word = 'running' | 'ok' | 'failed' | 'waiting' | 'restarting' | 'unstarted';
+
+/** A status in one word; `restarting` waits after a failure. */
+function statusOf(name: string, word: Word): ContainerStatus {
+  const terminated = { exitCode: word === 'ok' ? 0 : 1 };
+  const running = { startedAt: '2026-01-01T00:00:00Z' };
+  const state =
+    word === 'running' || word === 'unstarted'
+      ? { running }
+      : word === 'ok' || word === 'failed'
+        ? { terminated }
+        : { waiting: {} };
+  const lastState = word === 'restarting' ? { terminated } : {};
+  const started = word === 'running';
+  return { name, state, lastState, started, ready: false, restartCount: 0, image: '', imageID: '' };
+}
+
+type Case = { policy?: PodSpec['restartPolicy']; init?: Word[]; sidecars?: Word[]; main: Word[]; terminal?: boolean };
+
+function check(
+  { policy = 'Always', init = [], sidecars = [], main, terminal = false }: Case,
+  expected: PodPhase,
+): void {
+  const named = (prefix: string, words: Word[]) => words.map((word, index) => statusOf(`${prefix}${index}`, word));
+  const initStatuses = [...named('init', init), ...named('side', sidecars)];
+  const statuses = named('main', main);
+  const spec: PodSpec = {
+    restartPolicy: policy,
+    initContainers: initStatuses.map(({ name }) =>
+      name.startsWith('side') ? { name, image: '', restartPolicy: 'Always' } : { name, image: '' },
+    ),
+    containers: statuses.map(({ name }) => ({ name, image: '' })),
+  };
+  assert.equal(podPhase({ spec, initStatuses, statuses, terminal }), expected);
+}
+
+test('a pod is pending until every container has been started', () => {
+  check({ main: ['waiting'] }, 'Pending');
+  check({ main: ['running', 'waiting'] }, 'Pending');
+  check({ init: ['running'], main: ['waiting'] }, 'Pending');
+  check({ init: ['ok'], main: ['waiting'] }, 'Pending');
+  check({ init: ['restarting'], main: ['waiting'] }, 'Pending');
+  check({ sidecars: ['unstarted'], main: ['waiting'] }, 'Pending');
+});
+
+test('a pod runs while something runs or will be started again', () => {
+  check({ main: ['running'] }, 'Running');
+  check({ main: ['running', 'failed'] }, 'Running');
+  check({ main: ['restarting'] }, 'Running');
+  check({ main: ['ok'] }, 'Running');
+  check({ main: ['failed'], policy: 'OnFailure' }, 'Running');
+  check({ main: ['ok', 'running'], policy: 'Never' }, 'Running');
+  check({ sidecars: ['restarting'], main: ['running'] }, 'Running');
+});
+
+test('a pod has ended when nothing will be started again', () => {
+  check({ main: ['ok', 'ok'], policy: 'OnFailure' }, 'Succeeded');
+  check({ main: ['ok'], policy: 'Never' }, 'Succeeded');
+  check({ main: ['ok', 'failed'], policy: 'Never' }, 'Failed');
+  check({ init: ['failed'], main: ['waiting'], policy: 'Never' }, 'Failed');
+  check({ sidecars: ['running'], main: ['ok'], policy: 'Never' }, 'Succeeded');
+});
+
+test('a pod that is ended from outside has failed unless all went well', () => {
+  check({ main: ['ok'], terminal: true }, 'Succeeded');
+  check({ main: ['failed'], terminal: true }, 'Failed');
+  check({ main: ['failed', 'ok'], policy: 'OnFailure', terminal: true }, 'Failed');
+});
