@@ -7,7 +7,7 @@ export * from './config/manifest-url.ts';
 export * from './config/pod-config.ts';
 export * from './config/pod-update.ts';
 export type { KubeletHandle, StreamOptions } from './handle.ts';
-export { type RoomsFactory, startKubeletWith } from './kubelet.ts';
+export { assembleKubelet, type RoomsFactory, startKubeletWith } from './kubelet.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export type { KubeletRooms, PodSources, RoomsInput } from './rooms.ts';
 export * from './server/local-api.ts';

@@ -28,14 +28,19 @@ export async function startKubeletWith(options: KubeletOptions, makeRooms: Rooms
     logger,
   });
   try {
-    return await assemble(options, cri, makeRooms);
+    return await assembleKubelet(options, cri, makeRooms);
   } catch (error) {
     cri.close();
     throw error;
   }
 }
 
-async function assemble(options: KubeletOptions, cri: CriClient, makeRooms: RoomsFactory): Promise<KubeletHandle> {
+/** Runs pods over a client that is connected already; the handle closes it. */
+export async function assembleKubelet(
+  options: KubeletOptions,
+  cri: CriClient,
+  makeRooms: RoomsFactory,
+): Promise<KubeletHandle> {
   const [version, addresses, driver] = await Promise.all([
     cri.runtime.version({}),
     hostAddresses(options.nodeIp),

@@ -47,7 +47,7 @@ export type PodEngine = {
 
 /** Nothing runs until the PLEG is started and the loop is told of pods. */
 export function createPodEngine(input: PodEngineInput): PodEngine {
-  const { options, rooms, cgroups, hostIps } = input;
+  const { options, rooms, cgroups } = input;
   const { logger } = options;
   const statuses = new StatusManager();
   const cache = new PodStatusCache();
@@ -71,7 +71,6 @@ export function createPodEngine(input: PodEngineInput): PodEngine {
     probes: rooms.probes,
     cgroups,
     logger,
-    hostIps,
     refuse: (pod) => refuse(pod, workers.activePods(), options),
   });
   const workers = new PodWorkers({ steps: syncer, logger, resyncPeriodMs: options.resyncPeriodMs, errorBackoff });
@@ -87,7 +86,7 @@ function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
 }
 
 function runtimeDependencies(input: PodEngineInput, tracer: PodTracer): KuberuntimeDependencies {
-  const { options, cri, events, rooms, cgroups } = input;
+  const { options, cri, events, rooms, cgroups, hostIps } = input;
   return {
     cri,
     events,
@@ -100,6 +99,7 @@ function runtimeDependencies(input: PodEngineInput, tracer: PodTracer): Kuberunt
     images: imageManager(input),
     dns: async () => ({ ...options, host: await hostResolvConf(options.resolvConf) }),
     cgroupParent: (pod) => cgroups.parentFor(pod),
+    hostIps,
     podLogsDir: options.podLogsDir,
     clusterDomain: options.clusterDomain,
     memoryCapacity: BigInt(totalmem()),

@@ -7,6 +7,7 @@ import type { HookRunner } from '../lifecycle/contract.ts';
 import type { PodTracer } from '../pod/pod-tracer.ts';
 import type { PreparedContainer } from './container-config.ts';
 import type { DnsSettings } from './dns-config.ts';
+import { podIps, type RuntimePodStatus } from './runtime-pod.ts';
 
 export type PrepareRequest = { pod: Pod; container: Container; podIps: string[]; sandboxConfig: PodSandboxConfig };
 
@@ -27,6 +28,8 @@ export type KuberuntimeDependencies = {
   dns(): Promise<DnsSettings>;
   /** The pod's cgroup for the runtime, '' to leave it the choice. */
   cgroupParent(pod: Pod): string;
+  /** Addresses of the node, primary first: those of the pods in its network. */
+  hostIps(): string[];
   podLogsDir: string;
   clusterDomain: string;
   /** Bytes of memory of the node. */
@@ -34,6 +37,15 @@ export type KuberuntimeDependencies = {
   seccompDefault: boolean;
   seccompRoot: string;
 };
+
+/** The pod's addresses, primary first. */
+export function podAddresses(
+  deps: Pick<KuberuntimeDependencies, 'hostIps'>,
+  pod: Pod,
+  status: RuntimePodStatus,
+): string[] {
+  return pod.spec.hostNetwork ? deps.hostIps() : podIps(status);
+}
 
 /** Whom an event is about: the pod, or one of its containers. */
 export function eventSubject(pod: Pod, container?: string): EventSubject {

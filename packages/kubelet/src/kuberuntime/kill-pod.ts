@@ -1,9 +1,9 @@
 import { errorMessage, isNotFound, sleep } from '@podwright/base';
 import { allContainers, type Pod } from '../api/types.ts';
 import { sidecarsOf } from './compute-pod-actions.ts';
-import { eventSubject, type KuberuntimeDependencies } from './dependencies.ts';
+import { eventSubject, type KuberuntimeDependencies, podAddresses } from './dependencies.ts';
 import { type KillRequest, killContainer } from './kill-container.ts';
-import { podIps, type RuntimeContainer, type RuntimePodStatus, runningContainers } from './runtime-pod.ts';
+import { type RuntimeContainer, type RuntimePodStatus, runningContainers } from './runtime-pod.ts';
 import type { StepResult } from './sync-result.ts';
 
 export type KillPodRequest = {
@@ -33,6 +33,7 @@ async function killContainers(
   signal: AbortSignal,
 ): Promise<StepResult[]> {
   const running = runningContainers(request.status);
+  const addresses = podAddresses(deps, request.pod, request.status);
   const order = terminationOrder(request.pod, running);
   const ended = new Map(running.map(({ id }) => [id, Promise.withResolvers<void>()]));
   return Promise.all(
@@ -40,7 +41,7 @@ async function killContainers(
       const before = order(container).map((id) => ended.get(id)!.promise);
       const step: StepResult = { action: 'KillContainer', target: container.name };
       try {
-        await killContainer(deps, killRequest(request, container, before), signal);
+        await killContainer(deps, { ...killRequest(request, container, before), podIps: addresses }, signal);
         return step;
       } catch (error) {
         signal.throwIfAborted();
@@ -52,7 +53,11 @@ async function killContainers(
   );
 }
 
-function killRequest(request: KillPodRequest, container: RuntimeContainer, before: Promise<void>[]): KillRequest {
+function killRequest(
+  request: KillPodRequest,
+  container: RuntimeContainer,
+  before: Promise<void>[],
+): Omit<KillRequest, 'podIps'> {
   const spec = allContainers(request.pod.spec).find(({ name }) => name === container.name);
   return {
     pod: request.pod,
@@ -61,7 +66,6 @@ function killRequest(request: KillPodRequest, container: RuntimeContainer, befor
     name: container.name,
     gracePeriodSeconds: request.gracePeriodSeconds,
     recordedGraceSeconds: container.terminationGracePeriodSeconds,
-    podIps: podIps(request.status),
     waitForTurn:
       before.length === 0
         ? undefined

@@ -154,8 +154,11 @@ export class RuntimePodReader {
   }
 }
 
-function newestFirst(a: { createdAt: bigint }, b: { createdAt: bigint }): number {
-  return a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0;
+type Dated = { createdAt: bigint; metadata?: { attempt: number } };
+
+function newestFirst(a: Dated, b: Dated): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
+  return (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
 }
 
 function sandboxFacts(sandbox: PodSandbox | PodSandboxStatus) {

@@ -9,11 +9,11 @@ import { allContainers, type Container, isSidecar, type Pod } from '../api/types
 import type { ImageOutcome } from '../images/image-manager.ts';
 import type { PodActions } from './compute-pod-actions.ts';
 import { delayRestart } from './crash-backoff.ts';
-import { describePod, eventSubject, type KuberuntimeDependencies } from './dependencies.ts';
+import { describePod, eventSubject, type KuberuntimeDependencies, podAddresses } from './dependencies.ts';
 import { killContainer } from './kill-container.ts';
 import { killPod } from './kill-pod.ts';
 import { createSandbox, makeSandboxConfig, runtimeHandler, sandboxIps } from './pod-sandbox.ts';
-import { latestContainer, podIps, type RuntimePodStatus, runningContainers } from './runtime-pod.ts';
+import { latestContainer, type RuntimePodStatus, runningContainers } from './runtime-pod.ts';
 import { beginContainer, type SandboxInUse, type StartRequest } from './start-container.ts';
 import type { StepResult, SyncAction, SyncResult } from './sync-result.ts';
 
@@ -21,8 +21,6 @@ export type SyncPodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
   plan: PodActions;
-  /** Addresses of the node, for pods in its network. */
-  hostIps: string[];
 };
 
 /** What a sync carries through its steps. */
@@ -72,12 +70,13 @@ async function stopPod(sync: Sync): Promise<void> {
 }
 
 async function stopContainers({ deps, pod, status, plan, result, signal }: Sync): Promise<void> {
+  const addresses = podAddresses(deps, pod, status);
   const steps = await Promise.all(
     plan.containersToKill.map(async ({ id, name, reason, message }): Promise<StepResult> => {
       const spec = allContainers(pod.spec).find((container) => container.name === name);
       const step: StepResult = { action: 'KillContainer', target: name };
       try {
-        await killContainer(deps, { pod, spec, id, name, reason, message, podIps: podIps(status) }, signal);
+        await killContainer(deps, { pod, spec, id, name, reason, message, podIps: addresses }, signal);
         return step;
       } catch (error) {
         signal.throwIfAborted();
@@ -144,16 +143,15 @@ function handlerOrDefault({ deps, pod }: Sync): string {
 }
 
 async function useSandbox(sync: Sync, config: SandboxInUse['config']): Promise<SandboxInUse | undefined> {
-  const { deps, pod, plan, status, hostIps, result, signal } = sync;
-  const addresses = (ips: string[]) => (pod.spec.hostNetwork ? hostIps : ips);
-  if (!plan.createSandbox) return { id: plan.sandboxId!, config, podIps: addresses(podIps(status)) };
+  const { deps, pod, plan, status, result, signal } = sync;
+  if (!plan.createSandbox) return { id: plan.sandboxId!, config, podIps: podAddresses(deps, pod, status) };
   result.changed = true;
   let id = '';
   try {
     id = await deps.tracer.span(pod.metadata.uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
-    const ips = pod.spec.hostNetwork ? [] : await sandboxIps(deps, id, signal);
+    const ips = pod.spec.hostNetwork ? deps.hostIps() : await sandboxIps(deps, id, signal);
     result.steps.push({ action: 'CreatePodSandbox', target: id });
-    return { id, config, podIps: addresses(ips) };
+    return { id, config, podIps: ips };
   } catch (error) {
     signal.throwIfAborted();
     const message = errorMessage(error);

@@ -2,11 +2,11 @@
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import { type Pod, type PodStatus, podFullName } from '../api/types.ts';
 import { computePodActions, describePodActions, isEmptyPlan } from '../kuberuntime/compute-pod-actions.ts';
-import { eventSubject, type KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
+import { eventSubject, type KuberuntimeDependencies, podAddresses } from '../kuberuntime/dependencies.ts';
 import { killPod } from '../kuberuntime/kill-pod.ts';
 import { podIdentity } from '../kuberuntime/labels.ts';
 import { removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
-import { isStopped, podIps, type RuntimePodStatus, runningContainers } from '../kuberuntime/runtime-pod.ts';
+import { isStopped, type RuntimePodStatus, runningContainers } from '../kuberuntime/runtime-pod.ts';
 import { syncPod } from '../kuberuntime/sync-pod.ts';
 import { failedSteps, type SyncResult, type WaitingReason } from '../kuberuntime/sync-result.ts';
 import type { Pleg } from '../pleg/pleg.ts';
@@ -26,8 +26,6 @@ export type PodSyncerDependencies = {
   probes: PodProbes;
   cgroups: PodCgroups;
   logger: Logger;
-  /** Addresses of the node, primary first. */
-  hostIps: () => string[];
   /** Why a pod that has not run yet may not run here. */
   refuse: (pod: Pod) => WaitingReason | undefined;
 };
@@ -49,7 +47,7 @@ export class PodSyncer implements PodSteps {
     if (before.ended) return { ended: true };
     const verdict = this.#verdict(pod, status, before.status);
     if (verdict !== undefined) return { ended: true, verdict };
-    this.#deps.probes.update(pod, status, podIps(status));
+    this.#deps.probes.update(pod, status, podAddresses(this.#deps.runtime, pod, status));
     const probes = {
       liveness: (id: string) => this.#deps.probes.liveness.get(id),
       startup: (id: string) => this.#deps.probes.startup.get(id),
@@ -60,7 +58,7 @@ export class PodSyncer implements PodSteps {
     await (isEmptyPlan(plan) ? makeReady() : this.#deps.runtime.tracer.span(uid, 'cgroup and volumes', makeReady));
     if (isEmptyPlan(plan)) return { ended: false, retryAtMs: deadlineMs(pod, before.status) };
     this.#deps.logger.debug({ pod: podFullName(pod), uid, plan: describePodActions(plan) }, 'syncing the pod');
-    return this.#act(pod, { status, plan, hostIps: this.#deps.hostIps() }, signal);
+    return this.#act(pod, { status, plan }, signal);
   }
 
   async #act(pod: Pod, request: Omit<Parameters<typeof syncPod>[1], 'pod'>, signal: AbortSignal): Promise<SyncOutcome> {
@@ -73,7 +71,7 @@ export class PodSyncer implements PodSteps {
     }
     reasons.record(pod.metadata.uid, result);
     const after = result.changed ? await this.#look(pod) : request.status;
-    this.#deps.probes.update(pod, after, podIps(after));
+    this.#deps.probes.update(pod, after, podAddresses(runtime, pod, after));
     const { status } = this.#report(pod, after, {});
     return { ended: false, ...whenToRetry(result, deadlineMs(pod, status)) };
   }
@@ -171,7 +169,7 @@ export class PodSyncer implements PodSteps {
     runtime: RuntimePodStatus,
     how: { verdict?: WaitingReason; terminal?: boolean },
   ): { status: PodStatus; ended: boolean } {
-    const { statuses, reasons, probes, hostIps } = this.#deps;
+    const { statuses, reasons, probes } = this.#deps;
     const { uid } = pod.metadata;
     const { status, ended } = generatePodStatus({
       pod,
@@ -182,7 +180,7 @@ export class PodSyncer implements PodSteps {
       startup: (id) => probes.startup.get(id),
       verdict: how.verdict,
       terminal: how.terminal === true,
-      hostIps: hostIps(),
+      hostIps: this.#deps.runtime.hostIps(),
       nowMs: Date.now(),
     });
     statuses.set(pod, status);
