@@ -34,7 +34,7 @@ export function kubeletOptionsOf(
       maxMs: kubelet.max_container_restart_period_seconds * 1000,
     },
     containerLog: {
-      maxSizeBytes: Number(quantityValue(kubelet.container_log_max_size).value()),
+      maxSizeBytes: Number(quantityValue(kubelet.container_log_max_size)),
       maxFiles: kubelet.container_log_max_files,
     },
   };

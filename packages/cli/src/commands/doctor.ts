@@ -1,0 +1,113 @@
+import { styleText } from 'node:util';
+import { errorCode } from '@podwright/base';
+import { type HostAbilities, probeHost } from '@podwright/runtime';
+import { NodeClient } from '../client/node-client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type OutputFormat, printAs } from '../output/format.ts';
+
+export type DoctorOptions = { output: OutputFormat };
+
+/** One line of the report: `fix` says what to do about what is not well. */
+type Finding = { what: string; level: 'ok' | 'note' | 'missing'; words: string; fix?: string };
+
+const MARKS = { ok: ['ok', 'green'], note: ['note', 'yellow'], missing: ['MISSING', 'red'] } as const;
+const PLUGINS = ['bridge', 'host-local', 'portmap'];
+
+/** `podwright doctor`: exit code 1 if something that pods need is missing. */
+export async function doctor({ config }: CommandContext, options: DoctorOptions): Promise<number> {
+  const root = process.getuid?.() === 0;
+  const findings: Finding[] = [rootFinding(root), await nodeFinding(config.apiSocket)];
+  if (root) {
+    const abilities = await probeHost({
+      state: config.state,
+      cgroupParent: config.cgroup_parent,
+      ociRuntime: config.runtime.oci_runtime,
+      conmon: config.runtime.conmon,
+      cniBinDirs: config.network.cni_bin_dirs,
+    });
+    findings.push(...hostFindings(abilities, config.network.cni_bin_dirs));
+  }
+  printAs(options.output, findings, () => findings.map(line).join('\n'));
+  return findings.some(({ level }) => level === 'missing') ? 1 : 0;
+}
+
+function line({ what, level, words, fix }: Finding): string {
+  const [mark, colour] = MARKS[level];
+  const head = `${styleText(colour, mark.padEnd(8), { stream: process.stdout })}${what.padEnd(14)}${words}`;
+  return fix === undefined ? head : `${head}\n${' '.repeat(22)}${fix}`;
+}
+
+function rootFinding(root: boolean): Finding {
+  if (root) return { what: 'root', level: 'ok', words: 'yes' };
+  return {
+    what: 'root',
+    level: 'missing',
+    words: 'no: namespaces, mounts, cgroups and networks need it',
+    fix: 'call podwright with sudo',
+  };
+}
+
+async function nodeFinding(socket: string): Promise<Finding> {
+  try {
+    const { name, pid, runtime } = await new NodeClient(socket).node();
+    return { what: 'node', level: 'ok', words: `${name}, process ${pid}, on ${runtime.name} ${runtime.version}` };
+  } catch (error) {
+    if (errorCode(error) === 'permission_denied')
+      return { what: 'node', level: 'note', words: `${socket} is for root only` };
+    return { what: 'node', level: 'note', words: 'not running', fix: "'podwright run FILE' starts one" };
+  }
+}
+
+function hostFindings(abilities: HostAbilities, cniBinDirs: string[]): Finding[] {
+  const { kernel, cgroups, conmon } = abilities;
+  return [
+    {
+      what: 'cgroups',
+      level: 'ok',
+      words: `${cgroups.mode}: ${cgroups.trees.flatMap(({ controllers }) => controllers).join(', ')}`,
+    },
+    ...ociFindings(abilities),
+    program('conmon', conmon && `${conmon.version} (${conmon.path})`, 'apt-get install conmon'),
+    pluginFinding(abilities, cniBinDirs),
+    {
+      what: 'seccomp',
+      level: kernel.seccomp ? 'ok' : 'note',
+      words: kernel.seccomp ? 'yes' : 'not in this kernel: profiles have no effect',
+    },
+    { what: 'AppArmor', level: 'ok', words: kernel.apparmor ? 'yes' : 'not in this kernel' },
+    { what: 'SELinux', level: 'ok', words: kernel.selinux ? 'yes' : 'off' },
+  ];
+}
+
+function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {
+  const findings = ociRuntimes.map((runtime): Finding => {
+    if (!runtime.works)
+      return { what: runtime.name, level: 'note', words: `${runtime.version}, does not work here: ${runtime.reason}` };
+    const how = runtime.wrapped ? ', in a mount namespace without the unified cgroup tree' : '';
+    return { what: runtime.name, level: 'ok', words: `${runtime.version}${how}` };
+  });
+  if (ociRuntimes.some(({ works }) => works)) return findings;
+  return [
+    ...findings,
+    { what: 'OCI runtime', level: 'missing', words: 'none that works', fix: 'apt-get install runc' },
+  ];
+}
+
+function program(what: string, found: string | undefined, fix: string): Finding {
+  return found === undefined
+    ? { what, level: 'missing', words: 'not found', fix }
+    : { what, level: 'ok', words: found };
+}
+
+function pluginFinding({ cniPlugins }: HostAbilities, searched: string[]): Finding {
+  const found = new Set(cniPlugins.flatMap(({ plugins }) => plugins));
+  const lacking = PLUGINS.filter((plugin) => !found.has(plugin));
+  const places = cniPlugins.map(({ directory }) => directory).join(', ');
+  if (lacking.length === 0) return { what: 'CNI plugins', level: 'ok', words: `in ${places}` };
+  return {
+    what: 'CNI plugins',
+    level: 'missing',
+    words: `${lacking.join(', ')} not in ${searched.join(', ')}`,
+    fix: 'apt-get install containernetworking-plugins',
+  };
+}
