@@ -17,8 +17,11 @@ export class TransferTracker {
     this.#publish();
   }
 
-  /** The blobs are known now, and the downloads begin. */
+  /** The blobs are known now, and the downloads begin; the figures of what came before (a file's other images) end. */
   startDownloads(blobs: { digest: string; size: number }[], layersTotal: number): void {
+    this.#bytes.clear();
+    this.#progress.doneBytes = 0;
+    this.#progress.layersDone = 0;
     const sizes = new Map(blobs.map(({ digest, size }) => [digest, size]));
     this.#progress.totalBytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
     this.#progress.layersTotal = layersTotal;
