@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RuntimeContainer, RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import { findGarbage } from './dead-containers.ts';
+import { bytesToFree, type ImageRecord, imagesToRemove } from './image-garbage.ts';
+
+/** Containers as `name@createdAt:state`, newest first; the sandbox is the pod's newest unless one is named. */
+function podOf(containers: string[], sandboxes: [string, boolean][] = [['s1', true]]): RuntimePodStatus {
+  return {
+    pod: { name: 'p', namespace: 'd', uid: 'u' },
+    sandboxes: sandboxes.map(([id, ready]) => ({ id, ready, attempt: 0, createdAtMs: 0, hostNetwork: false, ips: [] })),
+    containers: containers.map((text) => {
+      const [id = '', state = '', sandboxId = 's1'] = text.split(':');
+      const [name = '', created = ''] = id.split('@');
+      return { id, name, state, sandboxId, createdAtMs: Number(created) } as RuntimeContainer;
+    }),
+  };
+}
+
+function check(
+  pod: RuntimePodStatus,
+  maxContainers: number,
+  expected: { containers: string[]; sandboxes?: string[] },
+): void {
+  const { containers, sandboxIds } = findGarbage([pod], { maxPerContainer: 1, maxContainers });
+  assert.deepEqual(
+    { containers: containers.map(({ id }) => id), sandboxes: sandboxIds },
+    { sandboxes: [], ...expected },
+  );
+}
+
+test('of each container the newest and one dead one before it are kept', () => {
+  check(podOf(['a@3:running', 'a@2:exited', 'a@1:exited']), -1, { containers: ['a@1'] });
+  check(podOf(['a@2:exited', 'a@1:exited', 'b@1:exited']), -1, { containers: [] });
+});
+
+test('over the limit of all, the oldest go, but never the newest of a name', () => {
+  check(podOf(['a@4:running', 'a@3:exited', 'b@2:exited', 'b@1:exited']), 1, { containers: ['b@1'] });
+  check(podOf(['a@4:exited', 'a@3:exited', 'b@2:exited', 'b@1:exited']), 0, { containers: ['b@1', 'a@3'] });
+});
+
+test('what runs or may run is never garbage', () => {
+  check(podOf(['a@3:running', 'a@2:running', 'a@1:unknown']), 0, { containers: [] });
+});
+
+test('an old sandbox goes when nothing that stays was in it', () => {
+  const both: [string, boolean][] = [
+    ['s1', true],
+    ['s0', false],
+  ];
+  check(podOf(['a@2:running'], both), -1, { containers: [], sandboxes: ['s0'] });
+  check(podOf(['a@2:running', 'a@1:exited:s0'], both), -1, { containers: [] });
+  check(podOf(['a@3:running', 'a@2:exited', 'a@1:exited:s0'], both), -1, { containers: ['a@1'], sandboxes: ['s0'] });
+  check(podOf([], [['s1', false]]), -1, { containers: [] });
+});
+
+test('images are removed only when the disk is fuller than the high threshold, down to the low one', () => {
+  const policy = { highThresholdPercent: 85, lowThresholdPercent: 80, minAgeMs: 0 };
+  assert.equal(bytesToFree({ capacityBytes: 1000n, availableBytes: 200n }, policy), 0n);
+  assert.equal(bytesToFree({ capacityBytes: 1000n, availableBytes: 100n }, policy), 100n);
+  assert.equal(bytesToFree({ capacityBytes: 0n, availableBytes: 0n }, policy), 0n);
+});
+
+test('the images that were used longest ago go first, and used, pinned and new ones never', () => {
+  const image = (id: string, rest: Partial<ImageRecord> = {}): ImageRecord => ({
+    id,
+    sizeBytes: 10n,
+    pinned: false,
+    firstSeenMs: 0,
+    lastUsedMs: 0,
+    ...rest,
+  });
+  const images = [
+    image('late', { lastUsedMs: 9 }),
+    image('early', { lastUsedMs: 1 }),
+    image('pinned', { pinned: true }),
+    image('used'),
+    image('new', { firstSeenMs: 950 }),
+  ];
+  const choose = (bytes: bigint) =>
+    imagesToRemove(images, bytes, { inUse: new Set(['used']), minAgeMs: 100, nowMs: 1000 });
+  assert.deepEqual(choose(5n), ['early']);
+  assert.deepEqual(choose(500n), ['early', 'late']);
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseImageReference, withDefaultTag } from './image-reference.ts';
+import { credentialsFor, parseDockerConfig } from './keyring.ts';
+import { decidePull } from './pull-decision.ts';
+import { PullQueue } from './pull-queue.ts';
+
+test('image names are read as Docker reads them', () => {
+  const digest = `sha256:${'a'.repeat(64)}`;
+  const table: [string, string, string, string, string][] = [
+    ['nginx', 'docker.io', 'library/nginx', '', ''],
+    ['nginx:1.27', 'docker.io', 'library/nginx', '1.27', ''],
+    ['team/app', 'docker.io', 'team/app', '', ''],
+    ['index.docker.io/nginx', 'docker.io', 'library/nginx', '', ''],
+    ['localhost/app:1', 'localhost', 'app', '1', ''],
+    ['registry.test:5000/a/b/c:v1', 'registry.test:5000', 'a/b/c', 'v1', ''],
+    [`registry.k8s.io/pause@${digest}`, 'registry.k8s.io', 'pause', '', digest],
+    [`nginx:1@${digest}`, 'docker.io', 'library/nginx', '1', digest],
+    ['[2001:db8::1]:5000/a', '[2001:db8::1]:5000', 'a', '', ''],
+  ];
+  for (const [text, registry, repository, tag, digestPart] of table) {
+    assert.deepEqual(parseImageReference(text), { registry, repository, tag, digest: digestPart }, text);
+  }
+});
+
+test('what is no image name is refused', () => {
+  const wrong = [
+    '',
+    'lower/UPPER',
+    'a//b',
+    'a:',
+    'a:-tag',
+    'a@sha256:xyz',
+    'a b',
+    '/a',
+    'a/',
+    `${'a'.repeat(300)}`,
+    'a@b@c',
+    'http://a/b',
+  ];
+  for (const text of wrong) assert.equal(parseImageReference(text), undefined, text);
+});
+
+test('a name without tag and digest means latest', () => {
+  const complete = (text: string) => withDefaultTag(text, parseImageReference(text)!);
+  assert.equal(complete('nginx'), 'nginx:latest');
+  assert.equal(complete('localhost:5000/nginx'), 'localhost:5000/nginx:latest');
+  assert.equal(complete('nginx:1'), 'nginx:1');
+});
+
+test('the pull policy decides', () => {
+  assert.equal(decidePull('Always', true), 'pull');
+  assert.equal(decidePull('IfNotPresent', true), 'use');
+  assert.equal(decidePull('IfNotPresent', false), 'pull');
+  assert.equal(decidePull('Never', true), 'use');
+  assert.equal(decidePull('Never', false), 'refuse');
+});
+
+function usersFor(image: string, servers: string[]): string[] {
+  const auths = Object.fromEntries(servers.map((server) => [server, { auth: btoa(`${server}:secret`) }]));
+  const entries = parseDockerConfig(JSON.stringify({ auths }));
+  return credentialsFor(parseImageReference(image)!, entries).map(({ username }) => username);
+}
+
+test('credentials hold for their registry, path and host pattern, the most particular first', () => {
+  assert.deepEqual(usersFor('nginx', ['https://index.docker.io/v1/', 'other.test']), ['https']); // btoa splits at the first colon
+  assert.deepEqual(usersFor('r.test/team/app', ['r.test', 'r.test/team', 'r.test/te', 'r.test/other']), [
+    'r.test/team',
+    'r.test',
+  ]);
+  assert.deepEqual(usersFor('a.r.test/x', ['*.r.test', '*.test', 'r.test']), ['*.r.test']);
+  assert.deepEqual(usersFor('r.test:5000/x', ['r.test']), []);
+});
+
+test('a docker configuration holds names and passwords, tokens, or makes no sense', () => {
+  const text = JSON.stringify({
+    auths: { a: { username: 'u', password: 'p' }, b: { identitytoken: 't' }, c: { auth: '' }, d: 'x' },
+  });
+  const found = parseDockerConfig(text).map(({ pattern, credential }) => [
+    pattern,
+    credential.username,
+    credential.password,
+  ]);
+  assert.deepEqual(found, [
+    ['a', 'u', 'p'],
+    ['b', '', ''],
+  ]);
+  assert.deepEqual(
+    parseDockerConfig('{"r.test": {"username": "old", "password": "p"}}')[0]!.credential.username,
+    'old',
+  );
+  assert.throws(() => parseDockerConfig('{'));
+});
+
+test('pulls wait for their turn: so many at once, and so many a second after the burst', async () => {
+  const signal = new AbortController().signal;
+  let running = 0;
+  let most = 0;
+  const pull = async () => {
+    most = Math.max(most, ++running);
+    await new Promise(setImmediate);
+    running--;
+  };
+  const narrow = new PullQueue({ maxParallel: 2, qps: 0, burst: 0 });
+  await Promise.all(Array.from({ length: 6 }, () => narrow.run(pull, signal)));
+  assert.equal(most, 2);
+  const slow = new PullQueue({ maxParallel: 0, qps: 100, burst: 2 });
+  const startedAtMs = performance.now();
+  await Promise.all(Array.from({ length: 5 }, () => slow.run(pull, signal)));
+  assert.ok(performance.now() - startedAtMs >= 25, 'three of five wait 10 ms more each');
+});

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger, sleep, waitFor } from '@podwright/base';
+import type { Pod } from '../api/types.ts';
+import { type PodEnd, type PodSteps, PodWorkers, type SyncOutcome } from './pod-workers.ts';
+
+function podOf(uid: string, name = 'web', image = '1'): Pod {
+  const metadata = { name, namespace: 'default', uid };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [{ name: 'app', image }] } };
+}
+
+/** Steps that write down what they do. A sync can be held until it is released or aborted. */
+class RecordedSteps implements PodSteps {
+  readonly log: string[] = [];
+  held: Promise<void> | undefined;
+  outcome: () => SyncOutcome = () => ({ ended: false });
+  terminateFailures = 0;
+
+  async sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome> {
+    this.log.push(`sync ${pod.metadata.uid} ${pod.spec.containers[0]!.image}`);
+    if (this.held !== undefined) await Promise.race([this.held, sleep(5000, signal)]);
+    return this.outcome();
+  }
+
+  async terminate(pod: Pod, { gracePeriodSeconds }: PodEnd, signal: AbortSignal): Promise<void> {
+    this.log.push(`terminate ${pod.metadata.uid} ${gracePeriodSeconds ?? 'default'}`);
+    if (this.terminateFailures-- > 0) throw new Error('does not stop');
+    signal.throwIfAborted();
+  }
+
+  async finish({ metadata }: Pod): Promise<void> {
+    this.log.push(`finish ${metadata.uid}`);
+  }
+
+  async remove({ metadata }: Pod): Promise<void> {
+    this.log.push(`remove ${metadata.uid}`);
+  }
+}
+
+function workersOf(steps: PodSteps, resyncPeriodMs = 60_000): PodWorkers {
+  return new PodWorkers({ steps, logger: silentLogger, resyncPeriodMs, errorBackoff: { initialMs: 5, maxMs: 20 } });
+}
+
+const until = (holds: () => boolean) =>
+  waitFor(() => holds() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+
+test('while a worker is busy, what it is told is done in one go afterwards: the latest wins', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  const hold = Promise.withResolvers<void>();
+  steps.held = hold.promise;
+  workers.update(podOf('a'));
+  for (const image of ['2', '3', '4']) workers.update(podOf('a', 'web', image));
+  steps.held = undefined;
+  hold.resolve();
+  await until(() => steps.log.length === 2);
+  assert.deepEqual(steps.log, ['sync a 1', 'sync a 4']);
+  await workers.stop();
+});
+
+test('a pod that ends by itself is terminated and finished, but stays until it is removed', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  steps.outcome = () => ({ ended: true });
+  workers.update(podOf('a'));
+  await until(() => steps.log.includes('finish a'));
+  assert.equal(workers.phaseOf('a'), 'terminated');
+  workers.update(podOf('a', 'web', '2'));
+  await workers.end(podOf('a'), { remove: true });
+  assert.deepEqual(steps.log, ['sync a 1', 'terminate a default', 'finish a', 'remove a']);
+  assert.equal(workers.has('a'), false);
+});
+
+test('ending a pod aborts its sync, and a stop that fails is tried again', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  steps.held = new Promise(() => undefined);
+  steps.terminateFailures = 2;
+  workers.update(podOf('a'));
+  await workers.end(podOf('a'), { gracePeriodSeconds: 3, remove: true });
+  assert.deepEqual(steps.log, ['sync a 1', 'terminate a 3', 'terminate a 3', 'terminate a 3', 'finish a', 'remove a']);
+});
+
+test('the shorter of two grace periods holds', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  workers.update(podOf('a'));
+  void workers.end(podOf('a'), { gracePeriodSeconds: 30, remove: true });
+  await workers.end(podOf('a'), { gracePeriodSeconds: 1, remove: true });
+  assert.ok(steps.log.includes('terminate a 1'));
+});
+
+test('a pod of a name that is taken begins when the other one is gone', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  workers.update(podOf('a'));
+  await until(() => steps.log.length === 1);
+  const gone = workers.end(podOf('a'), { remove: true });
+  workers.update(podOf('b'));
+  assert.equal(workers.phaseOf('b'), 'waiting');
+  await gone;
+  await until(() => steps.log.includes('sync b 1'));
+  assert.deepEqual(steps.log.slice(-2), ['remove a', 'sync b 1']);
+  await workers.stop();
+});
+
+test('a pod that comes back while it is being removed begins anew', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  workers.update(podOf('a'));
+  void workers.end(podOf('a'), { remove: true });
+  workers.update(podOf('a', 'web', '2'));
+  await until(() => steps.log.includes('sync a 2'));
+  assert.ok(steps.log.indexOf('remove a') < steps.log.indexOf('sync a 2'));
+  await workers.stop();
+});
+
+test('a pod that never began is removed without being terminated', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  workers.update(podOf('a'));
+  workers.update(podOf('b'));
+  await workers.end(podOf('b'), { remove: true });
+  assert.deepEqual(
+    steps.log.filter((line) => line.includes(' b')),
+    ['remove b'],
+  );
+  await workers.stop();
+});
+
+test('a sync is repeated when its retry time has come, and after the resync period', async () => {
+  const steps = new RecordedSteps();
+  let retry = true;
+  steps.outcome = () => {
+    const outcome = { ended: false, retryAtMs: retry ? Date.now() + 20 : undefined };
+    retry = false;
+    return outcome;
+  };
+  const workers = workersOf(steps, 40);
+  const startedAtMs = performance.now();
+  workers.update(podOf('a'));
+  await until(() => steps.log.length === 3);
+  assert.ok(performance.now() - startedAtMs >= 55);
+  await workers.stop();
+});
+
+test('after a failed sync a notice waits, so that a step that causes notices cannot spin', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  steps.outcome = () => {
+    workers.notice('a');
+    return { ended: false, failed: true };
+  };
+  workers.update(podOf('a'));
+  await sleep(60);
+  assert.ok(steps.log.length <= 12, `${steps.log.length} syncs`);
+  await workers.stop();
+});
+
+test('no step begins after the workers were stopped', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  steps.held = new Promise(() => undefined);
+  workers.update(podOf('a'));
+  await workers.stop();
+  workers.retry('a');
+  assert.deepEqual(steps.log, ['sync a 1']);
+});

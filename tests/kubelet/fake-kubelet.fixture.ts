@@ -1,0 +1,144 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger, waitFor, withTimeout } from '@podwright/base';
+import { FakeRuntime } from '@podwright/cri/testing';
+import {
+  assembleKubelet,
+  decodeManifest,
+  type KubeletHandle,
+  type KubeletOptions,
+  kubeletOptions,
+  LocalObjects,
+  type Pod,
+  PodConfig,
+} from '@podwright/kubelet';
+import { ProbeResults } from '../../packages/kubelet/src/prober/probe-results.ts';
+
+/** Long enough for a busy machine; nothing here waits that long when it works. */
+const patienceMs = 10_000;
+
+/** A kubelet on a runtime in memory, with manifests given as text. */
+export type FakeKubelet = {
+  runtime: FakeRuntime;
+  handle: KubeletHandle;
+  liveness: ProbeResults;
+  /** Ids of volumes that are mounted, by pod. */
+  mounted: Set<string>;
+  /** From now on the manifest directory holds exactly this. */
+  apply: (manifest: string) => void;
+  /** The pod with that name, once `holds` does. */
+  pod: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
+  until: (what: string, holds: () => boolean) => Promise<void>;
+  /** Reasons of the events of a pod, in order. */
+  reasons: (name: string) => string[];
+  /** Stops the kubelet and starts another one on the same runtime, with what is applied at that time. */
+  restart: () => Promise<void>;
+  close: () => Promise<void>;
+};
+
+export async function startFakeKubelet(
+  options: Partial<KubeletOptions> & { runtime?: FakeRuntime; manifest?: string } = {},
+): Promise<FakeKubelet> {
+  const { runtime = new FakeRuntime({ images: ['busybox:1'] }), manifest = '', ...given } = options;
+  const scratch = mkdtempSync(join(tmpdir(), 'pwk-fake-'));
+  const kubelet = kubeletOptions({
+    manifestDir: join(scratch, 'manifests'),
+    runtimeEndpoint: '/none',
+    nodeName: 'node',
+    logger: silentLogger,
+    rootDir: scratch,
+    podLogsDir: join(scratch, 'logs'),
+    cgroupRoot: '',
+    nodeIp: '192.0.2.1',
+    relist: { periodMs: 50, eventedPeriodMs: 1000 },
+    crashLoopBackoff: { initialMs: 100, maxMs: 400 },
+    ...given,
+  });
+  const config: { current?: PodConfig; text: string } = { text: manifest };
+  const liveness = new ProbeResults();
+  const mounted = new Set<string>();
+  const start = () => assembleKubelet(kubelet, runtime.client, () => fakeRooms({ config, liveness, mounted }));
+  const fake: FakeKubelet = {
+    runtime,
+    handle: await start(),
+    liveness,
+    mounted,
+    apply: (text) => {
+      config.text = text;
+      config.current!.set('file', snapshot(text));
+    },
+    pod: async (name, holds) => {
+      const find = () => fake.handle.pods().find((pod) => pod.metadata.name === name && holds(pod));
+      using signal = withTimeout(undefined, patienceMs, `wait for pod ${name}`);
+      return await waitFor(find, { intervalMs: 2, signal });
+    },
+    until: async (what, holds) => {
+      using signal = withTimeout(undefined, patienceMs, what);
+      await waitFor(() => holds() || undefined, { intervalMs: 2, signal });
+    },
+    reasons: (name) =>
+      fake.handle.events().flatMap(({ involvedObject, reason }) => (involvedObject.name === name ? [reason] : [])),
+    restart: async () => {
+      await fake.handle.close();
+      fake.handle = await start();
+      await fake.handle.ready;
+    },
+    close: async () => {
+      await fake.handle.close();
+      await rm(scratch, { recursive: true, force: true });
+    },
+  };
+  await fake.handle.ready;
+  return fake;
+}
+
+function snapshot(text: string) {
+  const { objects, errors } = decodeManifest(text, { file: 'test.yaml' });
+  if (text !== '' && errors.length > 0) throw new Error(errors.join('\n'));
+  return { objects, errors: [] };
+}
+
+type Shared = { config: { current?: PodConfig; text: string }; liveness: ProbeResults; mounted: Set<string> };
+
+function fakeRooms({ config, liveness, mounted }: Shared): ReturnType<Parameters<typeof assembleKubelet>[2]> {
+  const objects = new LocalObjects();
+  const none = new ProbeResults();
+  const ignore = () => undefined;
+  return {
+    objects,
+    volumes: {
+      mountForPod: async (pod) => {
+        mounted.add(pod.metadata.uid);
+        return new Map();
+      },
+      prepareSubPath: async () => '',
+      unmountForPod: async (uid) => void mounted.delete(uid),
+      removeOrphans: async () => [],
+    },
+    probes: {
+      liveness,
+      readiness: none,
+      startup: none,
+      update: ignore,
+      stopLiveness: ignore,
+      remove: ignore,
+      stop: ignore,
+    },
+    hooks: { run: async () => undefined },
+    prepare: async ({ container }) => ({
+      environment: [],
+      command: container.command ?? [],
+      args: container.args ?? [],
+      mounts: [],
+    }),
+    readEnd: async () => '',
+    startSources: (onUpdate) => {
+      config.current = new PodConfig({ sources: ['file'], nodeName: 'node', objects, logger: silentLogger });
+      config.current.set('file', snapshot(config.text));
+      const stop = config.current.onUpdate(onUpdate);
+      return { ready: Promise.resolve(), stop: async () => stop() };
+    },
+  };
+}
