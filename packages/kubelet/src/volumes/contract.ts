@@ -1,27 +1,33 @@
 import type { Pod } from '../api/types.ts';
 
 /** Host path of each volume of a pod, by the volume's name. */
-export type VolumePaths = Map<string, string>;
+export type VolumePaths = ReadonlyMap<string, string>;
 
-/** What the pod workers ask of the volumes. Calls for one pod come one at a time. */
+/** What the pod workers ask of the volumes. Calls for one pod may overlap; they are put in order. */
 export interface PodVolumes {
   /**
    * Brings every volume of the pod to its place and returns where. May be called again at any time (each sync does): what is
-   * mounted stays and changed content is brought up to date. Rejects with `failed_precondition` naming the volume that is not
+   * mounted stays and changed content is brought up to date. Rejects with `failed_precondition` naming each volume that is not
    * available yet (a missing ConfigMap, a wrong hostPath).
    */
   mountForPod(pod: Pod, signal: AbortSignal): Promise<VolumePaths>;
 
-  /** Host path for one `subPath` of a mounted volume, safe against symbolic links; released by `releaseSubPaths`. */
-  prepareSubPath(request: SubPathRequest, signal: AbortSignal): Promise<string>;
+  /** What the last `mountForPod` returned; empty before it. */
+  pathsOf(podUid: string): VolumePaths;
 
-  /** Releases the subpath mounts of a pod's container, once it is stopped for good or before it is created anew. */
-  releaseSubPaths(podUid: string, containerName: string): Promise<void>;
+  /**
+   * Host path for one `subPath` of a mounted volume, safe against symbolic links that containers make. Stays until
+   * `unmountForPod`, and is renewed when it is asked for again.
+   */
+  prepareSubPath(request: SubPathRequest, signal: AbortSignal): Promise<string>;
 
   /** Unmounts and removes all volumes of the pod and its subpaths. May be repeated; needs no pod object. */
   unmountForPod(podUid: string): Promise<void>;
 
-  /** Removes the directories of pods that are not in `keep`, unmounting what is left in them; returns their UIDs. */
+  /** Removes everything that the node keeps for the pod, volumes, hosts file and messages. May be repeated. */
+  removeForPod(podUid: string): Promise<void>;
+
+  /** Removes everything of pods that are not in `keep`; returns their UIDs. */
   removeOrphans(keep: ReadonlySet<string>): Promise<string[]>;
 }
 

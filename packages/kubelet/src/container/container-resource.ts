@@ -1,0 +1,27 @@
+import { quantityInUnitsOf } from '../api/quantity.ts';
+import type { Container, ResourceFieldSelector } from '../api/types.ts';
+
+/** What the node has for pods. Stands in for limits that a container does not set. */
+export type NodeAllocatable = { cpuMillis: bigint; memoryBytes: bigint; ephemeralStorageBytes: bigint };
+
+/** The text of `limits.cpu` and the like, in units of the divisor and rounded up. A request that is not set is 0. */
+export function containerResource(
+  container: Container,
+  ref: ResourceFieldSelector,
+  allocatable: NodeAllocatable,
+): string {
+  const dot = ref.resource.indexOf('.');
+  const list = ref.resource.slice(0, dot) as 'limits' | 'requests';
+  const name = ref.resource.slice(dot + 1);
+  const given = container.resources?.[list];
+  const amount = given !== undefined && Object.hasOwn(given, name) ? given[name]! : fallback(list, name, allocatable);
+  return quantityInUnitsOf(amount, ref.divisor ?? '1').toString();
+}
+
+function fallback(list: 'limits' | 'requests', name: string, allocatable: NodeAllocatable): string {
+  if (list === 'requests') return '0';
+  if (name === 'cpu') return `${allocatable.cpuMillis}m`;
+  if (name === 'memory') return allocatable.memoryBytes.toString();
+  if (name === 'ephemeral-storage') return allocatable.ephemeralStorageBytes.toString();
+  return '0';
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Container, LocalObject, Pod } from '../api/types.ts';
+import { LocalObjects } from '../config/local-objects.ts';
+import { makeEnvironment } from './environment.ts';
+
+const metadata = (name: string) => ({ name, namespace: 'default', uid: 'u' });
+const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
+
+function environment(fields: Partial<Container>, options: { spec?: object; podIps?: string[] } = {}): string[] {
+  const objects = new LocalObjects();
+  const stored: LocalObject[] = [
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('c'), data: { b: '2', a: '1', ref: '$(a)' } },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: metadata('s'),
+      data: { a: base64('s3cret'), raw: base64(Buffer.from([0xff])) },
+    },
+  ];
+  objects.replace(stored);
+  const container: Container = { name: 'web', image: 'i', ...fields };
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...metadata('p'), labels: { app: 'x' }, annotations: {} },
+    spec: { containers: [container], nodeName: 'n', ...options.spec },
+  };
+  const variables = makeEnvironment({
+    pod,
+    container,
+    objects,
+    podIps: options.podIps ?? ['10.0.0.2', 'fd00::2'],
+    hostIps: ['192.0.2.1'],
+    nodeAllocatable: { cpuMillis: 2000n, memoryBytes: 1n << 30n, ephemeralStorageBytes: 5n },
+  });
+  return variables.map(({ name, value }) => `${name}=${value}`);
+}
+
+test('variables refer to what stands before them, and the last of a name wins', () => {
+  const env = [
+    { name: 'A', value: '1' },
+    { name: 'B', value: '$(A)-$(C)-$$(A)' },
+    { name: 'C', value: '3' },
+    { name: 'A', value: '$(A)1' },
+    { name: 'NONE' },
+  ];
+  assert.deepEqual(environment({ env }), ['A=11', 'B=1-$(C)-$(A)', 'C=3', 'NONE=']);
+});
+
+test('envFrom comes first, sorted by key, later sources win, and env wins over all', () => {
+  const configMapRef = { name: 'c' };
+  assert.deepEqual(
+    environment({
+      envFrom: [{ configMapRef }, { secretRef: { name: 'none', optional: true } }, { prefix: 'P_', configMapRef }],
+      env: [
+        { name: 'a', value: 'own' },
+        { name: 'sum', value: '$(b)$(P_a)' },
+      ],
+    }),
+    ['a=own', 'b=2', 'ref=$(a)', 'P_a=1', 'P_b=2', 'P_ref=$(a)', 'sum=21'],
+  );
+});
+
+test('fields of the pod, its addresses and resources become values', () => {
+  const field = (fieldPath: string) => ({ name: fieldPath, valueFrom: { fieldRef: { fieldPath } } });
+  const resource = (name: string, resource: string, divisor?: string) => ({
+    name,
+    valueFrom: { resourceFieldRef: { resource, divisor } },
+  });
+  assert.deepEqual(
+    environment({
+      resources: { limits: { memory: '100Mi' }, requests: { cpu: '1500m' } },
+      env: [
+        ...['metadata.name', "metadata.labels['app']", "metadata.labels['none']", 'spec.nodeName', 'status.podIP'].map(
+          field,
+        ),
+        ...['status.podIPs', 'status.hostIP'].map(field),
+        resource('mem', 'limits.memory', '1Mi'),
+        resource('cpu', 'requests.cpu'),
+        resource('node', 'limits.cpu'),
+        resource('none', 'requests.memory'),
+      ],
+    }),
+    [
+      'metadata.name=p',
+      "metadata.labels['app']=x",
+      "metadata.labels['none']=",
+      'spec.nodeName=n',
+      'status.podIP=10.0.0.2',
+      'status.podIPs=10.0.0.2,fd00::2',
+      'status.hostIP=192.0.2.1',
+      'mem=100',
+      'cpu=2',
+      'node=2',
+      'none=0',
+    ],
+  );
+});
+
+test('a pod in the host network has the address of the host', () => {
+  const env = [{ name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }];
+  assert.deepEqual(environment({ env }, { spec: { hostNetwork: true }, podIps: [] }), ['IP=192.0.2.1']);
+});
+
+test('keys of ConfigMaps and Secrets become values, optional ones may be missing', () => {
+  const env = [
+    { name: 'A', valueFrom: { configMapKeyRef: { name: 'c', key: 'a' } } },
+    { name: 'S', valueFrom: { secretKeyRef: { name: 's', key: 'a' } } },
+    { name: 'X', valueFrom: { secretKeyRef: { name: 's', key: 'none', optional: true } } },
+    { name: 'Y', valueFrom: { configMapKeyRef: { name: 'none', key: 'a', optional: true } } },
+  ];
+  assert.deepEqual(environment({ env }), ['A=1', 'S=s3cret']);
+});
+
+test('what is missing is named', () => {
+  const table: [Partial<Container>, RegExp][] = [
+    [
+      { envFrom: [{ configMapRef: { name: 'none' } }] },
+      /environment of container web: ConfigMap default\/none not found/,
+    ],
+    [
+      { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'b' } } }] },
+      /Secret default\/s has no key "b"/,
+    ],
+    [{ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'raw' } } }] }, /is not text/],
+    [
+      { env: [{ name: 'A', valueFrom: { resourceFieldRef: { containerName: 'z', resource: 'limits.cpu' } } }] },
+      /no container "z"/,
+    ],
+  ];
+  for (const [fields, message] of table)
+    assert.throws(() => environment(fields), { code: 'failed_precondition', message });
+});

@@ -1,0 +1,106 @@
+import { isUtf8 } from 'node:buffer';
+import { PodwrightError } from '@podwright/base';
+import {
+  allContainers,
+  type Container,
+  type EnvFromSource,
+  type EnvVarSource,
+  type KeySelector,
+  type Pod,
+} from '../api/types.ts';
+import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
+import { containerResource, type NodeAllocatable } from './container-resource.ts';
+import type { EnvironmentVariable } from './contract.ts';
+import { expand } from './expansion.ts';
+import { type PodAddresses, podField } from './pod-fields.ts';
+
+/** What the environment of a container is made from. */
+export type EnvironmentInput = PodAddresses & {
+  pod: Pod;
+  container: Container;
+  objects: ObjectLookup;
+  nodeAllocatable: NodeAllocatable;
+};
+
+type SourceKind = 'ConfigMap' | 'Secret';
+
+/**
+ * The container's environment, one entry a name: `envFrom` in order, a later source wins, then `env`, which wins over it.
+ * A value may refer to what stands before it. Throws `failed_precondition` naming an object or key that is not there.
+ */
+export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] {
+  const variables = new Map<string, string>();
+  for (const source of input.container.envFrom ?? []) {
+    for (const [key, value] of entriesOf(input, source)) variables.set(`${source.prefix ?? ''}${key}`, value);
+  }
+  for (const { name, value, valueFrom } of input.container.env ?? []) {
+    const text = valueFrom === undefined ? expand(value ?? '', (key) => variables.get(key)) : resolve(input, valueFrom);
+    if (text !== undefined) variables.set(name, text);
+  }
+  return [...variables].map(([name, value]) => ({ name, value }));
+}
+
+/** Every key of the ConfigMap or Secret, sorted so that a restart gives the same environment. */
+function entriesOf(input: EnvironmentInput, source: EnvFromSource): [string, string][] {
+  const kind: SourceKind = source.configMapRef !== undefined ? 'ConfigMap' : 'Secret';
+  const ref = source.configMapRef ?? source.secretRef;
+  const object = ref === undefined ? undefined : find(input, kind, ref);
+  if (object === undefined) return [];
+  return Object.keys(object.data ?? {})
+    .sort()
+    .map((key) => [key, textOf(object, key)!]);
+}
+
+/** The value behind `valueFrom`; `undefined` if it is optional and not there. */
+function resolve(input: EnvironmentInput, source: EnvVarSource): string | undefined {
+  const { pod, container, nodeAllocatable } = input;
+  if (source.fieldRef !== undefined) return podField(pod, source.fieldRef.fieldPath, input);
+  if (source.resourceFieldRef !== undefined) {
+    const name = source.resourceFieldRef.containerName;
+    const of =
+      name === undefined || name === '' ? container : allContainers(pod.spec).find((other) => other.name === name);
+    if (of === undefined) throw missing(input, `there is no container "${name}" in the pod`);
+    return containerResource(of, source.resourceFieldRef, nodeAllocatable);
+  }
+  if (source.configMapKeyRef !== undefined) return keyValue(input, 'ConfigMap', source.configMapKeyRef);
+  if (source.secretKeyRef !== undefined) return keyValue(input, 'Secret', source.secretKeyRef);
+  return undefined;
+}
+
+function keyValue(input: EnvironmentInput, kind: SourceKind, ref: KeySelector): string | undefined {
+  const object = find(input, kind, ref);
+  if (object === undefined) return undefined;
+  const value = textOf(object, ref.key);
+  if (value === undefined && ref.optional !== true) {
+    throw missing(input, `${kind} ${object.metadata.namespace}/${ref.name} has no key "${ref.key}"`);
+  }
+  return value;
+}
+
+function find<K extends SourceKind>(
+  input: EnvironmentInput,
+  kind: K,
+  ref: { name: string; optional?: boolean },
+): LocalObjectOf<K> | undefined {
+  const { namespace } = input.pod.metadata;
+  const object = input.objects.get(kind, namespace, ref.name);
+  if (object === undefined && ref.optional !== true) throw missing(input, `${kind} ${namespace}/${ref.name} not found`);
+  return object;
+}
+
+function textOf(object: LocalObjectOf<SourceKind>, key: string): string | undefined {
+  if (object.data === undefined || !Object.hasOwn(object.data, key)) return undefined;
+  const text = object.data[key]!;
+  if (object.kind === 'ConfigMap') return text;
+  const bytes = Buffer.from(text, 'base64');
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const { namespace, name } = object.metadata;
+  throw new PodwrightError(
+    'failed_precondition',
+    `key "${key}" of Secret ${namespace}/${name} is not text, so it cannot be a variable; mount it as a volume`,
+  );
+}
+
+function missing({ container }: EnvironmentInput, what: string): PodwrightError {
+  return new PodwrightError('failed_precondition', `environment of container ${container.name}: ${what}`);
+}

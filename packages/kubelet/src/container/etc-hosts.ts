@@ -1,0 +1,45 @@
+import type { HostAlias, Pod } from '../api/types.ts';
+import { podHostname } from '../kuberuntime/pod-sandbox-config.ts';
+
+/** What every pod of its own network resolves: name by address, as the kubelet writes it. */
+const standardEntries = [
+  ['127.0.0.1', 'localhost'],
+  ['::1', 'localhost', 'ip6-localhost', 'ip6-loopback'],
+  ['fe00::0', 'ip6-localnet'],
+  ['fe00::0', 'ip6-mcastprefix'],
+  ['fe00::1', 'ip6-allnodes'],
+  ['fe00::2', 'ip6-allrouters'],
+];
+
+export type EtcHostsInput = {
+  pod: Pod;
+  podIps: string[];
+  clusterDomain: string;
+  /** The host's own /etc/hosts, for pods in its network. */
+  hostContent: string;
+};
+
+/** The content of a pod's /etc/hosts. */
+export function etcHosts({ pod, podIps, clusterDomain, hostContent }: EtcHostsInput): string {
+  const aliases = aliasLines(pod.spec.hostAliases ?? []);
+  if (pod.spec.hostNetwork === true) {
+    return `# Kubernetes-managed hosts file (host network).\n${hostContent}${aliases}`;
+  }
+  const names = ownNames(pod, clusterDomain);
+  const lines = [...standardEntries, ...podIps.map((ip) => [ip, ...names])].map((entry) => `${entry.join('\t')}\n`);
+  return `# Kubernetes-managed hosts file.\n${lines.join('')}${aliases}`;
+}
+
+/** The full name first, if the pod has one, then the short one. */
+function ownNames(pod: Pod, clusterDomain: string): string[] {
+  const short = podHostname({ ...pod, spec: { ...pod.spec, setHostnameAsFQDN: false } }, clusterDomain);
+  const { subdomain } = pod.spec;
+  if (subdomain === undefined || subdomain === '') return [short];
+  return [`${short}.${subdomain}.${pod.metadata.namespace}.svc.${clusterDomain}`, short];
+}
+
+function aliasLines(aliases: HostAlias[]): string {
+  if (aliases.length === 0) return '';
+  const lines = aliases.map(({ ip, hostnames }) => `${[ip, ...(hostnames ?? [])].join('\t')}\n`);
+  return `\n# Entries added by HostAliases.\n${lines.join('')}`;
+}

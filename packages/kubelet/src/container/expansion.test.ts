@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { expand } from './expansion.ts';
+
+const variables = new Map([
+  ['A', '1'],
+  ['B', '$(A)'],
+  ['EMPTY', ''],
+  ['odd name', 'x'],
+  ['$(A', 'y'],
+]);
+
+test('references are replaced once, escapes and unknown names stay', () => {
+  const table: [string, string][] = [
+    ['', ''],
+    ['$(A)', '1'],
+    ['x$(A)y$(A)', 'x1y1'],
+    ['$(B)', '$(A)'],
+    ['$(EMPTY)', ''],
+    ['$(odd name)', 'x'],
+    ['$(NONE)', '$(NONE)'],
+    ['$$(A)', '$(A)'],
+    ['$$$(A)', '$1'],
+    ['$$$$(A)', '$$(A)'],
+    ['$', '$'],
+    ['$$', '$'],
+    ['a$', 'a$'],
+    ['$A', '$A'],
+    ['$(A', '$(A'],
+    ['$(', '$('],
+    ['$()', '$()'],
+    ['$($(A))', 'y)'],
+    ['\n$(A)\n', '\n1\n'],
+  ];
+  for (const [text, expected] of table)
+    assert.equal(
+      expand(text, (name) => variables.get(name)),
+      expected,
+      text,
+    );
+});

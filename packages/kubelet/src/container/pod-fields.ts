@@ -1,0 +1,50 @@
+import type { Pod } from '../api/types.ts';
+import { parseSubscript } from '../api/validation/field-refs.ts';
+
+/** What `status.*` fields say: the pod's and the node's addresses, primary first. */
+export type PodAddresses = { podIps: string[]; hostIps: string[] };
+
+/** The text of a field of the pod for a variable or a file; `undefined` for a field that cannot be referred to. */
+export function podField(pod: Pod, fieldPath: string, { podIps, hostIps }: PodAddresses): string | undefined {
+  const subscript = parseSubscript(fieldPath);
+  if (subscript !== undefined) return ownValue(pod.metadata[subscript.map], subscript.key);
+  const ownIps = pod.spec.hostNetwork === true && podIps.length === 0 ? hostIps : podIps;
+  const { metadata, spec } = pod;
+  switch (fieldPath) {
+    case 'metadata.name':
+      return metadata.name;
+    case 'metadata.namespace':
+      return metadata.namespace;
+    case 'metadata.uid':
+      return metadata.uid;
+    case 'metadata.labels':
+      return formatMap(metadata.labels);
+    case 'metadata.annotations':
+      return formatMap(metadata.annotations);
+    case 'spec.nodeName':
+      return spec.nodeName ?? '';
+    case 'spec.serviceAccountName':
+      return spec.serviceAccountName ?? '';
+    case 'status.hostIP':
+      return hostIps[0] ?? '';
+    case 'status.hostIPs':
+      return hostIps.join(',');
+    case 'status.podIP':
+      return ownIps[0] ?? '';
+    case 'status.podIPs':
+      return ownIps.join(',');
+  }
+  return undefined;
+}
+
+function ownValue(map: Record<string, string> | undefined, key: string): string {
+  return map !== undefined && Object.hasOwn(map, key) ? map[key]! : '';
+}
+
+/** `key="value"` a line, sorted, values quoted, as the downward API has it. */
+function formatMap(map: Record<string, string> | undefined): string {
+  return Object.keys(map ?? {})
+    .sort()
+    .map((key) => `${key}=${JSON.stringify(map![key])}`)
+    .join('\n');
+}

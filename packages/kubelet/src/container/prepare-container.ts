@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, KeyedLock, writeFileAtomic } from '@podwright/base';
+import type { Container, Pod } from '../api/types.ts';
+import type { ObjectLookup } from '../config/local-objects.ts';
+import type { PreparedContainer } from '../kuberuntime/container-config.ts';
+import type { PodVolumes } from '../volumes/contract.ts';
+import type { PodDirectories } from '../volumes/pod-directories.ts';
+import { type WantedMount, wantedMounts } from './container-mounts.ts';
+import type { NodeAllocatable } from './container-resource.ts';
+import type { ContainerMount } from './contract.ts';
+import { makeEnvironment } from './environment.ts';
+import { etcHosts } from './etc-hosts.ts';
+import { expand } from './expansion.ts';
+
+export type ContainerPreparerOptions = {
+  volumes: PodVolumes;
+  directories: PodDirectories;
+  objects: ObjectLookup;
+  nodeAllocatable: NodeAllocatable;
+  hostIps: () => string[];
+  clusterDomain: string;
+  /** The host's hosts file, for pods in its network. */
+  hostsFile: string;
+};
+
+const hostsPath = '/etc/hosts';
+/** Message files of earlier starts that are kept, for the container before this one and those of other sandboxes. */
+const keptMessages = 4;
+
+/** Works out what a container starts with: its environment, its command, and every mount in its place on the host. */
+export class ContainerPreparer {
+  readonly #options: ContainerPreparerOptions;
+  readonly #hostsFiles = new KeyedLock();
+
+  constructor(options: ContainerPreparerOptions) {
+    this.#options = options;
+  }
+
+  /** Expects the pod's volumes to be mounted. Rejects with `failed_precondition` naming what is missing. */
+  async prepare(
+    { pod, container, podIps }: { pod: Pod; container: Container; podIps: string[] },
+    signal: AbortSignal,
+  ): Promise<PreparedContainer> {
+    const environment = makeEnvironment({ ...this.#options, pod, container, podIps, hostIps: this.#options.hostIps() });
+    const variables = new Map(environment.map(({ name, value }) => [name, value]));
+    const expandAll = (texts: string[] = []) => texts.map((text) => expand(text, (name) => variables.get(name)));
+    const wanted = wantedMounts(pod, container, environment);
+    const mounts = await Promise.all([
+      ...wanted.map((mount) => this.#place(pod, container, { mount, signal })),
+      this.#etcHosts(pod, wanted, podIps),
+      this.#terminationLog(pod, container),
+    ]);
+    return {
+      environment,
+      command: expandAll(container.command),
+      args: expandAll(container.args),
+      mounts: mounts.filter((mount) => mount !== undefined),
+    };
+  }
+
+  async #place(
+    pod: Pod,
+    container: Container,
+    { mount, signal }: { mount: WantedMount; signal: AbortSignal },
+  ): Promise<ContainerMount> {
+    const { volumes } = this.#options;
+    const { uid } = pod.metadata;
+    const { subPath, index, ...rest } = mount;
+    const volumePath =
+      volumes.pathsOf(uid).get(mount.name) ?? (await volumes.mountForPod(pod, signal)).get(mount.name)!;
+    if (subPath === '') return { ...rest, hostPath: volumePath };
+    const place = { podUid: uid, containerName: container.name, volumeName: mount.name, volumePath, subPath, index };
+    return { ...rest, hostPath: await volumes.prepareSubPath(place, signal) };
+  }
+
+  /** The pod's hosts file, unless the container brings its own or the pod has no address to put in it. */
+  async #etcHosts(pod: Pod, wanted: WantedMount[], podIps: string[]): Promise<ContainerMount | undefined> {
+    if (wanted.some(({ containerPath }) => containerPath === hostsPath)) return undefined;
+    if (podIps.length === 0 && pod.spec.hostNetwork !== true) return undefined;
+    const { directories, clusterDomain, hostsFile } = this.#options;
+    const { uid } = pod.metadata;
+    const path = directories.etcHosts(uid);
+    await this.#hostsFiles.run(uid, async () => {
+      const hostContent = pod.spec.hostNetwork === true ? await readIfThere(hostsFile) : '';
+      const content = etcHosts({ pod, podIps, clusterDomain, hostContent });
+      // containers hold the file itself, so one that is right is not replaced
+      if ((await readIfThere(path)) === content) return;
+      await mkdir(directories.pod(uid), { recursive: true, mode: 0o750 });
+      await writeFileAtomic(path, content, 0o644);
+    });
+    return { ...kubeletMount, name: 'etc-hosts', hostPath: path, containerPath: hostsPath };
+  }
+
+  /** A new file each start, which every user of the container may write. */
+  async #terminationLog(pod: Pod, container: Container): Promise<ContainerMount | undefined> {
+    const containerPath = container.terminationMessagePath ?? '';
+    if (containerPath === '') return undefined;
+    const directory = this.#options.directories.containers(pod.metadata.uid, container.name);
+    await mkdir(directory, { recursive: true, mode: 0o750 });
+    const earlier = (await readdir(directory)).sort();
+    const outdated = earlier.slice(0, Math.max(0, earlier.length - keptMessages));
+    await Promise.all(outdated.map((name) => rm(join(directory, name), { force: true })));
+    const path = join(directory, `${Date.now()}-${randomBytes(4).toString('hex')}`);
+    await writeFile(path, '', { flag: 'wx' });
+    await chmod(path, 0o666);
+    return { ...kubeletMount, name: 'termination-log', hostPath: path, containerPath };
+  }
+}
+
+const kubeletMount = { readonly: false, recursiveReadOnly: false, propagation: 'None' } as const;
+
+async function readIfThere(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return '';
+    throw error;
+  }
+}

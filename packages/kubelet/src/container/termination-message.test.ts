@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type EndedContainer, terminationMessage } from './termination-message.ts';
+
+let directory: string;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'podwright-message-'));
+});
+after(() => rm(directory, { recursive: true }));
+
+async function check(files: { message?: string; log?: string }, fields: Partial<EndedContainer>, expected: string) {
+  const messagePath = join(directory, 'message');
+  const logPath = join(directory, 'log');
+  await writeFile(messagePath, files.message ?? '');
+  await writeFile(logPath, files.log ?? '');
+  const container: EndedContainer = { messagePath, logPath, policy: 'FallbackToLogsOnError', exitCode: 1, ...fields };
+  assert.equal(await terminationMessage(container), expected);
+}
+
+const logLine = (text: string, tag = 'F') => `2026-01-01T00:00:00.000000000Z stderr ${tag} ${text}\n`;
+
+test('the message file wins over the log', () => check({ message: 'why', log: logLine('log') }, {}, 'why'));
+
+test('the log stands in only for containers that failed and want it', async () => {
+  const log = `${logLine('par', 'P')}${logLine('tial')}${logLine('end')}`;
+  await check({ log }, {}, 'partial\nend\n');
+  await check({ log }, { exitCode: 0 }, '');
+  await check({ log }, { policy: 'File' }, '');
+});
+
+test('message and log are bounded, and no character is cut', async () => {
+  await check({ message: `é${'x'.repeat(4095)}` }, {}, 'x'.repeat(4095));
+  const lines = Array.from({ length: 100 }, (_, index) => logLine(`${index}`));
+  const last80 = Array.from({ length: 80 }, (_, index) => `${index + 20}\n`).join('');
+  await check({ log: lines.join('') }, {}, last80);
+  await check({ log: logLine('y'.repeat(10_000)) }, {}, `${'y'.repeat(2047)}\n`);
+});
+
+test('files that are missing or are links give no message', async () => {
+  await check({}, { messagePath: '', logPath: join(directory, 'none') }, '');
+  const link = join(directory, 'link');
+  await symlink('/etc/passwd', link);
+  await check({}, { messagePath: link }, '');
+});

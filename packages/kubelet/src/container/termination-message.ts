@@ -1,0 +1,88 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { isErrno } from '@podwright/base';
+import { parseLogLine } from '../logs/cri-log.ts';
+import { tailOffset } from '../logs/log-tail.ts';
+
+/** Kubernetes' bounds: of the message file its last 4096 bytes, of the log 80 lines and 2048 bytes. */
+const maxFileBytes = 4096;
+const maxLogBytes = 2048;
+const maxLogLines = 80;
+/** A line of a log may carry this much around its text, and come in pieces of it. */
+const maxLogReadBytes = 256 << 10;
+
+export type EndedContainer = {
+  /** Where on the host the container's message file is; '' if it has none. */
+  messagePath: string;
+  policy: 'File' | 'FallbackToLogsOnError';
+  exitCode: number;
+  logPath: string;
+};
+
+/** What a container left to say when it ended: its message file, or the end of its log if it failed and wrote nothing. */
+export async function terminationMessage(container: EndedContainer): Promise<string> {
+  const message = container.messagePath === '' ? '' : await readMessage(container.messagePath);
+  if (message !== '' || container.policy === 'File' || container.exitCode === 0) return message;
+  return readLogEnd(container.logPath);
+}
+
+async function readMessage(path: string): Promise<string> {
+  return withFile(path, async (file, size) => {
+    const start = Math.max(0, size - maxFileBytes);
+    return wholeCharacters(await readBytes(file, start, Math.min(size, maxFileBytes)));
+  });
+}
+
+async function readLogEnd(path: string): Promise<string> {
+  return withFile(path, async (file, size) => {
+    const start = Math.max(await tailOffset(file, maxLogLines), size - maxLogReadBytes);
+    const bytes = await readBytes(file, start, size - start);
+    return wholeCharacters(logText(bytes).subarray(-maxLogBytes));
+  });
+}
+
+/** The text of the log entries in `bytes`; an entry that is cut at the beginning is left out. */
+function logText(bytes: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(0x0a, start);
+    const end = newline < 0 ? bytes.length : newline;
+    const entry = parseLogLine(bytes.subarray(start, end));
+    if (entry !== undefined) parts.push(entry.text, Buffer.from(entry.partial ? '' : '\n'));
+    start = end + 1;
+  }
+  return Buffer.concat(parts);
+}
+
+/**
+ * Runs `read` on a regular file, '' if there is none. The container wrote it, so a link is not followed and a FIFO, which could
+ * make us wait for ever, is not read.
+ */
+async function withFile(path: string, read: (file: FileHandle, size: number) => Promise<string>): Promise<string> {
+  let file: FileHandle;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (['ENOENT', 'ELOOP', 'ENXIO', 'ENOTDIR'].some((code) => isErrno(error, code))) return '';
+    throw error;
+  }
+  try {
+    const stats = await file.stat();
+    return stats.isFile() ? await read(file, stats.size) : '';
+  } finally {
+    await file.close();
+  }
+}
+
+async function readBytes(file: FileHandle, start: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  const { bytesRead } = await file.read(buffer, 0, length, start);
+  return buffer.subarray(0, bytesRead);
+}
+
+/** As text, without the rest of a character that the beginning cut in two. */
+function wholeCharacters(bytes: Buffer): string {
+  let start = 0;
+  while (start < 3 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start++;
+  return bytes.toString('utf8', start);
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { writeAtomically } from './atomic-writer.ts';
+import type { Payload } from './payload.ts';
+
+async function scratch(context: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'podwright-writer-'));
+  context.after(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+const payload = (files: Record<string, string>, mode = 0o644): Payload =>
+  new Map(Object.entries(files).map(([path, text]) => [path, { data: Buffer.from(text), mode }]));
+
+const visible = async (directory: string) => (await readdir(directory)).filter((name) => !name.startsWith('..')).sort();
+
+test('files appear behind links with their modes, directories included', async (context) => {
+  const directory = await scratch(context);
+  assert.equal(await writeAtomically(directory, payload({ a: '1', 'sub/dir/b': '2' }, 0o400)), true);
+  assert.deepEqual(await visible(directory), ['a', 'sub']);
+  assert.equal(await readFile(join(directory, 'sub/dir/b'), 'utf8'), '2');
+  assert.equal((await stat(join(directory, 'a'))).mode & 0o777, 0o400);
+  assert.equal(await readlink(join(directory, 'a')), '..data/a');
+});
+
+test('content that is there already is left alone', async (context) => {
+  const directory = await scratch(context);
+  await writeAtomically(directory, payload({ a: '1' }));
+  const before = await readlink(join(directory, '..data'));
+  assert.equal(await writeAtomically(directory, payload({ a: '1' })), false);
+  assert.equal(await readlink(join(directory, '..data')), before);
+});
+
+test('a change of content, mode or names makes a new version and removes the old one', async (context) => {
+  const directory = await scratch(context);
+  await writeAtomically(directory, payload({ a: '1', b: '2' }));
+  for (const next of [
+    payload({ a: '9', b: '2' }),
+    payload({ a: '9', b: '2' }, 0o600),
+    payload({ a: '9', 'c/d': '3' }, 0o600),
+    payload({}),
+  ]) {
+    assert.equal(await writeAtomically(directory, next), true);
+    const names = [...new Set([...next.keys()].map((path) => path.split('/')[0]!))];
+    assert.deepEqual(await visible(directory), names);
+    for (const [path, { data }] of next) assert.deepEqual(await readFile(join(directory, path)), data);
+    assert.equal(
+      (await readdir(directory)).filter((name) => name.startsWith('..')).length,
+      2,
+      'one version and its link',
+    );
+  }
+});
+
+test('what an interrupted writer left is cleaned up', async (context) => {
+  const directory = await scratch(context);
+  await mkdir(join(directory, '..2020_01_01_00_00_00.0000'));
+  await writeFile(join(directory, '..data_tmp'), '');
+  await writeFile(join(directory, 'a'), 'not a link');
+  await writeAtomically(directory, payload({ a: '1' }));
+  assert.equal((await readdir(directory)).length, 3);
+  assert.equal(await readFile(join(directory, 'a'), 'utf8'), '1');
+});

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { chmod, chown, lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isErrno } from '@podwright/base';
+import type { Payload } from './payload.ts';
+
+/**
+ * Content of a volume that changes as a whole, laid out as the kubelet does:
+ *
+ *   <directory>/..2026_01_02_03_04_05.a1b2c3/index.html   the files
+ *   <directory>/..data -> ..2026_01_02_03_04_05.a1b2c3    replaced by one rename
+ *   <directory>/index.html -> ..data/index.html           what people see
+ */
+const dataLink = '..data';
+const newDataLink = '..data_tmp';
+
+export type WriteOptions = {
+  /** Group that must be able to read everything (the pod's fsGroup). */
+  group?: number;
+};
+
+/** Brings `directory`, which exists, to show exactly `payload`. Returns false if it did already. */
+export async function writeAtomically(
+  directory: string,
+  payload: Payload,
+  options: WriteOptions = {},
+): Promise<boolean> {
+  const current = await currentVersion(directory);
+  if (current !== undefined && (await holds(join(directory, current), payload, options))) return false;
+  const version = `..${new Date().toISOString().slice(0, 19).replaceAll(/[-:T]/g, '_')}.${randomBytes(4).toString('hex')}`;
+  await writeVersion(join(directory, version), payload, options);
+  await rm(join(directory, newDataLink), { force: true });
+  await symlink(version, join(directory, newDataLink));
+  await rename(join(directory, newDataLink), join(directory, dataLink));
+  await linkVisible(directory, payload);
+  await removeOthers(directory, version, payload);
+  return true;
+}
+
+async function currentVersion(directory: string): Promise<string | undefined> {
+  try {
+    return await readlink(join(directory, dataLink));
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+async function writeVersion(root: string, payload: Payload, { group }: WriteOptions): Promise<void> {
+  await makeDirectory(root, group);
+  for (const path of directoriesOf(payload)) await makeDirectory(join(root, path), group);
+  for (const [path, { data, mode }] of payload) {
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    const file = await open(join(root, path), flags, 0o600);
+    try {
+      await file.writeFile(data);
+      if (group !== undefined) await file.chown(0, group);
+      await file.chmod(fileMode(mode, group));
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+async function makeDirectory(path: string, group: number | undefined): Promise<void> {
+  await mkdir(path);
+  if (group !== undefined) await chown(path, 0, group);
+  await chmod(path, group === undefined ? 0o755 : 0o2755);
+}
+
+function fileMode(mode: number, group: number | undefined): number {
+  return group === undefined ? mode : mode | 0o440;
+}
+
+/** Directories that the files are in, parents first. */
+function directoriesOf(payload: Payload): string[] {
+  const found = new Set<string>();
+  for (const path of payload.keys()) {
+    for (let parent = dirname(path); parent !== '.'; parent = dirname(parent)) found.add(parent);
+  }
+  return [...found].sort();
+}
+
+/** True if the version has these files with these modes, and no others. */
+async function holds(root: string, payload: Payload, { group }: WriteOptions): Promise<boolean> {
+  try {
+    const entries = await readdir(root, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => !entry.isDirectory());
+    if (files.length !== payload.size) return false;
+    for (const [path, { data, mode }] of payload) {
+      const stats = await lstat(join(root, path));
+      if (!stats.isFile() || (stats.mode & 0o777) !== fileMode(mode, group) || stats.size !== data.length) return false;
+      if (!data.equals(await readFile(join(root, path)))) return false;
+    }
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+const firstName = (path: string) => path.split('/')[0]!;
+
+async function linkVisible(directory: string, payload: Payload): Promise<void> {
+  for (const name of new Set([...payload.keys()].map(firstName))) {
+    const link = join(directory, name);
+    const target = `${dataLink}/${name}`;
+    if ((await readlinkIfLink(link)) === target) continue;
+    await rm(link, { recursive: true, force: true });
+    await symlink(target, link);
+  }
+}
+
+async function readlinkIfLink(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'EINVAL')) return undefined;
+    throw error;
+  }
+}
+
+/** Takes away earlier versions, those of writers that were interrupted, and names that are no longer shown. */
+async function removeOthers(directory: string, version: string, payload: Payload): Promise<void> {
+  const keep = new Set([version, dataLink, ...[...payload.keys()].map(firstName)]);
+  for (const name of await readdir(directory)) {
+    if (!keep.has(name)) await rm(join(directory, name), { recursive: true, force: true });
+  }
+}

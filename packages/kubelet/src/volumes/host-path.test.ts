@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { HostPathType, Pod } from '../api/types.ts';
+import { HostPathPlugin } from './host-path.ts';
+
+let directory: string;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'podwright-hostpath-'));
+  await writeFile(join(directory, 'file'), '');
+});
+after(() => rm(directory, { recursive: true }));
+
+function setUp(path: string, type: HostPathType): Promise<string> {
+  const volume = { name: 'v', hostPath: { path, type } };
+  return new HostPathPlugin().setUp({ pod: {} as Pod, volume, directory: '' });
+}
+
+test('what is there passes the check of its type', async () => {
+  const table: [string, HostPathType][] = [
+    ['', 'Directory'],
+    ['', 'DirectoryOrCreate'],
+    ['file', 'File'],
+    ['file', 'FileOrCreate'],
+    ['none', ''],
+  ];
+  for (const [name, type] of table) assert.equal(await setUp(join(directory, name), type), join(directory, name));
+  await setUp('/dev/null', 'CharDevice');
+});
+
+test('directories and files are made where the type says so', async () => {
+  await setUp(join(directory, 'new/deep'), 'DirectoryOrCreate');
+  await setUp(join(directory, 'new/file'), 'FileOrCreate');
+  assert.ok((await stat(join(directory, 'new/deep'))).isDirectory());
+  assert.ok((await stat(join(directory, 'new/file'))).isFile());
+});
+
+test('what is missing or of another type is named', async () => {
+  const table: [string, HostPathType, RegExp][] = [
+    ['none', 'Directory', /hostPath of type Directory: there is no .*none on the host/],
+    ['file', 'Directory', /file on the host is not a directory/],
+    ['file', 'DirectoryOrCreate', /is not a directory/],
+    ['', 'File', /is not a file/],
+    ['file', 'Socket', /is not a socket/],
+    ['file', 'BlockDevice', /is not a block device/],
+    ['none/file', 'FileOrCreate', /the directory of .* does not exist/],
+    ['file/below', 'File', /there is no/],
+  ];
+  for (const [name, type, message] of table) {
+    await assert.rejects(setUp(join(directory, name), type), { code: 'failed_precondition', message });
+  }
+});

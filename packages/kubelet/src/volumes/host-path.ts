@@ -1,0 +1,66 @@
+import type { Stats } from 'node:fs';
+import { mkdir, open, stat } from 'node:fs/promises';
+import { isErrno, PodwrightError } from '@podwright/base';
+import type { HostPathType, Volume } from '../api/types.ts';
+import type { VolumePlugin, VolumeRequest } from './plugin.ts';
+
+type CheckedType = Exclude<HostPathType, ''>;
+
+const checks: Record<CheckedType, { isThat: (stats: Stats) => boolean; words: string }> = {
+  DirectoryOrCreate: { isThat: (stats) => stats.isDirectory(), words: 'a directory' },
+  Directory: { isThat: (stats) => stats.isDirectory(), words: 'a directory' },
+  FileOrCreate: { isThat: (stats) => stats.isFile(), words: 'a file' },
+  File: { isThat: (stats) => stats.isFile(), words: 'a file' },
+  Socket: { isThat: (stats) => stats.isSocket(), words: 'a socket' },
+  CharDevice: { isThat: (stats) => stats.isCharacterDevice(), words: 'a character device' },
+  BlockDevice: { isThat: (stats) => stats.isBlockDevice(), words: 'a block device' },
+};
+
+/** `hostPath`: something of the host itself, checked and made as its type says. Never removed. */
+export class HostPathPlugin implements VolumePlugin {
+  readonly name = 'kubernetes.io/host-path';
+
+  supports(volume: Volume): boolean {
+    return volume.hostPath !== undefined;
+  }
+
+  async setUp({ volume }: VolumeRequest): Promise<string> {
+    const { path, type = '' } = volume.hostPath!;
+    if (type === '') return path;
+    const stats = (await statIfThere(path)) ?? (await create(path, type));
+    const { isThat, words } = checks[type];
+    if (stats === undefined) throw wrong(type, `there is no ${path} on the host`);
+    if (!isThat(stats)) throw wrong(type, `${path} on the host is not ${words}`);
+    return path;
+  }
+}
+
+async function create(path: string, type: CheckedType): Promise<Stats | undefined> {
+  if (type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: 0o755 });
+  else if (type === 'FileOrCreate') await createFile(path);
+  else return undefined;
+  return stat(path);
+}
+
+/** Parents of a file are not made, as the kubelet does not make them. */
+async function createFile(path: string): Promise<void> {
+  try {
+    await (await open(path, 'a', 0o644)).close();
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) throw wrong('FileOrCreate', `the directory of ${path} does not exist on the host`);
+    throw error;
+  }
+}
+
+async function statIfThere(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
+
+function wrong(type: HostPathType, what: string): PodwrightError {
+  return new PodwrightError('failed_precondition', `hostPath of type ${type}: ${what}`);
+}

@@ -1,0 +1,65 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { isErrno, runChecked } from '@podwright/base';
+
+/** Mounts and unmounts on the host. */
+export interface Mounter {
+  /** A tmpfs at `target`, with options such as `size=1048576` and `mode=0777`. */
+  mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void>;
+  /** Makes `source` visible at `target`. Neither path is resolved beforehand, so that `/proc/PID/fd/N` means that file. */
+  bindMount(source: string, target: string, signal?: AbortSignal): Promise<void>;
+  /** Takes the topmost mount at `target` away; one that is busy goes as soon as nobody uses it. */
+  unmount(target: string): Promise<void>;
+  /** Mount points that are `directory` or below it, links resolved, once a mount, the last one first. */
+  mountsBelow(directory: string): Promise<string[]>;
+  /** True if something is mounted at `path` itself. */
+  isMountPoint(path: string): Promise<boolean>;
+}
+
+/** Uses mount(8) and umount(8). */
+export class ProgramMounter implements Mounter {
+  async mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void> {
+    await runChecked('mount', ['-n', '-t', 'tmpfs', '-o', options.join(','), 'tmpfs', target], { signal });
+  }
+
+  async bindMount(source: string, target: string, signal?: AbortSignal): Promise<void> {
+    await runChecked('mount', ['-n', '--no-canonicalize', '--bind', source, target], { signal });
+  }
+
+  async unmount(target: string): Promise<void> {
+    await runChecked('umount', ['-n', '--no-canonicalize', '--lazy', target]);
+  }
+
+  async mountsBelow(directory: string): Promise<string[]> {
+    const real = await realpathIfThere(directory);
+    return real === undefined ? [] : mountPointsBelow(await readFile('/proc/self/mountinfo', 'utf8'), real);
+  }
+
+  async isMountPoint(path: string): Promise<boolean> {
+    const real = await realpathIfThere(path);
+    return real !== undefined && (await this.mountsBelow(real)).includes(real);
+  }
+}
+
+/** The kernel knows mounts by their real paths only. */
+async function realpathIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Mount points of proc(5) mountinfo that are `directory` or below it, the last one first. */
+export function mountPointsBelow(mountinfo: string, directory: string): string[] {
+  return mountinfo
+    .split('\n')
+    .map((line) => decodeField(line.split(' ')[4] ?? ''))
+    .filter((point) => point === directory || point.startsWith(`${directory}/`))
+    .reverse();
+}
+
+/** Space, tab, newline and backslash are written as three octal digits. */
+function decodeField(field: string): string {
+  return field.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}

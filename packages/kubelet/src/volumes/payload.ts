@@ -1,0 +1,86 @@
+import { PodwrightError } from '@podwright/base';
+import type {
+  ConfigMap,
+  ConfigMapProjection,
+  DownwardApiFile,
+  KeyToPath,
+  Pod,
+  Secret,
+  SecretProjection,
+  Volume,
+  VolumeProjection,
+} from '../api/types.ts';
+import { allContainers } from '../api/types.ts';
+import type { ObjectLookup } from '../config/local-objects.ts';
+import { containerResource, type NodeAllocatable } from '../container/container-resource.ts';
+import { podField } from '../container/pod-fields.ts';
+
+/** A file of a volume. */
+export type PayloadFile = { data: Buffer; mode: number };
+
+/** The files of a volume, by their path below it. */
+export type Payload = Map<string, PayloadFile>;
+
+export type PayloadInput = { pod: Pod; objects: ObjectLookup; nodeAllocatable: NodeAllocatable };
+
+const defaultFileMode = 0o644;
+
+/** What a configMap, secret, downwardAPI or projected volume shows now. Throws `failed_precondition` naming what is missing. */
+export function volumePayload(volume: Volume, input: PayloadInput): Payload {
+  const { configMap, secret, downwardAPI, projected } = volume;
+  if (configMap) return projectionPayload({ configMap }, configMap.defaultMode, input);
+  if (secret) return projectionPayload({ secret: { ...secret, name: secret.secretName } }, secret.defaultMode, input);
+  if (downwardAPI) return projectionPayload({ downwardAPI }, downwardAPI.defaultMode, input);
+  const parts = (projected?.sources ?? []).map((source) => projectionPayload(source, projected?.defaultMode, input));
+  return new Map(parts.flatMap((part) => [...part]));
+}
+
+function projectionPayload(source: VolumeProjection, defaultMode: number | undefined, input: PayloadInput): Payload {
+  const mode = defaultMode ?? defaultFileMode;
+  if (source.configMap) return objectPayload('ConfigMap', { ...source.configMap, mode }, input);
+  if (source.secret) return objectPayload('Secret', { ...source.secret, mode }, input);
+  const files = source.downwardAPI?.items ?? [];
+  return new Map(files.map((file) => [file.path, { data: downwardText(file, input), mode: file.mode ?? mode }]));
+}
+
+type ObjectSource = (ConfigMapProjection | SecretProjection) & { mode: number };
+
+function objectPayload(kind: 'ConfigMap' | 'Secret', source: ObjectSource, input: PayloadInput): Payload {
+  const { namespace } = input.pod.metadata;
+  const object = input.objects.get(kind, namespace, source.name);
+  if (object === undefined) {
+    if (source.optional === true) return new Map();
+    throw new PodwrightError('failed_precondition', `${kind} ${namespace}/${source.name} not found`);
+  }
+  const content = contentOf(object);
+  const items: KeyToPath[] = source.items ?? [...content.keys()].map((key) => ({ key, path: key }));
+  const payload: Payload = new Map();
+  for (const { key, path, mode } of items) {
+    const data = content.get(key);
+    if (data !== undefined) payload.set(path, { data, mode: mode ?? source.mode });
+    else if (source.optional !== true) {
+      throw new PodwrightError('failed_precondition', `${kind} ${namespace}/${source.name} has no key "${key}"`);
+    }
+  }
+  return payload;
+}
+
+function contentOf(object: ConfigMap | Secret): Map<string, Buffer> {
+  const plain = object.kind === 'ConfigMap' ? object.data : {};
+  const encoded = object.kind === 'ConfigMap' ? object.binaryData : object.data;
+  return new Map([
+    ...Object.entries(plain ?? {}).map(([key, text]) => [key, Buffer.from(text)] as const),
+    ...Object.entries(encoded ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64')] as const),
+  ]);
+}
+
+function downwardText({ fieldRef, resourceFieldRef }: DownwardApiFile, { pod, nodeAllocatable }: PayloadInput): Buffer {
+  // files cannot refer to status fields, so there are no addresses to know
+  if (fieldRef) return Buffer.from(podField(pod, fieldRef.fieldPath, { podIps: [], hostIps: [] }) ?? '');
+  const name = resourceFieldRef?.containerName;
+  const container = allContainers(pod.spec).find((other) => other.name === name);
+  if (container === undefined || resourceFieldRef === undefined) {
+    throw new PodwrightError('failed_precondition', `there is no container "${name}" in the pod`);
+  }
+  return Buffer.from(containerResource(container, resourceFieldRef, nodeAllocatable));
+}

@@ -1,0 +1,24 @@
+import type { Pod, Volume } from '../api/types.ts';
+
+/** One volume of a pod, and the directory that its plugin may use for it. */
+export type VolumeRequest = {
+  pod: Pod;
+  volume: Volume;
+  /** `<rootDir>/pods/<uid>/volumes/<plugin>/<name>`; its parent exists, it may not. */
+  directory: string;
+};
+
+/**
+ * One kind of volume. What a plugin mounts or writes at or below `request.directory` is taken away by the volume manager;
+ * anything else is not the plugin's to make.
+ */
+export interface VolumePlugin {
+  /** As in the kubelet's directory names, such as `kubernetes.io/empty-dir`. */
+  readonly name: string;
+  supports(volume: Volume): boolean;
+  /**
+   * Makes the volume, or brings it up to date, and returns its host path. Called again after each sync and after a restart:
+   * what is there already stays. Rejects with what is missing, in words for people.
+   */
+  setUp(request: VolumeRequest, signal: AbortSignal): Promise<string>;
+}

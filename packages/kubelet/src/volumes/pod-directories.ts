@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { PodwrightError } from '@podwright/base';
+
+/**
+ * Where the node keeps what belongs to pods, laid out as the kubelet's root directory:
+ *
+ *   <rootDir>/pods/<uid>/volumes/kubernetes.io~empty-dir/<volume>
+ *                       /volume-subpaths/<volume>/<container>/<index>
+ *                       /containers/<container>/<random>      (termination messages)
+ *                       /etc-hosts
+ */
+export class PodDirectories {
+  readonly root: string;
+
+  constructor(rootDir: string) {
+    this.root = join(rootDir, 'pods');
+  }
+
+  pod(uid: string): string {
+    return join(this.root, oneName(uid));
+  }
+
+  volumes(uid: string): string {
+    return join(this.pod(uid), 'volumes');
+  }
+
+  /** `plugin` is the plugin's name, such as `kubernetes.io/empty-dir`. */
+  volume(uid: string, plugin: string, volume: string): string {
+    return join(this.volumes(uid), plugin.replaceAll('/', '~'), oneName(volume));
+  }
+
+  subPaths(uid: string): string {
+    return join(this.pod(uid), 'volume-subpaths');
+  }
+
+  subPath(uid: string, place: { volume: string; container: string; index: number }): string {
+    return join(this.subPaths(uid), oneName(place.volume), oneName(place.container), String(place.index));
+  }
+
+  containers(uid: string, container: string): string {
+    return join(this.pod(uid), 'containers', oneName(container));
+  }
+
+  etcHosts(uid: string): string {
+    return join(this.pod(uid), 'etc-hosts');
+  }
+}
+
+/** Names were validated when they came in; what is removed recursively is worth a second look. */
+function oneName(name: string): string {
+  if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
+    throw new PodwrightError('invalid_argument', `"${name}" cannot be the name of a directory`);
+  }
+  return name;
+}

@@ -1,0 +1,112 @@
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, realpath, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { isErrno, PodwrightError } from '@podwright/base';
+import type { Mounter } from './mounter.ts';
+
+/** O_PATH of Linux, which node:fs does not name: a file as a place, without reading it. */
+const O_PATH = 0o10000000;
+
+export type SubPathMount = {
+  volumePath: string;
+  /** Relative, without `..`. */
+  subPath: string;
+  /** Where to make it visible; nothing but us writes there. */
+  target: string;
+};
+
+/**
+ * Makes `subPath` of a volume visible at `target`. Containers may change the volume at the same time, and put links to
+ * the host where directories were: so each component is opened without following links, and what was opened last, and not
+ * a path, is bind-mounted. Links that are there beforehand may point anywhere inside the volume.
+ */
+export async function mountSubPath(mounter: Mounter, mount: SubPathMount, signal: AbortSignal): Promise<string> {
+  await using file = await openInside(mount.volumePath, mount.subPath);
+  const stats = await file.stat();
+  if (await showsAlready(mounter, mount.target, stats)) return mount.target;
+  await makeTarget(mount.target, stats.isDirectory());
+  await mounter.bindMount(`/proc/${process.pid}/fd/${file.fd}`, mount.target, signal);
+  return mount.target;
+}
+
+/** Opens a path inside `root`, making directories that are missing. */
+async function openInside(root: string, path: string): Promise<FileHandle> {
+  const realRoot = await realpath(root);
+  const inside = await resolveInside(realRoot, path);
+  const rootMode = (await lstat(realRoot)).mode & 0o2777;
+  let current = await open(realRoot, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    for (const name of inside) {
+      const next = await openOrMake(`/proc/self/fd/${current.fd}/${name}`, rootMode);
+      await current.close();
+      current = next;
+      if ((await current.stat()).isSymbolicLink())
+        throw escapes(root, path, `${name} is a link that leads nowhere or changes`);
+    }
+    return current;
+  } catch (error) {
+    await current.close();
+    if (isErrno(error, 'ENOTDIR')) throw escapes(root, path, 'a part of it is a file');
+    throw error;
+  }
+}
+
+/** The components of the path with all links resolved; those at its end that do not exist yet stay as they are. */
+async function resolveInside(root: string, path: string): Promise<string[]> {
+  const missing: string[] = [];
+  for (let existing = join(root, path); ; existing = dirname(existing)) {
+    try {
+      const real = relative(root, await realpath(existing));
+      if (real === '..' || real.startsWith('../')) throw escapes(root, path, 'it leads out of the volume');
+      return [...real.split('/'), ...missing].filter((name) => name !== '');
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT') || existing === root) throw error;
+      missing.unshift(existing.slice(existing.lastIndexOf('/') + 1));
+    }
+  }
+}
+
+async function openOrMake(path: string, mode: number): Promise<FileHandle> {
+  const flags = O_PATH | constants.O_NOFOLLOW;
+  try {
+    return await open(path, flags);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error;
+  }
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error;
+  }
+  const directory = await open(path, flags);
+  // the umask does not count for what containers share, and a descriptor of O_PATH cannot be changed by fchmod
+  await withDescriptor(directory, async (writable) => writable.chmod(mode));
+  return directory;
+}
+
+/** Calls `use` with a full descriptor of the directory that `place` is. */
+async function withDescriptor(place: FileHandle, use: (file: FileHandle) => Promise<void>): Promise<void> {
+  if (!(await place.stat()).isDirectory()) return;
+  await using file = await open(`/proc/self/fd/${place.fd}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
+  await use(file);
+}
+
+/** True if the same file is mounted at `target`; another one that is there is taken away. */
+async function showsAlready(mounter: Mounter, target: string, wanted: Stats): Promise<boolean> {
+  const mounts = await mounter.mountsBelow(target);
+  if (mounts.length === 0) return false;
+  const shown = await lstat(target);
+  if (shown.dev === wanted.dev && shown.ino === wanted.ino) return true;
+  for (const point of mounts) await mounter.unmount(point);
+  return false;
+}
+
+async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
+  await rm(target, { recursive: true, force: true });
+  await mkdir(isDirectory ? target : dirname(target), { recursive: true, mode: 0o750 });
+  if (!isDirectory) await writeFile(target, '', { mode: 0o640, flag: 'wx' });
+}
+
+function escapes(root: string, path: string, why: string): PodwrightError {
+  return new PodwrightError('failed_precondition', `subPath "${path}" of ${root}: ${why}`);
+}
