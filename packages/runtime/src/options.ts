@@ -1,4 +1,5 @@
 import type { Logger } from '@podwright/base';
+import type { Failpoint } from './metadata/failpoint.ts';
 
 /** Everything that `startRuntime` needs to know; every path is absolute. Several runtimes with other paths live side by side. */
 export type RuntimeOptions = {
@@ -28,4 +29,6 @@ export type RuntimeOptions = {
   /** Where exec, attach and port-forward are served: host and port (0: any). */
   streaming: { address: string; port: number };
   logger: Logger;
+  /** For tests only: called at each named stage of each verb. */
+  failpoint?: Failpoint;
 };

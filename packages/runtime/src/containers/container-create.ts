@@ -75,15 +75,14 @@ async function makeFiles(
       subPath: mount.imageSubPath,
     });
   }
-  for (const [index, path] of specs.imageVolumes(record, image).entries())
-    await files.makeVolume(record.id, index, path);
+  for (const [index, path] of specs.imageVolumes(record).entries()) await files.makeVolume(record.id, index, path);
   const user = await specs.resolveUser(record, image);
   await specs.build({ ...record, user }, sandbox, signal);
   return user;
 }
 
 function newRecord(
-  { clock, images }: ContainerContext,
+  { clock }: ContainerContext,
   sandbox: SandboxRecord,
   { config, image }: { config: ContainerConfig; image: ImageRecord },
 ): ContainerRecord {
@@ -93,7 +92,7 @@ function newRecord(
     name: containerName(sandbox.id, config),
     sandboxId: sandbox.id,
     config,
-    image: { id: image.id, repoDigest: images.find(image.id)?.repoDigests[0] ?? '' },
+    image: { id: image.id, repoDigest: image.repoDigests[0] ?? '', config: image.config.config },
     user: { uid: 0, gid: 0, additionalGids: [] },
     logPath: logPath(sandbox.config.logDirectory, config.logPath),
     stopSignal: parseStopSignal(config.stopSignal === '' ? (image.config.config.StopSignal ?? '') : config.stopSignal),

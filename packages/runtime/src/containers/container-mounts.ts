@@ -4,6 +4,7 @@ import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
 import { type MountEntry, readMounts } from '../sys/mountinfo.ts';
 import type { ContainerMount, ContainerRecord } from './container-record.ts';
+import { resolveInRoot } from './root-path.ts';
 
 /** A bind mount whose source is there. */
 export type ResolvedMount = Pick<
@@ -17,8 +18,8 @@ export type ResolvedMount = Pick<
 /** Where a container's own mounts come from. */
 export type MountSources = {
   environment: SandboxEnvironment;
-  /** Mount points of the image mounts, in their order. */
-  imageMounts: string[];
+  /** Where the mounts' images are mounted, in their order, and what of them is wanted. */
+  imageMounts: { root: string; subPath: string }[];
   /** What the image declares as volumes: where, and the folders that hold them. */
   volumes: { destination: string; source: string }[];
 };
@@ -38,7 +39,7 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
   let image = 0;
   for (const mount of mounts) {
     const { containerPath: destination, readonly, recursiveReadOnly, propagation, selinuxRelabel } = mount;
-    const source = mount.image === '' ? await hostPath(mount) : sources.imageMounts[image++]!;
+    const source = mount.image === '' ? await hostPath(mount) : await imagePath(sources.imageMounts[image++]!);
     resolved.push({ destination, source, readonly, recursiveReadOnly, propagation, selinuxRelabel });
   }
   return [...own, ...resolved];
@@ -53,6 +54,10 @@ function podFiles({ files, shm }: SandboxEnvironment, readonly: boolean): Resolv
     { ...PLAIN, readonly, destination: '/etc/resolv.conf', source: files.resolvConf },
     { ...PLAIN, selinuxRelabel: shm !== '/dev/shm', destination: '/dev/shm', source: shm },
   ];
+}
+
+function imagePath({ root, subPath }: MountSources['imageMounts'][number]): Promise<string> {
+  return resolveInRoot(root, subPath);
 }
 
 async function hostPath(mount: ContainerMount): Promise<string> {

@@ -1,3 +1,5 @@
+import type { ImageConfig } from '../images/oci-image.ts';
+
 /** Whose PID namespace a container has: the pod's, its own, the machine's, or another container's. */
 export type ContainerPidMode =
   | { mode: 'pod' }
@@ -116,7 +118,7 @@ export type ContainerRecord = {
   sandboxId: string;
   config: ContainerConfig;
   /** The image that `config.image` led to. */
-  image: { id: string; repoDigest: string };
+  image: { id: string; repoDigest: string; config: ImageConfig['config'] };
   /** Who its first process is, as found in the image. */
   user: { uid: number; gid: number; additionalGids: number[] };
   /** Log file, '' for none. */

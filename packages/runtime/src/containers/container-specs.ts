@@ -6,7 +6,7 @@ import type { ContainerRecord } from './container-record.ts';
 /** Turns records of containers into what an OCI runtime is told. */
 export interface ContainerSpecs {
   /** Paths of the volumes that the image declares and that no mount covers. */
-  imageVolumes(record: ContainerRecord, image: ImageRecord): string[];
+  imageVolumes(record: ContainerRecord): string[];
   /** Who the container's process is; its root file system is mounted. */
   resolveUser(record: ContainerRecord, image: ImageRecord): Promise<ContainerRecord['user']>;
   /** The whole specification; makes host paths that are missing, and the shared PID namespace if it is needed. */

@@ -13,7 +13,7 @@ const record = (state: State): ContainerRecord => ({
   name: 'n',
   sandboxId: 's1',
   config,
-  image: { id: 'sha256:1', repoDigest: 'busybox@sha256:2' },
+  image: { id: 'sha256:1', repoDigest: 'busybox@sha256:2', config: {} },
   user: { uid: 7, gid: 8, additionalGids: [8, 9] },
   logPath: '/log',
   stopSignal: 'SIGTERM',

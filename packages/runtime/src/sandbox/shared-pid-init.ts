@@ -6,12 +6,13 @@ import type { TaskRuntime } from '../tasks/task-runtime.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
-/** What the init is run with; `program` is the path of a static init that waits and reaps, such as `catatonit`. */
+/** What the init is run with. */
 export type SharedPidInitDependencies = {
   tasks: TaskRuntime;
   logger: Logger;
   state: string;
-  program: string;
+  /** Path of a static init that waits and reaps, such as `catatonit`; none if the machine has none. */
+  program: () => Promise<string | undefined>;
   /** cgroupsPath of the OCI spec for a task of this sandbox. */
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
 };
@@ -63,7 +64,7 @@ export class SharedPidInit {
 
   async #start(sandbox: SandboxRecord, environment: SandboxEnvironment, signal: AbortSignal): Promise<number> {
     const { tasks, state, cgroupsPath } = this.#dependencies;
-    const spec = initSpec(this.#rootDirectory(), environment, cgroupsPath(sandbox, sandbox.id));
+    const spec = initSpec(await this.#rootDirectory(), environment, cgroupsPath(sandbox, sandbox.id));
     const bundle = join(state, 'tasks', sandbox.id);
     const task = { id: sandbox.id, bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '' };
     const { pid } = await tasks.create({ ...task, handler: sandbox.config.runtimeHandler }, signal);
@@ -85,12 +86,19 @@ export class SharedPidInit {
   }
 
   /** One root file system for all inits, read-only: the program and the places for what is mounted. */
-  #rootDirectory(): string {
+  async #rootDirectory(): Promise<string> {
     const root = join(this.#dependencies.state, 'init');
     const program = join(root, 'init');
     if (existsSync(program)) return root;
+    const source = await this.#dependencies.program();
+    if (source === undefined) {
+      throw new PodwrightError(
+        'failed_precondition',
+        'share the PID namespace of a pod: no init program is there; install the package catatonit',
+      );
+    }
     for (const name of ['proc', 'dev', 'sys']) mkdirSync(join(root, name), { recursive: true, mode: 0o755 });
-    copyFileSync(this.#dependencies.program, `${program}.new`);
+    copyFileSync(source, `${program}.new`);
     renameSync(`${program}.new`, program);
     return root;
   }
@@ -111,7 +119,10 @@ function initSpec(root: string, { namespaces }: SandboxEnvironment, cgroupsPath:
       noNewPrivileges: true,
     },
     root: { path: root, readonly: true },
-    mounts: [{ destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev', 'ro'] }],
+    mounts: [
+      { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev', 'ro'] },
+      { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'noexec', 'mode=755', 'size=64k'] },
+    ],
     linux: {
       cgroupsPath,
       namespaces: [

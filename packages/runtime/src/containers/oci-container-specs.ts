@@ -1,0 +1,183 @@
+import { readFile, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { posix } from 'node:path';
+import { PodwrightError, wrapError } from '@podwright/base';
+import type { ImageRecord } from '../images/image-service.ts';
+import type { RecordTable } from '../metadata/record-table.ts';
+import { buildSpec, defaultMaskedPaths, defaultReadonlyPaths } from '../oci/build-spec.ts';
+import { listHostDevices, resolveDevices } from '../oci/devices.ts';
+import { computeArgs, computeEnvironment, computeWorkingDirectory } from '../oci/process-config.ts';
+import { maxSeccompProfileBytes, parseSeccompProfile } from '../oci/seccomp.ts';
+import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
+import type { SpecHost, SpecNamespace, SpecNamespaces, SpecResources, SpecSecurity } from '../oci/spec-input.ts';
+import { computeResources } from '../oci/spec-resources.ts';
+import { resolveUser, userString } from '../oci/user.ts';
+import type { SandboxController } from '../sandbox/sandbox-controller.ts';
+import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
+import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
+import type { ContainerFiles } from './container-files.ts';
+import { type MountSources, resolveMounts } from './container-mounts.ts';
+import type { ContainerRecord, ContainerResources, SecurityProfile } from './container-record.ts';
+import type { ContainerSpecs } from './container-specs.ts';
+
+export type OciContainerSpecsDependencies = {
+  files: ContainerFiles;
+  controllers: SandboxControllers;
+  /** Where a container is found whose PID namespace another one joins. */
+  containers: RecordTable<ContainerRecord>;
+  cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
+  /** What the machine has, and whether AppArmor is switched on. */
+  host: SpecHost & { apparmor: boolean };
+};
+
+/** Specifications by the OCI builder, from a container's record, its sandbox, and what the machine has. */
+export class OciContainerSpecs implements ContainerSpecs {
+  readonly #dependencies: OciContainerSpecsDependencies;
+
+  constructor(dependencies: OciContainerSpecsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  imageVolumes({ config, image }: ContainerRecord): string[] {
+    const covered = new Set(config.mounts.map(({ containerPath }) => posix.resolve(containerPath)));
+    const declared = Object.keys(image.config.Volumes ?? {}).map((path) => posix.resolve('/', path));
+    return [...new Set(declared)].filter((path) => path !== '/' && !covered.has(path)).sort();
+  }
+
+  resolveUser({ id, config: { security } }: ContainerRecord, image: ImageRecord): Promise<ContainerRecord['user']> {
+    return resolveUser(this.#dependencies.files.rootfs(id), {
+      user: userString(security, image.config.config.User),
+      supplementalGroups: security.supplementalGroups,
+      groupsPolicy: security.supplementalGroupsPolicy,
+    });
+  }
+
+  async build(record: ContainerRecord, sandbox: SandboxRecord, signal: AbortSignal): Promise<OciSpec> {
+    const { files, controllers, cgroupsPath, host } = this.#dependencies;
+    const { config, image, user } = record;
+    const controller = controllers.forHandler(sandbox.config.runtimeHandler);
+    const podName = sandbox.config.hostname === '' ? hostname() : sandbox.config.hostname;
+    const devices = await Promise.all(config.devices.map((device) => resolveDevices(device)));
+    return buildSpec({
+      args: computeArgs(config, image.config),
+      env: computeEnvironment({ image: image.config, hostname: podName, terminal: config.tty, asked: config.envs }),
+      cwd: computeWorkingDirectory(config.workingDir, image.config),
+      user,
+      terminal: config.tty,
+      rootfs: { path: files.rootfs(record.id), readonly: config.security.readonlyRootfs },
+      hostname: podName,
+      mounts: await resolveMounts(record, this.#mountSources(record, controller.environment(sandbox))),
+      security: await this.#security(record),
+      namespaces: await this.#namespaces(record, { sandbox, controller, signal }),
+      devices: devices.flat(),
+      hostDevices: config.security.privileged ? await listHostDevices() : [],
+      resources: specResources(config.resources),
+      cgroupsPath: cgroupsPath(sandbox, record.id),
+      annotations: annotationsOf(record, sandbox),
+      host,
+    });
+  }
+
+  resources(record: ContainerRecord): OciLinuxResources {
+    return computeResources(specResources(record.config.resources), this.#dependencies.host);
+  }
+
+  #mountSources(record: ContainerRecord, environment: MountSources['environment']): MountSources {
+    const { files } = this.#dependencies;
+    const images = record.config.mounts.filter(({ image }) => image !== '');
+    return {
+      environment,
+      imageMounts: images.map((mount, index) => ({
+        root: files.imageMount(record.id, index),
+        subPath: mount.imageSubPath,
+      })),
+      volumes: this.imageVolumes(record).map((destination, index) => ({
+        destination,
+        source: files.volume(record.id, index),
+      })),
+    };
+  }
+
+  async #namespaces(
+    record: ContainerRecord,
+    pod: { sandbox: SandboxRecord; controller: SandboxController; signal: AbortSignal },
+  ): Promise<SpecNamespaces> {
+    const { network, ipc, uts } = pod.controller.environment(pod.sandbox).namespaces;
+    const shared = (path: string | undefined): SpecNamespace =>
+      path === undefined ? { kind: 'host' } : { kind: 'path', path };
+    return { network: shared(network), ipc: shared(ipc), uts: shared(uts), pid: await this.#pidNamespace(record, pod) };
+  }
+
+  async #pidNamespace(
+    record: ContainerRecord,
+    { sandbox, controller, signal }: { sandbox: SandboxRecord; controller: SandboxController; signal: AbortSignal },
+  ): Promise<SpecNamespace> {
+    const { pid } = record.config.security;
+    if (pid.mode === 'node') return { kind: 'host' };
+    if (pid.mode === 'container') return { kind: 'new' };
+    if (pid.mode === 'pod') return { kind: 'path', path: await controller.sharedPidNamespace(sandbox, signal) };
+    const target = this.#dependencies.containers.require(pid.containerId);
+    if (target.sandboxId !== sandbox.id || target.state.phase !== 'running') {
+      throw new PodwrightError(
+        'failed_precondition',
+        `join the PID namespace of container ${target.id}: it does not run in sandbox ${sandbox.id}`,
+      );
+    }
+    return { kind: 'path', path: `/proc/${target.state.pid}/ns/pid` };
+  }
+
+  async #security({ config: { security } }: ContainerRecord): Promise<SpecSecurity> {
+    return {
+      privileged: security.privileged,
+      addCapabilities: security.addCapabilities,
+      dropCapabilities: security.dropCapabilities,
+      addAmbientCapabilities: security.addAmbientCapabilities,
+      noNewPrivileges: security.noNewPrivileges,
+      maskedPaths: security.maskedPaths.length === 0 ? defaultMaskedPaths : security.maskedPaths,
+      readonlyPaths: security.readonlyPaths.length === 0 ? defaultReadonlyPaths : security.readonlyPaths,
+      seccomp: await seccompOf(security.seccomp),
+      apparmorProfile: this.#appArmorProfile(security.apparmor),
+      selinuxProcessLabel: '',
+      selinuxMountLabel: '',
+    };
+  }
+
+  #appArmorProfile(profile: SecurityProfile | undefined): string {
+    if (profile?.type !== 'localhost') return '';
+    if (this.#dependencies.host.apparmor) return profile.ref;
+    throw new PodwrightError(
+      'failed_precondition',
+      `use AppArmor profile ${profile.ref}: this kernel has AppArmor switched off`,
+    );
+  }
+}
+
+async function seccompOf(profile: SecurityProfile): Promise<SpecSecurity['seccomp']> {
+  if (profile.type === 'runtime-default') return 'runtime-default';
+  if (profile.type === 'unconfined') return undefined;
+  try {
+    const { size } = await stat(profile.ref);
+    if (size > maxSeccompProfileBytes)
+      throw new Error(`it has ${size} bytes, at most ${maxSeccompProfileBytes} are read`);
+    return parseSeccompProfile(await readFile(profile.ref, 'utf8'), profile.ref);
+  } catch (error) {
+    throw wrapError(`read seccomp profile ${profile.ref}`, error, 'invalid_argument');
+  }
+}
+
+function specResources(resources: ContainerResources): SpecResources {
+  return { ...resources, pidsLimit: 0 };
+}
+
+/** The annotations by which tools know containers of Kubernetes' runtimes. */
+function annotationsOf(record: ContainerRecord, sandbox: SandboxRecord): Record<string, string> {
+  return {
+    'io.kubernetes.cri.container-type': 'container',
+    'io.kubernetes.cri.container-name': record.config.name,
+    'io.kubernetes.cri.image-name': record.config.image.reference,
+    'io.kubernetes.cri.sandbox-id': sandbox.id,
+    'io.kubernetes.cri.sandbox-name': sandbox.config.podName,
+    'io.kubernetes.cri.sandbox-namespace': sandbox.config.podNamespace,
+    'io.kubernetes.cri.sandbox-uid': sandbox.config.podUid,
+  };
+}

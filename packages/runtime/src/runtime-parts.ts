@@ -1,0 +1,34 @@
+import type { ContainerFiles } from './containers/container-files.ts';
+import type { ContainerRecord } from './containers/container-record.ts';
+import type { ContainerSpecs } from './containers/container-specs.ts';
+import type { RuntimeFacts } from './cri/services.ts';
+import type { ImageService } from './images/image-service.ts';
+import type { MetadataDatabase } from './metadata/database.ts';
+import type { RecordTable } from './metadata/record-table.ts';
+import type { Network } from './network/network.ts';
+import type { SandboxControllers } from './sandbox/sandbox-controllers.ts';
+import type { SandboxRecord } from './sandbox/sandbox-record.ts';
+import type { PortDialer, TaskRuntime } from './tasks/task-runtime.ts';
+
+/** The records that parts may read. */
+export type RuntimeRecords = {
+  database: MetadataDatabase;
+  sandboxes: RecordTable<SandboxRecord>;
+  containers: RecordTable<ContainerRecord>;
+};
+
+/** What a runtime is put together from; any of them may be another implementation of its contract. */
+export type RuntimeParts = {
+  images: ImageService;
+  files: ContainerFiles;
+  specs: ContainerSpecs;
+  tasks: TaskRuntime;
+  network: Network;
+  controllers: SandboxControllers;
+  dial: PortDialer;
+  facts: RuntimeFacts;
+  /** Stops what the parts do in this process; what they made on the machine stays. */
+  close(): Promise<void>;
+  /** Removes what the parts made on the machine for themselves; there are no pods any more. */
+  removeHostState(): Promise<void>;
+};

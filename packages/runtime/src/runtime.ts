@@ -1,0 +1,185 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Logger, PodwrightError, Undo } from '@podwright/base';
+import { type CriServer, createCriServer, handleService, ImageTransfers } from '@podwright/cri';
+import { StreamingServer } from '@podwright/streaming';
+import { openBuiltins } from './builtins.ts';
+import type { ContainerRecord } from './containers/container-record.ts';
+import { ContainerService } from './containers/container-service.ts';
+import { imageHandlers, runtimeHandlers } from './cri/handlers.ts';
+import { imageTransfers } from './cri/image-transfers.ts';
+import { StreamUrls } from './cri/stream-urls.ts';
+import { LifecycleEvents } from './events/lifecycle-events.ts';
+import { openDatabase } from './metadata/database.ts';
+import { noFailpoint } from './metadata/failpoint.ts';
+import { RecordClock } from './metadata/ids.ts';
+import { RecordTable } from './metadata/record-table.ts';
+import { migratePodTables } from './metadata/schema.ts';
+import { SharedWork } from './metadata/shared-work.ts';
+import type { RuntimeOptions } from './options.ts';
+import { removeLeftovers } from './recovery/leftovers.ts';
+import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
+import type { SandboxRecord } from './sandbox/sandbox-record.ts';
+import { SandboxService } from './sandbox/sandbox-service.ts';
+import { loadSystem } from './sys/system.ts';
+
+/** A runtime that serves. */
+export type RuntimeHandle = {
+  /** `unix://` and the path of the CRI socket. */
+  readonly endpoint: string;
+  /**
+   * Stops serving; pods go on running and are found again by the next start. `removeHostState` also removes what the
+   * runtime made on the machine for itself (bridge, rules, mounts, cgroup): `failed_precondition` while there are pods.
+   */
+  close(options?: { removeHostState?: boolean }): Promise<void>;
+};
+
+/**
+ * Starts a runtime: puts what an earlier life left in order, then serves the CRI on the socket.
+ * Errors: `already_exists` (another runtime has this root directory or socket), `failed_precondition` (the machine lacks
+ * something, or the records are of a newer version).
+ */
+export function startRuntime(options: RuntimeOptions): Promise<RuntimeHandle> {
+  return startRuntimeOf(options, openBuiltins);
+}
+
+/** As `startRuntime`, put together from other parts than the built-in ones. */
+export async function startRuntimeOf(
+  options: RuntimeOptions,
+  openParts: (options: RuntimeOptions, records: RuntimeRecords) => Promise<RuntimeParts>,
+): Promise<RuntimeHandle> {
+  const undo = new Undo();
+  try {
+    const unlock = lockRoot(options.root);
+    undo.add('unlock the root directory', unlock);
+    const records = openRecords(options.root);
+    undo.add('close the records', () => void records.database.close());
+    const parts = await openParts(options, records);
+    undo.add('close the parts', () => parts.close());
+    const services = compose(options, { records, parts });
+    await recover({ records, parts, ...services, logger: options.logger });
+    const streaming = new StreamingServer({ ...options.streaming, logger: options.logger });
+    await streaming.listen();
+    undo.add('close the streaming server', () => streaming.close());
+    const server = await serve(options, { parts, streaming, ...services });
+    return handleOf({ server, streaming, records, parts, ...services, unlock });
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}
+
+/** The services that make pods out of parts. */
+type Services = {
+  sandboxes: SandboxService;
+  containers: ContainerService;
+  events: LifecycleEvents;
+  work: SharedWork;
+  clock: RecordClock;
+};
+
+function compose(
+  options: RuntimeOptions,
+  { records, parts }: { records: RuntimeRecords; parts: RuntimeParts },
+): Services {
+  const clock = new RecordClock();
+  const work = new SharedWork();
+  const events = new LifecycleEvents({ ...records, clock });
+  const failpoint = options.failpoint ?? noFailpoint;
+  const shared = { ...parts, events, work, clock, failpoint, logger: options.logger };
+  const containers = new ContainerService({ ...shared, table: records.containers, sandboxes: records.sandboxes });
+  const sandboxes = new SandboxService({ ...shared, table: records.sandboxes, containers });
+  for (const controller of parts.controllers.all()) {
+    controller.onLost((id, reason) => void sandboxes.lost(id, reason));
+  }
+  return { sandboxes, containers, events, work, clock };
+}
+
+/** Containers first: their ends are needed to end sandboxes; then what no record knows. */
+async function recover(
+  found: Pick<Services, 'sandboxes' | 'containers'> & { records: RuntimeRecords; parts: RuntimeParts; logger: Logger },
+): Promise<void> {
+  const { records, parts, logger } = found;
+  await found.containers.recover();
+  await found.sandboxes.recover();
+  await removeLeftovers({
+    ...parts,
+    sandboxes: records.sandboxes,
+    containers: records.containers,
+    controllers: parts.controllers.all(),
+    logger,
+  });
+}
+
+function serve(
+  { socket, logger }: RuntimeOptions,
+  { parts, streaming, ...services }: Services & { parts: RuntimeParts; streaming: StreamingServer },
+): Promise<CriServer> {
+  const urls = new StreamUrls({ ...parts, ...services, server: streaming });
+  const all = { ...parts, ...services, streaming: urls, logger };
+  return createCriServer({
+    socket,
+    handlers: { runtime: runtimeHandlers(all), image: imageHandlers(all) },
+    extraServices: [handleService(ImageTransfers, imageTransfers(all))],
+    logger,
+  });
+}
+
+function handleOf(
+  running: Pick<Services, 'containers' | 'work'> & {
+    server: CriServer;
+    streaming: StreamingServer;
+    records: RuntimeRecords;
+    parts: RuntimeParts;
+    unlock: () => void;
+  },
+): RuntimeHandle {
+  const { server, streaming, records, parts, containers, work, unlock } = running;
+  const close = async (removeHostState: boolean) => {
+    if (removeHostState && records.sandboxes.list().length > 0) {
+      throw new PodwrightError(
+        'failed_precondition',
+        'remove what the runtime made: there are pods; remove them first',
+      );
+    }
+    await Promise.all([server.close(), streaming.close()]);
+    await work.idle();
+    containers.close();
+    if (removeHostState) await parts.removeHostState();
+    await parts.close();
+    records.database.close();
+    unlock();
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    endpoint: server.endpoint,
+    close: ({ removeHostState = false } = {}) => (closing ??= close(removeHostState)),
+  };
+}
+
+function openRecords(root: string): RuntimeRecords {
+  const database = openDatabase(join(root, 'metadata.db'));
+  try {
+    migratePodTables(database);
+    return {
+      database,
+      sandboxes: new RecordTable<SandboxRecord>(database, 'sandboxes', 'sandbox'),
+      containers: new RecordTable<ContainerRecord>(database, 'containers', 'container'),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** One runtime a root directory: two would undo each other's pods. The kernel drops the lock with the process. */
+function lockRoot(root: string): () => void {
+  mkdirSync(root, { recursive: true, mode: 0o711 });
+  const descriptor = openSync(join(root, 'lock'), 'a', 0o600);
+  if (loadSystem().tryLock(descriptor)) return () => closeSync(descriptor);
+  closeSync(descriptor);
+  throw new PodwrightError(
+    'already_exists',
+    `start a runtime in ${root}: another one has this root directory; stop it, or use another root`,
+  );
+}
