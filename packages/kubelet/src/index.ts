@@ -12,4 +12,5 @@ export { type KubeletOptions, kubeletOptions } from './options.ts';
 export type { KubeletRooms, PodSources, RoomsInput } from './rooms.ts';
 export * from './server/local-api.ts';
 export { serveLocalApi } from './server/serve-local-api.ts';
+export { startKubelet } from './start-kubelet.ts';
 export type { PodChange } from './status/status-manager.ts';
