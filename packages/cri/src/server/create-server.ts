@@ -7,11 +7,13 @@ import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import { grpcServiceDefinition, type ServiceDefinitionOptions } from '../service-definition.ts';
 import { ActiveCalls } from './active-calls.ts';
 import { type HandledService, handleService, type ImageHandlers, type RuntimeHandlers } from './handlers.ts';
-import { addIntrospection, type VisibleService } from './introspection.ts';
+import { createHealthService } from './health.ts';
 import { Listeners, type TcpOptions } from './listeners.ts';
 import { allowLongDeadlines } from './long-deadlines.ts';
 import { createServerObserver, type ServerObserver } from './observer.ts';
+import { addReflection } from './reflection.ts';
 import { serveStream, serveUnary } from './serve-method.ts';
+import type { ServedService } from './served-files.ts';
 
 /** Options of `createCriServer`. */
 export type CriServerOptions = {
@@ -63,13 +65,14 @@ export async function createCriServer(options: CriServerOptions): Promise<CriSer
   });
   const calls = new ActiveCalls();
   const environment = { calls, observer: createServerObserver(options.logger, options.metrics) };
-  const visible = servicesOf(options).map((service) => addService(server, service, environment));
-  const markUnhealthy = addIntrospection(server, visible);
+  const served = servicesOf(options).map((service) => addService(server, service, environment));
+  const health = createHealthService(served.map(({ fullName }) => fullName));
+  addReflection(server, [...served, addService(server, asDeclared(health.service), environment)]);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   allowLongDeadlines(server);
   const listeners = await Listeners.open(options, (connection) => injector.injectConnection(connection));
   const close = async (graceMs: number) => {
-    markUnhealthy();
+    health.stopServing();
     await listeners.stop();
     calls.abort('streams', new PodwrightError('unavailable', 'the server is closing'));
     server.tryShutdown(() => undefined); // tells the clients; since Node.js 24 it does not wait for their calls
@@ -80,7 +83,7 @@ export async function createCriServer(options: CriServerOptions): Promise<CriSer
   };
   let closing: Promise<void> | undefined;
   return {
-    endpoint: `unix://${options.socket}`,
+    endpoint: listeners.endpoint,
     tcpPort: listeners.tcpPort,
     close: (graceMs = DEFAULT_GRACE_MS) => (closing ??= close(graceMs)),
   };
@@ -97,8 +100,13 @@ function servicesOf({ handlers, extraServices = [] }: CriServerOptions): Version
         options: { ...servedIn(handled.service, version), packageName: packageOf(version) },
       })),
     ),
-    ...extraServices.map((handled) => ({ ...handled, options: { packageName: handled.service.file.proto.package } })),
+    ...extraServices.map(asDeclared),
   ];
+}
+
+/** A service in the package of its own file, with all of its methods. */
+function asDeclared(handled: HandledService): Versioned {
+  return { ...handled, options: { packageName: handled.service.file.proto.package } };
 }
 
 /** Registers a service with grpc-js in bytes: messages are decoded and encoded by us, so that failures are ours to name. */
@@ -106,7 +114,7 @@ function addService(
   server: Server,
   { service, handlers, options }: Versioned,
   environment: { calls: ActiveCalls; observer: ServerObserver },
-): VisibleService {
+): ServedService {
   const fullName = `${options.packageName}.${service.name}`;
   const definition: ServiceDefinition = {};
   const implementation: UntypedServiceImplementation = {};
@@ -118,7 +126,8 @@ function addService(
     implementation[name] = method.responseStream ? serveStream(served) : serveUnary(served);
   }
   server.addService(definition, implementation);
-  return { fullName, packageName: options.packageName, file: service.file };
+  const methods = Object.keys(definition).map((name) => service.method[name]!.name);
+  return { fullName, packageName: options.packageName, file: service.file, methods };
 }
 
 const asIs = (bytes: Buffer): Buffer => bytes;

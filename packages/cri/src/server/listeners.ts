@@ -17,6 +17,8 @@ export type TcpOptions = {
 
 /** Where a server listens, and its open connections. */
 export class Listeners {
+  /** The unix socket as a URL. */
+  readonly endpoint: string;
   readonly tcpPort: number | undefined;
   readonly #servers: Server[];
   readonly #socketFile: SocketFile;
@@ -26,6 +28,7 @@ export class Listeners {
     this.#servers = servers;
     this.#socketFile = socketFile;
     this.#connections = connections;
+    this.endpoint = formatEndpoint({ kind: 'unix', path: socketFile.path });
     const address = servers[1]?.address();
     this.tcpPort = typeof address === 'object' ? address?.port : undefined;
   }

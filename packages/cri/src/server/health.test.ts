@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { credentials } from '@grpc/grpc-js';
+import { isNotFound, silentLogger } from '@podwright/base';
+import { Connection } from '../client/connection.ts';
+import { createServiceClient } from '../client/service-client.ts';
+import { parseEndpoint } from '../endpoint.ts';
+import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from '../gen/grpc/health/v1/health_pb.js';
+import { createCriServer } from './create-server.ts';
+
+test('a server is well until it closes, and says so for itself and each service', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'podwright-health-'));
+  const socket = join(directory, 'cri.sock');
+  const server = await createCriServer({ socket, handlers: { runtime: {}, image: {} }, logger: silentLogger });
+  const observer = { started: () => () => undefined };
+  const connection = new Connection(parseEndpoint(socket), credentials.createInsecure(), observer);
+  t.after(async () => {
+    connection.close();
+    await server.close(0);
+    await rm(directory, { recursive: true });
+  });
+  const health = createServiceClient(Health, connection);
+  const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } = ServingStatus;
+
+  assert.equal((await health.check({})).status, SERVING);
+  assert.equal((await health.check({ service: 'runtime.v1.RuntimeService' })).status, SERVING);
+  await assert.rejects(health.check({ service: 'nobody' }), isNotFound);
+  assert.equal((await health.list({})).statuses['runtime.v1alpha2.ImageService']?.status, SERVING);
+
+  const seen: ServingStatus[] = [];
+  const unknown = health.watch({ service: 'nobody' })[Symbol.asyncIterator]();
+  assert.equal((await unknown.next()).value?.status, SERVICE_UNKNOWN);
+  await assert.rejects(
+    async () => {
+      for await (const { status } of health.watch({})) {
+        seen.push(status);
+        if (status === SERVING) void server.close();
+      }
+    },
+    { code: 'unavailable', message: 'the server is closing' },
+  );
+  assert.deepEqual(seen, [SERVING, NOT_SERVING]);
+});
