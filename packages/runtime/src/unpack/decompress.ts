@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { pipeline } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { PodwrightError } from '@podwright/base';
+import { splitFrames } from './zstd-frames.ts';
 
 /** How a blob is packed. */
 export type Compression = 'none' | 'gzip' | 'zstd';
@@ -43,16 +44,18 @@ export async function* readUncompressed(
   file.on('data', (chunk) => onRead(chunk.length));
   file.pause();
   if (compression === 'none') return yield* file;
-  const unpacker =
-    compression === 'gzip'
-      ? createGunzip({ chunkSize: CHUNK_BYTES })
-      : createZstdDecompress({ chunkSize: CHUNK_BYTES });
-  pipeline(file, unpacker, () => undefined); // a failure reaches the iteration
+  const unpacker = startUnpacker(compression, file);
   try {
     yield* unpacker;
   } catch (error) {
     throw describe(compression, error);
   }
+}
+
+/** A failure of the file or the packing reaches the iteration of what this returns. */
+function startUnpacker(compression: 'gzip' | 'zstd', file: Readable): Readable {
+  if (compression === 'gzip') return pipeline(file, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
+  return pipeline(file, splitFrames, createZstdDecompress({ chunkSize: CHUNK_BYTES }), () => undefined);
 }
 
 async function readStart(path: string): Promise<Buffer> {

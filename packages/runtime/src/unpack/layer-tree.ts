@@ -37,7 +37,9 @@ export class LayerDirectory {
 
   /** Components from the layer's root. */
   components(): string[] {
-    return this.parent === undefined ? [] : [...this.parent.components(), this.name];
+    const components: string[] = [];
+    for (let here: LayerDirectory = this; here.parent !== undefined; here = here.parent) components.push(here.name);
+    return components.reverse();
   }
 }
 

@@ -24,7 +24,12 @@ export class LayerWorker {
     this.#port = port1;
     this.#worker = new Worker(
       new URL(import.meta.url.endsWith('.ts') ? './unpack-worker.ts' : './unpack-worker.js', import.meta.url),
-      { workerData, transferList: [port2], resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB } },
+      {
+        workerData,
+        transferList: [port2],
+        resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
+        execArgv: [], // flags of the process need not fit a thread (--input-type, --inspect-brk)
+      },
     );
     port1.on('message', (calls: SystemCall[]) => {
       port1.postMessage(answer(system, calls));

@@ -11,7 +11,7 @@ export const whiteoutPrefix = '.wh.';
 /** Starts the names of entries that say something of their folder. */
 const metadataPrefix = '.wh..wh.';
 /** Hides everything that the layers below have in the folder. */
-const opaqueName = '.wh..wh.opq';
+const opaqueName = '.wh..wh..opq';
 
 /** True for the leftovers of AUFS that some old layers carry: they are no files. */
 export function isWhiteoutMetadata(components: string[]): boolean {

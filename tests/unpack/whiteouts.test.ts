@@ -1,0 +1,207 @@
+/** What a layer deletes, and what it takes from the layers below (image-spec v1, layer.md). */
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, suite, test } from 'node:test';
+import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
+import { mountAll } from '../../packages/runtime/src/sys/mounts.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import type { FixtureEntry } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
+import { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
+import { directory, file, hardLink, symlink, text, unpackEntries } from './layer.fixture.ts';
+import { Scratch } from './scratch.ts';
+
+const system = loadSystem();
+const unpacker = new LayerUnpacker({ system });
+after(() => unpacker[Symbol.asyncDispose]());
+
+/** Names and contents below a folder. */
+function contents(path: string, prefix = ''): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of readdirSync(path)) {
+    const stat = lstatSync(join(path, name));
+    if (stat.isDirectory())
+      Object.assign(found, { [`${prefix}${name}/`]: '' }, contents(join(path, name), `${prefix}${name}/`));
+    else found[prefix + name] = stat.isSymbolicLink() ? `-> ${readlinkSync(join(path, name))}` : text(join(path, name));
+  }
+  return found;
+}
+
+const base: FixtureEntry[] = [
+  directory('a'),
+  file('a/1', 'base'),
+  file('a/2', 'base'),
+  directory('a/b'),
+  file('a/b/3', 'base'),
+  file('top', 'base'),
+];
+
+/** Both ways to keep layers must show the same: an overlay of the layers, and a copy that each layer is applied to. */
+async function check(upper: FixtureEntry[], expected: Record<string, string>): Promise<void> {
+  using scratch = new Scratch();
+  await unpackEntries(unpacker, scratch, base, { name: 'base' });
+  const parentDirectories = [scratch.at('base')];
+  await unpackEntries(unpacker, scratch, upper, { name: 'upper', parentDirectories });
+  for (const name of ['work', 'merged']) mkdirSync(scratch.at(name));
+  const folders = [
+    `lowerdir=${scratch.at('base')}`,
+    `upperdir=${scratch.at('upper')}`,
+    `workdir=${scratch.at('work')}`,
+  ];
+  mountAll(system, [{ type: 'overlay', source: 'overlay', options: folders }], scratch.at('merged'));
+  try {
+    assert.deepEqual(contents(scratch.at('merged')), expected, 'overlay');
+  } finally {
+    unmountTree(system, scratch.at('merged'));
+  }
+  cpSync(scratch.at('base'), scratch.at('copy'), { recursive: true });
+  await unpackEntries(unpacker, scratch, upper, { name: 'copy', overlayWhiteouts: false });
+  assert.deepEqual(contents(scratch.at('copy')), expected, 'copy');
+}
+
+const all = { 'a/': '', 'a/1': 'base', 'a/2': 'base', 'a/b/': '', 'a/b/3': 'base', top: 'base' };
+const without = (...names: string[]) =>
+  Object.fromEntries(Object.entries(all).filter(([name]) => !names.some((gone) => name.startsWith(gone))));
+
+suite('whiteouts', () => {
+  test('delete files and folders of the layers below', async () => {
+    await check([file('a/.wh.1')], without('a/1'));
+    await check([file('.wh.a')], without('a/'));
+    await check([directory('a'), file('a/.wh.b'), file('.wh.top')], without('a/b', 'top'));
+  });
+
+  test('of what is not there do nothing', async () => {
+    await check([file('.wh.absent'), file('nowhere/at/all/.wh.x')].slice(0, 1), all);
+    await check([file('a/.wh.1'), file('a/.wh.1')], without('a/1'));
+  });
+
+  test('an opaque folder shows only what its layer has, wherever the mark stands', async () => {
+    const opaque = file('a/.wh..wh..opq');
+    const expected = { ...without('a/'), 'a/': '', 'a/new': 'new' };
+    await check([directory('a'), opaque, file('a/new', 'new')], expected);
+    await check([directory('a'), file('a/new', 'new'), opaque], expected);
+    await check([opaque, file('a/new', 'new')], expected);
+    const below = { ...without('a/'), 'a/': '', 'a/b/': '', 'a/b/new': 'new' };
+    await check([file('a/b/new', 'new'), opaque, file('a/b/.wh..wh..opq')], below);
+  });
+
+  test('do not delete what the same layer has, wherever they stand', async () => {
+    const expected = { ...all, 'a/1': 'new' };
+    await check([file('a/1', 'new'), file('a/.wh.1')], expected);
+    await check([file('a/.wh.1'), file('a/1', 'new')], expected);
+  });
+
+  test('a folder in place of a deleted one is empty', async () => {
+    const expected = { ...without('a/b'), 'a/b/': '', 'a/b/new': 'new' };
+    await check([file('a/.wh.b'), directory('a/b'), file('a/b/new', 'new')], expected);
+    await check([directory('a/b'), file('a/b/new', 'new'), file('a/.wh.b')], expected);
+    await check([file('a/.wh.b'), file('a/b/new', 'new')], expected);
+  });
+
+  test('thousands become marks of one inode', async () => {
+    using scratch = new Scratch();
+    const entries = Array.from({ length: 3000 }, (_, index) => file(`.wh.f${index}`));
+    await unpackEntries(unpacker, scratch, entries);
+    const marks = readdirSync(scratch.at('layer')).map((name) => lstatSync(join(scratch.at('layer'), name)));
+    assert.equal(marks.length, 3000);
+    assert.ok(marks.every((stat) => stat.isCharacterDevice() && stat.rdev === 0));
+    assert.equal(new Set(marks.map(({ ino }) => ino)).size, 1);
+  });
+
+  test('leftovers of AUFS are no files', async () => {
+    await check(
+      [file('.wh..wh.aufs'), directory('.wh..wh.plnk'), file('.wh..wh.plnk/12.34', 'x'), directory('.wh..wh.orph')],
+      all,
+    );
+  });
+});
+
+suite('entries', () => {
+  test('of another kind take the place of those below, and of earlier ones', async () => {
+    await check([file('a', 'a file')], { ...without('a'), a: 'a file' });
+    await check([directory('top'), file('top/x', 'x')], { ...without('top'), 'top/': '', 'top/x': 'x' });
+    await check([file('top/x', 'x')], { ...without('top'), 'top/': '', 'top/x': 'x' });
+    await check([directory('new/deep'), file('new/deep/x', 'x'), symlink('new', 'top')], { ...all, new: '-> top' });
+    await check([file('x', '1'), file('x', '2'), directory('x'), file('x/y', '3')], { ...all, 'x/': '', 'x/y': '3' });
+  });
+
+  test('without their folders get them with the attributes that they have below', async () => {
+    using scratch = new Scratch();
+    const attributes = { mode: 0o2751, uid: 12, gid: 34, mtime: 1_000_000_000 };
+    const pax = { 'SCHILY.xattr.user.probe': 'x', mtime: '1000000000' };
+    await unpackEntries(unpacker, scratch, [directory('d', { ...attributes, pax }), directory('d/e')], {
+      name: 'base',
+    });
+    await unpackEntries(unpacker, scratch, [file('.wh.d')], { name: 'middle' });
+    for (const [name, parents, expected] of [
+      ['upper', ['base'], [0o2751, 12, 34, 1_000_000_000]],
+      ['hidden', ['middle', 'base'], [0o755, 0, 0, undefined]],
+    ] as const) {
+      const parentDirectories = parents.map((parent) => scratch.at(parent));
+      await unpackEntries(unpacker, scratch, [file('d/e/f/new', 'x')], { name, parentDirectories });
+      const stat = lstatSync(join(scratch.at(name), 'd'));
+      const { mtimeMs } = stat;
+      const seen = [stat.mode & 0o7777, stat.uid, stat.gid, expected[3] === undefined ? undefined : mtimeMs / 1000];
+      assert.deepEqual(seen, expected, name);
+    }
+    assert.equal(system.getXattr(join(scratch.at('upper'), 'd'), 'user.probe')?.toString(), 'x');
+  });
+
+  test('of the root set its attributes', async () => {
+    using scratch = new Scratch();
+    await unpackEntries(unpacker, scratch, [directory('./', { mode: 0o1710, uid: 5, gid: 6, mtime: 77 }), file('./x')]);
+    const stat = lstatSync(scratch.at('layer'));
+    assert.deepEqual([stat.mode & 0o7777, stat.uid, stat.gid, stat.mtimeMs], [0o1710, 5, 6, 77_000]);
+  });
+
+  test('with absolute names go into the layer', async () => {
+    await check([file('/etc/hosts', 'x'), file('//a/./1', 'new')], {
+      ...all,
+      'a/1': 'new',
+      'etc/': '',
+      'etc/hosts': 'x',
+    });
+  });
+});
+
+suite('hard links to a layer below', () => {
+  test('copy the file up with all its attributes', async () => {
+    using scratch = new Scratch();
+    const pax = { 'SCHILY.xattr.user.probe': 'x' };
+    const original = file('d/original', 'content', { mode: 0o4755, uid: 12, gid: 34, mtime: 1e9, pax });
+    await unpackEntries(unpacker, scratch, [directory('d', { mode: 0o700 }), original, symlink('d/link', 'original')], {
+      name: 'base',
+    });
+    await unpackEntries(unpacker, scratch, [hardLink('copy', 'd/original'), hardLink('e/link', 'd/link')], {
+      name: 'upper',
+      parentDirectories: [scratch.at('base')],
+    });
+    const [copy, up, down] = ['upper/copy', 'upper/d/original', 'base/d/original'].map((path) =>
+      lstatSync(scratch.at(path)),
+    );
+    assert.equal(copy!.ino, up!.ino);
+    assert.notEqual(copy!.ino, down!.ino);
+    assert.deepEqual([copy!.mode, copy!.uid, copy!.gid, copy!.mtimeMs], [down!.mode, 12, 34, 1e12]);
+    assert.equal(text(scratch.at('upper/copy')), 'content');
+    assert.equal(system.getXattr(scratch.at('upper/copy'), 'user.probe')?.toString(), 'x');
+    assert.equal(readlinkSync(scratch.at('upper/e/link')), 'original');
+    assert.equal(lstatSync(scratch.at('upper/d')).mode & 0o7777, 0o700);
+  });
+
+  test('are refused where the file was deleted in between, in the same layer or was never there', async () => {
+    using scratch = new Scratch();
+    await unpackEntries(unpacker, scratch, [file('x', '1')], { name: 'base' });
+    await unpackEntries(unpacker, scratch, [file('.wh.x')], { name: 'middle' });
+    const both = [scratch.at('middle'), scratch.at('base')];
+    const refused = { code: 'invalid_argument', message: /hard link to "x", which is not there/ };
+    await assert.rejects(
+      unpackEntries(unpacker, scratch, [hardLink('y', 'x')], { name: 'u1', parentDirectories: both }),
+      refused,
+    );
+    const one = [scratch.at('base')];
+    const deleting = [file('.wh.x'), hardLink('y', 'x')];
+    await assert.rejects(unpackEntries(unpacker, scratch, deleting, { name: 'u2', parentDirectories: one }), refused);
+    await assert.rejects(unpackEntries(unpacker, scratch, [hardLink('y', 'x')], { name: 'u3' }), refused);
+    assert.equal(existsSync(scratch.at('u3/y')), false);
+  });
+});
