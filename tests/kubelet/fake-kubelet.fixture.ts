@@ -114,7 +114,9 @@ function fakeRooms({ config, liveness, mounted }: Shared): ReturnType<Parameters
         return new Map();
       },
       prepareSubPath: async () => '',
+      pathsOf: () => new Map(),
       unmountForPod: async (uid) => void mounted.delete(uid),
+      removeForPod: async (uid) => void mounted.delete(uid),
       removeOrphans: async () => [],
     },
     probes: {

@@ -6,6 +6,7 @@ import type { EventRecorder, Pod } from './api/types.ts';
 import { hostResolvConf, standardLabels } from './host.ts';
 import { ImageManager } from './images/image-manager.ts';
 import type { KuberuntimeDependencies } from './kuberuntime/dependencies.ts';
+import { kubeletIdOf } from './kuberuntime/labels.ts';
 import { RuntimePodReader } from './kuberuntime/pod-status.ts';
 import type { KubeletOptions } from './options.ts';
 import { Pleg } from './pleg/pleg.ts';
@@ -55,7 +56,12 @@ export function createPodEngine(input: PodEngineInput): PodEngine {
   const tracer = new PodTracer();
   const pleg = new Pleg({
     cri: input.cri,
-    reader: new RuntimePodReader(input.cri, input.runtimeName, rooms.readEnd),
+    reader: new RuntimePodReader({
+      cri: input.cri,
+      kubeletId: kubeletIdOf(options.rootDir),
+      runtimeName: input.runtimeName,
+      readEnd: rooms.readEnd,
+    }),
     cache,
     logger,
     relistPeriodMs: options.relist.periodMs,
@@ -101,6 +107,7 @@ function runtimeDependencies(input: PodEngineInput, tracer: PodTracer): Kuberunt
     cgroupParent: (pod) => cgroups.parentFor(pod),
     hostIps,
     podLogsDir: options.podLogsDir,
+    kubeletId: kubeletIdOf(options.rootDir),
     clusterDomain: options.clusterDomain,
     memoryCapacity: BigInt(totalmem()),
     seccompDefault: options.seccompDefault,

@@ -24,7 +24,6 @@ export type SyncLoopDependencies = {
 
 export class SyncLoop {
   readonly #deps: SyncLoopDependencies;
-  #sourcesReady = false;
 
   constructor(deps: SyncLoopDependencies) {
     this.#deps = deps;
@@ -48,17 +47,12 @@ export class SyncLoop {
   /** Ends the pods that only the runtime knows. Called once every source has been read, and now and then afterwards. */
   endOrphans(): void {
     const { manager, workers, runtimePods, logger } = this.#deps;
-    this.#sourcesReady = true;
     for (const status of runtimePods()) {
       const { uid, namespace, name } = status.pod;
       if (manager.has(uid) || workers.has(uid)) continue;
       logger.info({ pod: `${namespace}/${name}`, uid }, 'ending a pod that no source has');
       this.#settle(workers.end(orphanPod(status), { remove: true }));
     }
-  }
-
-  get sourcesReady(): boolean {
-    return this.#sourcesReady;
   }
 
   /** Containers of the pod started or ended. */

@@ -49,6 +49,7 @@ function containerOf(of: Container, rest: Partial<RuntimeContainer>): RuntimeCon
     restartCount: 0,
     terminationGracePeriodSeconds: undefined,
     logPath: '',
+    preStop: undefined,
     ...rest,
   };
 }

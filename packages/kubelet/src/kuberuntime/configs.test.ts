@@ -25,7 +25,15 @@ function podOf(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadata']> =
 
 function sandboxOf(pod: Pod) {
   const dns = create(DNSConfigSchema, {});
-  return podSandboxConfig({ pod, attempt: 2, dns, podLogsDir: '/logs', cgroupParent: '/p', clusterDomain: 'c.local' });
+  return podSandboxConfig({
+    pod,
+    attempt: 2,
+    dns,
+    podLogsDir: '/logs',
+    cgroupParent: '/p',
+    clusterDomain: 'c.local',
+    kubeletId: 'k',
+  });
 }
 
 function containerOf(pod: Pod, container: Container, user: { uid?: bigint; username?: string } = {}) {
@@ -42,7 +50,7 @@ function containerOf(pod: Pod, container: Container, user: { uid?: bigint; usern
     },
   ];
   const prepared = { environment: [{ name: 'A', value: 'ü' }], command: ['sh'], args: ['-c', 'x'], mounts };
-  const rest = { memoryCapacity: 1n << 30n, seccompDefault: false, seccompRoot: '/seccomp' };
+  const rest = { memoryCapacity: 1n << 30n, seccompDefault: false, seccompRoot: '/seccomp', kubeletId: 'k' };
   return containerConfig({ pod, container, restartCount: 3, image, prepared, ...rest });
 }
 

@@ -40,6 +40,7 @@ export type ContainerConfigInput = {
   memoryCapacity: bigint;
   seccompDefault: boolean;
   seccompRoot: string;
+  kubeletId: string;
 };
 
 /** What CreateContainer gets. */
@@ -53,7 +54,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     workingDir: container.workingDir ?? '',
     envs: prepared.environment.map(({ name, value }) => ({ key: name, value: Buffer.from(value) })),
     mounts: prepared.mounts.map(mountMessage),
-    labels: containerLabels(pod, container),
+    labels: containerLabels(pod, container, input.kubeletId),
     annotations: containerAnnotations(pod, container, restartCount),
     logPath: containerLogPath(container.name, restartCount),
     stdin: container.stdin === true,

@@ -31,6 +31,8 @@ export type KuberuntimeDependencies = {
   /** Addresses of the node, primary first: those of the pods in its network. */
   hostIps(): string[];
   podLogsDir: string;
+  /** Marks what is ours in the runtime. */
+  kubeletId: string;
   clusterDomain: string;
   /** Bytes of memory of the node. */
   memoryCapacity: bigint;

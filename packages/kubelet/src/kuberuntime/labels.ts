@@ -7,9 +7,10 @@ import type { Container, ContainerPort, LifecycleHandler, Pod } from '../api/typ
 
 const podNameLabel = 'io.kubernetes.pod.name';
 const podNamespaceLabel = 'io.kubernetes.pod.namespace';
-/** Label by which the sandboxes and containers of one pod are listed. */
-export const podUidLabel = 'io.kubernetes.pod.uid';
+const podUidLabel = 'io.kubernetes.pod.uid';
 const containerNameLabel = 'io.kubernetes.container.name';
+/** Whose pod it is, when several kubelets, or other clients, share a runtime: what has another value is none of our business. */
+const kubeletLabel = 'podwright.dev/kubelet';
 
 const hashAnnotation = 'io.kubernetes.container.hash';
 const restartCountAnnotation = 'io.kubernetes.container.restartCount';
@@ -43,22 +44,32 @@ export function podIdentity(pod: Pod): PodIdentity {
   return { name, namespace, uid };
 }
 
-function podLabels(pod: Pod): StringMap {
+function podLabels(pod: Pod, kubeletId: string): StringMap {
   const { name, namespace, uid } = pod.metadata;
-  return { [podNameLabel]: name, [podNamespaceLabel]: namespace, [podUidLabel]: uid };
+  return { [podNameLabel]: name, [podNamespaceLabel]: namespace, [podUidLabel]: uid, [kubeletLabel]: kubeletId };
+}
+
+/** Selects what one kubelet has in the runtime, of all pods or of one. */
+export function labelSelector(kubeletId: string, podUid?: string): StringMap {
+  return { [kubeletLabel]: kubeletId, ...(podUid === undefined ? {} : { [podUidLabel]: podUid }) };
+}
+
+/** A label value that stands for the kubelet with this root directory. */
+export function kubeletIdOf(rootDir: string): string {
+  return createHash('sha256').update(rootDir).digest('hex').slice(0, 16);
 }
 
 /** The pod's own labels, and the identity, which wins. */
-export function sandboxLabels(pod: Pod): StringMap {
-  return { ...pod.metadata.labels, ...podLabels(pod) };
+export function sandboxLabels(pod: Pod, kubeletId: string): StringMap {
+  return { ...pod.metadata.labels, ...podLabels(pod, kubeletId) };
 }
 
 export function sandboxAnnotations(pod: Pod): StringMap {
   return { ...pod.metadata.annotations };
 }
 
-export function containerLabels(pod: Pod, container: Container): StringMap {
-  return { ...podLabels(pod), [containerNameLabel]: container.name };
+export function containerLabels(pod: Pod, container: Container, kubeletId: string): StringMap {
+  return { ...podLabels(pod, kubeletId), [containerNameLabel]: container.name };
 }
 
 /** Everything that stopping the container and reading its end need when its pod is no longer known. */

@@ -29,6 +29,7 @@ export type SandboxConfigInput = {
   /** The pod's cgroup, '' to leave the choice to the runtime. */
   cgroupParent: string;
   clusterDomain: string;
+  kubeletId: string;
 };
 
 /** What RunPodSandbox gets; also sent along with each CreateContainer. */
@@ -41,7 +42,7 @@ export function podSandboxConfig(input: SandboxConfigInput): PodSandboxConfig {
     logDirectory: podLogDirectory(input.podLogsDir, pod.metadata),
     dnsConfig: input.dns,
     portMappings: pod.spec.hostNetwork ? [] : portMappings(pod),
-    labels: sandboxLabels(pod),
+    labels: sandboxLabels(pod, input.kubeletId),
     annotations: sandboxAnnotations(pod),
     linux: linuxConfig(pod, input.cgroupParent),
   });

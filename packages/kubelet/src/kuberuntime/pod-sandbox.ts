@@ -19,6 +19,7 @@ export async function makeSandboxConfig(
     podLogsDir: deps.podLogsDir,
     cgroupParent: deps.cgroupParent(pod),
     clusterDomain: deps.clusterDomain,
+    kubeletId: deps.kubeletId,
   });
 }
 

@@ -11,7 +11,7 @@ import {
   PodSandboxState,
   type PodSandboxStatus,
 } from '@podwright/cri';
-import { decodeContainerInfo, decodePodIdentity, type PodIdentity, podUidLabel } from './labels.ts';
+import { decodeContainerInfo, decodePodIdentity, labelSelector, type PodIdentity } from './labels.ts';
 import type { RuntimeContainer, RuntimeContainerState, RuntimePodStatus, RuntimeSandbox } from './runtime-pod.ts';
 
 const stateNames: Record<ContainerState, RuntimeContainerState> = {
@@ -31,23 +31,30 @@ export type ListedPod = {
   containers: { id: string; name: string; state: RuntimeContainerState; sandboxId: string; createdAtMs: number }[];
 };
 
+export type RuntimePodReaderOptions = {
+  cri: CriClient;
+  /** Only what this kubelet made is read. */
+  kubeletId: string;
+  /** The scheme of container ids. */
+  runtimeName: string;
+  /** The message that an exited container left. */
+  readEnd: (container: ContainerStatus) => Promise<string>;
+};
+
 /** Reads pods from a runtime. Ends of containers are read once: they never change. */
 export class RuntimePodReader {
   readonly #cri: CriClient;
-  readonly #runtimeName: string;
-  readonly #readEnd: (container: ContainerStatus) => Promise<string>;
+  readonly #options: RuntimePodReaderOptions;
   readonly #ended = new Map<string, RuntimeContainer>();
 
-  /** `readEnd` gives the message that an exited container left. `runtimeName` is the scheme of container ids. */
-  constructor(cri: CriClient, runtimeName: string, readEnd: (container: ContainerStatus) => Promise<string>) {
-    this.#cri = cri;
-    this.#runtimeName = runtimeName;
-    this.#readEnd = readEnd;
+  constructor(options: RuntimePodReaderOptions) {
+    this.#options = options;
+    this.#cri = options.cri;
   }
 
-  /** Every pod that the runtime has anything of, by UID. */
+  /** Every pod of this kubelet that the runtime has anything of, by UID. */
   async listPods(signal?: AbortSignal): Promise<Map<string, ListedPod>> {
-    const [sandboxes, containers] = await this.#list({}, signal);
+    const [sandboxes, containers] = await this.#list(undefined, signal);
     const pods = new Map<string, ListedPod>();
     const podOf = (labels: Record<string, string>) => {
       const pod = decodePodIdentity(labels);
@@ -75,7 +82,7 @@ export class RuntimePodReader {
 
   /** Everything about one pod. What vanishes while it is being read counts as gone. */
   async podStatus(pod: PodIdentity, signal?: AbortSignal): Promise<RuntimePodStatus> {
-    const [sandboxes, containers] = await this.#list({ [podUidLabel]: pod.uid }, signal);
+    const [sandboxes, containers] = await this.#list(pod.uid, signal);
     const newest = sandboxes.toSorted(newestFirst);
     const [readSandboxes, readContainers] = await Promise.all([
       Promise.all(newest.map((sandbox) => this.#sandbox(sandbox, sandbox === newest[0], signal))),
@@ -88,10 +95,11 @@ export class RuntimePodReader {
     };
   }
 
-  async #list(labelSelector: Record<string, string>, signal?: AbortSignal): Promise<[PodSandbox[], Container[]]> {
+  async #list(podUid: string | undefined, signal?: AbortSignal): Promise<[PodSandbox[], Container[]]> {
+    const filter = { labelSelector: labelSelector(this.#options.kubeletId, podUid) };
     const [sandboxes, containers] = await Promise.all([
-      this.#cri.runtime.listPodSandbox({ filter: { labelSelector } }, { signal }),
-      this.#cri.runtime.listContainers({ filter: { labelSelector } }, { signal }),
+      this.#cri.runtime.listPodSandbox({ filter }, { signal }),
+      this.#cri.runtime.listContainers({ filter }, { signal }),
     ]);
     return [sandboxes.items, containers.containers];
   }
@@ -125,10 +133,10 @@ export class RuntimePodReader {
     const info = decodeContainerInfo(status.labels, status.annotations);
     if (info === undefined) return undefined;
     const exited = status.state === ContainerState.CONTAINER_EXITED;
-    const left = exited ? await this.#readEnd(status) : '';
+    const left = exited ? await this.#options.readEnd(status) : '';
     const container: RuntimeContainer = {
       id: status.id,
-      containerId: `${this.#runtimeName}://${status.id}`,
+      containerId: `${this.#options.runtimeName}://${status.id}`,
       sandboxId,
       name: info.containerName,
       state: stateNames[status.state],
@@ -144,6 +152,7 @@ export class RuntimePodReader {
       restartCount: info.restartCount,
       terminationGracePeriodSeconds: info.terminationGracePeriodSeconds,
       logPath: status.logPath,
+      preStop: info.preStop,
     };
     if (exited) this.#ended.set(container.id, container);
     return container;

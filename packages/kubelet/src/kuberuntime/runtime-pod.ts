@@ -1,4 +1,5 @@
 /** What the runtime says about pods, in the kubelet's words and without the CRI's message types. */
+import type { LifecycleHandler } from '../api/types.ts';
 import type { PodIdentity } from './labels.ts';
 
 export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';
@@ -23,6 +24,8 @@ export type RuntimeContainer = {
   restartCount: number;
   terminationGracePeriodSeconds: number | undefined;
   logPath: string;
+  /** The hook as it was when the container was made. */
+  preStop: LifecycleHandler | undefined;
 };
 
 export type RuntimeSandbox = {

@@ -32,7 +32,7 @@ async function start(context: TestContext, { evented }: { evented: boolean }) {
   const seen: string[] = [];
   const pleg = new Pleg({
     cri,
-    reader: new RuntimePodReader(cri, 'fake', async () => ''),
+    reader: new RuntimePodReader({ cri, kubeletId: 'k', runtimeName: 'fake', readEnd: async () => '' }),
     cache,
     logger: silentLogger,
     relistPeriodMs: 20,
@@ -47,12 +47,12 @@ async function start(context: TestContext, { evented }: { evented: boolean }) {
 }
 
 async function runApp(runtime: FakeRuntime): Promise<string> {
-  const sandboxConfig = { metadata: { ...metadata, attempt: 0 }, labels: sandboxLabels(pod) };
+  const sandboxConfig = { metadata: { ...metadata, attempt: 0 }, labels: sandboxLabels(pod, 'k') };
   const { podSandboxId } = await runtime.client.runtime.runPodSandbox({ config: sandboxConfig });
   const config = {
     metadata: { name: 'app', attempt: 0 },
     image: { image: 'busybox:1' },
-    labels: containerLabels(pod, app),
+    labels: containerLabels(pod, app, 'k'),
     annotations: containerAnnotations(pod, app, 0),
   };
   const { containerId } = await runtime.client.runtime.createContainer({ podSandboxId, config, sandboxConfig });
@@ -63,14 +63,13 @@ async function runApp(runtime: FakeRuntime): Promise<string> {
 for (const evented of [false, true]) {
   const how = evented ? 'by the events of the runtime' : 'by listing';
   test(`starts and ends of containers are noticed ${how}`, async (context) => {
-    const { runtime, cache, until, pleg } = await start(context, { evented });
+    const { runtime, cache, until } = await start(context, { evented });
     const id = await runApp(runtime);
     await until('ContainerStarted');
     assert.equal(cache.get('u1')!.status.containers[0]!.state, 'running');
     runtime.exitContainer(id, { exitCode: 7 });
     await until('ContainerDied');
     assert.equal(cache.get('u1')!.status.containers[0]!.exitCode, 7);
-    assert.equal(pleg.evented, evented);
   });
 }
 

@@ -27,8 +27,6 @@ export type PlegOptions = {
  */
 const afterChange = { delayMs: 40, growth: 1.3 };
 const reconnectAfterMs = 1000;
-/** Without a successful listing for this long the runtime counts as unhealthy, as upstream's. */
-const healthyForMs = 180_000;
 
 export class Pleg {
   readonly #options: PlegOptions;
@@ -57,15 +55,6 @@ export class Pleg {
   async stop(): Promise<void> {
     this.#controller.abort();
     await this.#loops;
-  }
-
-  get healthy(): boolean {
-    return performance.now() - this.#lastRelistAtMs < healthyForMs;
-  }
-
-  /** True while the runtime itself tells of changes. */
-  get evented(): boolean {
-    return this.#evented;
   }
 
   /** The pod as it is now or was at some time after `sinceMs` (`performance.now`). Never waits for a period to pass. */
@@ -144,12 +133,17 @@ export class Pleg {
 
   async #relistLoop(): Promise<void> {
     const { signal } = this.#controller;
+    let failure = '';
     while (!signal.aborted) {
       try {
         await this.#pause(signal);
         await this.relist();
+        failure = '';
       } catch (error) {
-        if (!signal.aborted) this.#options.logger.warn({ error: errorMessage(error) }, 'listing the pods failed');
+        if (signal.aborted) return;
+        const words = errorMessage(error);
+        if (words !== failure) this.#options.logger.warn({ error: words }, 'listing the pods failed; trying on');
+        failure = words;
       }
     }
   }

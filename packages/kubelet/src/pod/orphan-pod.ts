@@ -3,8 +3,7 @@ import type { RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
 
 /** A pod that only the runtime knows, as far as it can be told: enough to stop and remove it. */
 export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod {
-  const names = [...new Set(containers.map(({ name }) => name))];
-  const images = new Map(containers.map(({ name, image }) => [name, image]));
+  const byName = Map.groupBy(containers, ({ name }) => name);
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -12,7 +11,10 @@ export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod
     spec: {
       restartPolicy: 'Never',
       hostNetwork: sandboxes[0]?.hostNetwork === true,
-      containers: names.map((name) => ({ name, image: images.get(name) ?? '' })),
+      containers: [...byName.values()].map(([newest]) => {
+        const { name, image, preStop } = newest!;
+        return { name, image, ...(preStop === undefined ? {} : { lifecycle: { preStop } }) };
+      }),
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type Pod, podFullName } from '../api/types.ts';
+import type { Pod } from '../api/types.ts';
 import type { PodSourceName } from '../config/pod-update.ts';
 
 /** The pods that should be, as their sources say. */
@@ -13,17 +13,8 @@ export class PodManager {
     this.#pods.delete(podUid);
   }
 
-  get(podUid: string): Pod | undefined {
-    return this.#pods.get(podUid)?.pod;
-  }
-
   has(podUid: string): boolean {
     return this.#pods.has(podUid);
-  }
-
-  find(namespace: string, name: string): Pod | undefined {
-    const fullName = `${namespace}/${name}`;
-    return [...this.#pods.values()].find(({ pod }) => podFullName(pod) === fullName)?.pod;
   }
 
   list(): Pod[] {

@@ -1,7 +1,8 @@
 /** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
-import { type Pod, type PodStatus, podFullName } from '../api/types.ts';
+import { allContainers, type Pod, type PodStatus, podFullName } from '../api/types.ts';
 import { computePodActions, describePodActions, isEmptyPlan } from '../kuberuntime/compute-pod-actions.ts';
+import { crashKey } from '../kuberuntime/crash-backoff.ts';
 import { eventSubject, type KuberuntimeDependencies, podAddresses } from '../kuberuntime/dependencies.ts';
 import { killPod } from '../kuberuntime/kill-pod.ts';
 import { podIdentity } from '../kuberuntime/labels.ts';
@@ -142,12 +143,13 @@ export class PodSyncer implements PodSteps {
     const status = await this.#look(pod);
     const release = async () => {
       probes.remove(uid);
-      await volumes.unmountForPod(uid);
+      await volumes.removeForPod(uid);
       await cgroups.remove(uid);
     };
     await removePodFromRuntime(runtime, { pod, status, release });
     await this.#look(pod);
     runtime.images.forgetPod(uid);
+    for (const container of allContainers(pod.spec)) runtime.crashBackoff.forget(crashKey(pod, container));
     this.#actedAtMs.delete(uid);
     statuses.delete(uid);
   }

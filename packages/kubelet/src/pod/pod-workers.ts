@@ -141,10 +141,6 @@ export class PodWorkers {
       .map(({ pod }) => pod);
   }
 
-  uids(): string[] {
-    return [...this.#workers.keys()];
-  }
-
   /** Stops working; containers go on. Resolves when no step runs any more. */
   async stop(): Promise<void> {
     this.#stopped = true;

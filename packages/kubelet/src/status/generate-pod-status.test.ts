@@ -31,6 +31,7 @@ function seen(name: string, rest: Partial<RuntimeContainer> = {}): RuntimeContai
     restartCount: 0,
     terminationGracePeriodSeconds: undefined,
     logPath: '',
+    preStop: undefined,
     ...rest,
   };
 }

@@ -24,10 +24,6 @@ export class StatusManager {
     return [...this.#pods.values()].map(({ pod }) => pod);
   }
 
-  get version(): number {
-    return this.#version;
-  }
-
   /** Records a pod and its status. Nothing happens if neither differs from before; returns whether one did. */
   set(pod: Pod, status: PodStatus): boolean {
     const { uid } = pod.metadata;
