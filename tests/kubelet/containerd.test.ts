@@ -1,0 +1,187 @@
+/** The kubelet on a container runtime that is not ours: Debian's containerd 1.6, over both versions of the CRI. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import type { KubeletOptions, Pod } from '@podwright/kubelet';
+import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
+import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+
+let containerd: Containerd;
+before(async () => {
+  containerd = await startContainerd('cd');
+});
+after(() => containerd.stop());
+
+async function start(context: TestContext, given: Partial<KubeletOptions> = {}): Promise<RealKubelet> {
+  const kubelet = await startRealKubelet(containerd, given);
+  context.after(() => kubelet.close());
+  return kubelet;
+}
+
+/** A container that runs a shell script and ends at once when it is told to. */
+const container = (name: string, script: string, rest = '') =>
+  `{name: ${name}, image: ${busyboxImage}, command: [sh, -c, ${JSON.stringify(`trap 'exit 0' TERM; ${script}`)}]${rest}}`;
+const forever = 'while :; do sleep 0.1; done';
+
+function manifest(name: string, spec: string): string {
+  return `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec:\n  terminationGracePeriodSeconds: 5\n${spec}`;
+}
+
+const isReady = (pod: Pod) =>
+  pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+const statusOf = (pod: Pod, name: string) =>
+  [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].find(
+    (one) => one.name === name,
+  )!;
+
+for (const criApiVersion of ['v1', 'v1alpha2'] as const) {
+  test(`a pod with everything comes up and goes away over ${criApiVersion}`, async (context) => {
+    const kubelet = await start(context, { criApiVersion });
+    assert.equal(kubelet.handle.runtime.apiVersion, criApiVersion);
+    const text = manifest(
+      'web',
+      `  volumes: [{name: site, emptyDir: {}}, {name: words, configMap: {name: words}}]
+  initContainers:
+  - ${container('page', 'cat /words/hello > /site/index.html', ', volumeMounts: [{name: site, mountPath: /site}, {name: words, mountPath: /words}]')}
+  - ${container('side', forever, ', restartPolicy: Always')}
+  containers:
+  - name: server
+    image: ${busyboxImage}
+    command: [httpd, -f, -p, '8080', -h, /site]
+    volumeMounts: [{name: site, mountPath: /site, readOnly: true}]
+    readinessProbe: {httpGet: {path: /, port: 8080}, periodSeconds: 1}
+    resources: {limits: {memory: 64Mi}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: words}
+data: {hello: 'hello from a ConfigMap'}
+`,
+    );
+    await kubelet.apply('web.yaml', text);
+    const pod = await kubelet.pod('web', isReady);
+    assert.equal(pod.status!.phase, 'Running');
+    assert.equal(statusOf(pod, 'page').state.terminated!.reason, 'Completed');
+    assert.ok(statusOf(pod, 'side').started);
+    assert.match(await get(pod.status!.podIP!, 8080), /hello from a ConfigMap/);
+    assert.deepEqual(await kubelet.podCgroups(), [`pod${pod.metadata.uid}`]);
+    const { path } = kubelet.handle.containerLog(pod, 'server', false);
+    assert.equal(path, join(kubelet.options.podLogsDir, `default_web_${pod.metadata.uid}/server/0.log`));
+    assert.ok(existsSync(path));
+    await kubelet.remove('web.yaml');
+    await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
+    const { items } = await kubelet.handle.cri.runtime.listPodSandbox({});
+    assert.deepEqual(items, []);
+    assert.equal(existsSync(join(kubelet.options.podLogsDir, `default_web_${pod.metadata.uid}`)), false);
+    assert.deepEqual(await kubelet.podCgroups(), []);
+  });
+}
+
+test('a container that ends is restarted, and waits longer each time', async (context) => {
+  const crashLoopBackoff = { initialMs: 600, maxMs: 5000 };
+  const kubelet = await start(context, { crashLoopBackoff });
+  await kubelet.apply(
+    'crash.yaml',
+    manifest('crash', `  containers:\n  - ${container('app', 'echo why > /dev/termination-log; exit 3')}\n`),
+  );
+  const waiting = await kubelet.pod(
+    'crash',
+    (pod) => statusOf(pod, 'app')?.state.waiting?.reason === 'CrashLoopBackOff',
+  );
+  const app = statusOf(waiting, 'app');
+  assert.match(app.state.waiting!.message!, /^back-off 600ms restarting failed container=app pod=crash_default\(/);
+  assert.equal(app.lastState.terminated!.exitCode, 3);
+  assert.equal(app.lastState.terminated!.message!.trim(), 'why');
+  const second = await kubelet.pod('crash', (pod) => statusOf(pod, 'app').restartCount === 2);
+  const ended = await kubelet.pod('crash', (pod) => /1\.2s/.test(statusOf(pod, 'app').state.waiting?.message ?? ''));
+  assert.equal(second.metadata.uid, ended.metadata.uid);
+});
+
+test('a pod that runs to its end keeps its status and its log until its manifest goes', async (context) => {
+  const kubelet = await start(context);
+  const spec = `  restartPolicy: OnFailure\n  containers:\n  - ${container('job', 'echo done; [ -e /data/tried ] || { touch /data/tried; exit 1; }', ', volumeMounts: [{name: data, mountPath: /data}]')}\n  volumes: [{name: data, emptyDir: {}}]\n`;
+  await kubelet.apply('job.yaml', manifest('job', spec));
+  const pod = await kubelet.pod('job', ({ status }) => status?.phase === 'Succeeded');
+  assert.equal(statusOf(pod, 'job').restartCount, 1);
+  const { path } = kubelet.handle.containerLog(pod, '', false);
+  assert.match(await readFile(path, 'utf8'), /stdout F done/);
+  await kubelet.restart();
+  const again = await kubelet.pod('job', ({ status }) => status?.phase === 'Succeeded');
+  assert.equal(statusOf(again, 'job').containerID, statusOf(pod, 'job').containerID);
+});
+
+test('containers are stopped gracefully: preStop, then SIGTERM, and SIGKILL when the time is over', async (context) => {
+  const kubelet = await start(context);
+  const shared = ', volumeMounts: [{name: out, mountPath: /out}]';
+  const hook = `, lifecycle: {preStop: {exec: {command: [sh, -c, 'echo hook >> /out/order']}}}`;
+  const polite = `{name: polite, image: ${busyboxImage}, command: [sh, -c, 'trap "echo term >> /out/order; exit 0" TERM; ${forever}']${shared}${hook}}`;
+  const stubborn = `{name: stubborn, image: ${busyboxImage}, command: [sh, -c, 'trap "" TERM; ${forever}']}`;
+  const out = join(kubelet.options.rootDir, 'out');
+  const spec = `  containers:\n  - ${polite}\n  - ${stubborn}\n  volumes: [{name: out, hostPath: {path: ${out}, type: DirectoryOrCreate}}]\n`;
+  await kubelet.apply('stop.yaml', manifest('stop', spec).replace('Seconds: 5', 'Seconds: 2'));
+  const pod = await kubelet.pod('stop', isReady);
+  const startedAtMs = performance.now();
+  await kubelet.remove('stop.yaml');
+  await kubelet.pod('stop', ({ metadata }) => metadata.deletionTimestamp !== undefined);
+  await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
+  const elapsedMs = performance.now() - startedAtMs;
+  assert.equal(readFileSync(join(out, 'order'), 'utf8'), 'hook\nterm\n');
+  assert.ok(elapsedMs >= 2000 && elapsedMs < 12_000, `${elapsedMs} ms for ${pod.metadata.name}`);
+});
+
+test('a killed and restarted kubelet leaves running containers alone', async (context) => {
+  const kubelet = await start(context);
+  await kubelet.apply('a.yaml', manifest('a', `  containers:\n  - ${container('app', forever)}\n`));
+  await kubelet.apply('b.yaml', manifest('b', `  containers:\n  - ${container('app', forever)}\n`));
+  const first = await kubelet.pod('a', isReady);
+  await kubelet.pod('b', isReady);
+  await kubelet.handle.close();
+  await kubelet.remove('b.yaml');
+  await kubelet.restart();
+  const second = await kubelet.pod('a', isReady);
+  assert.equal(statusOf(second, 'app').containerID, statusOf(first, 'app').containerID);
+  assert.equal(statusOf(second, 'app').restartCount, 0);
+  await kubelet.until('the pod without a manifest is gone', async () => {
+    const { items } = await kubelet.handle.cri.runtime.listPodSandbox({});
+    return items.length === 1;
+  });
+});
+
+test('a failed liveness probe restarts a container', async (context) => {
+  const kubelet = await start(context);
+  const probe = `, livenessProbe: {exec: {command: [test, -e, /tmp/alive]}, periodSeconds: 1, failureThreshold: 1}`;
+  const script = `touch /tmp/alive; sleep 1.5; rm /tmp/alive; ${forever}`;
+  await kubelet.apply('live.yaml', manifest('live', `  containers:\n  - ${container('app', script, probe)}\n`));
+  const pod = await kubelet.pod('live', (one) => statusOf(one, 'app')?.restartCount === 1);
+  assert.ok(pod);
+  const events = kubelet.handle.events().map(({ reason }) => reason);
+  assert.ok(events.includes('Unhealthy') && events.includes('Killing'), events.join(' '));
+});
+
+test('twenty pods at once come up and go', async (context) => {
+  const kubelet = await start(context);
+  const names = Array.from({ length: 20 }, (_, index) => `pod-${index}`);
+  const one = (name: string) => manifest(name, `  containers:\n  - ${container('app', forever)}\n`);
+  await kubelet.apply('many.yaml', names.map(one).join('\n---\n'));
+  await kubelet.until('all are ready', () => kubelet.handle.pods().filter(isReady).length === 20);
+  await kubelet.remove('many.yaml');
+  await kubelet.until('all are gone', () => kubelet.handle.pods().length === 0);
+  assert.deepEqual((await kubelet.handle.cri.runtime.listPodSandbox({})).items, []);
+  assert.deepEqual(await kubelet.podCgroups(), []);
+});
+
+/** What an HTTP server answers to GET /. */
+async function get(host: string, port: number): Promise<string> {
+  const socket = connect(port, host);
+  socket.end('GET / HTTP/1.0\r\n\r\n');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  await once(socket, 'close');
+  return text;
+}

@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createLogger, discoverCgroups, listChildCgroups, removeCgroup, waitFor, withTimeout } from '@podwright/base';
+import { type KubeletHandle, type KubeletOptions, kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
+import type { Containerd } from './containerd.fixture.ts';
+
+/** Enough for a busy machine. */
+const patienceMs = 30_000;
+
+/** A kubelet with a manifest directory of its own on a real runtime. */
+export type RealKubelet = {
+  options: KubeletOptions;
+  handle: KubeletHandle;
+  apply: (file: string, manifest: string) => Promise<void>;
+  remove: (file: string) => Promise<void>;
+  pod: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
+  until: (what: string, holds: () => boolean | Promise<boolean>) => Promise<void>;
+  /** Names of pod cgroups that are there. */
+  podCgroups: () => Promise<string[]>;
+  /** Stops the kubelet and starts another one with the same options. */
+  restart: () => Promise<void>;
+  /** Ends every pod, stops the kubelet and removes its files. */
+  close: () => Promise<void>;
+};
+
+export async function startRealKubelet(
+  containerd: Containerd,
+  given: Partial<KubeletOptions> = {},
+): Promise<RealKubelet> {
+  const scratch = mkdtempSync(join(containerd.scratch, 'kubelet-'));
+  const options = kubeletOptions({
+    nodeName: 'node',
+    runtimeEndpoint: containerd.endpoint,
+    manifestDir: join(scratch, 'manifests'),
+    rootDir: join(scratch, 'root'),
+    podLogsDir: join(scratch, 'logs'),
+    cgroupRoot: `/${containerd.bridge}-${scratch.slice(-6)}`,
+    logger: createLogger({ level: 'error' }),
+    ...given,
+  });
+  mkdirSync(options.manifestDir, { recursive: true });
+  const kubelet: RealKubelet = {
+    options,
+    handle: await startKubelet(options),
+    apply: async (file, manifest) => {
+      await writeFile(join(options.manifestDir, `.${file}`), manifest);
+      await rename(join(options.manifestDir, `.${file}`), join(options.manifestDir, file));
+    },
+    remove: (file) => rm(join(options.manifestDir, file)),
+    pod: async (name, holds) => {
+      const find = () => kubelet.handle.pods().find((pod) => pod.metadata.name === name && holds(pod));
+      using signal = withTimeout(undefined, patienceMs, `wait for pod ${name}`);
+      return await waitFor(find, { intervalMs: 5, signal });
+    },
+    until: async (what, holds) => {
+      using signal = withTimeout(undefined, patienceMs, what);
+      await waitFor(async () => (await holds()) || undefined, { intervalMs: 10, signal });
+    },
+    podCgroups: () => podCgroups(options.cgroupRoot),
+    restart: async () => {
+      await kubelet.handle.close();
+      kubelet.handle = await startKubelet(options);
+      await kubelet.handle.ready;
+    },
+    close: () => close(kubelet, scratch),
+  };
+  await kubelet.handle.ready;
+  return kubelet;
+}
+
+async function close({ handle, options }: RealKubelet, scratch: string): Promise<void> {
+  await rm(options.manifestDir, { recursive: true, force: true });
+  mkdirSync(options.manifestDir);
+  await Promise.all(handle.pods().map(({ metadata }) => handle.deletePod(metadata.uid, 0)));
+  await handle.close();
+  if (options.cgroupRoot !== '') await removeCgroup(await discoverCgroups(), options.cgroupRoot);
+  await rm(scratch, { recursive: true, force: true });
+}
+
+async function podCgroups(root: string): Promise<string[]> {
+  const hierarchy = await discoverCgroups();
+  const classes = ['kubepods', 'kubepods/burstable', 'kubepods/besteffort'];
+  const names = await Promise.all(classes.map((name) => listChildCgroups(hierarchy, join(root, name))));
+  return names.flat().filter((name) => name.startsWith('pod'));
+}
