@@ -3,13 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type ErrorCode, errorCode, PodwrightError } from '@podwright/base';
+import { errorCode } from '@podwright/base';
 import type { TransferProgress } from '../../packages/runtime/src/images/image-service.ts';
 import type { ImageServiceOptions } from '../../packages/runtime/src/images/images.ts';
 import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
 import { cutBlob, FaultyRegistry, sendError } from './faulty-registry.ts';
 import { type ImageRoom, openImageRoom, scratch } from './image-room.ts';
 import { addImage, hostArchitecture, makeLayer } from './made-image.ts';
+import { rejects } from './rejects.ts';
 
 const { signal } = new AbortController();
 
@@ -21,15 +22,6 @@ async function start(t: TestContext, options: Partial<ImageServiceOptions> = {})
     await registry[Symbol.asyncDispose]();
   });
   return { registry, room, images: room.images, name: `${registry.host}/room/app:1` };
-}
-
-async function rejects(promise: Promise<unknown>, code: ErrorCode, message: RegExp): Promise<void> {
-  await assert.rejects(promise, (error: unknown) => {
-    assert.ok(error instanceof PodwrightError, String(error));
-    assert.equal(error.code, code, error.message);
-    assert.match(error.message, message);
-    return true;
-  });
 }
 
 /** Reads a file of a layer's own folder, without the layers below. */

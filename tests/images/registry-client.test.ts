@@ -4,7 +4,6 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type ErrorCode, PodwrightError } from '@podwright/base';
 import { ContentStore } from '../../packages/runtime/src/content/content-store.ts';
 import type { RegistryAuth } from '../../packages/runtime/src/images/image-service.ts';
 import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
@@ -15,6 +14,7 @@ import { HttpClient } from '../../packages/runtime/src/images/registry/http-clie
 import { RegistryClient } from '../../packages/runtime/src/images/registry/registry-client.ts';
 import { defaultHost, type RegistryHost } from '../../packages/runtime/src/images/registry/registry-host.ts';
 import { cutBlob, FaultyRegistry, sendError } from './faulty-registry.ts';
+import { rejects } from './rejects.ts';
 
 const retryPolicy = { initialDelayMs: 1, maxDelayMs: 5, maxFailures: 3, maxFailuresInAll: 50 };
 const manifest = { schemaVersion: 2, mediaType: mediaTypes.ociManifest, layers: [] };
@@ -49,15 +49,6 @@ async function start(t: TestContext, setup: Setup = {}) {
       onProgress: (bytes) => progress.push(bytes),
     });
   return { registry, content, client, download, progress, abort, root };
-}
-
-async function rejects(promise: Promise<unknown>, code: ErrorCode, message: RegExp): Promise<void> {
-  await assert.rejects(promise, (error: unknown) => {
-    assert.ok(error instanceof PodwrightError, String(error));
-    assert.equal(error.code, code, error.message);
-    assert.match(error.message, message);
-    return true;
-  });
 }
 
 test('a tag is resolved by HEAD over plain http, and its manifest fetched by digest', async (t) => {

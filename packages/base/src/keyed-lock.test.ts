@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KeyedLock, Limiter } from './keyed-lock.ts';
+
+test('work of one key runs in order of arrival, also after a failure; other keys run at once', async () => {
+  const lock = new KeyedLock();
+  const order: string[] = [];
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const first = lock.run('a', async () => {
+    await held;
+    order.push('first');
+    throw new Error('no');
+  });
+  const second = lock.run('a', async () => order.push('second'));
+  await lock.run('b', async () => order.push('other'));
+  release();
+  await assert.rejects(first, /no/);
+  await second;
+  assert.deepEqual(order, ['other', 'first', 'second']);
+});
+
+test('a caller that leaves before its turn is never run, and holds up nobody', async () => {
+  const lock = new KeyedLock();
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const leaving = new AbortController();
+  const first = lock.run('a', () => held);
+  const second = lock.run('a', () => assert.fail('it has left'), leaving.signal);
+  const third = lock.run('a', async () => 'third');
+  leaving.abort(new Error('left'));
+  await assert.rejects(second, /left/);
+  release();
+  await first;
+  assert.equal(await third, 'third');
+});
+
+test('a limiter runs so many at once', async () => {
+  const limiter = new Limiter(2);
+  let running = 0;
+  let most = 0;
+  const work = async () => {
+    most = Math.max(most, ++running);
+    await new Promise(setImmediate);
+    running--;
+  };
+  await Promise.all([1, 2, 3, 4, 5].map(() => limiter.run(work)));
+  assert.equal(most, 2);
+});

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorWords } from './registry-error.ts';
+
+function check(body: unknown, expected: string): void {
+  assert.equal(errorWords(typeof body === 'string' ? body : JSON.stringify(body)), expected);
+}
+
+test('the words of registries and token servers are found', () => {
+  check({ errors: [{ code: 'DENIED', message: 'no access', detail: {} }] }, 'DENIED: no access');
+  check({ errors: [{ code: 'A', message: '' }, { message: 'b' }] }, 'A; b');
+  check({ details: 'incorrect username or password' }, 'incorrect username or password');
+  check({ message: 'gone', details: 'gone' }, 'gone');
+  check({ error: 'invalid_grant', error_description: 'token expired' }, 'token expired; invalid_grant');
+});
+
+test('other bodies have no words', () => {
+  for (const body of ['', '<html>', 'null', '[]', '{"errors":{}}', '{"errors":[null,1]}', '{"message":1}'])
+    check(body, '');
+  assert.equal(errorWords(JSON.stringify({ message: 'x'.repeat(5000) })).length, 1000);
+});

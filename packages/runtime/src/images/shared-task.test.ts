@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { raceAbort } from '@podwright/base';
+import { SharedTasks } from './shared-task.ts';
+
+const forever = new AbortController().signal;
+
+test('callers of one key share the work, and the next call after it begins anew', async () => {
+  const tasks = new SharedTasks();
+  let runs = 0;
+  const run = () => tasks.run('a', forever, async () => ++runs);
+  assert.deepEqual(await Promise.all([run(), run()]), [1, 1]);
+  assert.equal(await run(), 2);
+});
+
+test('the work is aborted when its last caller leaves, not before', async () => {
+  const tasks = new SharedTasks();
+  const callers = [new AbortController(), new AbortController()];
+  let shared: AbortSignal | undefined;
+  const calls = callers.map(({ signal }) =>
+    tasks.run('a', signal, (given) => {
+      shared = given;
+      return raceAbort(new Promise<never>(() => undefined), given);
+    }),
+  );
+  for (const [index, caller] of callers.entries()) {
+    assert.equal(shared?.aborted, false);
+    caller.abort(new Error(`caller ${index} leaves`));
+    await assert.rejects(calls[index]!, new RegExp(`caller ${index} leaves`));
+  }
+  assert.match(String(shared?.reason), /caller 1 leaves/);
+  await tasks.idle();
+});
+
+test('who comes after the last caller has left does not join the aborted work', async () => {
+  const tasks = new SharedTasks();
+  const caller = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const first = tasks.run('a', caller.signal, () => promise);
+  caller.abort(new Error('gone'));
+  await assert.rejects(first, /gone/);
+  assert.equal(await tasks.run('a', forever, async () => 'anew'), 'anew');
+  resolve('late');
+});
+
+test('a failure reaches every caller', async () => {
+  const tasks = new SharedTasks();
+  const run = () => tasks.run('a', forever, () => Promise.reject(new Error('no')));
+  const both = await Promise.allSettled([run(), run()]);
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+});

@@ -1,0 +1,181 @@
+/** Pulls from Debian's docker-registry what skopeo and umoci have put there. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import type { ImageRecord } from '../../packages/runtime/src/images/image-service.ts';
+import type { Descriptor } from '../../packages/runtime/src/images/manifest.ts';
+import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
+import { DockerRegistry, makeCertificates, type RegistrySettings } from './docker-registry.ts';
+import { type ImageRoom, openImageRoom, scratch } from './image-room.ts';
+import { LayoutFolder } from './layout-folder.ts';
+import { addImage, hostArchitecture, makeLayer, packLayer } from './made-image.ts';
+import { rejects } from './rejects.ts';
+
+const { signal } = new AbortController();
+
+async function start(t: TestContext, settings: (folder: string) => RegistrySettings = () => ({})) {
+  const folder = await scratch(t);
+  const chosen = settings(folder);
+  const registry = await DockerRegistry.start(folder, chosen);
+  const room = await openImageRoom(join(folder, 'room'));
+  t.after(async () => {
+    await room[Symbol.asyncDispose]();
+    await registry[Symbol.asyncDispose]();
+  });
+  const skopeo = (from: string, to: string, ...options: string[]) =>
+    execFileSync(
+      'skopeo',
+      ['copy', '-q', '--dest-tls-verify=false', ...options, from, `docker://${registry.host}/${to}`],
+      {
+        stdio: 'pipe',
+      },
+    );
+  return { folder, registry, room, images: room.images, skopeo };
+}
+
+/** The media types of the layers of a stored manifest. */
+function layerTypes({ root }: ImageRoom, { manifestDigest }: ImageRecord): string[] {
+  const path = join(root, 'content/blobs', manifestDigest.replace(':', '/'));
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as { layers: { mediaType: string }[] };
+  return manifest.layers.map(({ mediaType }) => mediaType);
+}
+
+/** An image that umoci made from this machine's busybox. */
+function umociImage(folder: string): string {
+  const umoci = (...options: string[]) => execFileSync('umoci', options, { stdio: 'pipe' });
+  const layout = join(folder, 'umoci');
+  umoci('init', '--layout', layout);
+  umoci('new', '--image', `${layout}:one`);
+  umoci('unpack', '--image', `${layout}:one`, join(folder, 'bundle'));
+  mkdirSync(join(folder, 'bundle/rootfs/bin'));
+  copyFileSync('/bin/busybox', join(folder, 'bundle/rootfs/bin/busybox'));
+  umoci('repack', '--image', `${layout}:one`, join(folder, 'bundle'));
+  umoci('config', '--image', `${layout}:one`, '--config.cmd', '/bin/busybox', '--config.user', '1000');
+  return layout;
+}
+
+/** The same image with its layers packed by zstd, which this skopeo does not do for layers that are packed already. */
+function packWithZstd(layout: string, target: string): string {
+  const read = (digest: string) => readFileSync(join(layout, 'blobs', digest.replace(':', '/')));
+  const [entry] = (JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')) as { manifests: Descriptor[] })
+    .manifests;
+  const manifest = JSON.parse(String(read(entry!.digest))) as { config: Descriptor; layers: Descriptor[] };
+  const folder = new LayoutFolder(target);
+  folder.addBlob(read(manifest.config.digest));
+  const layers = manifest.layers.map(({ digest }) => {
+    const { data, mediaType } = packLayer(gunzipSync(read(digest)), 'zstd');
+    return { mediaType, ...folder.addBlob(data) };
+  });
+  const made = folder.addManifest('', { ...manifest, layers }, entry!.mediaType);
+  folder.writeIndex([{ ...entry, ...made }]);
+  return target;
+}
+
+test('OCI and Docker manifests, gzip and zstd layers are pulled', async (t) => {
+  const { folder, registry, room, images, skopeo } = await start(t);
+  const layout = umociImage(folder);
+  skopeo(`oci:${layout}:one`, 'made/oci:1');
+  skopeo(`oci:${layout}:one`, 'made/docker:1', '--format', 'v2s2');
+  skopeo(`oci:${packWithZstd(layout, join(folder, 'zstd'))}:one`, 'made/zstd:1');
+  const chains = new Set<string>();
+  for (const [name, layerType] of [
+    ['oci', 'application/vnd.oci.image.layer.v1.tar+gzip'],
+    ['docker', 'application/vnd.docker.image.rootfs.diff.tar.gzip'],
+    ['zstd', 'application/vnd.oci.image.layer.v1.tar+zstd'],
+  ]) {
+    const image = await images.pull(`${registry.host}/made/${name}:1`, { signal });
+    assert.deepEqual([image.config.config.Cmd, image.config.config.User], [['/bin/busybox'], '1000'], name);
+    assert.deepEqual(layerTypes(room, image), [layerType]);
+    chains.add(image.chainId);
+  }
+  assert.equal(chains.size, 1, 'the same layers have the same snapshots');
+  const [chainId] = chains;
+  const busybox = readFileSync(join(await room.snapshotter.layerDirectory(chainId!), 'bin/busybox'));
+  assert.deepEqual(busybox, readFileSync('/bin/busybox'));
+});
+
+test('an image is pulled from an index of several platforms, by tag and by digest', async (t) => {
+  const { folder, registry, images, skopeo } = await start(t);
+  const layout = new LayoutFolder(join(folder, 'layout'));
+  const platforms = [hostArchitecture, 's390x', 'ppc64le'].map((architecture) => ({
+    architecture,
+    image: addImage(layout, { tag: architecture, layers: [makeLayer({ architecture })], architecture }),
+  }));
+  const manifests = platforms.map(({ architecture, image }) => ({
+    ...image.manifest,
+    platform: { os: 'linux', architecture },
+  }));
+  const index = layout.addManifest('', { schemaVersion: 2, manifests }, 'application/vnd.oci.image.index.v1+json');
+  layout.writeIndex([{ ...index, annotations: { 'org.opencontainers.image.ref.name': 'all' } }]);
+  skopeo(`oci:${layout.path}:all`, 'made/all:1', '--all');
+  skopeo(`oci:${layout.path}:all`, 'made/list:1', '--all', '--format', 'v2s2');
+  const name = `${registry.host}/made/all`;
+  assert.equal((await images.pull(`${name}:1`, { signal })).id, platforms[0]?.image.id);
+  const byDigest = await images.pull(`${name}:ignored@${index.digest}`, { signal });
+  assert.deepEqual([byDigest.repoTags, byDigest.repoDigests], [[`${name}:1`], [`${name}@${index.digest}`]]);
+  const list = await images.pull(`${registry.host}/made/list:1`, { signal });
+  assert.deepEqual(list.config.rootfs.diff_ids, byDigest.config.rootfs.diff_ids);
+  await rejects(images.pull(`${name}:2`, { signal }), 'not_found', /MANIFEST_UNKNOWN: manifest unknown/);
+  await rejects(images.pull(`${registry.host}/none:1`, { signal }), 'not_found', /MANIFEST_UNKNOWN|NAME_UNKNOWN/);
+});
+
+test('a registry with a password lets in who has it', async (t) => {
+  const { folder, registry, images, skopeo } = await start(t, () => ({ password: true }));
+  const { layout } = await makeBusyboxImage(join(folder, 'layout'));
+  skopeo(`oci:${layout}:1`, 'secret:1', '--dest-creds', 'me:secret');
+  const name = `${registry.host}/secret:1`;
+  await rejects(images.pull(name, { signal }), 'unauthenticated', /401 \(UNAUTHORIZED: authentication required\)/);
+  const wrong = { username: 'me', password: 'guess' };
+  await rejects(images.pull(name, { signal, auth: wrong }), 'unauthenticated', /401/);
+  const auth = Buffer.from('me:secret').toString('base64');
+  assert.deepEqual((await images.pull(name, { signal, auth: { auth } })).repoTags, [name]);
+});
+
+test('a registry on a loopback port that speaks TLS needs no configuration', async (t) => {
+  const { folder, registry, images, skopeo } = await start(t, (where) => ({ tls: makeCertificates(where, 'server') }));
+  const { layout } = await makeBusyboxImage(join(folder, 'layout'));
+  skopeo(`oci:${layout}:1`, 'safe:1');
+  await images.pull(`${registry.host}/safe:1`, { signal });
+});
+
+test('a mirror with a private CA and client certificates is used as hosts.toml says', async (t) => {
+  const { folder, registry, images, skopeo, room } = await start(t, (where) => {
+    return { tls: makeCertificates(where, 'server'), clientCa: makeCertificates(where, 'client').ca };
+  });
+  const { layout } = await makeBusyboxImage(join(folder, 'layout'));
+  mkdirSync(join(folder, 'certs'));
+  copyFileSync(join(folder, 'client-cert.pem'), join(folder, 'certs/x.cert'));
+  copyFileSync(join(folder, 'client-key.pem'), join(folder, 'certs/x.key'));
+  skopeo(`oci:${layout}:1`, 'library/app:1', '--dest-cert-dir', join(folder, 'certs'));
+  const configure = (...lines: string[]) => {
+    const path = join(room.root, 'certs.d/registry.invalid');
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, 'hosts.toml'), [`[host."https://${registry.host}"]`, ...lines].join('\n'));
+    return images.pull('registry.invalid/library/app:1', { signal });
+  };
+  const client = `client = [["${folder}/client-cert.pem", "${folder}/client-key.pem"]]`;
+  await rejects(
+    configure(client),
+    'unavailable',
+    /signed by an authority that is not trusted here; name .* hosts\.toml/,
+  );
+  await rejects(configure(`ca = "${folder}/server-ca.pem"`), 'unavailable', /before: connect to https:\/\/127/);
+  const image = await configure(`ca = "${folder}/server-ca.pem"`, client);
+  assert.deepEqual(image.repoTags, ['registry.invalid/library/app:1']);
+  await images.remove(image.id);
+  await configure('skip_verify = true', client);
+});
+
+test('the content that is pulled is what the registry has', async (t) => {
+  const { folder, registry, images, room, skopeo } = await start(t);
+  const made = await makeBusyboxImage(join(folder, 'layout'));
+  skopeo(`oci:${made.layout}:1`, 'app:1', '--preserve-digests');
+  const image = await images.pull(`${registry.host}/app:1`, { signal });
+  assert.deepEqual([image.id, image.manifestDigest], [made.id, made.manifestDigest]);
+  for (const digest of [made.id, made.manifestDigest, made.layerDigest]) {
+    assert.ok(existsSync(join(room.root, 'content/blobs', digest.replace(':', '/'))), digest);
+  }
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { sleep } from '@podwright/base';
+import { FaultyRegistry } from './faulty-registry.ts';
+import { openImageRoom, scratch } from './image-room.ts';
+import { addImage, makeLayer } from './made-image.ts';
+
+const { signal } = new AbortController();
+
+async function registryWithImage(t: TestContext, tag = '1') {
+  const registry = await FaultyRegistry.start();
+  t.after(() => registry[Symbol.asyncDispose]());
+  const layers = [makeLayer({ 'etc/base': 'base' }), makeLayer({ 'etc/top': 'x'.repeat(3_000_000) }, 'zstd')];
+  return { registry, name: `${registry.host}/room/app:${tag}`, ...addImage(registry, { tag, layers }) };
+}
+
+test('images are there after a restart', async (t) => {
+  const { name, id } = await registryWithImage(t);
+  const root = await scratch(t);
+  {
+    await using room = await openImageRoom(root);
+    await room.images.pull(name, { signal });
+  }
+  await using room = await openImageRoom(root);
+  assert.equal(room.images.find(name)?.id, id);
+  assert.equal((await room.snapshotter.list()).length, 2);
+});
+
+test('an image whose snapshots are gone is unpacked again from its packed layers', async (t) => {
+  const { name, registry } = await registryWithImage(t);
+  const root = await scratch(t);
+  let chainId = '';
+  {
+    await using room = await openImageRoom(root);
+    ({ chainId } = await room.images.pull(name, { signal }));
+    await room.snapshotter.remove(chainId);
+  }
+  await registry[Symbol.asyncDispose]();
+  await using room = await openImageRoom(root);
+  assert.equal(room.images.find(name)?.chainId, chainId);
+  assert.equal((await room.snapshotter.stat(chainId)).kind, 'committed');
+});
+
+test('another snapshotter finds the images too', async (t) => {
+  const { name } = await registryWithImage(t);
+  const root = await scratch(t);
+  {
+    await using room = await openImageRoom(root);
+    await room.images.pull(name, { signal });
+  }
+  await using room = await openImageRoom(root, { kind: 'native' });
+  const image = room.images.find(name);
+  const folder = await room.snapshotter.layerDirectory(image!.chainId);
+  assert.equal(readFileSync(join(folder, 'etc/base'), 'utf8'), 'base');
+});
+
+test('an image that lost snapshots and packed layers is dropped, with what is left of it', async (t) => {
+  const { name } = await registryWithImage(t);
+  const root = await scratch(t);
+  {
+    await using room = await openImageRoom(root);
+    const { chainId, manifestDigest } = await room.images.pull(name, { signal });
+    await room.snapshotter.remove(chainId);
+    truncateSync(join(root, 'content/blobs', manifestDigest.replace(':', '/')));
+  }
+  await using room = await openImageRoom(root);
+  assert.deepEqual(room.images.list(), []);
+  assert.deepEqual(await room.snapshotter.list(), []);
+  assert.deepEqual(readdirSync(join(root, 'content/blobs/sha256')), []);
+  await room.images.pull(name, { signal });
+});
+
+test('a half unpacked layer and unneeded content are removed at a start', async (t) => {
+  const { name } = await registryWithImage(t);
+  const root = await scratch(t);
+  {
+    await using room = await openImageRoom(root);
+    const { chainId } = await room.images.pull(name, { signal });
+    await room.snapshotter.prepare('unpack-0123456789abcdef', chainId);
+    await room.snapshotter.prepare('container', chainId);
+    room.database.exec('DELETE FROM images');
+  }
+  await using room = await openImageRoom(root);
+  const keys = (await room.snapshotter.list()).map(({ key }) => key);
+  assert.ok(keys.includes('container') && keys.length === 3, keys.join());
+  assert.deepEqual(readdirSync(join(root, 'content/blobs/sha256')), []);
+});
+
+test('a pull that is killed at any moment is right after a restart, and the next pull ends it', async (t) => {
+  const { name, id } = await registryWithImage(t);
+  const root = await scratch(t);
+  const child = new URL('pull-child.ts', import.meta.url).pathname;
+  let killed = 0;
+  for (let delayMs = 0; delayMs <= 100; delayMs += 10) {
+    const puller = spawn(process.execPath, [child, root, name], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const exited = once(puller, 'exit');
+    await once(puller.stdout, 'data'); // it begins to pull
+    await sleep(delayMs, signal);
+    puller.kill('SIGKILL');
+    const [exitCode] = (await exited) as [number | null];
+    if (exitCode === null) killed++;
+    await using room = await openImageRoom(root);
+    const image = room.images.find(name);
+    const kinds = (await room.snapshotter.list()).map(({ kind }) => kind);
+    assert.deepEqual(kinds, image === undefined ? [] : ['committed', 'committed']);
+    if (image !== undefined) {
+      const folder = await room.snapshotter.layerDirectory(image.chainId);
+      assert.equal(readFileSync(join(folder, 'etc/top'), 'utf8').length, 3_000_000);
+      await room.images.remove(name);
+    }
+  }
+  assert.ok(killed > 3, `only ${killed} were killed in time`);
+  await using room = await openImageRoom(root);
+  assert.equal((await room.images.pull(name, { signal })).id, id);
+});
