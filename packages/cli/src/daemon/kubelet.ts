@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { createLogger } from '@podwright/base';
 import { type KubeletOptions, serveLocalApi, startKubelet } from '@podwright/kubelet';
 import type { NodeConfig } from '../config.ts';
@@ -33,6 +34,7 @@ export async function serveKubelet(
   runtime: Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion'>,
   onStop: (request: StopRequest) => void,
 ): Promise<{ close: () => Promise<void> }> {
+  await mkdir(config.state, { recursive: true, mode: 0o711 });
   const kubelet = await startKubelet(kubeletOptionsOf(config, runtime));
   const server = await serveLocalApi({
     socketPath: config.apiSocket,

@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
-import { errorMessage, type Logger, PodwrightError, wrapError } from '@podwright/base';
+import { errorMessage, type Logger, listenUnix, PodwrightError, type SocketFile, wrapError } from '@podwright/base';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 import { acceptAnyAuthority } from './authority/accept-any-authority.ts';
-import { listenUnix, type SocketFile } from './unix-socket.ts';
 
 /** A TCP listener. With `clientCa` (PEM) only clients with a certificate of that authority are let in. */
 export type TcpOptions = {

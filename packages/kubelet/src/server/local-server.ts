@@ -1,13 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ErrorCode, errorCode, errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import {
+  type ErrorCode,
+  errorCode,
+  errorMessage,
+  type Logger,
+  listenUnix,
+  PodwrightError,
+  type SocketFile,
+} from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
 import { readLog } from '../logs/log-reader.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { deleteGrace, logQuery, streamingCall } from './query.ts';
-import { listenOnUnixSocket } from './unix-socket.ts';
 
 export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger };
 
@@ -36,6 +43,7 @@ export class LocalServer {
   readonly #router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 300 });
   readonly #server: Server;
   readonly #upgraded = new Set<Duplex>();
+  #socket: SocketFile | undefined;
 
   constructor(options: LocalServerOptions) {
     this.#options = options;
@@ -45,12 +53,13 @@ export class LocalServer {
   }
 
   /** Binds the socket, which only its owner may open. `already_exists` when a live node has it. */
-  listen(): Promise<void> {
-    return listenOnUnixSocket(this.#server, this.#options.socketPath);
+  async listen(): Promise<void> {
+    this.#socket = await listenUnix(this.#server, this.#options.socketPath, 0o600);
   }
 
   async close(): Promise<void> {
     for (const socket of this.#upgraded) socket.destroy();
+    await this.#socket?.remove();
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }

@@ -2,8 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { chmod, link, lstat, rm, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
-import { isErrno, PodwrightError, waitFor, withTimeout, wrapError } from '@podwright/base';
-import { MAX_SOCKET_PATH_BYTES } from '../endpoint.ts';
+import { waitFor, withTimeout } from './deadline.ts';
+import { isErrno, PodwrightError, wrapError } from './errors.ts';
+
+/** Longest path of a unix socket: `sun_path` has 108 bytes, one of them the final NUL (unix(7)). */
+export const MAX_SOCKET_PATH_BYTES = 107;
 
 /** A bound socket file; `remove` takes it away again if it is still ours. */
 export type SocketFile = { path: string; remove(): Promise<void> };
