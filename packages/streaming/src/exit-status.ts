@@ -9,6 +9,7 @@ export type ExitStatus = {
   status: 'Success' | 'Failure';
   message?: string;
   reason?: string;
+  code?: number;
   details?: { causes: { reason: string; message: string }[] };
 };
 
@@ -23,13 +24,28 @@ export function exitStatus(exitCode: number): ExitStatus {
   };
 }
 
+/** The command could not be run, or how it ended cannot be known. */
 export function failureStatus(error: unknown): ExitStatus {
-  return { metadata: {}, status: 'Failure', message: errorMessage(error), reason: 'InternalError' };
+  return { metadata: {}, status: 'Failure', message: errorMessage(error), reason: 'InternalError', code: 500 };
+}
+
+/** Reads what a server sent as a Status; `undefined` for anything else. */
+export function parseStatus(text: string): ExitStatus | undefined {
+  try {
+    const status: unknown = JSON.parse(text);
+    const isStatus = typeof status === 'object' && status !== null && 'status' in status;
+    return isStatus ? (status as ExitStatus) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The exit code that a status tells, or `undefined` when the command could not be run at all. */
 export function exitCodeFrom(status: ExitStatus): number | undefined {
   if (status.status === 'Success') return 0;
-  const cause = status.details?.causes.find(({ reason }) => reason === 'ExitCode');
-  return cause === undefined ? undefined : Number(cause.message);
+  const causes: unknown = status.details?.causes;
+  if (!Array.isArray(causes)) return undefined;
+  const cause = causes.find((one: { reason?: unknown } | null) => one?.reason === 'ExitCode') as { message?: unknown };
+  const exitCode = Number.parseInt(String(cause?.message), 10);
+  return Number.isNaN(exitCode) ? undefined : exitCode;
 }

@@ -1,11 +1,16 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { type Duplex, pipeline } from 'node:stream';
-import { errorMessage } from '@podwright/base';
+import type { Duplex } from 'node:stream';
+import { errorMessage, PodwrightError } from '@podwright/base';
+import { lingeringClose } from './lingering-close.ts';
+
+/** How long the other server may take to answer. */
+const ANSWER_TIMEOUT_MS = 30_000;
 
 /**
  * Passes an upgrade request on to another server and joins the two connections byte by byte, whatever protocol they
- * agree on. Both end together.
+ * agree on. When the server's side ends, the client still gets all that came from it; when the client's side ends, so does
+ * the server's. An answer that is no upgrade is passed on as it is; 502 if there is none.
  */
 export function proxyUpgrade(
   request: IncomingMessage,
@@ -13,43 +18,64 @@ export function proxyUpgrade(
   targetUrl: string,
 ): void {
   const { socket, head } = client;
-  const { host: _host, authorization: _authorization, origin: _origin, ...headers } = request.headers;
   const send = targetUrl.startsWith('https:') ? httpsRequest : httpRequest;
-  const outgoing = send(targetUrl, {
-    method: request.method,
-    headers: { ...headers, connection: 'Upgrade' },
-    agent: false,
-  });
-  socket.on('error', () => outgoing.destroy());
+  const outgoing = send(targetUrl, { method: request.method, headers: headersToPass(request), agent: false });
+  const giveUp = () => outgoing.destroy();
+  const timer = setTimeout(() => {
+    outgoing.destroy(new PodwrightError('deadline_exceeded', `no answer within ${ANSWER_TIMEOUT_MS} ms`));
+  }, ANSWER_TIMEOUT_MS);
+  socket.on('error', () => socket.destroy());
+  socket.once('close', giveUp);
+  outgoing.once('close', () => clearTimeout(timer));
   outgoing.on('upgrade', (response, upstream, upstreamHead) => {
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\n${rawHeaders(response)}\r\n`);
+    clearTimeout(timer);
+    socket.off('close', giveUp);
+    socket.write(answerHead(response));
     if (upstreamHead.length > 0) socket.write(upstreamHead);
     if (head.length > 0) upstream.write(head);
-    pipeline(socket, upstream, () => undefined);
-    pipeline(upstream, socket, () => undefined);
-    socket.on('close', () => upstream.destroy());
-    upstream.on('close', () => socket.destroy());
+    join(socket, upstream);
   });
   outgoing.on('response', (response) => {
-    socket.write(
-      `HTTP/1.1 ${response.statusCode} ${response.statusMessage}\r\nConnection: close\r\n${rawHeaders(response, ['connection', 'transfer-encoding'])}\r\n`,
-    );
-    response.pipe(socket);
+    clearTimeout(timer);
+    passAnswer(response, socket);
   });
   outgoing.on('error', (error) => {
     const words = `cannot reach the runtime's streaming server: ${errorMessage(error)}`;
-    socket.end(
-      `HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(words)}\r\n\r\n${words}`,
-    );
+    const lines = ['HTTP/1.1 502 Bad Gateway', 'Connection: close', `Content-Length: ${Buffer.byteLength(words)}`];
+    lingeringClose(socket, Buffer.from([...lines, '', words].join('\r\n')));
   });
   outgoing.end();
 }
 
-function rawHeaders(response: IncomingMessage, without: string[] = []): string {
-  const lines: string[] = [];
+/** Each value on a line of its own, as it came: old servers do not split lists. */
+function headersToPass(request: IncomingMessage): IncomingHttpHeaders {
+  const { host: _host, authorization: _authorization, origin: _origin, ...headers } = request.headersDistinct;
+  return { ...headers, connection: 'Upgrade' } as IncomingHttpHeaders;
+}
+
+function join(socket: Duplex, upstream: Duplex): void {
+  upstream.on('error', () => upstream.destroy());
+  socket.pipe(upstream);
+  upstream.pipe(socket, { end: false });
+  socket.once('close', () => upstream.destroy());
+  upstream.once('close', () => {
+    socket.unpipe();
+    lingeringClose(socket);
+  });
+}
+
+function passAnswer(response: IncomingMessage, socket: Duplex): void {
+  socket.write(answerHead(response, ['connection', 'transfer-encoding'], ['Connection: close']));
+  response.on('error', () => socket.destroy());
+  response.once('end', () => lingeringClose(socket));
+  response.pipe(socket, { end: false });
+}
+
+function answerHead(response: IncomingMessage, without: string[] = [], extra: string[] = []): string {
+  const lines = [`HTTP/1.1 ${response.statusCode} ${response.statusMessage}`, ...extra];
   for (let index = 0; index < response.rawHeaders.length; index += 2) {
     const name = response.rawHeaders[index]!;
-    if (!without.includes(name.toLowerCase())) lines.push(`${name}: ${response.rawHeaders[index + 1]}\r\n`);
+    if (!without.includes(name.toLowerCase())) lines.push(`${name}: ${response.rawHeaders[index + 1]}`);
   }
-  return lines.join('');
+  return `${lines.join('\r\n')}\r\n\r\n`;
 }

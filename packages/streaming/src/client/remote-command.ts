@@ -1,81 +1,118 @@
 import { finished, type Readable, type Writable } from 'node:stream';
-import { PodwrightError } from '@podwright/base';
-import { type ExitStatus, exitCodeFrom } from '../exit-status.ts';
+import { PodwrightError, raceAbort, wrapError } from '@podwright/base';
+import { exitCodeFrom, parseStatus } from '../exit-status.ts';
 import type { TerminalSize } from '../remote-process.ts';
-import { SPDY_COMMAND_PROTOCOLS } from '../server/protocols.ts';
-import type { SpdyStream } from '../spdy/connection.ts';
+import { hasResize, hasStructuredStatus, SPDY_COMMAND_PROTOCOLS } from '../server/protocols.ts';
+import type { SpdyConnection } from '../spdy/connection.ts';
+import type { SpdyStream } from '../spdy/stream.ts';
 import { connectSpdy, type UpgradeTarget } from './upgrade.ts';
 
-/** The local ends of a remote command. `resize` calls its listener at once and at each change of the terminal's size. */
+/**
+ * The local ends of a remote command; none of them is ended or destroyed. They must be those that the URL was made
+ * for: a server waits for each. `resize` calls its listener at once and at each change of the terminal's size.
+ */
 export type CommandIo = {
   stdin?: Readable;
   stdout?: Writable;
-  /** Absent with a terminal. */
+  /** Of no use with a terminal. */
   stderr?: Writable;
   tty: boolean;
   resize?: (listener: (size: TerminalSize) => void) => Disposable;
 };
 
+const MAX_VERDICT_BYTES = 64 << 10;
+
 /**
- * Runs a command, or attaches to one, behind a streaming URL until it ends; returns its exit code. The order in which
- * streams are opened is that of Kubernetes' clients: error, stdin, stdout, stderr, resize.
+ * Runs a command, or attaches to one, behind a streaming URL until it ends; returns its exit code when all of its
+ * output has been passed on. Errors: those of `connectSpdy`; `internal` with the server's words if the command could
+ * not be run; `unavailable` if the connection was lost before the end was known; the signal's reason.
  */
 export async function runRemoteCommand(target: UpgradeTarget, io: CommandIo, signal?: AbortSignal): Promise<number> {
-  const { connection } = await connectSpdy(target, { protocols: SPDY_COMMAND_PROTOCOLS, signal });
+  const { connection, protocol } = await connectSpdy(target, { protocols: SPDY_COMMAND_PROTOCOLS, signal });
+  const aborted = signal ?? new AbortController().signal;
   const onAbort = () => connection.destroy();
-  signal?.addEventListener('abort', onAbort, { once: true });
+  aborted.addEventListener('abort', onAbort, { once: true });
   try {
-    const error = await connection.open({ streamtype: 'error' });
-    error.end();
-    const verdict = readAll(error);
-    const stdin = io.stdin && (await connection.open({ streamtype: 'stdin' }));
-    const stdout = io.stdout && (await connection.open({ streamtype: 'stdout' }));
-    const stderr = io.stderr && !io.tty ? await connection.open({ streamtype: 'stderr' }) : undefined;
-    const resize = io.tty ? await connection.open({ streamtype: 'resize' }) : undefined;
-    if (io.stdin && stdin) pass(io.stdin, stdin);
-    using _resizing = resize && io.resize?.((size) => resize.write(`${JSON.stringify(size)}\n`));
-    const outputs = [copy(stdout, io.stdout), copy(stderr, io.stderr)];
-    const words = await verdict;
-    await Promise.all(outputs);
-    if (signal?.aborted) throw signal.reason;
-    return readVerdict(words);
+    return await raceAbort(follow(connection, { io, protocol }), aborted);
   } finally {
-    signal?.removeEventListener('abort', onAbort);
+    aborted.removeEventListener('abort', onAbort);
     connection.destroy();
   }
 }
 
-function pass(source: Readable, target: SpdyStream): void {
+async function follow(
+  connection: SpdyConnection,
+  { io, protocol }: { io: CommandIo; protocol: string },
+): Promise<number> {
+  const streams = await openStreams(connection, { io, protocol });
+  streams.error.end();
+  using _input = io.stdin && streams.stdin && passInput(io.stdin, streams.stdin);
+  using _resizing = streams.resize && io.resize?.((size) => streams.resize?.write(`${JSON.stringify(size)}\n`));
+  const [verdict] = await Promise.all([
+    readVerdict(streams.error),
+    streams.stdout && passOutput(streams.stdout, io.stdout!),
+    streams.stderr && passOutput(streams.stderr, io.stderr!),
+  ]);
+  return exitCodeOf(verdict, protocol);
+}
+
+/** Opens them in the order of Kubernetes' clients: error, stdin, stdout, stderr, resize. */
+async function openStreams(connection: SpdyConnection, { io, protocol }: { io: CommandIo; protocol: string }) {
+  const open = (wanted: unknown, streamtype: string) => (wanted ? connection.open({ streamtype }) : undefined);
+  const [error, stdin, stdout, stderr, resize] = await Promise.all([
+    connection.open({ streamtype: 'error' }),
+    open(io.stdin, 'stdin'),
+    open(io.stdout, 'stdout'),
+    open(io.stderr && !io.tty, 'stderr'),
+    open(io.tty && hasResize(protocol), 'resize'),
+  ]);
+  return { error, stdin, stdout, stderr, resize };
+}
+
+/** Passes input on, with its end, until disposed of. */
+function passInput(source: Readable, target: SpdyStream): Disposable {
+  const end = () => target.end();
   source.pipe(target);
-  target.on('error', () => source.unpipe(target));
+  source.once('error', end);
+  return {
+    [Symbol.dispose]: () => {
+      source.unpipe(target);
+      source.off('error', end);
+    },
+  };
 }
 
-async function copy(source: SpdyStream | undefined, target: Writable | undefined): Promise<void> {
-  if (source === undefined || target === undefined) return;
-  source.end();
+/** Passes output on to its end. Rejects if the local side cannot take it. */
+function passOutput(source: SpdyStream, target: Writable): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onError = (cause: Error) => reject(wrapError("write the command's output", cause));
+  source.end(); // nothing is written to it
+  target.once('error', onError);
+  finished(source, { writable: false }, () => resolve());
   source.pipe(target, { end: false });
-  await new Promise<void>((resolve) => finished(source, { writable: false }, () => resolve()));
+  return promise.finally(() => {
+    source.unpipe(target);
+    target.off('error', onError);
+  });
 }
 
-async function readAll(stream: Readable): Promise<string> {
+async function readVerdict(stream: SpdyStream): Promise<string> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
-    if (sizeBytes <= 64 << 10) chunks.push(chunk);
+    if (sizeBytes <= MAX_VERDICT_BYTES) chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** An empty error stream is success before v4; text is a failure before the command could run. */
-function readVerdict(words: string): number {
-  if (words === '') return 0;
-  let status: ExitStatus;
-  try {
-    status = JSON.parse(words) as ExitStatus;
-  } catch {
-    throw new PodwrightError('internal', words);
-  }
+/** Before v4, no words are success and others say why the command failed. */
+function exitCodeOf(words: string, protocol: string): number {
+  if (words === '' && !hasStructuredStatus(protocol)) return 0;
+  if (words === '')
+    throw new PodwrightError('unavailable', 'the connection ended before the end of the command was known');
+  const status = parseStatus(words);
+  if (status === undefined) throw new PodwrightError('internal', words);
   const exitCode = exitCodeFrom(status);
   if (exitCode === undefined) throw new PodwrightError('internal', status.message ?? 'the command could not be run');
   return exitCode;

@@ -1,45 +1,63 @@
-import { type ClientRequest, request as httpRequest } from 'node:http';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { PodwrightError, wrapError } from '@podwright/base';
+import { type ErrorCode, errorMessage, PodwrightError, withTimeout } from '@podwright/base';
 import { SpdyConnection } from '../spdy/connection.ts';
 
 /** Where to upgrade: an absolute URL, or a path on a unix socket. */
 export type UpgradeTarget = { url: string } | { socketPath: string; path: string };
 
-/** Upgrades a POST to SPDY/3.1, as Kubernetes' clients do; `protocols` are offered best first. */
+/** How long a server may take to answer: it may ask a runtime first. */
+const ANSWER_TIMEOUT_MS = 30_000;
+const MAX_REFUSAL_BYTES = 64 << 10;
+
+export type SpdyUpgradeOptions = {
+  /** Subprotocols, best first. */
+  protocols: string[];
+  /** Ends the attempt, not the connection. */
+  signal?: AbortSignal;
+};
+
+/**
+ * Upgrades a POST to SPDY/3.1, as Kubernetes' clients do. Returns the connection and the subprotocol that the server chose.
+ * Errors: what the server said, by its HTTP status; `unavailable` if it cannot be reached; `deadline_exceeded` after
+ * 30 s without an answer.
+ */
 export async function connectSpdy(
   target: UpgradeTarget,
-  options: { protocols: string[]; signal?: AbortSignal },
+  options: SpdyUpgradeOptions,
 ): Promise<{ connection: SpdyConnection; protocol: string }> {
-  const { transport, head, protocol } = await upgrade(target, options);
+  using deadline = withTimeout(options.signal, ANSWER_TIMEOUT_MS, 'upgrade to SPDY');
+  deadline.throwIfAborted();
+  const { transport, head, protocol } = await upgrade(target, { protocols: options.protocols, signal: deadline });
   return { connection: new SpdyConnection(transport, { role: 'client', head }), protocol };
 }
 
-function upgrade(
-  target: UpgradeTarget,
-  options: { protocols: string[]; signal?: AbortSignal },
-): Promise<{ transport: Duplex; head: Buffer; protocol: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ transport: Duplex; head: Buffer; protocol: string }>();
+type Upgraded = { transport: Duplex; head: Buffer; protocol: string };
+
+function upgrade(target: UpgradeTarget, options: { protocols: string[]; signal: AbortSignal }): Promise<Upgraded> {
+  const { promise, resolve, reject } = Promise.withResolvers<Upgraded>();
+  const { signal, protocols } = options;
   const outgoing = open(target, {
     Connection: 'Upgrade',
     Upgrade: 'SPDY/3.1',
-    'X-Stream-Protocol-Version': options.protocols,
+    'X-Stream-Protocol-Version': protocols, // a line each: old servers do not split lists
     'Content-Length': '0',
   });
-  const onAbort = () => outgoing.destroy(options.signal?.reason);
-  options.signal?.addEventListener('abort', onAbort, { once: true });
+  const onAbort = () => {
+    reject(signal.reason);
+    outgoing.destroy();
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
   outgoing.on('upgrade', (response, transport, head) => {
-    options.signal?.removeEventListener('abort', onAbort);
+    signal.removeEventListener('abort', onAbort);
     const chosen = response.headers['x-stream-protocol-version'];
-    resolve({ transport, head, protocol: String(chosen ?? options.protocols[0] ?? '') });
+    resolve({ transport, head, protocol: String(chosen ?? protocols.at(-1)) });
   });
-  outgoing.on('response', (response) => {
-    const chunks: Buffer[] = [];
-    response.on('data', (chunk: Buffer) => chunks.length < 16 && chunks.push(chunk));
-    response.on('end', () => reject(refusal(response.statusCode ?? 0, Buffer.concat(chunks).toString('utf8'))));
-  });
-  outgoing.on('error', (error) => reject(wrapError('upgrade to SPDY', error)));
+  outgoing.on('response', (response) => readRefusal(response).then(reject, reject));
+  outgoing.on('error', (cause) =>
+    reject(new PodwrightError('unavailable', `upgrade to SPDY: ${errorMessage(cause)}`, { cause })),
+  );
   outgoing.end();
   return promise;
 }
@@ -58,20 +76,34 @@ function open(target: UpgradeTarget, headers: Record<string, string | string[]>)
   return send(target.url, { method: 'POST', headers, agent: false });
 }
 
-function refusal(status: number, body: string): PodwrightError {
-  let message = body.trim();
-  try {
-    message = (JSON.parse(body) as { message?: string }).message ?? message;
-  } catch {
-    // Plain text is fine.
+const REFUSALS: Record<number, ErrorCode> = {
+  400: 'invalid_argument',
+  401: 'unauthenticated',
+  403: 'permission_denied',
+  404: 'not_found',
+  409: 'failed_precondition',
+  501: 'unimplemented',
+  503: 'unavailable',
+  504: 'deadline_exceeded',
+};
+
+/** The server's words as an error: those of a meta/v1 Status object, or plain text. */
+async function readRefusal(response: IncomingMessage): Promise<PodwrightError> {
+  let body = '';
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (body.length < MAX_REFUSAL_BYTES) body += chunk.toString('utf8');
   }
-  const code =
-    status === 404
-      ? 'not_found'
-      : status === 400
-        ? 'invalid_argument'
-        : status === 403
-          ? 'permission_denied'
-          : 'internal';
-  return new PodwrightError(code, message || `the server answered ${status} instead of upgrading`);
+  const status = response.statusCode ?? 0;
+  const words = messageOf(body.trim()) || `the server answered ${status} instead of upgrading to SPDY`;
+  return new PodwrightError(REFUSALS[status] ?? 'internal', words);
+}
+
+function messageOf(body: string): string {
+  try {
+    const status: unknown = JSON.parse(body);
+    const hasMessage = typeof status === 'object' && status !== null && 'message' in status;
+    return hasMessage ? String(status.message) : body;
+  } catch {
+    return body;
+  }
 }

@@ -1,30 +1,33 @@
 import type { Duplex } from 'node:stream';
-import { errorMessage } from '@podwright/base';
-import { SpdyConnection, type SpdyStream } from '../spdy/connection.ts';
+import { errorMessage, withTimeout } from '@podwright/base';
+import { SpdyConnection } from '../spdy/connection.ts';
+import { type JoinableStream, joinStream } from '../spdy/join-stream.ts';
+import type { SpdyStream } from '../spdy/stream.ts';
 
-/** Opens a byte connection to a port of the pod. */
+/**
+ * Opens a byte connection to a port of the pod, which must allow to be half open. `signal` ends the attempt, not the
+ * connection. Errors: any, their words are told to the client.
+ */
 export type PortDialer = (port: number, signal: AbortSignal) => Promise<Duplex>;
 
 /** How long half a pair may wait for its other half. */
 const PAIR_TIMEOUT_MS = 30_000;
+const DIAL_TIMEOUT_MS = 30_000;
 
 type Pair = { error?: SpdyStream; data?: SpdyStream; timer: NodeJS.Timeout };
 
 /**
  * Serves `portforward.k8s.io` on an upgraded connection: for each forwarded connection the client opens an error and
  * a data stream with the same `requestID` and `port`. A failed connection is told on its error stream; the others go on.
+ * Resolves when the client is gone.
  */
 export async function servePortForward(transport: Duplex, options: { dial: PortDialer; head: Buffer }): Promise<void> {
   const pairs = new Map<string, Pair>();
-  const gone = new AbortController();
   const onStream = (stream: SpdyStream) => {
-    const { streamtype, port, requestid } = stream.headers;
-    const number = Number(port);
-    if ((streamtype !== 'error' && streamtype !== 'data') || !Number.isInteger(number) || number < 1 || number > 65_535)
-      return 'refuse';
-    stream.on('error', () => undefined);
+    const { streamtype, port = '', requestid } = stream.headers;
+    if ((streamtype !== 'error' && streamtype !== 'data') || !isPort(port)) return 'refuse';
     // The oldest clients send no request id: then the port pairs the streams.
-    const key = requestid ?? port!;
+    const key = `${requestid ?? ''}/${port}`;
     const pair = pairs.get(key) ?? { timer: setTimeout(() => drop(pairs, key), PAIR_TIMEOUT_MS) };
     if (pair[streamtype] !== undefined) return 'refuse';
     pair[streamtype] = stream;
@@ -33,14 +36,18 @@ export async function servePortForward(transport: Duplex, options: { dial: PortD
     if (error !== undefined && data !== undefined) {
       clearTimeout(pair.timer);
       pairs.delete(key);
-      void forward(options.dial, { error, data, port: number, signal: gone.signal });
+      void forwardPort(options.dial, { error, data, port: Number(port), signal: connection.gone });
     }
     return 'accept';
   };
   const connection = new SpdyConnection(transport, { role: 'server', onStream, head: options.head });
   await connection.closed;
-  gone.abort();
   for (const key of [...pairs.keys()]) drop(pairs, key);
+}
+
+/** A decimal TCP port. */
+function isPort(text: string): boolean {
+  return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535;
 }
 
 function drop(pairs: Map<string, Pair>, key: string): void {
@@ -51,29 +58,44 @@ function drop(pairs: Map<string, Pair>, key: string): void {
   pair?.data?.destroy();
 }
 
-async function forward(
-  dial: PortDialer,
-  pair: { error: SpdyStream; data: SpdyStream; port: number; signal: AbortSignal },
-): Promise<void> {
-  const { error, data, port, signal } = pair;
-  let socket: Duplex;
+/** A forwarded connection from the client's side: its bytes, and a stream that takes words for a failure. */
+export type ForwardedConnection = {
+  data: JoinableStream;
+  error: Duplex;
+  port: number;
+  /** Aborts when the client is gone. */
+  signal: AbortSignal;
+};
+
+/**
+ * Joins a connection of the client to a port of the pod until both have ended; each direction ends on its own. A
+ * broken side breaks the other. Never rejects.
+ */
+export async function forwardPort(dial: PortDialer, connection: ForwardedConnection): Promise<void> {
+  const { data, error, port, signal } = connection;
+  error.resume(); // clients end their half at once
   try {
-    socket = await dial(port, signal);
+    const socket = await dialWhileWanted(dial, connection);
+    if (signal.aborted || data.destroyed) socket.on('error', () => undefined).destroy();
+    else await joinStream(data, socket, signal);
+    error.end();
   } catch (cause) {
     error.end(`error forwarding port ${port} to the pod: ${errorMessage(cause)}`);
     data.destroy();
-    return;
   }
-  const close = () => socket.destroy();
-  signal.addEventListener('abort', close, { once: true });
-  // Each direction ends on its own (half-close); a broken one takes the other along.
-  socket.on('error', () => data.destroy());
-  data.on('close', close);
-  data.pipe(socket);
-  socket.pipe(data);
-  socket.on('close', () => {
-    signal.removeEventListener('abort', close);
-    error.end();
-    if (!data.writableEnded) data.end();
-  });
+}
+
+/** Gives up when the client does. */
+async function dialWhileWanted(dial: PortDialer, { data, port, signal }: ForwardedConnection): Promise<Duplex> {
+  const unwanted = new AbortController();
+  const abandon = () => unwanted.abort();
+  data.once('close', abandon);
+  signal.addEventListener('abort', abandon, { once: true });
+  try {
+    using deadline = withTimeout(unwanted.signal, DIAL_TIMEOUT_MS, `connect to port ${port}`);
+    return await dial(port, deadline);
+  } finally {
+    data.off('close', abandon);
+    signal.removeEventListener('abort', abandon);
+  }
 }

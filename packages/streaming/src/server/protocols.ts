@@ -1,12 +1,21 @@
 /**
- * Subprotocols, best first (k8s.io/apimachinery/pkg/util/remotecommand and k8s.io/streaming).
- * v5 adds closing a single channel and exists on WebSocket only.
+ * Subprotocols that Kubernetes' streaming servers speak (k8s.io/apimachinery remotecommand, k8s.io/streaming wsstream).
+ * v5 adds closing a single channel and exists on WebSocket only; no name at all is the oldest one.
  */
 export const SPDY_COMMAND_PROTOCOLS = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'];
-export const WEBSOCKET_COMMAND_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io', 'channel.k8s.io', ''];
+export const WEBSOCKET_COMMAND_PROTOCOLS = [
+  'v5.channel.k8s.io',
+  'v4.channel.k8s.io',
+  'v4.base64.channel.k8s.io',
+  'channel.k8s.io',
+  'base64.channel.k8s.io',
+  '',
+];
 export const SPDY_PORT_FORWARD = 'portforward.k8s.io';
 /** A WebSocket whose messages carry the bytes of a SPDY connection. */
 export const TUNNELLED_PORT_FORWARD = 'SPDY/3.1+portforward.k8s.io';
+/** Two channels of a WebSocket for each port, which are then known from the start. */
+export const CHANNEL_PORT_FORWARD_PROTOCOLS = ['v4.channel.k8s.io', 'v4.base64.channel.k8s.io', ''];
 
 /** The first of the client's wishes that the server speaks. */
 export function chooseProtocol(offered: string[], spoken: string[]): string | undefined {
@@ -22,7 +31,11 @@ export function headerValues(header: string | string[] | undefined): string[] {
     .filter((value) => value !== '');
 }
 
-export const hasStructuredStatus = (protocol: string): boolean =>
-  protocol === 'v4.channel.k8s.io' || protocol === 'v5.channel.k8s.io';
+const STRUCTURED = ['v5.channel.k8s.io', 'v4.channel.k8s.io', 'v4.base64.channel.k8s.io'];
+
+export const hasStructuredStatus = (protocol: string): boolean => STRUCTURED.includes(protocol);
+/** On SPDY; WebSocket channels always have a place for sizes. */
 export const hasResize = (protocol: string): boolean =>
   hasStructuredStatus(protocol) || protocol === 'v3.channel.k8s.io';
+export const hasHalfClose = (protocol: string): boolean => protocol === 'v5.channel.k8s.io';
+export const isBase64 = (protocol: string): boolean => protocol.endsWith('base64.channel.k8s.io');

@@ -1,5 +1,6 @@
-import { finished, type Readable, Writable } from 'node:stream';
-import { exitStatus, failureStatus } from '../exit-status.ts';
+import { finished, type Readable, type Writable } from 'node:stream';
+import { raceAbort } from '@podwright/base';
+import { type ExitStatus, exitStatus, failureStatus } from '../exit-status.ts';
 import type { RemoteProcess } from '../remote-process.ts';
 import { readSizes } from '../terminal-resize.ts';
 
@@ -13,62 +14,116 @@ export type CommandStreams = {
   error: Writable;
   /** True from protocol v4 on: the error stream carries a Status object. */
   structuredStatus: boolean;
-  /** Resolves when the client is gone. */
-  gone: Promise<void>;
+  /** Aborts when the client is gone, before the ends of its streams are seen. */
+  gone: AbortSignal;
 };
 
-/** After the process has ended, how long a client may take to read what is left. */
-const DRAIN_TIMEOUT_MS = 30_000;
+/**
+ * A process may leave children that hold its output open. After its own end, output is passed on as long as some comes and
+ * the client takes it; after this long without a byte it is over.
+ */
+const DRAIN_IDLE_MS = 30_000;
 
 /**
  * Joins a process to its client until the process ends or the client goes: output is passed on to its last byte before the
- * exit code is told. Never rejects.
+ * exit code is told. Whatever `start` returned is closed, also if the client went meanwhile. Never rejects unless `close` throws.
  */
-export async function runSession(start: () => Promise<RemoteProcess>, streams: CommandStreams): Promise<void> {
+export async function runSession(
+  start: (gone: AbortSignal) => Promise<RemoteProcess>,
+  streams: CommandStreams,
+): Promise<void> {
   let process: RemoteProcess;
   try {
-    process = await start();
+    process = await start(streams.gone);
   } catch (error) {
-    return say(streams, JSON.stringify(failureStatus(error)), failureStatus(error).message ?? '');
+    return tell(streams, failureStatus(error));
   }
   try {
-    if (streams.resize !== undefined) readSizes(streams.resize, ({ Width, Height }) => process.resize(Width, Height));
-    if (streams.stdin !== undefined && process.stdin !== undefined) pump(streams.stdin, process.stdin);
-    const outputs = [drain(process.stdout, streams.stdout), drain(process.stderr, streams.stderr)];
-    const exitCode = await Promise.race([process.exit, streams.gone.then(() => undefined)]);
-    if (exitCode === undefined) return;
-    await Promise.race([Promise.all(outputs), streams.gone, timeout(DRAIN_TIMEOUT_MS)]);
-    const status = exitStatus(exitCode);
-    say(streams, JSON.stringify(status), status.message ?? '');
-  } catch (error) {
-    say(streams, JSON.stringify(failureStatus(error)), failureStatus(error).message ?? '');
+    await tell(streams, await follow(process, streams));
   } finally {
     process.close();
   }
 }
 
-/** Passes bytes on with back-pressure; the end of the source ends the target; a dead target lets the source run dry. */
-function pump(source: Readable, target: Writable): void {
-  source.pipe(target);
-  target.on('error', () => source.unpipe(target).resume());
-  source.on('error', () => target.end());
-}
-
-/** Passes output on, or reads it away when nobody asked for it; resolves at its end. */
-function drain(source: Readable | undefined, target: Writable | undefined): Promise<void> {
-  if (source === undefined) {
-    target?.end();
-    return Promise.resolve();
+/** How the process ended, after all its output has been passed on. */
+async function follow(process: RemoteProcess, streams: CommandStreams): Promise<ExitStatus> {
+  const output = new Output();
+  try {
+    if (streams.resize !== undefined) readSizes(streams.resize, ({ Width, Height }) => process.resize(Width, Height));
+    if (streams.stdin !== undefined && process.stdin !== undefined) passInput(streams, process.stdin);
+    output.pass(process.stdout, streams.stdout);
+    output.pass(process.stderr, streams.stderr);
+    const exitCode = await raceAbort(process.exit, streams.gone);
+    await output.drained(streams.gone);
+    return exitStatus(exitCode);
+  } catch (error) {
+    return failureStatus(error);
   }
-  pump(source, target ?? new Writable({ write: (_chunk, _encoding, done) => done() }));
-  return new Promise((resolve) => finished(target ?? source, { readable: false }, () => resolve()));
 }
 
-function say(streams: CommandStreams, structured: string, text: string): void {
-  if (streams.error.destroyed) return;
-  streams.error.end(streams.structuredStatus ? structured : text);
+/** Passes input on with back-pressure, and its end unless that is the client's own. Input nobody reads is dropped. */
+function passInput({ stdin, gone }: CommandStreams, target: Writable): void {
+  const source = stdin!;
+  const drop = () => {
+    source.unpipe(target);
+    source.resume();
+  };
+  target.on('error', drop);
+  target.once('close', drop);
+  source.on('error', () => undefined); // comes with the end of the connection
+  source.once('end', () => {
+    if (!gone.aborted && !target.destroyed) target.end();
+  });
+  source.pipe(target, { end: false });
 }
 
-function timeout(durationMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, durationMs).unref());
+/** The outputs of a process on their way to the client. */
+class Output {
+  #flowing = 0;
+  #lastByteAtMs = performance.now();
+  #onEnd: () => void = () => undefined;
+
+  /** Passes one output on, with its end; without a target, or after its death, it is read away so that nobody blocks. */
+  pass(source: Readable | undefined, target: Writable | undefined): void {
+    if (source === undefined) return void target?.end();
+    this.#flowing++;
+    source.on('data', () => {
+      this.#lastByteAtMs = performance.now();
+    });
+    finished(target ?? source, target === undefined ? {} : { readable: false }, () => {
+      this.#flowing--;
+      this.#onEnd();
+    });
+    if (target === undefined) return void source.resume();
+    target.on('error', () => source.unpipe(target).resume());
+    target.once('close', () => source.unpipe(target).resume());
+    source.once('error', () => target.end());
+    source.once('close', () => target.end()); // destroyed without an end
+    source.pipe(target);
+  }
+
+  /** Waits until all outputs have ended, or have brought nothing for a while. */
+  async drained(signal: AbortSignal): Promise<void> {
+    if (this.#flowing === 0) return;
+    this.#lastByteAtMs = performance.now();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onEnd = () => this.#flowing === 0 && resolve();
+    const timer = setInterval(() => {
+      if (performance.now() - this.#lastByteAtMs >= DRAIN_IDLE_MS) resolve();
+    }, DRAIN_IDLE_MS / 10);
+    try {
+      await raceAbort(promise, signal);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+}
+
+/** Says how it ended, and waits until the client's side has taken it or is gone. */
+async function tell(streams: CommandStreams, status: ExitStatus): Promise<void> {
+  const { error, gone } = streams;
+  if (gone.aborted || !error.writable) return;
+  const told = new Promise<void>((resolve) => finished(error, { readable: false }, () => resolve()));
+  error.end(streams.structuredStatus ? JSON.stringify(status) : (status.message ?? ''));
+  await raceAbort(told, gone).catch(() => undefined); // gone: nobody is there to be told
 }

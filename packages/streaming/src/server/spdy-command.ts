@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream';
+import { PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { StreamChoice } from '../remote-process.ts';
-import { SpdyConnection, type SpdyStream } from '../spdy/connection.ts';
+import { SpdyConnection } from '../spdy/connection.ts';
+import type { SpdyStream } from '../spdy/stream.ts';
 import { hasResize, hasStructuredStatus } from './protocols.ts';
 import type { CommandStreams } from './session.ts';
 
@@ -17,41 +19,58 @@ function expectedStreams(choice: StreamChoice, protocol: string): Set<string> {
   return names;
 }
 
-/** Waits for the streams of a remote command on an upgraded connection; rejects if they do not come. */
+export type SpdyCommandRequest = {
+  choice: StreamChoice;
+  protocol: string;
+  head: Buffer;
+  /** 30 s unless told otherwise. */
+  streamsTimeoutMs?: number;
+};
+
+/**
+ * Waits for the streams of a remote command on an upgraded connection. Rejects if they do not come
+ * (`deadline_exceeded`) or the client goes (`unavailable`); the connection has then ended.
+ */
 export async function acceptSpdyCommand(
   transport: Duplex,
-  request: { choice: StreamChoice; protocol: string; head: Buffer },
+  request: SpdyCommandRequest,
 ): Promise<{ streams: CommandStreams; connection: SpdyConnection }> {
   const expected = expectedStreams(request.choice, request.protocol);
   const found = new Map<string, SpdyStream>();
-  const { promise: complete, resolve, reject } = Promise.withResolvers<void>();
+  const { promise: complete, resolve } = Promise.withResolvers<void>();
   const onStream = (stream: SpdyStream) => {
     const type = stream.headers.streamtype ?? '';
     if (!expected.has(type) || found.has(type)) return 'refuse';
-    stream.on('error', () => undefined); // a reset stream shows as the end of its data
     found.set(type, stream);
     if (found.size === expected.size) resolve();
     return 'accept';
   };
   const connection = new SpdyConnection(transport, { role: 'server', onStream, head: request.head });
-  const timer = setTimeout(
-    () => reject(new Error(`the client opened ${found.size} of ${expected.size} streams`)),
-    STREAMS_TIMEOUT_MS,
-  );
-  connection.closed.then(() => reject(new Error('the client went away before its streams were open')));
+  const what = `wait for the client's streams ${[...expected].join(', ')}`;
   try {
-    await complete;
-  } finally {
-    clearTimeout(timer);
+    using deadline = withTimeout(connection.gone, request.streamsTimeoutMs ?? STREAMS_TIMEOUT_MS, what);
+    await raceAbort(complete, deadline);
+  } catch (error) {
+    const missing = [...expected].filter((name) => !found.has(name)).join(', ');
+    connection.close();
+    throw new PodwrightError('deadline_exceeded', `${what}: ${missing} did not come`, { cause: error });
   }
-  const streams: CommandStreams = {
+  return { streams: commandStreams(found, { connection, protocol: request.protocol }), connection };
+}
+
+function commandStreams(
+  found: Map<string, SpdyStream>,
+  { connection, protocol }: { connection: SpdyConnection; protocol: string },
+): CommandStreams {
+  // What a client writes where nothing is read must not pile up.
+  for (const name of ['stdout', 'stderr', 'error']) found.get(name)?.resume();
+  return {
     stdin: found.get('stdin'),
     stdout: found.get('stdout'),
     stderr: found.get('stderr'),
     resize: found.get('resize'),
     error: found.get('error')!,
-    structuredStatus: hasStructuredStatus(request.protocol),
-    gone: connection.closed,
+    structuredStatus: hasStructuredStatus(protocol),
+    gone: connection.gone,
   };
-  return { streams, connection };
 }

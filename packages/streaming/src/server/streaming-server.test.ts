@@ -66,14 +66,14 @@ test('the end of standard input reaches the command, and binary data passes both
 });
 
 test('a URL can be used once', async () => {
-  const url = shell('true');
+  const url = shell('true', { stderr: false });
   await runRemoteCommand({ url }, { stdout: new PassThrough().resume(), tty: false });
   await assert.rejects(runRemoteCommand({ url }, { tty: false }), { code: 'not_found' });
 });
 
 test('sizes of the terminal reach the process', async () => {
   sizes.length = 0;
-  const url = shell('sleep 0.2', { tty: true, stderr: false });
+  const url = shell('exec sleep 0.2', { tty: true, stderr: false });
   const resize = (listener: (size: { Width: number; Height: number }) => void) => {
     listener({ Width: 80, Height: 24 });
     return { [Symbol.dispose]: () => undefined };
@@ -94,7 +94,7 @@ test('sessions cut in any order leave no process', async () => {
   for (let round = 0; round < 20; round++) {
     const cut = new AbortController();
     const running = runRemoteCommand(
-      { url: shell('sleep 60', { stdin: round % 2 === 0 }) },
+      { url: shell('exec sleep 60', { stdin: round % 2 === 0 }) },
       {
         stdin: round % 2 === 0 ? new PassThrough() : undefined,
         stdout: new PassThrough(),
@@ -126,7 +126,8 @@ test('over WebSocket v5 standard input can be closed alone, and the status is to
 });
 
 test('port-forward carries several connections and tells of those that fail', async () => {
-  const echo = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
+  const echo = createServer({ allowHalfOpen: true }, (socket) => socket.pipe(socket));
+  await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
   const { connect } = await import('node:net');
   const port = (echo.address() as { port: number }).port;
   const dial = async (wanted: number) => {

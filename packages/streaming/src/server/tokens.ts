@@ -10,7 +10,8 @@ export class TokenCache<T> {
   readonly #entries = new Map<string, { value: T; expiresAtMs: number }>();
   readonly #now: () => number;
 
-  constructor(now: () => number = Date.now) {
+  /** `now`: milliseconds of a clock that only goes forward. */
+  constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
@@ -33,5 +34,9 @@ export class TokenCache<T> {
     const entry = this.#entries.get(token);
     this.#entries.delete(token);
     return entry !== undefined && entry.expiresAtMs > this.#now() ? entry.value : undefined;
+  }
+
+  clear(): void {
+    this.#entries.clear();
   }
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { duplexPair } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { SpdyConnection, type SpdyStream } from './connection.ts';
+import { SpdyConnection } from './connection.ts';
+import type { SpdyStream } from './stream.ts';
 
 function pair(onStream: (stream: SpdyStream) => 'accept' | 'refuse') {
   const [here, there] = duplexPair();

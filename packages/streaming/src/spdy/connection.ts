@@ -1,13 +1,25 @@
-import { Duplex } from 'node:stream';
-import { PodwrightError } from '@podwright/base';
+import type { Duplex } from 'node:stream';
+import { PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { lingeringClose } from '../lingering-close.ts';
 import { encodeControl, encodeDataHead, FLAG_FIN, type Frame, FrameParser, FrameType, uint32 } from './frames.ts';
 import { HeaderCodec, type SpdyHeaders } from './header-block.ts';
+import { SpdyStream, type StreamCarrier } from './stream.ts';
 
 const RST_PROTOCOL_ERROR = 1;
 const RST_REFUSED_STREAM = 3;
 const RST_CANCEL = 5;
 /** A remote command has at most five streams, a port-forward two a connection. */
 const MAX_STREAMS = 512;
+/** What slow readers of all streams together may leave unread before the whole connection waits for them. */
+const MAX_UNREAD_BYTES = 1 << 20;
+/** Answers (to pings and new streams) that the other side may leave unread; more of them are an attack. */
+const MAX_UNSENT_ANSWER_BYTES = 256 << 10;
+/** Data frames are cut to this: their length has 24 bits, and other streams shall have their turn. */
+const MAX_DATA_BYTES = 256 << 10;
+/** How long the other side may take to answer a new stream; Kubernetes' clients wait as long. */
+const REPLY_TIMEOUT_MS = 30_000;
+/** While a connection is held back, a ping this often finds out whether its other side is still there. */
+const HELD_BACK_PING_MS = 5_000;
 
 export type SpdyConnectionOptions = {
   /** The client's streams have odd ids, the server's even ones. */
@@ -18,39 +30,66 @@ export type SpdyConnectionOptions = {
   head?: Buffer;
 };
 
+type Reply = { resolve: () => void; reject: (error: unknown) => void };
+
 /**
  * One SPDY/3.1 connection on a byte stream that was upgraded to it. There is no per-stream flow control, as the
- * Go implementation that Kubernetes uses never sends WINDOW_UPDATE: a slow reader holds the whole connection back.
+ * Go implementation that Kubernetes uses never sends WINDOW_UPDATE: readers that fall behind hold the whole connection
+ * back once they have left 1 MiB unread. The connection ends with either direction of its transport.
  */
 export class SpdyConnection {
   readonly streams = new Map<number, SpdyStream>();
+  /** Resolves when the transport is closed. */
   readonly closed: Promise<void>;
+  /** Aborts as soon as nothing more can be sent or received, before the streams end. */
+  readonly gone: AbortSignal;
+  readonly #gone = new AbortController();
   readonly #transport: Duplex;
   readonly #options: SpdyConnectionOptions;
+  readonly #carrier: StreamCarrier;
   readonly #parser = new FrameParser();
   readonly #headers = new HeaderCodec();
-  readonly #stalled = new Set<SpdyStream>();
-  readonly #replies = new Map<number, { resolve: () => void; reject: (error: unknown) => void }>();
+  readonly #behind = new Set<SpdyStream>();
+  readonly #replies = new Map<number, Reply>();
+  readonly #pinging: NodeJS.Timeout;
   #nextId: number;
+  #lastTheirId = 0;
+  #unsentAnswerBytes = 0;
 
   constructor(transport: Duplex, options: SpdyConnectionOptions) {
     this.#transport = transport;
     this.#options = options;
     this.#nextId = options.role === 'client' ? 1 : 2;
+    this.gone = this.#gone.signal;
+    this.#carrier = {
+      send: (streamId, payload, rest) => this.#send(streamId, payload, rest),
+      reset: (streamId) => this.#answer(encodeControl(FrameType.rstStream, 0, uint32(streamId, RST_CANCEL))),
+      resume: (stream) => this.#caughtUp(stream),
+      forget: (stream) => {
+        this.streams.delete(stream.id);
+        this.#caughtUp(stream);
+      },
+    };
+    this.#pinging = setInterval(() => this.#pingIfHeldBack(), HELD_BACK_PING_MS).unref();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
+    if (options.head !== undefined && options.head.length > 0) transport.unshift(options.head);
     transport.on('data', (chunk: Buffer) => this.#receive(chunk));
-    transport.on('error', (error) => this.#end(error));
-    transport.on('end', () => this.#end());
+    transport.on('error', (error) => this.#fail(error));
+    transport.on('end', () => this.#fail());
     transport.on('close', () => {
-      this.#end();
+      this.#fail();
       resolve();
     });
-    if (options.head !== undefined && options.head.length > 0) this.#receive(options.head);
+    if (transport.destroyed || transport.readableEnded) this.#fail();
   }
 
-  /** Opens a stream and waits for the other side's SYN_REPLY. */
+  /**
+   * Opens a stream and waits for the other side's SYN_REPLY. `cancelled`: the stream was refused; `unavailable`: the
+   * connection has ended; `deadline_exceeded`: no answer within 30 s.
+   */
   async open(headers: SpdyHeaders): Promise<SpdyStream> {
+    if (this.gone.aborted) throw connectionEnded();
     const id = this.#nextId;
     this.#nextId += 2;
     const stream = this.#add(id, headers);
@@ -58,59 +97,69 @@ export class SpdyConnection {
     this.#replies.set(id, { resolve, reject });
     const head = Buffer.concat([uint32(id, 0), Buffer.alloc(2)]);
     this.#transport.write(encodeControl(FrameType.synStream, 0, Buffer.concat([head, this.#headers.encode(headers)])));
-    await promise;
-    return stream;
+    using deadline = withTimeout(undefined, REPLY_TIMEOUT_MS, 'open a SPDY stream');
+    try {
+      await raceAbort(promise, deadline);
+      return stream;
+    } catch (error) {
+      this.#replies.delete(id);
+      stream.destroy();
+      throw error;
+    }
   }
 
-  /** Says good-bye and ends the connection; streams that are still open end with it. */
+  /** Says good-bye and ends the connection after what was written; streams that are still open are lost. */
   close(): void {
-    if (this.#transport.destroyed) return;
-    this.#transport.end(encodeControl(FrameType.goAway, 0, uint32(0, 0)));
+    if (this.gone.aborted) return;
+    this.#end(connectionEnded());
+    lingeringClose(this.#transport, encodeControl(FrameType.goAway, 0, uint32(this.#lastTheirId, 0)));
   }
 
   destroy(): void {
-    this.#transport.destroy();
+    this.#fail();
   }
 
-  /** @internal Sends one data frame; the callback waits for the transport to take it. */
-  send(streamId: number, payload: Buffer, options: { fin: boolean; done: (error?: Error | null) => void }): void {
-    if (!this.#transport.writable)
-      return options.done(new PodwrightError('cancelled', 'write to a SPDY stream: the connection is closed'));
+  #send(streamId: number, payload: Buffer, options: { fin: boolean; done: (error?: Error | null) => void }): void {
+    if (this.gone.aborted || !this.#transport.writable) return options.done(connectionEnded());
     this.#transport.cork();
-    this.#transport.write(encodeDataHead(streamId, { fin: options.fin, length: payload.length }));
-    this.#transport.write(payload, options.done);
+    let offset = 0;
+    for (; payload.length - offset > MAX_DATA_BYTES; offset += MAX_DATA_BYTES) {
+      this.#transport.write(encodeDataHead(streamId, { fin: false, length: MAX_DATA_BYTES }));
+      this.#transport.write(payload.subarray(offset, offset + MAX_DATA_BYTES));
+    }
+    this.#transport.write(encodeDataHead(streamId, { fin: options.fin, length: payload.length - offset }));
+    this.#transport.write(payload.subarray(offset), options.done);
     this.#transport.uncork();
   }
 
-  /** @internal Tells the other side that a stream is of no more interest. */
-  reset(streamId: number): void {
-    if (this.#transport.writable)
-      this.#transport.write(encodeControl(FrameType.rstStream, 0, uint32(streamId, RST_CANCEL)));
-  }
-
-  /** @internal A stream has room again; the transport flows when all have. */
-  resume(stream: SpdyStream): void {
-    if (this.#stalled.delete(stream) && this.#stalled.size === 0) this.#transport.resume();
-  }
-
-  /** @internal */
-  forget(stream: SpdyStream): void {
-    this.streams.delete(stream.id);
-    this.resume(stream);
+  /** Writes a frame that the other side made us write. */
+  #answer(frame: Buffer): void {
+    if (this.gone.aborted || !this.#transport.writable) return;
+    this.#unsentAnswerBytes += frame.length;
+    this.#transport.write(frame, () => {
+      this.#unsentAnswerBytes -= frame.length;
+    });
   }
 
   #add(id: number, headers: SpdyHeaders): SpdyStream {
-    const stream = new SpdyStream(this, id, headers);
+    const stream = new SpdyStream(this.#carrier, id, headers);
     this.streams.set(id, stream);
     return stream;
   }
 
   #receive(chunk: Buffer): void {
     try {
-      for (const frame of this.#parser.push(chunk)) this.#handle(frame);
+      for (const frame of this.#parser.push(chunk)) {
+        if (this.gone.aborted) return; // closing: what still comes is read away
+        this.#handle(frame);
+        if (this.#unsentAnswerBytes > MAX_UNSENT_ANSWER_BYTES)
+          throw new PodwrightError(
+            'resource_exhausted',
+            'answer SPDY frames: the other side does not read the answers',
+          );
+      }
     } catch (error) {
-      this.#end(error);
-      this.#transport.destroy();
+      this.#fail(error);
     }
   }
 
@@ -121,36 +170,36 @@ export class SpdyConnection {
     if (type === FrameType.synStream) this.#handleOpen(id, flags, payload);
     else if (type === FrameType.synReply) this.#handleReply(id, flags, payload);
     else if (type === FrameType.rstStream) this.#handleReset(id);
-    else if (type === FrameType.ping) this.#handlePing(payload);
+    else if (type === FrameType.ping) this.#handlePing(id);
     else if (type === FrameType.headers) this.#headers.decode(payload.subarray(4)); // keeps the zlib stream in step
     // SETTINGS, GOAWAY and WINDOW_UPDATE change nothing here; unknown types must be ignored.
   }
 
-  #handleData(frame: Extract<Frame, { kind: 'data' }>): void {
-    const stream = this.streams.get(frame.streamId);
-    if (stream === undefined) return; // reset by us while the data was on its way
-    if (frame.payload.length > 0 && !stream.deliver(frame.payload)) {
-      this.#stalled.add(stream);
-      this.#transport.pause();
+  /** Data for a stream that is unknown, or that was reset while the data was on its way, is dropped. */
+  #handleData({ streamId, payload, fin }: Extract<Frame, { kind: 'data' }>): void {
+    const stream = this.streams.get(streamId);
+    if (stream === undefined) return;
+    if (payload.length > 0 && !stream.deliver(payload)) {
+      this.#behind.add(stream);
+      if (this.#unreadBytes() > MAX_UNREAD_BYTES) this.#transport.pause();
     }
-    if (frame.fin) stream.deliverEnd();
+    if (fin) stream.deliverEnd();
   }
 
   #handleOpen(id: number, flags: number, payload: Buffer): void {
     const headers = this.#headers.decode(payload.subarray(10));
     const theirs = this.#options.role === 'client' ? 0 : 1;
-    if (id === 0 || id % 2 !== theirs || this.streams.has(id)) {
-      this.#transport.write(encodeControl(FrameType.rstStream, 0, uint32(id, RST_PROTOCOL_ERROR)));
-      return;
-    }
-    const refused = this.streams.size >= MAX_STREAMS;
+    if (id % 2 !== theirs || id <= this.#lastTheirId)
+      return this.#answer(encodeControl(FrameType.rstStream, 0, uint32(id, RST_PROTOCOL_ERROR)));
+    this.#lastTheirId = id;
+    const refused = encodeControl(FrameType.rstStream, 0, uint32(id, RST_REFUSED_STREAM));
+    if (this.streams.size >= MAX_STREAMS) return this.#answer(refused);
     const stream = this.#add(id, headers);
-    if (refused || this.#options.onStream?.(stream) !== 'accept') {
-      this.streams.delete(id);
-      this.#transport.write(encodeControl(FrameType.rstStream, 0, uint32(id, RST_REFUSED_STREAM)));
-      return;
+    if (this.#options.onStream?.(stream) !== 'accept') {
+      this.#answer(refused);
+      return stream.deliverLoss();
     }
-    this.#transport.write(encodeControl(FrameType.synReply, 0, Buffer.concat([uint32(id), this.#headers.encode({})])));
+    this.#answer(encodeControl(FrameType.synReply, 0, Buffer.concat([uint32(id), this.#headers.encode({})])));
     if (flags & FLAG_FIN) stream.deliverEnd();
   }
 
@@ -162,81 +211,46 @@ export class SpdyConnection {
   }
 
   #handleReset(id: number): void {
-    const error = new PodwrightError('cancelled', `SPDY stream ${id}: reset by the other side`);
-    this.#replies.get(id)?.reject(error);
+    this.#replies.get(id)?.reject(new PodwrightError('cancelled', `SPDY stream ${id}: reset by the other side`));
     this.#replies.delete(id);
-    this.streams.get(id)?.deliverReset();
+    this.streams.get(id)?.deliverLoss();
   }
 
-  /** Pings with our own ids would be answers; we send none, so each is a question. */
-  #handlePing(payload: Buffer): void {
-    this.#transport.write(encodeControl(FrameType.ping, 0, payload.subarray(0, 4)));
+  /** A ping with an id of our own is an answer to ours. */
+  #handlePing(id: number): void {
+    const ours = this.#options.role === 'client' ? 1 : 0;
+    if (id % 2 !== ours) this.#answer(encodeControl(FrameType.ping, 0, uint32(id)));
   }
 
-  #end(cause?: unknown): void {
-    const error = cause ?? new PodwrightError('cancelled', 'the SPDY connection was closed');
-    for (const reply of this.#replies.values()) reply.reject(error);
+  /** A paused socket does not notice that its other side has closed; a write does. */
+  #pingIfHeldBack(): void {
+    if (this.#transport.isPaused())
+      this.#answer(encodeControl(FrameType.ping, 0, uint32(this.#options.role === 'client' ? 1 : 2)));
+  }
+
+  #unreadBytes(): number {
+    let sum = 0;
+    for (const stream of this.#behind) sum += stream.readableLength;
+    return sum;
+  }
+
+  #caughtUp(stream: SpdyStream): void {
+    if (this.#behind.delete(stream) && this.#unreadBytes() <= MAX_UNREAD_BYTES) this.#transport.resume();
+  }
+
+  #fail(cause: unknown = connectionEnded()): void {
+    this.#end(cause);
+    this.#transport.destroy();
+  }
+
+  #end(cause: unknown): void {
+    if (this.gone.aborted) return;
+    clearInterval(this.#pinging);
+    this.#gone.abort(cause);
+    for (const reply of this.#replies.values()) reply.reject(cause);
     this.#replies.clear();
-    for (const stream of [...this.streams.values()]) stream.deliverReset();
+    for (const stream of [...this.streams.values()]) stream.deliverLoss();
   }
 }
 
-/** One stream of a connection: a duplex byte stream whose halves end on their own. */
-export class SpdyStream extends Duplex {
-  readonly id: number;
-  readonly headers: SpdyHeaders;
-  readonly #connection: SpdyConnection;
-  #remoteEnded = false;
-  #localEnded = false;
-
-  constructor(connection: SpdyConnection, id: number, headers: SpdyHeaders) {
-    super({ allowHalfOpen: true });
-    this.id = id;
-    this.headers = headers;
-    this.#connection = connection;
-  }
-
-  override _read(): void {
-    this.#connection.resume(this);
-  }
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#connection.send(this.id, chunk, { fin: false, done });
-  }
-
-  override _final(done: (error?: Error | null) => void): void {
-    this.#localEnded = true;
-    this.#connection.send(this.id, Buffer.alloc(0), { fin: true, done: () => done() });
-  }
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    if (!this.#remoteEnded || !this.#localEnded) this.#connection.reset(this.id);
-    this.#connection.forget(this);
-    done(error);
-  }
-
-  /** @internal False when the reader has fallen behind. */
-  deliver(payload: Buffer): boolean {
-    return this.#remoteEnded || this.destroyed || this.push(payload);
-  }
-
-  /** @internal The other side will write no more. */
-  deliverEnd(): void {
-    if (this.#remoteEnded) return;
-    this.#remoteEnded = true;
-    this.push(null);
-  }
-
-  /** @internal The stream is gone; what was received can still be read. */
-  deliverReset(): void {
-    this.deliverEnd();
-    this.#localEnded = true;
-    this.#connection.forget(this);
-    if (!this.writableFinished) this.destroySoonAfterRead();
-  }
-
-  private destroySoonAfterRead(): void {
-    if (this.readableEnded) this.destroy();
-    else this.once('end', () => this.destroy());
-  }
-}
+const connectionEnded = () => new PodwrightError('unavailable', 'the SPDY connection has ended');

@@ -15,7 +15,7 @@ export const FrameType = {
 export const FLAG_FIN = 0x01;
 
 /** A control frame is small by nature: headers of a stream. A larger one is an attack. */
-const MAX_CONTROL_BYTES = 64 << 10;
+const MAX_CONTROL_BYTES = 16 << 10;
 
 /** A control frame whole, or a piece of a data frame as it arrives; `fin` is set on the last piece only. */
 export type Frame =

@@ -1,0 +1,111 @@
+import type { Duplex } from 'node:stream';
+import { errorMessage, PodwrightError } from '@podwright/base';
+import { SPDY_PORT_FORWARD } from '../server/protocols.ts';
+import type { SpdyConnection } from '../spdy/connection.ts';
+import { joinStream } from '../spdy/join-stream.ts';
+import type { SpdyStream } from '../spdy/stream.ts';
+import { connectSpdy, type UpgradeTarget } from './upgrade.ts';
+
+const MAX_WORDS_BYTES = 4 << 10;
+
+/**
+ * Forwards connections to ports of a pod over one SPDY connection, which is made when the first one needs it, and anew
+ * after it was lost if the target can be used again (a path of a node's API; a runtime's URL is good once). Who listens
+ * where is the caller's affair:
+ *
+ *     using forwarder = new PortForwarder({ socketPath, path });
+ *     createServer({ allowHalfOpen: true }, (socket) => forwarder.forward(socket, 80).catch(complain)).listen(8080);
+ */
+export class PortForwarder implements Disposable {
+  readonly #target: UpgradeTarget;
+  readonly #closed = new AbortController();
+  #connection: Promise<SpdyConnection> | undefined;
+  #nextRequestId = 0;
+
+  constructor(target: UpgradeTarget) {
+    this.#target = target;
+  }
+
+  /** Connects now rather than at the first connection, to learn early that it cannot be. Errors: those of `connectSpdy`. */
+  async connect(): Promise<void> {
+    await this.#connect();
+  }
+
+  /**
+   * Joins `local` to a port of the pod until both have ended, each direction by itself; `local` is closed then.
+   * Errors: those of `connectSpdy`; `unavailable` with the server's words when the port could not be reached or the connection
+   * broke. Other connections go on.
+   */
+  async forward(local: Duplex, port: number): Promise<void> {
+    local.on('error', () => local.destroy());
+    try {
+      const { data, error } = await this.#open(port);
+      const words = readWords(error);
+      await joinStream(data, local, this.#closed.signal);
+      const failure = await words;
+      if (failure !== '') throw new PodwrightError('unavailable', failure);
+      if (data.cut) throw new PodwrightError('unavailable', `the connection to port ${port} was lost`);
+    } finally {
+      local.destroy();
+    }
+  }
+
+  /** Ends all that is forwarded. */
+  close(): void {
+    this.#closed.abort(new PodwrightError('cancelled', 'port forwarding has ended'));
+    this.#connection?.then((connection) => connection.close()).catch(() => undefined); // was told to who asked for it
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** The oldest of the two streams is the one for errors, as with Kubernetes' clients. */
+  async #open(port: number): Promise<{ data: SpdyStream; error: SpdyStream }> {
+    const connection = await this.#connect();
+    const headers = { port: String(port), requestid: String(this.#nextRequestId++) };
+    const [error, data] = await Promise.all([
+      connection.open({ ...headers, streamtype: 'error' }),
+      connection.open({ ...headers, streamtype: 'data' }),
+    ]);
+    error.end();
+    return { data, error };
+  }
+
+  async #connect(): Promise<SpdyConnection> {
+    this.#closed.signal.throwIfAborted();
+    this.#connection ??= this.#dial();
+    const connection = await this.#connection;
+    this.#closed.signal.throwIfAborted();
+    return connection;
+  }
+
+  async #dial(): Promise<SpdyConnection> {
+    const forget = () => {
+      this.#connection = undefined;
+    };
+    try {
+      const options = { protocols: [SPDY_PORT_FORWARD], signal: this.#closed.signal };
+      const { connection } = await connectSpdy(this.#target, options);
+      connection.gone.addEventListener('abort', forget, { once: true });
+      if (connection.gone.aborted) forget();
+      return connection;
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  }
+}
+
+/** What the server says about a connection that failed; empty for one that ended well. */
+async function readWords(error: SpdyStream): Promise<string> {
+  let words = '';
+  try {
+    for await (const chunk of error as AsyncIterable<Buffer>) {
+      if (words.length < MAX_WORDS_BYTES) words += chunk.toString('utf8');
+    }
+  } catch (cause) {
+    return words || errorMessage(cause);
+  }
+  return words;
+}

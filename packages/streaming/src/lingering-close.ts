@@ -1,0 +1,19 @@
+import type { Duplex } from 'node:stream';
+
+/** How long the other side may take to close as well. */
+const LINGER_MS = 10_000;
+
+/**
+ * Ends a connection so that the other side gets all that was written: a socket that is closed while received bytes are
+ * unread resets the connection, and what is on its way is lost. So its bytes are read away until it ends, within a bound.
+ */
+export function lingeringClose(transport: Duplex, lastBytes?: Buffer): void {
+  if (transport.destroyed) return;
+  const destroy = () => transport.destroy();
+  const timer = setTimeout(destroy, LINGER_MS).unref();
+  transport.once('close', () => clearTimeout(timer));
+  transport.once('end', destroy);
+  if (transport.readableEnded) transport.once('finish', destroy);
+  if (transport.writable) transport.end(lastBytes);
+  transport.resume();
+}

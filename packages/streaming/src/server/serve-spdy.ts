@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { servePortForward } from './port-forward.ts';
+import { chooseProtocol, headerValues, SPDY_COMMAND_PROTOCOLS, SPDY_PORT_FORWARD } from './protocols.ts';
+import { runSession } from './session.ts';
+import { acceptSpdyCommand } from './spdy-command.ts';
+import type { StreamingRequest } from './streaming-request.ts';
+import { refuseUpgrade, switchToSpdy } from './upgrade-answers.ts';
+
+/** A client that asked for an upgrade, and what it has sent beyond that. */
+export type UpgradingClient = { request: IncomingMessage; socket: Duplex; head: Buffer };
+
+/** Serves what waited for the client over SPDY/3.1, until both are done. Clients that offer no protocol speak the oldest. */
+export async function serveSpdy({ request, socket, head }: UpgradingClient, waiting: StreamingRequest): Promise<void> {
+  const offered = headerValues(request.headers['x-stream-protocol-version']);
+  const spoken = waiting.kind === 'portforward' ? [SPDY_PORT_FORWARD] : SPDY_COMMAND_PROTOCOLS;
+  const protocol = offered.length === 0 ? spoken.at(-1)! : chooseProtocol(offered, spoken);
+  if (protocol === undefined) {
+    const words = `unable to upgrade: the client speaks ${offered.join(', ')}, the server ${spoken.join(', ')}`;
+    const headers = spoken.map((name) => `X-Accepted-Stream-Protocol-Versions: ${name}`);
+    return refuseUpgrade(socket, { status: '403 Forbidden', words, headers });
+  }
+  switchToSpdy(socket, protocol);
+  if (waiting.kind === 'portforward') return servePortForward(socket, { dial: waiting.dial, head });
+  const { streams, connection } = await acceptSpdyCommand(socket, { choice: waiting.choice, protocol, head });
+  try {
+    await runSession(waiting.start, streams);
+  } finally {
+    connection.close();
+  }
+}

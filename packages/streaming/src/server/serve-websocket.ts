@@ -1,0 +1,66 @@
+import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
+import { servePortForward } from './port-forward.ts';
+import {
+  CHANNEL_PORT_FORWARD_PROTOCOLS,
+  chooseProtocol,
+  headerValues,
+  TUNNELLED_PORT_FORWARD,
+  WEBSOCKET_COMMAND_PROTOCOLS,
+} from './protocols.ts';
+import type { UpgradingClient } from './serve-spdy.ts';
+import { runSession } from './session.ts';
+import type { StreamingRequest } from './streaming-request.ts';
+import { refuseUpgrade } from './upgrade-answers.ts';
+import { answerPings, WebSocketChannels } from './websocket-channels.ts';
+import { webSocketCommand } from './websocket-command.ts';
+import { forwardPortChannels } from './websocket-port-forward.ts';
+
+/** A message larger than this ends its connection; Kubernetes' servers have the same bound. */
+const MAX_MESSAGE_BYTES = 32 << 20;
+
+/** Serves what waited for the client over a WebSocket, until both are done. */
+export async function serveWebSocket(client: UpgradingClient, waiting: StreamingRequest): Promise<void> {
+  const offered = headerValues(client.request.headers['sec-websocket-protocol']);
+  const spoken = protocolsFor(waiting);
+  const protocol = chooseProtocol(offered.length === 0 ? [''] : offered, spoken);
+  if (protocol === undefined) {
+    const words = `unable to upgrade: the client speaks ${offered.join(', ') || 'no protocol'}, the server ${spoken.join(', ')}`;
+    return refuseUpgrade(client.socket, { status: '403 Forbidden', words });
+  }
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    autoPong: false, // answered within a bound
+    clientTracking: false,
+    handleProtocols: () => protocol,
+  });
+  // A handshake that fails is answered by the library, and nothing follows it.
+  const sessions: Promise<void>[] = [];
+  server.handleUpgrade(client.request, client.socket, client.head, (socket) => sessions.push(serve(socket, waiting)));
+  await Promise.all(sessions);
+}
+
+function protocolsFor(waiting: StreamingRequest): string[] {
+  if (waiting.kind !== 'portforward') return WEBSOCKET_COMMAND_PROTOCOLS;
+  return [TUNNELLED_PORT_FORWARD, ...(waiting.ports === undefined ? [] : CHANNEL_PORT_FORWARD_PROTOCOLS)];
+}
+
+async function serve(socket: WebSocket, waiting: StreamingRequest): Promise<void> {
+  if (waiting.kind === 'portforward' && socket.protocol === TUNNELLED_PORT_FORWARD) {
+    answerPings(socket);
+    return servePortForward(createWebSocketStream(socket), { dial: waiting.dial, head: Buffer.alloc(0) });
+  }
+  const channels = new WebSocketChannels(socket);
+  try {
+    if (waiting.kind === 'portforward')
+      await forwardPortChannels(channels, { dial: waiting.dial, ports: waiting.ports ?? [] });
+    else
+      await runSession(
+        waiting.start,
+        webSocketCommand(channels, { choice: waiting.choice, protocol: socket.protocol }),
+      );
+  } finally {
+    channels.close();
+  }
+}

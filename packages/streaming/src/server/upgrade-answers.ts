@@ -1,0 +1,19 @@
+import type { Duplex } from 'node:stream';
+import { lingeringClose } from '../lingering-close.ts';
+
+/** Answers an upgrade to SPDY/3.1. */
+export function switchToSpdy(socket: Duplex, protocol: string): void {
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ${protocol}\r\n\r\n`,
+  );
+}
+
+/** Answers an upgrade in plain words, and ends the connection. */
+export function refuseUpgrade(
+  socket: Duplex,
+  { status, words, headers = [] }: { status: string; words: string; headers?: string[] },
+): void {
+  const lines = [`HTTP/1.1 ${status}`, 'Connection: close', 'Content-Type: text/plain', ...headers];
+  lines.push(`Content-Length: ${Buffer.byteLength(words)}`, '', words);
+  lingeringClose(socket, Buffer.from(lines.join('\r\n')));
+}
