@@ -58,16 +58,20 @@ export async function openPodCgroups(
 
 class CgroupfsPodCgroups implements PodCgroups {
   readonly #hierarchy: CgroupHierarchy;
+  /** The trees that limits are written in; the others get their folders from the runtime, with the first container. */
+  readonly #limited: CgroupHierarchy;
   readonly #root: string;
   readonly #made = new Map<string, string>();
 
   constructor(hierarchy: CgroupHierarchy, root: string) {
+    const trees = [treeOf(hierarchy, 'cpu'), treeOf(hierarchy, 'memory')].filter((tree) => tree !== undefined);
     this.#hierarchy = hierarchy;
+    this.#limited = { ...hierarchy, trees: [...new Set(trees)] };
     this.#root = root;
   }
 
   async prepare(): Promise<void> {
-    for (const folder of Object.values(classFolders)) await createCgroup(this.#hierarchy, join(this.#root, folder));
+    for (const folder of Object.values(classFolders)) await createCgroup(this.#limited, join(this.#root, folder));
   }
 
   async ensure(pod: Pod): Promise<void> {
@@ -75,7 +79,7 @@ class CgroupfsPodCgroups implements PodCgroups {
     const limits = cgroupLimits(pod);
     const wanted = JSON.stringify([path, limits], (_key, value) => (typeof value === 'bigint' ? String(value) : value));
     if (this.#made.get(pod.metadata.uid) === wanted) return;
-    await createCgroup(this.#hierarchy, path);
+    await createCgroup(this.#limited, path);
     await this.#write(path, limits);
     this.#made.set(pod.metadata.uid, wanted);
   }
@@ -100,14 +104,14 @@ class CgroupfsPodCgroups implements PodCgroups {
   }
 
   async #write(path: string, limits: CgroupLimits): Promise<void> {
-    for (const controller of ['cpu', 'memory'] as const) {
-      const tree = treeOf(this.#hierarchy, controller);
-      if (tree === undefined) continue;
+    const writes = (['cpu', 'memory'] as const).flatMap((controller) => {
+      const tree = treeOf(this.#limited, controller);
+      if (tree === undefined) return [];
       const values = tree.version === 2 ? limits.v2[controller] : limits.v1[controller];
-      for (const [file, value] of Object.entries(values)) {
-        await writeLimit(join(cgroupDirectory(tree, path), file), value);
-      }
-    }
+      const directory = cgroupDirectory(tree, path);
+      return Object.entries(values).map(([file, value]) => writeLimit(join(directory, file), value));
+    });
+    await Promise.all(writes);
   }
 }
 
