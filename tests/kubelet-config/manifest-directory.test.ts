@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, open, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -111,13 +111,6 @@ test('a directory that comes late or is replaced is followed after the next resy
   await mkdir(path);
   await writeFile(join(path, 'b.yaml'), podText('b'));
   await until(({ names, errors }) => names.join() === 'b' && errors.length === 0);
-});
-
-test('a change without a notice is found by a rescan', async (context) => {
-  const { path, source, until, signal } = await follow(context, { 'a.yaml': podText('a') });
-  await utimes(join(path, 'a.yaml'), 1, 1);
-  await source.rescan(signal);
-  await until(({ names }) => names.join() === 'a');
 });
 
 test('a manifest URL is asked again and again, and its last good content stays', async (context) => {

@@ -25,10 +25,6 @@ export class LocalObjects implements ObjectLookup {
     return this.#objects.get(localObjectKey(kind, namespace, name)) as LocalObjectOf<K> | undefined;
   }
 
-  list(): LocalObject[] {
-    return [...this.#objects.values()];
-  }
-
   /** Takes the full set of objects and tells the listeners what differs from the set before. */
   replace(objects: readonly LocalObject[]): void {
     const before = this.#objects;

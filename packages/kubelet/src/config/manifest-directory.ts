@@ -57,11 +57,6 @@ export class ManifestDirectory {
     void this.#resync(signal);
   }
 
-  /** Looks at every file now, without waiting for a notice. */
-  async rescan(signal: AbortSignal): Promise<void> {
-    await this.#scan(signal);
-  }
-
   async #resync(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await sleep(this.#options.resyncMs, signal).catch(() => undefined);

@@ -9,7 +9,7 @@ import { identifyPod } from './static-pod.ts';
 export type SourceSnapshot = { objects: PlacedObject[]; errors: ManifestError[] };
 
 export type PodConfigOptions = {
-  /** The sources that will report; `allSourcesSeen` waits for each. Of two pods with one name, the earlier source's wins. */
+  /** The sources that will report. Of two pods with one name, the earlier source's wins. */
   sources: PodSourceName[];
   nodeName: string;
   objects: LocalObjects;
@@ -60,11 +60,6 @@ export class PodConfig {
   /** What is wrong with the manifests now. */
   errors(): ManifestError[] {
     return this.#errors;
-  }
-
-  /** True once every source has reported: only then may pods that are not desired be removed. */
-  allSourcesSeen(): boolean {
-    return this.#options.sources.every((source) => this.#snapshots.has(source));
   }
 
   #merge(errors: ManifestError[]): { pods: Map<string, Desired>; localObjects: LocalObject[] } {

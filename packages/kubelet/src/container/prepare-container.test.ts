@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import type { Container, Pod } from '../api/types.ts';
+import { LocalObjects } from '../config/local-objects.ts';
+import { builtinVolumePlugins } from '../volumes/builtin-plugins.ts';
+import { ProgramMounter } from '../volumes/mounter.ts';
+import { PodDirectories } from '../volumes/pod-directories.ts';
+import { VolumeManager } from '../volumes/volume-manager.ts';
+import { ContainerPreparer } from './prepare-container.ts';
+
+const signal = new AbortController().signal;
+
+async function setUp(context: TestContext) {
+  const scratch = await mkdtemp(join(tmpdir(), 'podwright-prepare-'));
+  context.after(() => rm(scratch, { recursive: true }));
+  const objects = new LocalObjects();
+  const directories = new PodDirectories(scratch);
+  const mounter = new ProgramMounter();
+  const nodeAllocatable = { cpuMillis: 1n, memoryBytes: 1n, ephemeralStorageBytes: 1n };
+  const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable });
+  const volumes = new VolumeManager({ directories, mounter, plugins, logger: silentLogger });
+  const hostsFile = join(scratch, 'hosts');
+  await writeFile(hostsFile, '127.0.0.1 the-host\n');
+  const common = { volumes, directories, objects, nodeAllocatable, hostsFile };
+  const preparer = new ContainerPreparer({ ...common, hostIps: () => ['192.0.2.1'], clusterDomain: 'cluster.local' });
+  const prepare = (fields: Partial<Container>, options: { spec?: object; podIps?: string[] } = {}) => {
+    const container = { name: 'web', image: 'i', terminationMessagePath: '/dev/termination-log', ...fields };
+    const metadata = { name: 'p', namespace: 'default', uid: 'u' };
+    const spec = { containers: [container], volumes: [{ name: 'data', emptyDir: {} }], ...options.spec };
+    const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec };
+    return preparer.prepare({ pod, container, podIps: options.podIps ?? ['10.0.0.2'] }, signal);
+  };
+  return { scratch, prepare };
+}
+
+test('command and arguments are expanded with the environment', async (context) => {
+  const { prepare } = await setUp(context);
+  const env = [{ name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }];
+  const prepared = await prepare({ command: ['serve', '$(IP):80'], args: ['$$(IP)', '$(NONE)'], env });
+  assert.deepEqual(prepared.command, ['serve', '10.0.0.2:80']);
+  assert.deepEqual(prepared.args, ['$(IP)', '$(NONE)']);
+  assert.deepEqual(prepared.environment, [{ name: 'IP', value: '10.0.0.2' }]);
+});
+
+test('volumes, hosts file and message file are at their places on the host', async (context) => {
+  const { prepare, scratch } = await setUp(context);
+  const { mounts } = await prepare({ volumeMounts: [{ name: 'data', mountPath: '/data' }] });
+  assert.deepEqual(
+    mounts.map(({ name, containerPath }) => [name, containerPath]),
+    [
+      ['data', '/data'],
+      ['etc-hosts', '/etc/hosts'],
+      ['termination-log', '/dev/termination-log'],
+    ],
+  );
+  const [data, hosts, message] = mounts.map(({ hostPath }) => hostPath);
+  assert.equal(data, join(scratch, 'pods/u/volumes/kubernetes.io~empty-dir/data'));
+  assert.match(await readFile(hosts!, 'utf8'), /^10\.0\.0\.2\tp$/m);
+  assert.equal((await stat(message!)).mode & 0o777, 0o666);
+});
+
+test('a hosts file of the container itself, or a pod without an address, leaves ours out', async (context) => {
+  const { prepare } = await setUp(context);
+  const own = await prepare({ volumeMounts: [{ name: 'data', mountPath: '/etc//hosts' }] });
+  const bare = await prepare({}, { podIps: [] });
+  for (const { mounts } of [own, bare]) assert.ok(!mounts.some(({ name }) => name === 'etc-hosts'));
+});
+
+test('a pod in the host network has the hosts file of the host', async (context) => {
+  const { prepare } = await setUp(context);
+  const { mounts } = await prepare({}, { spec: { hostNetwork: true }, podIps: [] });
+  assert.match(await readFile(mounts[0]!.hostPath, 'utf8'), /the-host/);
+});
+
+test('a hosts file that is right is not replaced under running containers', async (context) => {
+  const { prepare } = await setUp(context);
+  const inode = async () => (await stat((await prepare({})).mounts[0]!.hostPath)).ino;
+  assert.equal(await inode(), await inode());
+});
+
+test('message files of earlier starts are bounded', async (context) => {
+  const { prepare, scratch } = await setUp(context);
+  for (let start = 0; start < 12; start++) await prepare({});
+  assert.equal((await readdir(join(scratch, 'pods/u/containers/web'))).length, 5);
+});
