@@ -1,47 +1,52 @@
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import type { System } from '../../packages/runtime/src/sys/system.ts';
 
-/** What to leave out of the description, and what takes the place of the real attributes. */
-export type DescribeOptions = {
-  system: System;
-  /** Names of extended attributes that count; all unless given. */
-  keepXattr?: (name: string) => boolean;
-};
+/** An entry of a tree: path, kind, mode, owner, size, link target, device, content, extended attributes; and its time. */
+export type DescribedEntry = { line: string; mtimeMs: number };
 
-/**
- * One line an entry of a tree: path, kind, mode, owner, time to the microsecond, size, link target, device, content and extended
- * attributes; hard links by the first name. Two trees are equal if their descriptions are.
- */
-export function describeTree(directory: string, options: DescribeOptions): string[] {
+/** What times may differ by: ours go through floating point seconds, and are set to the microsecond. */
+const TIME_TOLERANCE_MS = 0.002;
+
+/** Everything about a tree; hard links are told by the first name. Two trees are equal if their descriptions are. */
+export function describeTree(directory: string, system: System): DescribedEntry[] {
   const firstNames = new Map<number, string>();
-  const lines: string[] = [];
+  const entries: DescribedEntry[] = [];
   const walk = (path: Buffer, name: string) => {
     const stat = lstatSync(path);
     const twin = stat.nlink > 1 && !stat.isDirectory() ? firstNames.get(stat.ino) : undefined;
     if (stat.nlink > 1) firstNames.set(stat.ino, firstNames.get(stat.ino) ?? name);
-    lines.push([name, twin ?? '', describe(path, stat), describeXattrs(path, options)].join(' | '));
+    const line = [name, twin ?? '', describe(path, stat), describeXattrs(path, system)].join(' | ');
+    entries.push({ line, mtimeMs: stat.mtimeMs });
     if (!stat.isDirectory()) return;
     for (const child of readdirSync(path, { encoding: 'buffer' }).sort(Buffer.compare)) {
       walk(Buffer.concat([path, Buffer.from('/'), child]), `${name}/${child.toString('latin1')}`);
     }
   };
   walk(Buffer.from(directory), '.');
-  return lines;
+  return entries;
+}
+
+/** Fails unless both trees are the same in everything. */
+export function assertSameTree(actual: string, expected: string, system: System): void {
+  const [ours, theirs] = [actual, expected].map((path) => describeTree(path, system));
+  const lines = (entries: DescribedEntry[]) => entries.map(({ line }) => line);
+  assert.deepEqual(lines(ours!), lines(theirs!));
+  for (const [index, { line, mtimeMs }] of ours!.entries()) {
+    const difference = Math.abs(mtimeMs - theirs![index]!.mtimeMs);
+    assert.ok(difference <= TIME_TOLERANCE_MS, `${line}: its time differs by ${difference} ms`);
+  }
 }
 
 function describe(path: Buffer, stat: Stats): string {
-  // rounded: times go through a floating point number of seconds
-  const fields = [stat.mode.toString(8), stat.uid, stat.gid, Math.round(stat.mtimeMs * 100) / 100, stat.rdev];
+  const fields = [stat.mode.toString(8), stat.uid, stat.gid, stat.rdev];
   if (stat.isSymbolicLink()) fields.push(readlinkSync(path, { encoding: 'latin1' }));
   if (stat.isFile()) fields.push(stat.size, createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16));
   return fields.join(' ');
 }
 
-function describeXattrs(path: Buffer, { system, keepXattr }: DescribeOptions): string {
-  const names = system.listXattrs(path).filter((name) => keepXattr?.(name) ?? true);
-  return names
-    .sort()
-    .map((name) => `${name}=${system.getXattr(path, name)?.toString('hex')}`)
-    .join(' ');
+function describeXattrs(path: Buffer, system: System): string {
+  const names = system.listXattrs(path).sort();
+  return names.map((name) => `${name}=${system.getXattr(path, name)?.toString('hex')}`).join(' ');
 }

@@ -36,11 +36,11 @@ afterEach(() => {
 
 /** Unpacks, and makes sure that the folder beside the layer's is as before. */
 async function unpack(entries: FixtureEntry[] | Buffer, options: Partial<UnpackOptions> = {}): Promise<void> {
-  const before = describeTree(outside, { system });
+  const before = describeTree(outside, system);
   try {
     await unpackEntries(unpacker, scratch, entries, options);
   } finally {
-    assert.deepEqual(describeTree(outside, { system }), before, 'something outside has changed');
+    assert.deepEqual(describeTree(outside, system), before, 'something outside has changed');
   }
 }
 
@@ -141,7 +141,7 @@ suite('entries that do not fit', () => {
 
   test('names longer than the kernel takes are told', async () => {
     await refuses([{ name: 'x', pax: { path: 'n'.repeat(256) } }], 'invalid_argument', /ENAMETOOLONG/);
-    await refuses([{ name: 'x', pax: { path: 'n/'.repeat(3000) } }], 'invalid_argument', /ENAMETOOLONG/);
+    await refuses([{ name: 'x', pax: { path: 'n/'.repeat(3000) } }], 'invalid_argument', /a name has 6000 bytes/);
   });
 
   test('an empty link target, a device out of range, and an attribute that is too big are told', async () => {
@@ -240,10 +240,9 @@ suite('bombs', () => {
 });
 
 suite('giving up', () => {
-  const big = gzipSync(
-    tarArchive(Array.from({ length: 20_000 }, (_, index) => file(`d${index % 100}/f${index}`, 'x'))),
-    { level: 1 },
-  );
+  const big = gzipSync(tarArchive(Array.from({ length: 6000 }, (_, index) => file(`d${index % 100}/f${index}`, 'x'))), {
+    level: 1,
+  });
 
   test('an aborted unpacking ends with the reason, and writes nothing any more', async () => {
     const controller = new AbortController();
@@ -269,7 +268,7 @@ suite('giving up', () => {
     controller.abort(new Error('given up'));
     await assert.rejects(waiting, /given up/);
     assert.deepEqual(readdirSync(scratch.at('c')), []);
-    for (const { entries } of await Promise.all(running)) assert.equal(entries, 20_000);
+    for (const { entries } of await Promise.all(running)) assert.equal(entries, 6000);
   });
 
   test('an idle unpacker does not keep the process alive', () => {

@@ -18,7 +18,7 @@ export function unpackEntries(
   mkdirSync(scratch.at(name), { recursive: true });
   const blobPath = scratch.at(`${name}.blob`);
   writeFileSync(blobPath, Buffer.isBuffer(entries) ? entries : gzipSync(tarArchive(entries)));
-  const signal = AbortSignal.timeout(30_000);
+  const signal = AbortSignal.timeout(120_000);
   return unpacker.unpackLayer({
     blobPath,
     mediaType: gzipLayer,

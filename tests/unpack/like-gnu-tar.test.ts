@@ -24,7 +24,7 @@ import { after, suite, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
 import { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
-import { describeTree } from '../snapshots/describe-tree.ts';
+import { assertSameTree } from '../snapshots/describe-tree.ts';
 import { Scratch } from './scratch.ts';
 
 const system = loadSystem();
@@ -58,11 +58,11 @@ const layers: Layer[] = [
         write(at(`f${size}`), noise(size));
       }),
   },
-  { name: 'one big file', fill: (at) => write(at('big'), noise(20 << 20)) },
+  { name: 'one big file', fill: (at) => write(at('big'), noise(8 << 20)) },
   {
-    name: 'thousands of small files',
+    name: 'a thousand small files',
     fill: (at) => {
-      for (let i = 0; i < 3000; i++) {
+      for (let i = 0; i < 1000; i++) {
         if (i % 100 === 0) mkdirSync(at(`d${i}`));
         write(at(`d${i - (i % 100)}/f${i}`), `${i}`);
       }
@@ -290,10 +290,10 @@ suite('a layer is unpacked as GNU tar does it', () => {
         mediaType: 'application/vnd.oci.image.layer.v1.tar+gzip',
         directory,
         overlayWhiteouts: true,
-        signal: AbortSignal.timeout(30_000),
+        signal: AbortSignal.timeout(120_000),
       });
       assert.equal(diffId, `sha256:${createHash('sha256').update(content).digest('hex')}`);
-      assert.deepEqual(describeTree(directory, { system }), describeTree(reference, { system }));
+      assertSameTree(directory, reference, system);
       if (/sparse/.test(name)) assertHoles(directory, reference);
     });
   }

@@ -1,5 +1,8 @@
 import { PodwrightError } from '@podwright/base';
 
+/** The kernel's limit for a path (PATH_MAX). */
+const MAX_NAME_BYTES = 4096;
+
 /**
  * A path or name with one character a byte (latin1): names in layers need not be UTF-8, and strings make better keys than
  * buffers. `fsPath` turns it into what node:fs takes.
@@ -25,16 +28,17 @@ export function displayPath(path: BytePath): string {
  * Names that lead out of the layer are refused (`invalid_argument`): no honest layer has one.
  */
 export function layerComponents(name: Buffer): string[] {
+  if (name.length > MAX_NAME_BYTES) throw refuse(`a name has ${name.length} bytes, the kernel takes ${MAX_NAME_BYTES}`);
   const components: string[] = [];
   for (const part of name.toString('latin1').split('/')) {
     if (part === '' || part === '.') continue;
     if (part !== '..') components.push(part);
-    else if (components.pop() === undefined) {
-      throw new PodwrightError(
-        'invalid_argument',
-        `unpack layer: the name ${JSON.stringify(name.toString())} leads out of it`,
-      );
-    }
+    else if (components.pop() === undefined)
+      throw refuse(`the name ${JSON.stringify(name.toString())} leads out of it`);
   }
   return components;
+}
+
+function refuse(message: string): PodwrightError {
+  return new PodwrightError('invalid_argument', `unpack layer: ${message}`);
 }

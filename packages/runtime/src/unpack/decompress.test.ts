@@ -54,10 +54,10 @@ test('a zstd stream of thousands of frames is unpacked', async () => {
 test('frames end where their pieces end, however the stream is cut', async () => {
   const skippable = Buffer.from('5f2a4d1803000000aabbcc', 'hex');
   const frames = [
-    zstdCompressSync(content),
+    zstdCompressSync(content.subarray(0, 20_000)),
     skippable,
     zstdCompressSync(Buffer.alloc(0)),
-    zstdCompressSync(content, checked),
+    zstdCompressSync(content.subarray(190_000, 210_000), checked),
   ];
   const stream = Buffer.concat(frames);
   const ends = frames.map((_, index) => Buffer.concat(frames.slice(0, index + 1)).length);
