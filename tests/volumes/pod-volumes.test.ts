@@ -1,0 +1,135 @@
+/** Volumes, environment and hosts file as a real container sees them, on Debian's containerd. Needs root. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import type { Pod } from '@podwright/kubelet';
+import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
+import { busyboxImage, type Containerd, startContainerd } from '../kubelet/containerd.fixture.ts';
+import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
+
+let containerd: Containerd;
+before(async () => {
+  containerd = await startContainerd('vol');
+});
+after(() => containerd.stop());
+
+async function start(context: TestContext): Promise<RealKubelet> {
+  const kubelet = await startRealKubelet(containerd);
+  context.after(() => kubelet.close());
+  return kubelet;
+}
+
+const objects = (page: string) => `
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: conf}
+data: {page: ${page}, mode: fast}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: key}
+stringData: {token: s3cret}
+`;
+
+const podText = (script: string) => `
+apiVersion: v1
+kind: Pod
+metadata: {name: p, labels: {app: web}}
+spec:
+  restartPolicy: Never
+  terminationGracePeriodSeconds: 1
+  hostAliases: [{ip: 192.0.2.7, hostnames: [friend]}]
+  securityContext: {fsGroup: 4321}
+  volumes:
+  - {name: disk, emptyDir: {}}
+  - {name: memory, emptyDir: {medium: Memory, sizeLimit: 1Mi}}
+  - {name: conf, configMap: {name: conf}}
+  - {name: secret, secret: {secretName: key, defaultMode: 0400}}
+  - name: all
+    projected:
+      sources:
+      - {secret: {name: key, items: [{key: token, path: keys/token}]}}
+      - {downwardAPI: {items: [{path: labels, fieldRef: {fieldPath: metadata.labels}}]}}
+  containers:
+  - name: app
+    image: ${busyboxImage}
+    command: [sh, -c, ${JSON.stringify(script)}, sh, '$(NAME)-$(MODE)-$$(NAME)']
+    envFrom: [{prefix: C_, configMapRef: {name: conf}}]
+    env:
+    - {name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+    - {name: MODE, value: $(C_mode)er}
+    - {name: TOKEN, valueFrom: {secretKeyRef: {name: key, key: token}}}
+    volumeMounts:
+    - {name: disk, mountPath: /disk}
+    - {name: disk, mountPath: /part, subPathExpr: sub/$(NAME)}
+    - {name: memory, mountPath: /memory}
+    - {name: conf, mountPath: /conf}
+    - {name: conf, mountPath: /one-page, subPath: page}
+    - {name: secret, mountPath: /secret}
+    - {name: all, mountPath: /all}
+`;
+
+async function output(kubelet: RealKubelet, pod: Pod): Promise<string[]> {
+  const { path } = kubelet.handle.containerLog(pod, 'app', false);
+  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+  return lines.map((line) => line.replace(/^\S+ \S+ F /, ''));
+}
+
+test('a container sees its volumes, its environment and its hosts, and nothing is left of them', async (context) => {
+  const kubelet = await start(context);
+  const script = [
+    'echo "$1"; echo $TOKEN $C_page',
+    'cat /conf/page /one-page; echo; cat /secret/token /all/keys/token; echo; cat /all/labels; echo',
+    'echo here > /part/file; cat /disk/sub/p/file; stat -c %g /part/file',
+    'touch /conf/x 2>/dev/null || echo read-only; dd if=/dev/zero of=/memory/big bs=1k count=2000 2>/dev/null || echo full',
+    'grep -c friend /etc/hosts; grep -w p /etc/hosts | cut -f2; echo bye > /dev/termination-log',
+  ].join('; ');
+  await kubelet.apply('p.yaml', podText(script) + objects('hello'));
+  const pod = await kubelet.pod('p', ({ status }) => status?.phase === 'Succeeded');
+  assert.deepEqual(await output(kubelet, pod), [
+    'p-faster-$(NAME)',
+    's3cret hello',
+    'hellohello',
+    's3crets3cret',
+    'app="web"',
+    'here',
+    '4321',
+    'read-only',
+    'full',
+    '1',
+    'p',
+  ]);
+  assert.equal(pod.status?.containerStatuses?.[0]?.state.terminated?.message?.trim(), 'bye');
+  await kubelet.remove('p.yaml');
+  await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
+  const pods = join(kubelet.options.rootDir, 'pods');
+  assert.deepEqual(await readdir(pods), []);
+  assert.deepEqual(await new ProgramMounter().mountsBelow(pods), []);
+});
+
+test('a running container sees a ConfigMap change, and is not restarted for it', async (context) => {
+  const kubelet = await start(context);
+  const script = 'cat /conf/page; echo; until grep -q new /conf/page; do sleep 0.05; done; cat /conf/page; echo';
+  await kubelet.apply('p.yaml', podText(script));
+  await kubelet.apply('objects.yaml', objects('old'));
+  const running = await kubelet.pod('p', ({ status }) => status?.phase === 'Running');
+  await kubelet.until('the first page is read', async () => (await output(kubelet, running)).includes('old'));
+  await kubelet.apply('objects.yaml', objects('new'));
+  const pod = await kubelet.pod('p', ({ status }) => status?.phase === 'Succeeded');
+  assert.deepEqual(await output(kubelet, pod), ['old', 'new']);
+  assert.equal(pod.status?.containerStatuses?.[0]?.restartCount, 0);
+});
+
+test('a pod whose ConfigMap is missing waits and says so, and starts when it comes', async (context) => {
+  const kubelet = await start(context);
+  await kubelet.apply('p.yaml', podText('echo ok'));
+  const told = () =>
+    kubelet.handle
+      .events()
+      .some(({ reason, message }) => reason === 'FailedMount' && message.includes('ConfigMap default/conf not found'));
+  await kubelet.until('the missing object is told', told);
+  await kubelet.apply('objects.yaml', objects('hello'));
+  await kubelet.pod('p', ({ status }) => status?.phase === 'Succeeded');
+});
