@@ -14,10 +14,10 @@ const pauseImage = 'localhost/podwright/pause:1';
 /** Debian's containerd with everything of its own in one scratch folder. */
 export type Containerd = { scratch: string; endpoint: string; bridge: string; stop: () => Promise<void> };
 
-/** `name` tells containerds that run at the same time apart; at most 8 letters, because the bridge is named for it. */
+/** `name` tells the containerds of one test run apart; at most 4 letters, because the bridge is named for it and the process. */
 export async function startContainerd(name: string): Promise<Containerd> {
   const scratch = mkdtempSync(join(tmpdir(), `pwk-${name}-`));
-  const bridge = `pwk${name}`;
+  const bridge = `pwk${name}${process.pid}`;
   const socket = join(scratch, 'c.sock');
   writeConfiguration(scratch, { socket, bridge });
   const log = openSync(join(scratch, 'containerd.log'), 'a');
@@ -36,11 +36,11 @@ export async function startContainerd(name: string): Promise<Containerd> {
 
 function writeConfiguration(scratch: string, { socket, bridge }: { socket: string; bridge: string }): void {
   for (const folder of ['cni', 'certs']) mkdirSync(join(scratch, folder), { recursive: true });
-  const octet = 100 + (process.pid % 100);
+  const subnet = `10.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 256}.0/24`;
   const ipam = {
     type: 'host-local',
     dataDir: join(scratch, 'ipam'),
-    ranges: [[{ subnet: `10.${octet}.0.0/16` }]],
+    ranges: [[{ subnet }]],
     routes: [{ dst: '0.0.0.0/0' }],
   };
   const plugins = [
