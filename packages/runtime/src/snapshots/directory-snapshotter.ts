@@ -152,7 +152,7 @@ export class DirectorySnapshotter implements Snapshotter {
 
   #discard(id: number): void {
     for (const path of [join(this.#root, 'new', String(id)), this.#directory(id)]) {
-      rmSync(path, { recursive: true, force: true });
+      if (existsSync(path)) this.#trash.throwAway(path);
     }
   }
 

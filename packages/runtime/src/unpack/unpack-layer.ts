@@ -1,9 +1,7 @@
 import { Limiter, raceAbort } from '@podwright/base';
-import { loadSystem, type System } from '../sys/system.ts';
+import type { System } from '../sys/system.ts';
 import { LayerWorker } from './layer-worker.ts';
 import type { UnpackLayer, UnpackOptions, UnpackResult } from './unpack-options.ts';
-
-export type { UnpackLayer, UnpackOptions, UnpackProgress, UnpackResult } from './unpack-options.ts';
 
 /** A worker takes 20 MB and more; the disk is busy with two. */
 const MAX_WORKERS = 2;
@@ -22,13 +20,17 @@ export class LayerUnpacker implements AsyncDisposable {
 
   /** Waits for a free worker, and unpacks. When an aborted call has ended, nothing writes to its folder any more. */
   readonly unpackLayer: UnpackLayer = async (options) => {
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
+    let hasBegun = false;
     const work = this.#limiter.run(() => {
+      hasBegun = true;
       begin();
       return this.#unpack(options);
     });
     work.catch(() => undefined); // not heard if the call is aborted before its turn
-    await raceAbort(begun, options.signal);
+    await raceAbort(turn, options.signal).catch((error: unknown) => {
+      if (!hasBegun) throw error;
+    });
     return await work;
   };
 
@@ -70,9 +72,3 @@ export class LayerUnpacker implements AsyncDisposable {
     }
   }
 }
-
-/** Unpacks one layer with a worker of its own. Whoever unpacks many shares a `LayerUnpacker`. */
-export const unpackLayer: UnpackLayer = async (options) => {
-  await using unpacker = new LayerUnpacker({ system: loadSystem() });
-  return await unpacker.unpackLayer(options);
-};

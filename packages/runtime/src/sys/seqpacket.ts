@@ -1,0 +1,134 @@
+import { closeSync, openSync } from 'node:fs';
+import { constants } from 'node:os';
+import { basename, dirname } from 'node:path';
+import koffi from 'koffi';
+import { syscallError } from './errno.ts';
+
+const AF_UNIX = 1;
+const SOCK_SEQPACKET_CLOEXEC_NONBLOCK = 5 | 0o2000000 | 0o4000;
+const SHUT_WR = 1;
+const MSG_NOSIGNAL = 0x4000;
+const F_SETFL = 4;
+const F_SETOWN = 8;
+const O_NONBLOCK = 0o4000;
+const O_ASYNC = 0o20000;
+/** Size of the path in a struct sockaddr_un. */
+const sunPathBytes = 108;
+const { EAGAIN, EPIPE, ECONNRESET, ENOTCONN } = constants.errno;
+
+/**
+ * Sockets of type SOCK_SEQPACKET on paths, which node:net cannot open. The kernel tells by SIGIO that one of them may be
+ * read or written, and libuv brings signals into the event loop: no thread waits and nothing polls.
+ */
+export class SeqpacketSockets {
+  readonly #calls = bindCalls();
+  readonly #open = new Set<() => void>();
+  readonly #onSignal = () => {
+    for (const ready of this.#open) ready();
+  };
+
+  constructor() {
+    // From before the first socket until after the last: without a listener, SIGIO ends the process.
+    process.on('SIGIO', this.#onSignal);
+  }
+
+  /** Connects to the socket at `path`; `onReady` is called whenever something may have changed. */
+  connect(path: string, onReady: () => void): SeqpacketSocket {
+    const calls = this.#calls;
+    const descriptor = calls.socket(AF_UNIX, SOCK_SEQPACKET_CLOEXEC_NONBLOCK, 0);
+    if (descriptor < 0) throw syscallError('socket', path, koffi.errno());
+    try {
+      connectTo(calls, descriptor, path);
+      calls.fcntl(descriptor, F_SETOWN, 'int', process.pid);
+      calls.fcntl(descriptor, F_SETFL, 'int', O_NONBLOCK | O_ASYNC);
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+    this.#open.add(onReady);
+    const onClose = () => this.#open.delete(onReady);
+    return new SeqpacketSocket(calls, { descriptor, path, onClose });
+  }
+
+  /** No socket may be open any more. */
+  close(): void {
+    process.off('SIGIO', this.#onSignal);
+  }
+}
+
+/** One connected socket. Nothing here blocks. */
+export class SeqpacketSocket {
+  readonly #calls: Calls;
+  readonly #descriptor: number;
+  readonly #path: string;
+  readonly #onClose: () => void;
+  #closed = false;
+
+  constructor(calls: Calls, open: { descriptor: number; path: string; onClose: () => void }) {
+    this.#calls = calls;
+    this.#descriptor = open.descriptor;
+    this.#path = open.path;
+    this.#onClose = open.onClose;
+  }
+
+  /** Fills `buffer` with the next packet: its size, 0 at the end of the connection, `undefined` if none is there yet. */
+  receive(buffer: Buffer): number | undefined {
+    const size = this.#calls.recv(this.#descriptor, buffer, buffer.length, 0);
+    if (size >= 0) return size;
+    const errno = koffi.errno();
+    if (errno === EAGAIN) return undefined;
+    if (errno === ECONNRESET) return 0;
+    throw syscallError('recv', this.#path, errno);
+  }
+
+  /** Sends one packet; false if there is no room for it now. */
+  send(packet: Buffer): boolean {
+    if (this.#calls.send(this.#descriptor, packet, packet.length, MSG_NOSIGNAL) >= 0) return true;
+    const errno = koffi.errno();
+    if (errno === EAGAIN) return false;
+    throw syscallError('send', this.#path, errno);
+  }
+
+  /** Tells the other side that nothing more will be sent. */
+  endSending(): void {
+    if (this.#calls.shutdown(this.#descriptor, SHUT_WR) >= 0) return;
+    const errno = koffi.errno();
+    if (errno !== ENOTCONN && errno !== EPIPE) throw syscallError('shutdown', this.#path, errno);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#onClose();
+    closeSync(this.#descriptor);
+  }
+}
+
+/** Connects by the descriptor of the folder, as paths of sockets may not be longer than 107 bytes. */
+function connectTo(calls: Calls, descriptor: number, path: string): void {
+  const directory = openSync(dirname(path), 'r');
+  try {
+    const name = Buffer.from(`/proc/self/fd/${directory}/${basename(path)}`);
+    const address = Buffer.alloc(2 + sunPathBytes);
+    address.writeUInt16LE(AF_UNIX, 0);
+    name.copy(address, 2, 0, sunPathBytes - 1);
+    if (calls.connect(descriptor, address, address.length) < 0) throw syscallError('connect', path, koffi.errno());
+  } finally {
+    closeSync(directory);
+  }
+}
+
+type Calls = ReturnType<typeof bindCalls>;
+
+/** Binds the C library's functions for sockets. Main thread only: koffi is not sound in workers. */
+function bindCalls() {
+  const library = koffi.load(null);
+  return {
+    socket: library.func('int socket(int domain, int type, int protocol)'),
+    connect: library.func('int connect(int fd, void *address, uint32_t length)'),
+    recv: library.func('long recv(int fd, void *buffer, size_t size, int flags)'),
+    send: library.func('long send(int fd, void *buffer, size_t size, int flags)'),
+    shutdown: library.func('int shutdown(int fd, int how)'),
+    fcntl: library.func('int fcntl(int fd, int command, ...)'),
+  };
+}
