@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { NamespaceMode } from '@podwright/cri';
 import { IMAGE, type RuntimeUnderTest } from './runtimes.ts';
 
 /** Steps of one pod with one container, in ms each. */
@@ -21,17 +22,19 @@ export async function bringUp(
     metadata: { name, uid: name, namespace: 'bench', attempt: 0 },
     hostname: name,
     logDirectory,
-    linux: { securityContext: { namespaceOptions: {} } },
+    // As the kubelet asks: each container has a PID namespace of its own.
+    linux: { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } },
   };
   const begin = performance.now();
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: sandboxConfig });
   const sandboxed = performance.now();
+  const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } };
   const config = {
     metadata: { name: 'c', attempt: 0 },
     image: { image: IMAGE },
     command: ['sleep', '3600'],
     logPath: 'c.log',
-    linux: {},
+    linux,
   };
   const { containerId } = await cri.runtime.createContainer({ podSandboxId, config, sandboxConfig });
   const created = performance.now();

@@ -3,13 +3,13 @@
  * Prints Markdown; `node bench/main.ts life-cycle memory …` runs only the named parts.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runChecked } from '@podwright/base';
 import { makeBigImage } from './big-image.ts';
 import { bringUp, burst, type LifeCycle, lifeCycle, type RunningPod, takeDown } from './life-cycle.ts';
-import { memoryOf, processIds, processName } from './memory.ts';
+import { belongsTo, memoryOf, processIds } from './memory.ts';
 import { IMAGE, type RuntimeUnderTest, startContainerd, startPodwright, until } from './runtimes.ts';
 import { median, type Row, ratioRow, report } from './statistics.ts';
 
@@ -72,8 +72,7 @@ async function measureMemory(bench: Bench): Promise<string> {
     const before = new Set(processIds());
     const pods: RunningPod[] = [];
     for (let index = 0; index < PODS; index++) pods.push((await bringUp(runtime, join(bench.scratch, 'logs'))).pod);
-    // The workload's own processes are not what the runtime costs.
-    const helpers = processIds().filter((pid) => !before.has(pid) && !['sleep', 'pause'].includes(processName(pid)));
+    const helpers = processIds().filter((pid) => !before.has(pid) && belongsTo(pid, bench.scratch));
     const perPod = helpers.reduce((sum, pid) => sum + memoryOf(pid).pss, 0) / PODS;
     const daemon = memoryOf(runtime.pid);
     await Promise.all(pods.map((pod) => takeDown(runtime, pod)));
@@ -203,6 +202,15 @@ spec:
 `;
 }
 
+/** Daemons that were only stopped leave their mounts to their next start; there is none. */
+async function unmountBelow(directory: string): Promise<void> {
+  const points = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '')
+    .filter((point) => point.startsWith(`${directory}/`));
+  for (const point of points.reverse()) await runChecked('umount', ['--lazy', point]);
+}
+
 const PARTS = {
   'life-cycle': measureLifeCycle,
   bursts: measureBursts,
@@ -231,5 +239,6 @@ try {
   await containerd.stop();
   for (const link of ['pwbench0', 'pwbench1', 'pwbench2'])
     await runChecked('ip', ['link', 'delete', link]).catch(() => undefined);
+  await unmountBelow(scratch);
   rmSync(scratch, { recursive: true, force: true });
 }

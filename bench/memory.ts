@@ -19,11 +19,11 @@ export function processIds(): number[] {
     .map(Number);
 }
 
-/** Name of a process, '' once it has gone. */
-export function processName(pid: number): string {
+/** True for a process whose command line names `directory`: what a runtime with its state there has started. */
+export function belongsTo(pid: number, directory: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory);
   } catch {
-    return '';
+    return false;
   }
 }
