@@ -7,6 +7,7 @@ import { discoverCgroups, killCgroup, removeCgroup, silentLogger } from '../../p
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
 import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
+import type { TaskRuntimeHarness } from '../../packages/runtime/src/tasks/task-runtime.suite.ts';
 
 const applets =
   'sh sleep echo cat ls id true false stty tty mkdir head tail yes ps wc kill setsid dd env test od seq'.split(' ');
@@ -48,6 +49,26 @@ export async function openTasks(scratch: Scratch, program: OciProgram): Promise<
     cgroups: await discoverCgroups(),
     logger: silentLogger,
   });
+}
+
+/** The suite's place for an OCI runtime. */
+export async function taskHarness(program: (scratch: Scratch) => Promise<OciProgram>): Promise<TaskRuntimeHarness> {
+  const scratch = makeScratch();
+  const chosen = await program(scratch);
+  return {
+    open: () => openTasks(scratch, chosen),
+    config: (id, args, { memoryLimitBytes, ...changes } = {}) => {
+      const spec = testSpec(scratch, id, args);
+      spec.process.terminal = changes.terminal ?? false;
+      if (memoryLimitBytes !== undefined)
+        spec.linux.resources = { memory: { limit: memoryLimitBytes, swap: memoryLimitBytes } };
+      const bundle = join(scratch.directory, 'bundles', id);
+      const logPath = join(scratch.directory, `${id}.log`);
+      return { id, bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath, handler: '', ...changes };
+    },
+    processesWith,
+    remove: scratch.remove,
+  };
 }
 
 export const runc: OciProgram = { name: 'runc', path: findProgram('runc') };

@@ -1,82 +1,47 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { PodwrightError, wrapError } from '@podwright/base';
-import type { OciRuntime } from './oci-program.ts';
-import { killProcessTree } from './processes.ts';
+import { PodwrightError } from '@podwright/base';
+import { ExecProcess, type ExecRequest } from './exec-process.ts';
 import { runtimeError } from './runtime-words.ts';
 
 /** The most that is kept of each of stdout and stderr: what a CRI client accepts in one answer. */
 const maxOutputBytes = 16 * 1024 * 1024;
 /** How long output is still read after the process has ended while one of its children holds the pipe open. */
 const drainMs = 1_000;
-
-export type ExecSyncRequest = { runtime: OciRuntime; state: string; id: string; command: string[] };
+/** Longest timer of Node.js. */
+const maxTimeoutMs = 2 ** 31 - 1;
 
 /** Runs a command in a task to its end. With a timeout, the whole process tree is killed and `deadline_exceeded` thrown. */
 export async function execSync(
-  { runtime, state, id, command }: ExecSyncRequest,
+  request: ExecRequest,
   timeoutMs: number,
 ): Promise<{ stdout: Buffer; stderr: Buffer; exitCode: number }> {
-  const pidFile = join(state, `exec-${randomUUID()}.pid`);
-  const what = `run ${JSON.stringify(command[0])} in task ${id}`;
-  const child = spawn(runtime.path, ['--root', runtime.root, 'exec', '--pid-file', pidFile, id, ...command], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const exec = new ExecProcess(request, { terminal: false, stdio: ['ignore', 'pipe', 'pipe'] });
   let timedOut = false;
-  const timer = setTimeout(
-    () => {
-      timedOut = true;
-      killExec(child, pidFile).catch(() => undefined);
-    },
-    timeoutMs || 2 ** 31 - 1,
-  );
+  const timer = setTimeout(() => {
+    timedOut = true;
+    exec.kill().catch(() => undefined);
+  }, timeoutMs || maxTimeoutMs);
   try {
     const [stdout, stderr, exitCode] = await Promise.all([
-      collect(child.stdout as Readable),
-      collect(child.stderr as Readable),
-      ended(child, what),
+      collect(exec.child.stdout!, exec.exited),
+      collect(exec.child.stderr!, exec.exited),
+      exec.exited,
     ]);
-    if (timedOut) throw new PodwrightError('deadline_exceeded', `${what}: not done within ${timeoutMs} ms, killed`);
-    // The runtime writes the file once the process runs: without it, output and exit code are the runtime's own.
-    if ((await readExecPid(pidFile)) === undefined) throw runtimeError(what, stderr.toString('utf8'));
+    if (timedOut) {
+      const words = `${exec.what}: not done within ${timeoutMs} ms, killed`;
+      throw new PodwrightError('deadline_exceeded', words);
+    }
+    // Without the process, output and exit code are the runtime's own.
+    if ((await exec.pid()) === undefined) throw runtimeError(exec.what, stderr.toString('utf8'));
     return { stdout, stderr, exitCode };
   } finally {
     clearTimeout(timer);
-    await rm(pidFile, { force: true });
+    await exec.removeFiles();
   }
 }
 
-/** Kills an exec: first what runs in the task, which is no child of the runtime's once that is dead. */
-export async function killExec(child: ChildProcess, pidFile: string): Promise<void> {
-  const pid = await readExecPid(pidFile);
-  if (pid !== undefined) await killProcessTree(pid);
-  if (child.pid !== undefined && child.exitCode === null) await killProcessTree(child.pid);
-}
-
-/** The pid of an exec's process, `undefined` before it runs. */
-export async function readExecPid(pidFile: string): Promise<number | undefined> {
-  const text = await readFile(pidFile, 'utf8').catch(() => '');
-  return /^\d+$/.test(text.trim()) ? Number(text) : undefined;
-}
-
-function ended(child: ChildProcess, what: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    child.once('error', (error) => reject(wrapError(what, error, 'internal')));
-    child.once('exit', (code) => {
-      resolve(code ?? 137);
-      setTimeout(() => {
-        child.stdout?.destroy();
-        child.stderr?.destroy();
-      }, drainMs).unref();
-    });
-  });
-}
-
 /** Reads to the end and keeps the first 16 MiB, so that a program that writes more is neither stopped nor a danger. */
-function collect(stream: Readable): Promise<Buffer> {
+function collect(stream: Readable, exited: Promise<number>): Promise<Buffer> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -84,6 +49,14 @@ function collect(stream: Readable): Promise<Buffer> {
       if (size < maxOutputBytes) chunks.push(chunk.subarray(0, maxOutputBytes - size));
       size += chunk.length;
     });
-    stream.once('close', () => resolve(Buffer.concat(chunks)));
+    let drain: NodeJS.Timeout | undefined;
+    const stop = () => {
+      drain = setTimeout(() => stream.destroy(), drainMs);
+    };
+    exited.then(stop, stop);
+    stream.once('close', () => {
+      clearTimeout(drain);
+      resolve(Buffer.concat(chunks));
+    });
   });
 }

@@ -9,7 +9,11 @@ import {
   Undo,
 } from '@podwright/base';
 import type { OciLinuxResources } from '../oci/spec.ts';
+import { loadLibc } from '../sys/libc.ts';
+import { SeqpacketSockets } from '../sys/seqpacket.ts';
+import { attachToMonitor } from './attach.ts';
 import { reopenMonitorLog } from './control.ts';
+import { execStream } from './exec-stream.ts';
 import { execSync } from './exec-sync.ts';
 import { ExitWatch, type TaskFinding } from './exit-watch.ts';
 import { type OciProgram, startTask } from './oci-program.ts';
@@ -17,7 +21,7 @@ import { signalNumber, signalProcess } from './processes.ts';
 import { checkTaskConfig, createTask } from './task-create.ts';
 import { deleteTask } from './task-delete.ts';
 import { TaskFiles, type TaskRecord } from './task-files.ts';
-import type { TaskConfig, TaskExit, TaskRuntime, TaskState } from './task-runtime.ts';
+import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from './task-runtime.ts';
 import { findMonitor, findTaskProcess, readTaskState } from './task-state.ts';
 import { updateTask } from './task-update.ts';
 
@@ -38,11 +42,13 @@ export type OciTaskRuntimeOptions = {
  * Tasks that runc, crun or another OCI runtime runs, each watched by a conmon of its own. Everything that is known of
  * a task is in files and in the kernel, so tasks outlive this process and any later one takes them over.
  */
-export class OciTaskRuntime implements Omit<TaskRuntime, 'exec' | 'attach'> {
+export class OciTaskRuntime implements TaskRuntime {
   readonly name = 'oci';
   readonly #options: OciTaskRuntimeOptions;
   readonly #files: TaskFiles;
   readonly #exits: ExitWatch;
+  readonly #libc = loadLibc();
+  readonly #sockets = new SeqpacketSockets();
   /** Changes of one task happen one after the other. */
   readonly #changes = new KeyedLock();
 
@@ -121,6 +127,17 @@ export class OciTaskRuntime implements Omit<TaskRuntime, 'exec' | 'attach'> {
     return await execSync({ runtime: this.#files.runtime(record.program), state, id, command }, timeoutMs);
   }
 
+  async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
+    const record = await this.#get(id, 'run a command in', ['running']);
+    const request = { runtime: this.#files.runtime(record.program), state: this.#options.state, id, command };
+    return await execStream(request, { libc: this.#libc, terminal, signal });
+  }
+
+  async attach(id: string, signal: AbortSignal): Promise<Omit<ExecSession, 'exit'>> {
+    const record = await this.#get(id, 'attach to', ['created', 'running']);
+    return attachToMonitor(this.#sockets, record, signal);
+  }
+
   async reopenLog(id: string): Promise<void> {
     const record = await this.#get(id, 'reopen the log of', ['created', 'running']);
     await reopenMonitorLog(record);
@@ -139,6 +156,7 @@ export class OciTaskRuntime implements Omit<TaskRuntime, 'exec' | 'attach'> {
 
   close(): void {
     this.#exits.close();
+    this.#sockets.close();
   }
 
   async #find(id: string): Promise<TaskFinding> {

@@ -56,12 +56,12 @@ export function signalNumber(signal: string): number {
 }
 
 /**
- * Kills `root`, its descendants, and whatever else is in its session (children that were orphaned meanwhile),
- * again until none is left, at most 50 times: a process may fork while we look.
+ * Kills the processes `roots`, their descendants, and whatever else is in sessions that they lead (children that were
+ * orphaned meanwhile), again until none is left, at most 50 times: a process may fork while we look.
  */
-export async function killProcessTree(root: number): Promise<void> {
+export async function killProcessTrees(roots: number[]): Promise<void> {
   for (let round = 0; round < 50; round++) {
-    const victims = treeOf(root, await readAllProcesses());
+    const victims = treesOf(roots, await readAllProcesses());
     if (victims.length === 0) return;
     for (const pid of victims) signalProcess(pid, constants.signals.SIGKILL);
     await sleep(Math.min(1 + round, 20));
@@ -75,9 +75,11 @@ async function readAllProcesses(): Promise<ProcessStat[]> {
   ) as ProcessStat[];
 }
 
-function treeOf(root: number, all: ProcessStat[]): number[] {
+function treesOf(roots: number[], all: ProcessStat[]): number[] {
   const children = Map.groupBy(all, (process) => process.parent);
-  const members = new Set(all.filter(({ pid, session }) => pid === root || session === root).map(({ pid }) => pid));
+  const members = new Set(
+    all.filter(({ pid, session }) => roots.includes(pid) || roots.includes(session)).map(({ pid }) => pid),
+  );
   for (const pid of members) for (const child of children.get(pid) ?? []) members.add(child.pid);
   return [...members];
 }

@@ -2,10 +2,11 @@ import { type ErrorCode, PodwrightError } from '@podwright/base';
 
 /**
  * The message in what an OCI runtime wrote on stderr: runc logs lines such as `time="…" level=error msg="…"`, crun
- * writes plain lines, with a time when it is given a log. The last error counts.
+ * writes plain lines, in colour on a terminal. The last error counts.
  */
 export function runtimeWords(output: string): string {
   const lines = output
+    .replaceAll(/\x1b\[[0-9;]*m/g, '')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
@@ -33,7 +34,7 @@ const classes: [RegExp, ErrorCode][] = [
   [/exec: ".*": stat .*: no such file or directory/, 'not_found'],
   [/(open executable|exec .*): No such file or directory/, 'not_found'],
   [/exec: ".*": (.*: )?(permission denied|is a directory)/, 'permission_denied'],
-  [/container (".*" )?does not exist|error opening file .*status/, 'not_found'],
+  [/container (\S+ )?does not exist|error opening file .*status/, 'not_found'],
   [/already exists/, 'already_exists'],
   [/stopped container|container (is )?not running|not running|process already finished/, 'failed_precondition'],
 ];

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { type CgroupHierarchy, isErrno, killCgroup, removeCgroup, sleep } from '@podwright/base';
 import { runOciCommand } from './oci-program.ts';
-import { killProcessTree, listProcesses, readProcess, signalProcess } from './processes.ts';
+import { killProcessTrees, listProcesses, readProcess, signalProcess } from './processes.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 import type { TaskExit } from './task-runtime.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
@@ -40,7 +40,7 @@ function removedExit(): TaskExit {
 async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
   const monitor = await findMonitor(record);
   const monitors = monitor !== undefined ? [monitor] : await searchMonitors(record);
-  for (const pid of monitors) await killProcessTree(pid);
+  await killProcessTrees(monitors);
 }
 
 /** Monitors of this task by their command line: a crash may come before conmon has written its pid file. */

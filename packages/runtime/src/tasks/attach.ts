@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { wrapError } from '@podwright/base';
+import type { SeqpacketSocket, SeqpacketSockets } from '../sys/seqpacket.ts';
+import { resizeMonitorTerminal } from './control.ts';
+import { bundleFiles, type TaskRecord } from './task-files.ts';
+import type { ExecSession } from './task-runtime.ts';
+
+/** First byte of each of conmon's packets: which stream the rest belongs to. */
+const stderrTag = 3;
+/** conmon's packets have at most 8 KiB and the tag; those to conmon 32 KiB. */
+const receiveBytes = 64 * 1024;
+const sendBytes = 32 * 1024;
+/** How often the socket is looked at although no signal came. */
+const safetyIntervalMs = 500;
+
+/**
+ * Connects to conmon's attach socket, a SOCK_SEQPACKET one: output comes in packets with a stream tag, input goes as it is.
+ * Ends with the task's streams, or when the signal aborts. What the task wrote before is only in its log.
+ */
+export function attachToMonitor(
+  sockets: SeqpacketSockets,
+  record: TaskRecord,
+  signal: AbortSignal,
+): Omit<ExecSession, 'exit'> {
+  signal.throwIfAborted();
+  const connection = new AttachConnection(record, sockets);
+  const stop = () => connection.close();
+  signal.addEventListener('abort', stop, { once: true });
+  connection.onClose = () => signal.removeEventListener('abort', stop);
+  const resize = (columns: number, rows: number) => {
+    resizeMonitorTerminal(record, columns, rows).catch(() => undefined); // the task has just ended
+  };
+  const { stdin, stdout, stderr } = connection;
+  return { stdin, stdout, stderr: record.terminal ? undefined : stderr, resize };
+}
+
+class AttachConnection {
+  onClose: () => void = () => undefined;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly #socket: SeqpacketSocket;
+  readonly #buffer = Buffer.allocUnsafe(receiveBytes);
+  readonly #timer: NodeJS.Timeout;
+  #closed = false;
+  /** Streams that have enough for now: nothing is received until both take more. */
+  readonly #full = new Set<Readable>();
+  #unsent: { packet: Buffer; sent: (error?: Error) => void } | undefined;
+
+  constructor(record: TaskRecord, sockets: SeqpacketSockets) {
+    const path = join(record.bundle, bundleFiles.attach);
+    try {
+      this.#socket = sockets.connect(path, () => this.#turn());
+    } catch (error) {
+      throw wrapError(`attach to task ${record.id}`, error, 'failed_precondition');
+    }
+    this.stdout = this.#output();
+    this.stderr = this.#output();
+    this.stdin = new Writable({
+      highWaterMark: sendBytes,
+      write: (chunk: Buffer, _encoding, done) => this.#write(chunk, done),
+      final: (done) => {
+        if (!this.#closed) this.#socket.endSending();
+        done();
+      },
+    });
+    this.#timer = setInterval(() => this.#turn(), safetyIntervalMs);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#socket.close();
+    this.stdout.push(null);
+    this.stderr.push(null);
+    this.#unsent?.sent();
+    this.stdin.destroy();
+    this.onClose();
+  }
+
+  #output(): Readable {
+    const stream: Readable = new Readable({
+      read: () => {
+        this.#full.delete(stream);
+        setImmediate(() => this.#turn());
+      },
+    });
+    return stream;
+  }
+
+  /** Does what can be done now in both directions. */
+  #turn(): void {
+    try {
+      this.#flush();
+      while (!this.#closed && this.#full.size === 0) if (!this.#receive()) return;
+    } catch {
+      this.close(); // the monitor is gone
+    }
+  }
+
+  #receive(): boolean {
+    const size = this.#socket.receive(this.#buffer);
+    if (size === undefined) return false;
+    if (size === 0) {
+      this.close();
+      return false;
+    }
+    const stream = this.#buffer[0] === stderrTag ? this.stderr : this.stdout;
+    if (size > 1 && !stream.push(Buffer.from(this.#buffer.subarray(1, size)))) this.#full.add(stream);
+    return true;
+  }
+
+  #write(chunk: Buffer, done: (error?: Error) => void): void {
+    let offset = 0;
+    const next = (error?: Error) => {
+      if (error !== undefined || this.#closed || offset >= chunk.length) return done(error);
+      const packet = chunk.subarray(offset, offset + sendBytes);
+      offset += packet.length;
+      this.#unsent = { packet, sent: next };
+      this.#turn();
+    };
+    next();
+  }
+
+  #flush(): void {
+    const { packet, sent } = this.#unsent ?? {};
+    if (this.#closed || packet === undefined || !this.#socket.send(packet)) return;
+    this.#unsent = undefined;
+    sent?.();
+  }
+}

@@ -1,0 +1,494 @@
+import assert from 'node:assert/strict';
+import { readFile, rename, stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
+import { after, before, describe, test } from 'node:test';
+import { errorCode, isNotFound, waitFor } from '@podwright/base';
+import type { TaskConfig, TaskExit, TaskRuntime } from './task-runtime.ts';
+
+/** What the suite needs of the place in which an implementation is tried. */
+export type TaskRuntimeHarness = {
+  /** A runtime on the harness' state; a second one is a later life of the first. */
+  open(): Promise<TaskRuntime>;
+  /** A task that runs `args` in a root file system with BusyBox. */
+  config(id: string, args: string[], changes?: Partial<Omit<TaskConfig, 'id' | 'spec'>> & SpecChanges): TaskConfig;
+  /** Command lines of processes that have `mark` in theirs. */
+  processesWith(mark: string): string[];
+  remove(): Promise<void>;
+};
+
+export type SpecChanges = { memoryLimitBytes?: number };
+
+const forever = ['sleep', '1000'];
+const bound = () => AbortSignal.timeout(15_000);
+
+/** Every task runtime keeps the contract in `task-runtime.ts`. */
+export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntimeHarness>): void {
+  describe(`task runtime ${name}`, () => {
+    let harness: TaskRuntimeHarness;
+    let tasks: TaskRuntime;
+    before(async () => {
+      harness = await prepare();
+      tasks = await harness.open();
+    });
+    after(async () => {
+      for (const id of await tasks.list()) await tasks.delete(id);
+      tasks.close();
+      await harness.remove();
+    });
+
+    const context = (): SuiteContext => ({
+      harness,
+      tasks,
+      start: async (id, args, changes) => {
+        await tasks.create(harness.config(id, args, changes), bound());
+        await tasks.start(id);
+      },
+    });
+    lifeTests(context);
+    endTests(context);
+    execTests(context);
+    streamTests(context);
+    attachTests(context);
+    logTests(context);
+  });
+}
+
+type SuiteContext = {
+  harness: TaskRuntimeHarness;
+  tasks: TaskRuntime;
+  start(id: string, args: string[], changes?: Parameters<TaskRuntimeHarness['config']>[2]): Promise<void>;
+};
+
+const exitOf = (tasks: TaskRuntime, id: string): Promise<TaskExit> =>
+  new Promise((resolve, reject) => {
+    const watch = tasks.onExit(id, (exit) => {
+      clearTimeout(timer);
+      resolve(exit);
+    });
+    const timer = setTimeout(() => {
+      watch[Symbol.dispose]();
+      reject(new Error(`task ${id} has not ended`));
+    }, 15_000);
+  });
+
+const failsAs = (code: string) => (error: unknown) => errorCode(error) === code;
+
+function lifeTests(context: () => SuiteContext): void {
+  test('a task is absent, created, running, exited and absent again', async () => {
+    const { tasks, harness } = context();
+    assert.deepEqual(await tasks.state('life'), { status: 'absent' });
+    const { pid } = await tasks.create(harness.config('life', ['sh', '-c', 'exit 7']), bound());
+    assert.deepEqual(await tasks.state('life'), { status: 'created', pid });
+    const exit = exitOf(tasks, 'life');
+    await tasks.start('life');
+    assert.equal((await exit).exitCode, 7);
+    assert.deepEqual(await tasks.state('life'), { status: 'exited', exit: await exit });
+    await tasks.delete('life');
+    assert.deepEqual(await tasks.state('life'), { status: 'absent' });
+  });
+
+  test('a running task says so, with the pid that create returned', async () => {
+    const { tasks, harness } = context();
+    const { pid } = await tasks.create(harness.config('running', forever), bound());
+    await tasks.start('running');
+    assert.deepEqual(await tasks.state('running'), { status: 'running', pid });
+    assert.ok((await tasks.list()).includes('running'));
+    await tasks.delete('running');
+    assert.ok(!(await tasks.list()).includes('running'));
+  });
+
+  test('a command that is not in the image fails with the words of the OCI runtime, and leaves nothing', async () => {
+    const { tasks, harness } = context();
+    const config = harness.config('missing', ['no-such-program']);
+    await assert.rejects(
+      tasks.create(config, bound()),
+      (error) => isNotFound(error) && /no-such-program/.test(String(error)),
+    );
+    assert.deepEqual(await tasks.state('missing'), { status: 'absent' });
+    assert.ok(!(await tasks.list()).includes('missing'));
+    await assert.rejects(stat(config.bundle));
+  });
+
+  test('an id is taken until its task is deleted', async () => {
+    const { tasks, harness, start } = context();
+    await start('twice', forever);
+    await assert.rejects(tasks.create(harness.config('twice', forever), bound()), failsAs('already_exists'));
+    await tasks.delete('twice');
+    await start('twice', forever);
+    await tasks.delete('twice');
+  });
+
+  test('an aborted create leaves nothing', async () => {
+    const { tasks, harness } = context();
+    const abort = new AbortController();
+    const created = tasks.create(harness.config('aborted', ['sleep', '987001']), abort.signal);
+    setTimeout(() => abort.abort(new Error('enough')), 8);
+    await created.catch(() => undefined);
+    await tasks.delete('aborted');
+    assert.ok(!(await tasks.list()).includes('aborted'));
+    await waitFor(() => harness.processesWith('987001').length === 0 || undefined, { intervalMs: 10, signal: bound() });
+  });
+
+  test('ids that name files elsewhere are refused', async () => {
+    const { tasks, harness } = context();
+    for (const id of ['../up', 'a/b', '', '-x'])
+      await assert.rejects(tasks.create({ ...harness.config('x', forever), id }, bound()), failsAs('invalid_argument'));
+  });
+
+  test('only a created task can be started', async () => {
+    const { tasks, start } = context();
+    await assert.rejects(tasks.start('unknown'), isNotFound);
+    await start('started', forever);
+    await assert.rejects(tasks.start('started'), failsAs('failed_precondition'));
+    await tasks.delete('started');
+  });
+
+  test('deleting ends what runs, and is no error for what is gone', async () => {
+    const { tasks, harness, start } = context();
+    await start('deleted', ['sh', '-c', 'sleep 987002 & sleep 987002']);
+    await tasks.delete('deleted');
+    assert.deepEqual(harness.processesWith('987002'), []);
+    await tasks.delete('deleted');
+    await tasks.delete('never-there');
+  });
+
+  test('ten tasks live and end at once', async () => {
+    const { tasks, start } = context();
+    const ids = Array.from({ length: 10 }, (_, index) => `many-${index}`);
+    await Promise.all(ids.map((id, index) => start(id, ['sh', '-c', `exit ${index}`])));
+    const exits = await Promise.all(ids.map((id) => exitOf(tasks, id)));
+    assert.deepEqual(
+      exits.map(({ exitCode }) => exitCode),
+      ids.map((_, index) => index),
+    );
+    await Promise.all(ids.map((id) => tasks.delete(id)));
+  });
+
+  test('a later life of the runtime knows, controls and deletes the tasks of an earlier one', async () => {
+    const { tasks, harness, start } = context();
+    await start('kept', ['sh', '-c', 'trap "exit 5" TERM; while :; do sleep 0.05; done']);
+    await start('ended', ['sh', '-c', 'exit 6']);
+    await exitOf(tasks, 'ended');
+    await tasks.create(harness.config('waiting', forever), bound());
+    const later = await harness.open();
+    try {
+      assert.equal((await later.state('kept')).status, 'running');
+      assert.equal((await later.state('waiting')).status, 'created');
+      assert.equal((await exitOf(later, 'ended')).exitCode, 6);
+      const exit = exitOf(later, 'kept');
+      await later.kill('kept', 'TERM');
+      assert.equal((await exit).exitCode, 5);
+      for (const id of ['kept', 'ended', 'waiting']) await later.delete(id);
+      for (const id of ['kept', 'ended', 'waiting']) assert.equal((await tasks.state(id)).status, 'absent');
+    } finally {
+      later.close();
+    }
+  });
+
+  test('limits of a running task can be changed', async () => {
+    const { tasks, start } = context();
+    await start('updated', forever, { memoryLimitBytes: 64 << 20 });
+    await tasks.update('updated', { memory: { limit: 32 << 20, swap: 32 << 20 }, cpu: { shares: 300 } });
+    assert.equal((await tasks.state('updated')).status, 'running');
+    await tasks.delete('updated');
+    await assert.rejects(tasks.update('updated', {}), isNotFound);
+  });
+}
+
+function endTests(context: () => SuiteContext): void {
+  test('signals have names and numbers, and those of a task that has ended are no error', async () => {
+    const { tasks, start } = context();
+    await start('signalled', ['sh', '-c', 'trap "exit 9" USR1; while :; do sleep 0.05; done']);
+    await assert.rejects(tasks.kill('signalled', 'NOPE'), failsAs('invalid_argument'));
+    const exit = exitOf(tasks, 'signalled');
+    await waitFor(
+      async () => {
+        await tasks.kill('signalled', 'SIGUSR1'); // before its trap is set, the first process ignores it
+        return (await tasks.state('signalled')).status === 'exited' || undefined;
+      },
+      { intervalMs: 20, signal: bound() },
+    );
+    assert.equal((await exit).exitCode, 9);
+    await tasks.kill('signalled', '15');
+    await tasks.delete('signalled');
+  });
+
+  test('a killed task has exit code 137, and is not taken for one that ran out of memory', async () => {
+    const { tasks, start } = context();
+    await start('killed', forever);
+    const exit = exitOf(tasks, 'killed');
+    await tasks.kill('killed', 'SIGKILL', { all: true });
+    const { exitCode, oomKilled, exitedAtMs } = await exit;
+    assert.deepEqual({ exitCode, oomKilled }, { exitCode: 137, oomKilled: false });
+    assert.ok(Math.abs(Date.now() - exitedAtMs) < 10_000);
+    await tasks.delete('killed');
+  });
+
+  test('a task that the kernel killed for memory says so', async () => {
+    const { tasks, start } = context();
+    await start('hungry', ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=100M'], { memoryLimitBytes: 16 << 20 });
+    const { exitCode, oomKilled } = await exitOf(tasks, 'hungry');
+    assert.deepEqual({ exitCode, oomKilled }, { exitCode: 137, oomKilled: true });
+    await tasks.delete('hungry');
+  });
+
+  test('those who wait for the end of a task hear of it when it is deleted', async () => {
+    const { tasks, start } = context();
+    await start('awaited', forever);
+    const exit = exitOf(tasks, 'awaited');
+    await tasks.delete('awaited');
+    assert.equal((await exit).exitCode, 137);
+  });
+}
+
+function execTests(context: () => SuiteContext): void {
+  test('a command runs to its end in a task, with its outputs and exit code', async () => {
+    const { tasks, start } = context();
+    await start('exec', forever);
+    const result = await tasks.execSync('exec', ['sh', '-c', 'echo out; echo err >&2; exit 4'], 10_000);
+    assert.deepEqual(
+      { ...result, stdout: String(result.stdout), stderr: String(result.stderr) },
+      { stdout: 'out\n', stderr: 'err\n', exitCode: 4 },
+    );
+    const binary = await tasks.execSync('exec', ['head', '-c', '3000000', '/dev/zero'], 10_000);
+    assert.ok(binary.stdout.equals(Buffer.alloc(3_000_000)));
+    await assert.rejects(tasks.execSync('exec', ['no-such-program'], 0), isNotFound);
+    await tasks.delete('exec');
+    await assert.rejects(tasks.execSync('exec', ['true'], 0), isNotFound);
+  });
+
+  test('a command cannot run in a task that does not', async () => {
+    const { tasks, harness } = context();
+    await tasks.create(harness.config('stopped', forever), bound());
+    await assert.rejects(tasks.execSync('stopped', ['true'], 0), failsAs('failed_precondition'));
+    await tasks.delete('stopped');
+  });
+
+  test('a command that takes too long is killed with all that it started', async () => {
+    const { tasks, harness, start } = context();
+    await start('slow', forever);
+    const command = ['sh', '-c', 'sleep 987003 & (sleep 987003 &) ; sleep 987003'];
+    await assert.rejects(tasks.execSync('slow', command, 300), failsAs('deadline_exceeded'));
+    assert.deepEqual(harness.processesWith('987003'), []);
+    assert.equal((await tasks.state('slow')).status, 'running');
+    await tasks.delete('slow');
+  });
+
+  test('output is kept up to 16 MiB, and the command ends by itself', async () => {
+    const { tasks, start } = context();
+    await start('loud', forever);
+    const command = ['sh', '-c', 'head -c 20000000 /dev/zero; exit 3'];
+    const { stdout, exitCode } = await tasks.execSync('loud', command, 14_000);
+    assert.deepEqual([stdout.length, exitCode], [16 << 20, 3]);
+    await tasks.delete('loud');
+  });
+}
+
+function streamTests(context: () => SuiteContext): void {
+  const session = (id: string, command: string[], terminal = false, signal = bound()) =>
+    context().tasks.exec(id, { command, terminal, signal });
+
+  test('streams go both ways, end one by one, and give the exit code', async () => {
+    const { tasks, start } = context();
+    await start('streams', forever);
+    const { stdin, stdout, stderr, exit } = await session('streams', ['sh', '-c', 'cat; echo end >&2; exit 6']);
+    const sent = Buffer.alloc(1_000_000, 'abcdefg\n');
+    stdin.end(sent);
+    const [out, err, { exitCode }] = await Promise.all([text(stdout), text(stderr!), exit]);
+    assert.equal(out, sent.toString());
+    assert.deepEqual([err, exitCode], ['end\n', 6]);
+    await tasks.delete('streams');
+  });
+
+  test('a terminal has a size that changes, echoes, and interrupts', async () => {
+    const { tasks, start } = context();
+    await start('terminal', forever);
+    const program = 'trap "echo caught; exit 8" INT; while read word; do echo "got $word"; stty size; done';
+    const shell = await session('terminal', ['sh', '-c', program], true);
+    assert.equal(shell.stderr, undefined);
+    shell.resize(123, 45);
+    const seen = reader(shell.stdout);
+    await waitFor(
+      async () => {
+        shell.stdin.write('size\n'); // the new size reaches the task's own terminal a moment later
+        await seen.next(/size\r\ngot size\r\n/);
+        return (await seen.next(/(stty: .*|\d+ \d+)\r\n/))[1] === '45 123' || undefined;
+      },
+      { intervalMs: 50, signal: bound() },
+    );
+    shell.stdin.write('\x03');
+    await seen.next(/caught\r\n/);
+    assert.equal((await shell.exit).exitCode, 8);
+    await tasks.delete('terminal');
+  });
+
+  test('much input and output pass through a terminal', async () => {
+    const { tasks, start } = context();
+    await start('paste', forever);
+    const shell = await session('paste', ['sh', '-c', 'stty raw -echo; echo ready; head -c 300000'], true);
+    const seen = reader(shell.stdout);
+    await seen.next(/ready\r?\n/);
+    shell.stdin.write('x'.repeat(300_000));
+    await shell.exit;
+    await finished(shell.stdout);
+    assert.equal(seen.rest().replaceAll(/[^x]/g, '').length, 300_000);
+    await tasks.delete('paste');
+  });
+
+  for (const terminal of [false, true])
+    test(`when the client goes away, the command ends${terminal ? ' on its terminal, too' : ''}`, async () => {
+      const { tasks, harness, start } = context();
+      const id = `gone-${terminal}`;
+      await start(id, forever);
+      const abort = new AbortController();
+      const { exit, stdout } = await session(id, ['sh', '-c', 'sleep 987006 & sleep 987006'], terminal, abort.signal);
+      stdout.resume();
+      abort.abort(new Error('the client went away'));
+      await exit;
+      await waitFor(() => harness.processesWith('987006').length === 0 || undefined, {
+        intervalMs: 10,
+        signal: bound(),
+      });
+      await tasks.delete(id);
+    });
+
+  test('a command that is not in the image is an error, with and without a terminal', async () => {
+    const { tasks, start } = context();
+    await start('no-command', forever);
+    for (const terminal of [false, true]) await assert.rejects(session('no-command', ['nope'], terminal), isNotFound);
+    await tasks.delete('no-command');
+  });
+}
+
+function attachTests(context: () => SuiteContext): void {
+  test('attaching reaches the first process, its streams kept apart', async () => {
+    const { tasks, harness, start } = context();
+    await tasks.create(
+      harness.config('attached', ['sh', '-c', 'while read line; do echo "got $line"; echo bad >&2; done'], {
+        stdin: true,
+        stdinOnce: true,
+      }),
+      bound(),
+    );
+    const { stdin, stdout, stderr } = await tasks.attach('attached', bound());
+    await tasks.start('attached');
+    stdin.end('one\ntwo\n');
+    assert.deepEqual(await Promise.all([text(stdout), text(stderr!)]), ['got one\ngot two\n', 'bad\nbad\n']);
+    assert.equal((await exitOf(tasks, 'attached')).exitCode, 0);
+    await tasks.delete('attached');
+    assert.ok(start);
+  });
+
+  test('stdin stays open for the next who attaches, unless it is for one only', async () => {
+    const { tasks, start } = context();
+    await start('again', ['sh', '-c', 'while read line; do echo "got $line"; done'], { stdin: true, stdinOnce: false });
+    for (const word of ['first', 'second']) {
+      const abort = new AbortController();
+      const { stdin, stdout } = await tasks.attach('again', abort.signal);
+      stdin.write(`${word}\n`);
+      await reader(stdout).next(new RegExp(`got ${word}\n`));
+      abort.abort(new Error('detached'));
+    }
+    assert.equal((await tasks.state('again')).status, 'running');
+    await tasks.delete('again');
+  });
+
+  test('attaching to a terminal resizes it', async () => {
+    const { tasks, start } = context();
+    await start('attached-terminal', ['sh'], { stdin: true, terminal: true });
+    const { stdin, stdout, stderr, resize } = await tasks.attach('attached-terminal', bound());
+    assert.equal(stderr, undefined);
+    resize(101, 51);
+    const seen = reader(stdout);
+    await waitFor(
+      async () => {
+        stdin.write('stty size\n');
+        return (await seen.next(/\n(stty: .*|\d+ \d+)\r\n/))[1] === '51 101' || undefined;
+      },
+      { intervalMs: 50, signal: bound() },
+    );
+    stdin.write('exit 3\n');
+    assert.equal((await exitOf(tasks, 'attached-terminal')).exitCode, 3);
+    await tasks.delete('attached-terminal');
+  });
+
+  test('much output arrives whole, at the pace of the one who reads', async () => {
+    const { tasks, harness } = context();
+    const command = ['sh', '-c', 'read go; head -c 5000000 /dev/zero; sleep 0.3'];
+    await tasks.create(harness.config('flood', command, { stdin: true, stdinOnce: true, logPath: '' }), bound());
+    const { stdin, stdout } = await tasks.attach('flood', bound());
+    await tasks.start('flood');
+    stdin.write('go\n');
+    let size = 0;
+    for await (const chunk of stdout) size += (chunk as Buffer).length;
+    assert.equal(size, 5_000_000);
+    await tasks.delete('flood');
+  });
+}
+
+function logTests(context: () => SuiteContext): void {
+  const line = (stream: string, tag: string, words: string) => new RegExp(`^\\S+T\\S+ ${stream} ${tag} ${words}$`, 'm');
+
+  test('output is logged as the CRI wants it', async () => {
+    const { tasks, harness, start } = context();
+    const { logPath } = harness.config('logged', forever);
+    await start('logged', ['sh', '-c', 'echo out; echo err >&2; printf partial']);
+    await exitOf(tasks, 'logged');
+    const log = await readFile(logPath, 'utf8');
+    assert.match(log, line('stdout', 'F', 'out'));
+    assert.match(log, line('stderr', 'F', 'err'));
+    assert.match(log, line('stdout', '[PF]', 'partial'));
+    await tasks.delete('logged');
+  });
+
+  test('a log that was renamed is begun anew when asked', async () => {
+    const { tasks, harness, start } = context();
+    const { logPath } = harness.config('rotated', forever);
+    await start('rotated', ['sh', '-c', 'while read line; do echo "$line"; done'], { stdin: true });
+    const { stdin } = await tasks.attach('rotated', bound());
+    const logged = (path: string, word: string) =>
+      waitFor(async () => (await readFile(path, 'utf8').catch(() => '')).includes(word) || undefined, {
+        intervalMs: 10,
+        signal: bound(),
+      });
+    stdin.write('before\n');
+    await logged(logPath, 'before');
+    await rename(logPath, `${logPath}.1`);
+    await tasks.reopenLog('rotated');
+    await waitFor(() => stat(logPath).catch(() => undefined), { intervalMs: 10, signal: bound() });
+    stdin.write('after\n');
+    await logged(logPath, 'after');
+    assert.ok(!(await readFile(`${logPath}.1`, 'utf8')).includes('after'));
+    await tasks.delete('rotated');
+  });
+
+  test('without a log path nothing is written', async () => {
+    const { tasks, start } = context();
+    await start('silent', ['sh', '-c', 'echo out'], { logPath: '' });
+    assert.equal((await exitOf(tasks, 'silent')).exitCode, 0);
+    await tasks.delete('silent');
+  });
+}
+
+/** Reads a stream and waits for patterns in it, one after the other. */
+function reader(stream: Readable): { next(pattern: RegExp): Promise<RegExpExecArray>; rest(): string } {
+  let unread = '';
+  stream.on('data', (chunk) => {
+    unread += String(chunk);
+  });
+  return {
+    next: (pattern) =>
+      waitFor(
+        () => {
+          const found = pattern.exec(unread);
+          if (found === null) return undefined;
+          unread = unread.slice(found.index + found[0].length);
+          return found;
+        },
+        { intervalMs: 5, signal: bound() },
+      ),
+    rest: () => unread,
+  };
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { discoverCgroups } from '../../packages/base/src/index.ts';
+import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
+import { probeOciRuntime } from '../../packages/runtime/src/host/oci-runtimes.ts';
+import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
+import { taskRuntimeSuite } from '../../packages/runtime/src/tasks/task-runtime.suite.ts';
+import { makeScratch, openTasks, type Scratch, taskHarness, testSpec } from './fixture.ts';
+
+taskRuntimeSuite('oci with crun', () => taskHarness(workingCrun));
+
+test('a command whose child keeps its output open does not keep the caller', async () => {
+  const scratch = makeScratch();
+  const tasks = await openTasks(scratch, await workingCrun(scratch));
+  const bundle = join(scratch.directory, 'bundle');
+  const config = { bundle, terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
+  try {
+    const spec = testSpec(scratch, 'background', ['sleep', '1000']);
+    await tasks.create({ ...config, id: 'background', spec }, AbortSignal.timeout(10_000));
+    await tasks.start('background');
+    const result = await tasks.execSync('background', ['sh', '-c', 'echo done; sleep 1000 &'], 5_000);
+    assert.deepEqual([String(result.stdout), result.exitCode], ['done\n', 0]);
+  } finally {
+    await tasks.delete('background');
+    tasks.close();
+    await scratch.remove();
+  }
+});
+
+/** crun as it works on this machine, which may be in a wrapper. */
+async function workingCrun({ directory, cgroupParent }: Scratch): Promise<OciProgram> {
+  const cgroups = await discoverCgroups();
+  const { bootId } = await readKernelAbilities(cgroups);
+  const place = join(directory, 'probe');
+  const finding = await probeOciRuntime('crun', {
+    directory: place,
+    cacheDirectory: place,
+    cgroupParent,
+    cgroups,
+    bootId,
+  });
+  assert.ok(finding?.works, JSON.stringify(finding));
+  return finding.program;
+}
