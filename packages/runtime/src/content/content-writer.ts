@@ -95,20 +95,20 @@ export class ContentWriter {
   }
 
   async #flush(): Promise<void> {
-    const data = Buffer.concat(this.#batch);
+    const batch = this.#batch;
     this.#batch = [];
     this.#batchSize = 0;
     await this.#writing;
-    this.#writing = this.#append(data);
+    this.#writing = this.#append(batch);
     this.#writing.catch(() => undefined); // the next flush, or finish, throws it
   }
 
-  async #append(data: Buffer): Promise<void> {
+  async #append(batch: Uint8Array[]): Promise<void> {
     try {
-      for (let done = 0; done < data.length; ) {
-        const { bytesWritten } = await this.#file.write(data, done, data.length - done, this.#written);
-        done += bytesWritten;
+      for (let left = batch; left.length > 0; ) {
+        const { bytesWritten } = await this.#file.writev(left, this.#written);
         this.#written += bytesWritten;
+        left = afterBytes(left, bytesWritten);
       }
     } catch (error) {
       if (isErrno(error, 'ENOSPC') || isErrno(error, 'EDQUOT')) {
@@ -121,4 +121,13 @@ export class ContentWriter {
       throw error;
     }
   }
+}
+
+/** What is left of a batch when its first bytes are written. */
+function afterBytes(batch: Uint8Array[], count: number): Uint8Array[] {
+  let index = 0;
+  let left = count;
+  for (; index < batch.length && left >= batch[index]!.length; index++) left -= batch[index]!.length;
+  if (index === batch.length) return [];
+  return [batch[index]!.subarray(left), ...batch.slice(index + 1)];
 }

@@ -20,7 +20,7 @@ export function linuxPlatform(arch: string): Platform {
 }
 
 /** The spelling that comparisons use: GOARCH names, default variants written out (arm: v7, arm64: v8), amd64 v1 left out. */
-export function normalizePlatform(platform: Platform): Platform {
+function normalizePlatform(platform: Platform): Platform {
   const known = architectureNames[platform.architecture.toLowerCase()];
   const os = platform.os.toLowerCase();
   const architecture = known?.architecture ?? platform.architecture.toLowerCase();
@@ -33,7 +33,7 @@ export function normalizePlatform(platform: Platform): Platform {
 }
 
 /** What a machine of this platform can run, best first: older variants, and the 32-bit sibling. */
-export function runnablePlatforms(machine: Platform): Platform[] {
+function runnablePlatforms(machine: Platform): Platform[] {
   const own = normalizePlatform(machine);
   const arms = (from: number): Platform[] =>
     Array.from({ length: from - 4 }, (_, step) => ({ os: own.os, architecture: 'arm', variant: `v${from - step}` }));

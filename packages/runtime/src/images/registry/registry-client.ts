@@ -147,7 +147,7 @@ export class RegistryClient {
 }
 
 /** Throws `data_loss` unless `data` is what the descriptor says. */
-export function verify(data: Buffer, { digest, size }: Descriptor): void {
+function verify(data: Buffer, { digest, size }: Descriptor): void {
   const { algorithm, hex } = parseDigest(digest);
   const actual = hasherOf(digest).update(data).digest('hex');
   if (actual !== hex) throw new PodwrightError('data_loss', `fetch ${digest}: the content is ${algorithm}:${actual}`);

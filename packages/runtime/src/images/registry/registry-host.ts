@@ -22,7 +22,7 @@ export type RegistryHost = {
   fallsBackToHttp: boolean;
 };
 
-export const noTls: RegistryTls = { ca: [], clientCertificates: [], skipVerify: false };
+const noTls: RegistryTls = { ca: [], clientCertificates: [], skipVerify: false };
 
 /** The host that serves `domain` when nothing is configured, as containerd picks it. */
 export function defaultHost(domain: string, settings: Partial<RegistryHost> = {}): RegistryHost {
