@@ -20,6 +20,7 @@ export class PodEvents implements EventRecorder {
     this.#now = now;
   }
 
+  // biome-ignore lint/complexity/useMaxParams: the four words of an event, as Kubernetes' recorder takes them
   event(about: EventSubject, type: EventType, reason: string, message: string): void {
     const key = [about.uid, about.container, type, reason, message].join('\0');
     const known = this.#events.get(key);
