@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { sleep } from '@podwright/base';
+import { sleep, waitFor, withTimeout } from '@podwright/base';
 import { FaultyRegistry } from './faulty-registry.ts';
 import { openImageRoom, scratch } from './image-room.ts';
 import { addImage, makeLayer } from './made-image.ts';
@@ -88,6 +88,38 @@ test('a half unpacked layer and unneeded content are removed at a start', async 
   const keys = (await room.snapshotter.list()).map(({ key }) => key);
   assert.ok(keys.includes('container') && keys.length === 3, keys.join());
   assert.deepEqual(readdirSync(join(root, 'content/blobs/sha256')), []);
+});
+
+test('an image that may not have reached the disk before a power cut is unpacked again', async (t) => {
+  const { name } = await registryWithImage(t);
+  const root = await scratch(t);
+  const powerCut = async (unsyncedBoot: string): Promise<string> => {
+    await using room = await openImageRoom(root);
+    const { chainId } = await room.images.pull(name, { signal });
+    const file = join(await room.snapshotter.layerDirectory(chainId), 'etc/top');
+    truncateSync(file);
+    await room.images.close();
+    room.database.prepare('UPDATE images SET unsynced_boot = ?').run(unsyncedBoot);
+    return file;
+  };
+  const sizeAfter = async (unsyncedBoot: string): Promise<number> => {
+    await powerCut(unsyncedBoot);
+    await using room = await openImageRoom(root);
+    const { chainId } = room.images.find(name)!;
+    const file = join(await room.snapshotter.layerDirectory(chainId), 'etc/top');
+    return readFileSync(file).length;
+  };
+  assert.equal(await sizeAfter('another boot'), 3_000_000);
+  assert.equal(await sizeAfter(''), 0);
+});
+
+test('images are written to the disk in the background, and known to be there then', async (t) => {
+  const { name } = await registryWithImage(t);
+  await using room = await openImageRoom(await scratch(t));
+  await room.images.pull(name, { signal });
+  using soon = withTimeout(undefined, 60_000, 'write to the disk');
+  const isSynced = () => room.database.prepare("SELECT 1 FROM images WHERE unsynced_boot = ''").get();
+  await waitFor(isSynced, { intervalMs: 20, signal: soon });
 });
 
 test('a pull that is killed at any moment is right after a restart, and the next pull ends it', async (t) => {

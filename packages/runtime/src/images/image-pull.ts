@@ -1,4 +1,4 @@
-import type { Broadcast, Logger } from '@podwright/base';
+import { type Broadcast, type Logger, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import { sha256Digest } from '../content/digest.ts';
 import type { BlobSource, ImageInstaller, InstalledImage } from './image-install.ts';
@@ -44,9 +44,9 @@ export class ImagePuller {
     return this.#tasks.run(key, signal, (shared) => this.#track(reference, auth, shared));
   }
 
-  /** Ends when no pull runs any more. */
-  idle(): Promise<void> {
-    return this.#tasks.idle();
+  /** Ends the pulls that run. */
+  close(): Promise<void> {
+    return this.#tasks.close(new PodwrightError('cancelled', 'pull image: the runtime stops'));
   }
 
   async #track(reference: Reference, auth: RegistryAuth, signal: AbortSignal): Promise<string> {

@@ -17,12 +17,16 @@ export type NewImage = {
   digests: string[];
 };
 
-/** A record as it is stored; `pinned` is not, it follows from the options. */
-export type StoredImage = Omit<ImageRecord, 'pinned'> & { chain: string[] };
+/**
+ * A record as it is stored; `pinned` is not, it follows from the options. `unsyncedBoot` is the id of the boot in which the
+ * image came, until it is on the disk for sure ('').
+ */
+export type StoredImage = Omit<ImageRecord, 'pinned'> & { chain: string[]; unsyncedBoot: string };
 
 const schema = `
 CREATE TABLE images (
-  id TEXT PRIMARY KEY, manifest_digest TEXT NOT NULL, config TEXT NOT NULL, chain TEXT NOT NULL, size_bytes INTEGER NOT NULL
+  id TEXT PRIMARY KEY, manifest_digest TEXT NOT NULL, config TEXT NOT NULL, chain TEXT NOT NULL, size_bytes INTEGER NOT NULL,
+  unsynced_boot TEXT NOT NULL
 ) STRICT;
 CREATE TABLE image_names (
   name TEXT PRIMARY KEY, kind TEXT NOT NULL, image_id TEXT NOT NULL REFERENCES images (id) ON DELETE CASCADE
@@ -31,18 +35,27 @@ CREATE TABLE image_needs (
   key TEXT NOT NULL, image_id TEXT NOT NULL REFERENCES images (id) ON DELETE CASCADE, PRIMARY KEY (key, image_id)
 ) STRICT, WITHOUT ROWID;`;
 
-type ImageRow = { id: string; manifest_digest: string; config: string; chain: string; size_bytes: number };
+type ImageRow = {
+  id: string;
+  manifest_digest: string;
+  config: string;
+  chain: string;
+  size_bytes: number;
+  unsynced_boot: string;
+};
 type NameRow = { name: string; kind: 'tag' | 'digest'; image_id: string };
 
 /** The images' tables. What each image needs is written with it in one transaction. */
 export class ImageRecords {
   readonly #database: MetadataDatabase;
+  readonly #bootId: string;
   /** All records in order of creation; read again after a change. */
   #cache: StoredImage[] | undefined;
 
-  constructor(database: MetadataDatabase) {
+  constructor(database: MetadataDatabase, bootId: string) {
     migrate(database, 'images', [schema]);
     this.#database = database;
+    this.#bootId = bootId;
   }
 
   list(): StoredImage[] {
@@ -67,6 +80,21 @@ export class ImageRecords {
     this.#cache = undefined;
   }
 
+  /** Notes that images are on the disk. */
+  markSynced(ids: string[]): void {
+    const statement = this.#database.prepare("UPDATE images SET unsynced_boot = '' WHERE id = ?");
+    this.#database.transaction(() => {
+      for (const id of ids) statement.run(id);
+    })();
+    this.#cache = undefined;
+  }
+
+  /** Notes that an image was made again in this boot. */
+  markUnsynced(id: string): void {
+    this.#database.prepare('UPDATE images SET unsynced_boot = ? WHERE id = ?').run(this.#bootId, id);
+    this.#cache = undefined;
+  }
+
   /** Digests and chain ids that an image needs. */
   needsOf(id: string): string[] {
     const rows = this.#database.prepare('SELECT key FROM image_needs WHERE image_id = ?').all(id);
@@ -82,10 +110,17 @@ export class ImageRecords {
     const database = this.#database;
     database
       .prepare(
-        `INSERT INTO images (id, manifest_digest, config, chain, size_bytes) VALUES (?, ?, ?, ?, ?)
+        `INSERT INTO images (id, manifest_digest, config, chain, size_bytes, unsynced_boot) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET manifest_digest = excluded.manifest_digest, size_bytes = excluded.size_bytes`,
       )
-      .run(image.id, image.manifestDigest, JSON.stringify(image.config), JSON.stringify(image.chain), image.sizeBytes);
+      .run(
+        image.id,
+        image.manifestDigest,
+        JSON.stringify(image.config),
+        JSON.stringify(image.chain),
+        image.sizeBytes,
+        this.#bootId,
+      );
     const name = database.prepare(
       'INSERT INTO image_names (name, kind, image_id) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET image_id = excluded.image_id',
     );
@@ -111,6 +146,7 @@ export class ImageRecords {
         config: JSON.parse(row.config) as ImageConfig,
         chainId: chain.at(-1) ?? '',
         chain,
+        unsyncedBoot: row.unsynced_boot,
       };
     });
   }

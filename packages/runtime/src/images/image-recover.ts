@@ -11,12 +11,14 @@ export type RecoverOptions = {
   snapshotter: Snapshotter;
   records: ImageRecords;
   logger: Logger;
+  bootId: string;
   signal: AbortSignal;
 };
 
 /**
  * Brings records and reality together at a start: snapshots that a crash left half unpacked go, an image whose snapshots
- * are gone (another snapshotter, a lost disk) is unpacked again from its packed layers, or dropped if these are gone too.
+ * are gone (another snapshotter, a lost disk), or may have lost files in a power cut, is unpacked again from its packed
+ * layers, or dropped if these are gone too.
  */
 export async function recoverImages(options: RecoverOptions): Promise<void> {
   const { snapshotter, layers, records, logger } = options;
@@ -24,17 +26,28 @@ export async function recoverImages(options: RecoverOptions): Promise<void> {
     if (kind === 'active' && key.startsWith(unpackKeyPrefix)) await snapshotter.remove(key);
   }
   for (const image of records.list()) {
+    await removeDoubtful(image, options);
     const present = await Promise.all(image.chain.map((chainId) => layers.has(chainId)));
     if (present.every(Boolean)) continue;
     const fields = { image: image.repoTags[0] ?? image.id, id: image.id };
     try {
       await unpackAgain(image, options);
+      records.markUnsynced(image.id);
       logger.info(fields, 'unpacked image again, its snapshots were gone');
     } catch (error) {
       options.signal.throwIfAborted();
       records.remove(image.id);
       logger.warn({ ...fields, error: errorMessage(error) }, 'dropped image, its snapshots are gone; pull it again');
     }
+  }
+}
+
+/** Snapshots that had not reached the disk when the machine went down. One that a container stands on has to stay. */
+async function removeDoubtful({ id, chain, unsyncedBoot }: StoredImage, options: RecoverOptions): Promise<void> {
+  if (unsyncedBoot === '' || unsyncedBoot === options.bootId) return;
+  for (const chainId of chain.toReversed()) {
+    if (await options.layers.removeIf(chainId, () => true)) continue;
+    if (await options.layers.has(chainId)) options.logger.warn({ id }, 'image may have lost files in a power cut');
   }
 }
 

@@ -3,6 +3,7 @@ import { ContentStore } from '../content/content-store.ts';
 import type { MetadataDatabase } from '../metadata/database.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { UnpackLayer } from '../unpack/unpack-options.ts';
+import { DiskSync, readBootId } from './disk-sync.ts';
 import { GarbageCollector } from './image-gc.ts';
 import { ImageInstaller } from './image-install.ts';
 import { ImageLoader } from './image-load.ts';
@@ -48,11 +49,13 @@ export async function createImageService(options: ImageServiceOptions): Promise<
   const { root, database, snapshotter, unpackLayer, logger } = options;
   const content = await ContentStore.open(root);
   const layers = new LayerSnapshots({ content, snapshotter, unpackLayer });
-  const records = new ImageRecords(database);
+  const bootId = await readBootId();
+  const records = new ImageRecords(database, bootId);
   const signal = options.signal ?? new AbortController().signal;
-  await recoverImages({ content, layers, snapshotter, records, logger, signal });
+  await recoverImages({ content, layers, snapshotter, records, logger, bootId, signal });
   const images = new Images(options, { content, layers, records });
   await images.collectGarbage();
+  images.beginSync();
   return images;
 }
 
@@ -68,6 +71,7 @@ export class Images implements ImageService {
   readonly #loader: ImageLoader;
   readonly #collector: GarbageCollector;
   readonly #usage: ImageUsage;
+  readonly #sync: DiskSync;
   readonly #pinned: string[];
 
   constructor(options: ImageServiceOptions, stores: Stores) {
@@ -82,16 +86,21 @@ export class Images implements ImageService {
     this.#puller = new ImagePuller({ ...shared, installer, http: this.#http, registryConfigDir, retryPolicy, logger });
     this.#loader = new ImageLoader({ ...shared, installer, platform });
     this.#collector = new GarbageCollector({ ...shared, snapshotter });
+    this.#sync = new DiskSync({ root, snapshotter, logger, records: stores.records });
     this.#usage = new ImageUsage({ root, snapshotter, content: stores.content });
   }
 
   async pull(reference: string, options: { auth?: RegistryAuth; signal: AbortSignal }): Promise<ImageRecord> {
-    return this.#require(await this.#puller.pull(reference, options.auth ?? {}, options.signal));
+    const id = await this.#puller.pull(reference, options.auth ?? {}, options.signal);
+    this.beginSync();
+    return this.#require(id);
   }
 
   async load(path: string, options: { signal: AbortSignal; name?: string }): Promise<ImageRecord[]> {
     try {
-      return (await this.#loader.load(path, options)).map((id) => this.#require(id));
+      const ids = await this.#loader.load(path, options);
+      this.beginSync();
+      return ids.map((id) => this.#require(id));
     } finally {
       await this.collectGarbage(); // an archive may hold more than its images need
     }
@@ -119,7 +128,7 @@ export class Images implements ImageService {
   list(): ImageRecord[] {
     return this.#stores.records
       .list()
-      .map(({ chain: _chain, ...image }) => ({ ...image, pinned: this.#isPinned(image) }));
+      .map(({ chain: _chain, unsyncedBoot: _boot, ...image }) => ({ ...image, pinned: this.#isPinned(image) }));
   }
 
   async remove(reference: string): Promise<void> {
@@ -139,9 +148,15 @@ export class Images implements ImageService {
     return this.#progress.subscribe(signal);
   }
 
-  /** Waits for the pulls that run, which their callers' signals end, and closes the connections to registries. */
+  /** Has new images written to the disk in the background. */
+  beginSync(): void {
+    this.#sync.begin();
+  }
+
+  /** Ends the pulls that run (`cancelled`) and closes the connections to registries. */
   async close(): Promise<void> {
-    await this.#puller.idle();
+    await this.#puller.close();
+    this.#sync.close();
     this.#http.close();
   }
 

@@ -29,7 +29,12 @@ test('the work is aborted when its last caller leaves, not before', async () => 
     await assert.rejects(calls[index]!, new RegExp(`caller ${index} leaves`));
   }
   assert.match(String(shared?.reason), /caller 1 leaves/);
-  await tasks.idle();
+});
+
+test('closing aborts what runs and waits for its end', async () => {
+  const tasks = new SharedTasks();
+  const call = tasks.run('a', forever, (given) => raceAbort(new Promise<never>(() => undefined), given));
+  await Promise.all([tasks.close(new Error('stopping')), assert.rejects(call, /stopping/)]);
 });
 
 test('who comes after the last caller has left does not join the aborted work', async () => {

@@ -25,9 +25,11 @@ export class SharedTasks {
     }
   }
 
-  /** Ends when all that runs has ended, however it ends. */
-  async idle(): Promise<void> {
-    await Promise.allSettled([...this.#running.values()].map(({ promise }) => promise));
+  /** Aborts all that runs with this reason and waits for its end. */
+  async close(reason: Error): Promise<void> {
+    const tasks = [...this.#running.values()];
+    for (const { controller } of tasks) controller.abort(reason);
+    await Promise.allSettled(tasks.map(({ promise }) => promise));
   }
 
   #start(key: string, work: (signal: AbortSignal) => Promise<unknown>): Running {

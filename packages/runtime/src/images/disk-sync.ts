@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import { errorMessage, type Logger, runChecked } from '@podwright/base';
+import type { Snapshotter } from '../snapshots/snapshotter.ts';
+import type { ImageRecords } from './image-records.ts';
+
+export type DiskSyncOptions = { root: string; records: ImageRecords; snapshotter: Snapshotter; logger: Logger };
+
+/** Changes with every start of the machine. */
+export async function readBootId(): Promise<string> {
+  return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+}
+
+/**
+ * Has new images written to the disk in the background, and notes in their records when that is done. A pull need not
+ * wait for it: after a power cut the images that were not yet on the disk are known, and unpacked again (`recoverImages`).
+ */
+export class DiskSync {
+  readonly #options: DiskSyncOptions;
+  readonly #abort = new AbortController();
+  #running: Promise<void> | undefined;
+  #again = false;
+
+  constructor(options: DiskSyncOptions) {
+    this.#options = options;
+  }
+
+  /** To be called when an image has been recorded. */
+  begin(): void {
+    this.#again = true;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Stops, without waiting for the disk; what is not on it by now is written by the kernel, or by the next life. */
+  close(): void {
+    this.#abort.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { records, logger } = this.#options;
+    const { signal } = this.#abort;
+    while (this.#again && !signal.aborted) {
+      this.#again = false;
+      const images = records.list().filter(({ unsyncedBoot }) => unsyncedBoot !== '');
+      if (images.length === 0) return;
+      try {
+        await runChecked('sync', ['--file-system', ...(await this.#paths(images[0]!.chainId))], { signal });
+        if (!signal.aborted) records.markSynced(images.map(({ id }) => id));
+      } catch (error) {
+        if (!signal.aborted) logger.warn({ error: errorMessage(error) }, 'could not have images written to the disk');
+      }
+    }
+  }
+
+  /** Content and snapshots may be on two file systems. */
+  async #paths(chainId: string): Promise<string[]> {
+    const { root, snapshotter } = this.#options;
+    return chainId === '' ? [root] : [root, await snapshotter.layerDirectory(chainId)];
+  }
+}
