@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ContainerState, PodSandboxState } from '@podwright/cri';
+import { type KillableRuntime, startKillable } from '../fixtures/killable-runtime.ts';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+
+/** Stages of the verbs, in the order in which the life of one pod meets them. */
+const STAGES = [
+  'sandbox-run/recorded',
+  'sandbox-run/created',
+  'sandbox-run/network-up',
+  'sandbox-run/acquired',
+  'container-create/recorded',
+  'container-create/rootfs-mounted',
+  'container-create/files-made',
+  'container-start/recorded',
+  'container-start/task-created',
+  'container-start/task-started',
+  'container-stop/signalled',
+  'container-stop/killed',
+  'container-remove/recorded',
+  'container-remove/task-deleted',
+  'container-remove/files-removed',
+  'sandbox-stop/recorded',
+  'sandbox-stop/network-down',
+  'sandbox-stop/stopped',
+  'sandbox-remove/recorded',
+  'sandbox-remove/removed',
+];
+
+const runtime = new RuntimeUnderTest();
+const { place } = runtime;
+before(async () => {
+  await runtime.start();
+  await runtime.stop();
+});
+after(async () => {
+  await runtime.start({}, { load: false });
+  assert.deepEqual(await runtime.end(), []);
+});
+
+/** What a kubelet does with one pod from its begin to its end. */
+async function lifeOfPod({ cri }: KillableRuntime, name: string): Promise<void> {
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
+  const config = containerOf(runtime.image, 'main', 'exec sleep 1000');
+  const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
+  await cri.runtime.startContainer({ containerId });
+  await cri.runtime.stopContainer({ containerId, timeout: 1n });
+  await cri.runtime.removeContainer({ containerId });
+  await cri.runtime.stopPodSandbox({ podSandboxId });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+}
+
+for (const stage of STAGES) {
+  test(`killed at ${stage}, a retry succeeds and nothing is left`, async () => {
+    const first = await startKillable(place, stage);
+    await assert.rejects(lifeOfPod(first, 'victim')); // the runtime dies in the middle
+    await first.dead();
+    const second = await startKillable(place);
+    try {
+      for (const { id } of (await second.cri.runtime.listPodSandbox({})).items) {
+        await second.cri.runtime.removePodSandbox({ podSandboxId: id });
+      }
+      await lifeOfPod(second, 'victim');
+      assert.deepEqual(await runtime.remains(), []);
+    } finally {
+      await second.kill();
+    }
+  });
+}
+
+test('running containers outlive the runtime, and their ends while it is away are told', async () => {
+  const first = await startKillable(place);
+  const { podSandboxId } = await first.cri.runtime.runPodSandbox({ config: podOf(place, 'survivor') });
+  const start = async (name: string, script: string) => {
+    const config = containerOf(runtime.image, name, script);
+    const { containerId } = await first.cri.runtime.createContainer({ podSandboxId, config });
+    await first.cri.runtime.startContainer({ containerId });
+    return containerId;
+  };
+  const steady = await start('steady', 'exec sleep 1000');
+  const brief = await start('brief', 'until [ -e /go ]; do sleep 0.05; done; exit 5');
+  const before = (await first.cri.runtime.containerStatus({ containerId: steady, verbose: true })).info.info!;
+  await first.cri.runtime.execSync({ containerId: brief, cmd: ['touch', '/go'], timeout: 5n });
+  await first.kill();
+
+  const second = await startKillable(place);
+  const { cri } = second;
+  assert.equal((await cri.runtime.podSandboxStatus({ podSandboxId })).status?.state, PodSandboxState.SANDBOX_READY);
+  const { status, info } = await cri.runtime.containerStatus({ containerId: steady, verbose: true });
+  assert.equal(status?.state, ContainerState.CONTAINER_RUNNING);
+  assert.equal(JSON.parse(info.info!).pid, JSON.parse(before).pid);
+  const ended = (await cri.runtime.containerStatus({ containerId: brief })).status;
+  assert.deepEqual([ended?.state, ended?.reason, ended?.exitCode], [ContainerState.CONTAINER_EXITED, 'Error', 5]);
+  const { stdout } = await cri.runtime.execSync({ containerId: steady, cmd: ['echo', 'hi'], timeout: 5n });
+  assert.equal(Buffer.from(stdout).toString(), 'hi\n');
+  await cri.runtime.stopContainer({ containerId: steady, timeout: 1n });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+  await second.kill();
+});
