@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { sleep, wrapError } from '@podwright/base';
 import type { OciRuntime } from './oci-program.ts';
 import { killProcessTrees, readProcess } from './processes.ts';
@@ -9,8 +7,8 @@ import { killProcessTrees, readProcess } from './processes.ts';
 /** A command to run in a task beside its first process. */
 export type ExecRequest = {
   runtime: OciRuntime;
-  /** Folder for the files of execs that run. */
-  state: string;
+  /** File for the pid of the process. */
+  pidFile: string;
   id: string;
   command: string[];
 };
@@ -27,12 +25,12 @@ export class ExecProcess {
   readonly #pidFile: string;
 
   constructor(
-    { runtime, state, id, command }: ExecRequest,
+    { runtime, pidFile, id, command }: ExecRequest,
     options: { terminal: boolean; stdio: ('pipe' | 'ignore' | number)[] },
   ) {
     this.what = `run ${JSON.stringify(command[0])} in task ${id}`;
-    this.#pidFile = join(state, `exec-${randomUUID()}.pid`);
-    const args = ['--root', runtime.root, 'exec', '--pid-file', this.#pidFile];
+    this.#pidFile = pidFile;
+    const args = ['--root', runtime.root, 'exec', '--pid-file', pidFile];
     // With a terminal the runtime resizes the one in the task as its own controlling terminal is.
     const [program, ...before] = options.terminal ? ['setsid', '--ctty', runtime.path] : [runtime.path];
     const terminal = options.terminal ? ['--tty'] : [];

@@ -13,9 +13,11 @@ import { loadLibc } from '../sys/libc.ts';
 import { SeqpacketSockets } from '../sys/seqpacket.ts';
 import { attachToMonitor } from './attach.ts';
 import { reopenMonitorLog } from './control.ts';
+import type { ExecRequest } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
 import { execSync } from './exec-sync.ts';
 import { ExitWatch, type TaskFinding } from './exit-watch.ts';
+import { removeInterruptedWork } from './leftovers.ts';
 import { type OciProgram, startTask } from './oci-program.ts';
 import { signalNumber, signalProcess } from './processes.ts';
 import { checkTaskConfig, createTask } from './task-create.ts';
@@ -60,7 +62,9 @@ export class OciTaskRuntime implements TaskRuntime {
 
   static async open(options: OciTaskRuntimeOptions): Promise<OciTaskRuntime> {
     const files = new TaskFiles(options.state);
-    for (const directory of [files.records, files.exits]) await mkdir(directory, { recursive: true, mode: 0o700 });
+    for (const directory of [files.records, files.exits, files.execs])
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+    await removeInterruptedWork(files);
     return new OciTaskRuntime(options, files);
   }
 
@@ -123,14 +127,12 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async execSync(id: string, command: string[], timeoutMs: number) {
     const record = await this.#get(id, 'run a command in', ['running']);
-    const { state } = this.#options;
-    return await execSync({ runtime: this.#files.runtime(record.program), state, id, command }, timeoutMs);
+    return await execSync(this.#execRequest(record, command), timeoutMs);
   }
 
   async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
     const record = await this.#get(id, 'run a command in', ['running']);
-    const request = { runtime: this.#files.runtime(record.program), state: this.#options.state, id, command };
-    return await execStream(request, { libc: this.#libc, terminal, signal });
+    return await execStream(this.#execRequest(record, command), { libc: this.#libc, terminal, signal });
   }
 
   async attach(id: string, signal: AbortSignal): Promise<Omit<ExecSession, 'exit'>> {
@@ -187,6 +189,11 @@ export class OciTaskRuntime implements TaskRuntime {
         `${verb} task ${id}: it is ${status}, not ${wanted.join(' or ')}`,
       );
     return record;
+  }
+
+  #execRequest(record: TaskRecord, command: string[]): ExecRequest {
+    const { id, program } = record;
+    return { runtime: this.#files.runtime(program), pidFile: this.#files.newExec(id), id, command };
   }
 
   #program(handler: string): OciProgram {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
@@ -26,12 +27,15 @@ export class TaskFiles {
   readonly records: string;
   /** conmon writes a task's exit code into the file `<id>` here. */
   readonly exits: string;
+  /** Pid files of commands that run in tasks. */
+  readonly execs: string;
   readonly #state: string;
 
   constructor(state: string) {
     this.#state = state;
     this.records = join(state, 'records');
     this.exits = join(state, 'exits');
+    this.execs = join(state, 'execs');
   }
 
   /** The OCI runtime with the folder in which it keeps its own state here. */
@@ -41,6 +45,16 @@ export class TaskFiles {
 
   exit(id: string): string {
     return join(this.exits, id);
+  }
+
+  /** A new pid file for a command in a task. */
+  newExec(id: string): string {
+    return join(this.execs, `${id}:${randomUUID()}`);
+  }
+
+  /** The task's id in the name of such a file. */
+  taskOfExec(name: string): string {
+    return name.split(':', 1)[0] ?? '';
   }
 
   async write(record: TaskRecord): Promise<void> {

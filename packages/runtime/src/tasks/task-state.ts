@@ -62,9 +62,13 @@ export async function findTaskProcess(record: TaskRecord): Promise<number | unde
   if (pid === undefined) return undefined;
   const state = (await readProcess(pid))?.state;
   if (state === undefined || state === 'Z' || state === 'X') return undefined;
+  return (await isInTask(pid, record)) ? pid : undefined;
+}
+
+/** Whether a process is in the task's cgroup. */
+export async function isInTask(pid: number, record: TaskRecord): Promise<boolean> {
   const cgroup = (await readProcFile(pid, 'cgroup')) ?? '';
-  const inside = cgroup.split('\n').some((line) => line.endsWith(record.cgroupsPath));
-  return inside ? pid : undefined;
+  return cgroup.split('\n').some((line) => line.endsWith(record.cgroupsPath));
 }
 
 /** The pid of the task's monitor if it still is that process, by its command line. */

@@ -1,0 +1,28 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { killProcessTrees, readProcess } from './processes.ts';
+import type { TaskFiles } from './task-files.ts';
+import { isInTask } from './task-state.ts';
+
+/**
+ * Ends and removes what an earlier life of the runtime was in the midst of when it died: commands that it ran in tasks,
+ * whose callers are gone, and files half written. Tasks stay.
+ */
+export async function removeInterruptedWork(files: TaskFiles): Promise<void> {
+  for (const directory of [files.records, files.exits])
+    for (const name of await readdir(directory))
+      if (name.endsWith('.tmp')) await rm(join(directory, name), { force: true });
+  for (const name of await readdir(files.execs)) {
+    await endExec(files, name);
+    await rm(join(files.execs, name), { force: true });
+  }
+}
+
+/** Kills the process of an exec's pid file, if it still is one of the task's. */
+async function endExec(files: TaskFiles, name: string): Promise<void> {
+  const record = await files.read(files.taskOfExec(name));
+  const pid = Number(await readFile(join(files.execs, name), 'utf8'));
+  if (record === undefined || !(pid > 0) || !(await isInTask(pid, record))) return;
+  const session = (await readProcess(pid))?.session;
+  await killProcessTrees(session === undefined ? [pid] : [pid, session]);
+}

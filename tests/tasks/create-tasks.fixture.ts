@@ -1,0 +1,17 @@
+import { discoverCgroups } from '../../packages/base/src/index.ts';
+import { openTasks, runc, type Scratch, testSpec } from './fixture.ts';
+
+/** Run as a program of its own, to be killed: creates and starts the tasks `task-0`, `task-1`, … until its end. */
+const scratch = JSON.parse(process.argv[2]!) as Scratch;
+await discoverCgroups();
+const tasks = await openTasks(scratch, runc);
+process.stdout.write('ready\n');
+for (let index = 0; ; index++) {
+  const id = `task-${index}`;
+  const bundle = `${scratch.directory}/bundles/${id}`;
+  const spec = testSpec(scratch, id, ['sleep', '1000']);
+  const config = { id, bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
+  await tasks.create(config, AbortSignal.timeout(30_000));
+  await tasks.start(id);
+  process.stdout.write(`started ${id}\n`);
+}
