@@ -1,7 +1,7 @@
 import { finished, type Readable, type Writable } from 'node:stream';
 import { raceAbort } from '@podwright/base';
 import { type ExitStatus, exitStatus, failureStatus } from '../exit-status.ts';
-import type { RemoteProcess } from '../remote-process.ts';
+import type { RemoteProcess, TerminalSize } from '../remote-process.ts';
 import { readSizes } from '../terminal-resize.ts';
 
 /** The client's ends of a remote command, whatever wire they came over. */
@@ -49,7 +49,7 @@ export async function runSession(
 async function follow(process: RemoteProcess, streams: CommandStreams): Promise<ExitStatus> {
   const output = new Output();
   try {
-    if (streams.resize !== undefined) readSizes(streams.resize, ({ Width, Height }) => process.resize(Width, Height));
+    if (streams.resize !== undefined) readSizes(streams.resize, (size) => resize(process, size));
     if (streams.stdin !== undefined && process.stdin !== undefined) passInput(streams, process.stdin);
     output.pass(process.stdout, streams.stdout);
     output.pass(process.stderr, streams.stderr);
@@ -58,6 +58,15 @@ async function follow(process: RemoteProcess, streams: CommandStreams): Promise<
     return exitStatus(exitCode);
   } catch (error) {
     return failureStatus(error);
+  }
+}
+
+/** A terminal that cannot be resized, as of a process that has just ended, is no reason to end the session. */
+function resize(process: RemoteProcess, { Width, Height }: TerminalSize): void {
+  try {
+    process.resize(Width, Height);
+  } catch {
+    // the session goes on with the old size
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { raceAbort, withTimeout, wrapError } from '@podwright/base';
 import type { StreamChoice } from '../remote-process.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
@@ -53,7 +53,7 @@ export async function acceptSpdyCommand(
   } catch (error) {
     const missing = [...expected].filter((name) => !found.has(name)).join(', ');
     connection.close();
-    throw new PodwrightError('deadline_exceeded', `${what}: ${missing} did not come`, { cause: error });
+    throw wrapError(`${missing} did not come`, error);
   }
   return { streams: commandStreams(found, { connection, protocol: request.protocol }), connection };
 }

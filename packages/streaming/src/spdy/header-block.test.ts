@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deflateSync } from 'node:zlib';
+import { errorCode } from '@podwright/base';
+import { randomBytes, seededRandom } from '../random.fixture.ts';
+import { spdyDictionary } from './dictionary.ts';
+import { HeaderCodec, type SpdyHeaders } from './header-block.ts';
+
+const packed = (block: Buffer) => deflateSync(block, { dictionary: spdyDictionary() });
+
+function text(value: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(value.length);
+  return Buffer.concat([length, Buffer.from(value)]);
+}
+
+function refused(block: Buffer): string {
+  try {
+    return JSON.stringify(new HeaderCodec().decode(packed(block)));
+  } catch (error) {
+    return errorCode(error);
+  }
+}
+
+test('blocks of one connection are unpacked in their order, with what was said before as their dictionary', () => {
+  const [here, there] = [new HeaderCodec(), new HeaderCodec()];
+  const blocks: SpdyHeaders[] = [
+    { streamtype: 'error', port: '80' },
+    {},
+    { streamtype: 'data', port: '80', name: 'grüße' },
+  ];
+  const lengths = blocks.map((headers) => {
+    const block = here.encode(headers);
+    assert.deepEqual(there.decode(block), headers);
+    return block.length;
+  });
+  assert.ok(lengths[2]! < lengths[0]! + 30);
+});
+
+test('blocks that lie about their lengths are refused', () => {
+  const count = (value: number) => Buffer.from([0, 0, value >> 8, value & 255]);
+  assert.equal(refused(Buffer.alloc(0)), 'invalid_argument');
+  assert.equal(refused(count(1)), 'invalid_argument');
+  assert.equal(refused(Buffer.concat([count(2), text('a'), text('b')])), 'invalid_argument');
+  assert.equal(refused(Buffer.concat([count(1), Buffer.from('ffffffff', 'hex')])), 'invalid_argument');
+  assert.equal(refused(count(300)), 'resource_exhausted');
+  assert.equal(refused(Buffer.concat([count(1), text('A'), text('b')])), '{"a":"b"}');
+});
+
+test('a block that grows too much when unpacked is refused while it grows', () => {
+  assert.equal(refused(Buffer.alloc(50 << 20)), 'resource_exhausted');
+});
+
+test('any bytes are unpacked or refused', () => {
+  const random = seededRandom(32);
+  for (let round = 0; round < 300; round++) {
+    const valid = new HeaderCodec().encode({ streamtype: 'stdin', port: String(random(70_000)) });
+    const bytes = round % 3 === 0 ? randomBytes(random, random(60)) : valid;
+    if (round % 3 === 1) bytes[random(bytes.length)]! ^= 1 << random(8);
+    const block = round % 3 === 2 ? bytes.subarray(0, random(bytes.length)) : bytes;
+    try {
+      new HeaderCodec().decode(block);
+    } catch (error) {
+      assert.match(errorCode(error), /invalid_argument|resource_exhausted/);
+    }
+  }
+});
