@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   describeUndoFailures,
+  errorCode,
   isAlreadyExists,
   isNotFound,
   KeyedLock,
@@ -95,9 +98,19 @@ export class LayerSnapshots {
     const { content, snapshotter, unpackLayer } = this.#options;
     const target = await snapshotter.unpackTarget(key);
     const { mediaType, digest } = descriptor;
-    const result = await unpackLayer({ blobPath: content.path(digest), mediaType, ...target, signal });
+    const result = await unpackLayer({ blobPath: content.path(digest), mediaType, ...target, signal }).catch(
+      async (error: unknown) => {
+        // on a full disk the records could not even note that the snapshot goes
+        if (errorCode(error) === 'resource_exhausted') await emptyFolder(target.directory);
+        throw error;
+      },
+    );
     if (result.diffId !== diffId) {
       throw new PodwrightError('data_loss', `it unpacks to ${result.diffId}, the config says ${diffId}`);
     }
   }
+}
+
+async function emptyFolder(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
 }

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { FaultyRegistry } from './faulty-registry.ts';
+import { type ImageRoom, openImageRoom, scratch } from './image-room.ts';
+import { addImage, type MadeLayer, makeLayer } from './made-image.ts';
+import { rejects } from './rejects.ts';
+
+const { signal } = new AbortController();
+
+type Started = { room: ImageRoom; registry: FaultyRegistry; name: string; folder: string };
+
+/** An image room on a file system of 8 MB, and an image of one layer. */
+async function onSmallDisk(t: TestContext, layer: MadeLayer, use: (started: Started) => Promise<void>): Promise<void> {
+  const folder = await scratch(t);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8M', 'tmpfs', folder]);
+  try {
+    await using registry = await FaultyRegistry.start();
+    await using room = await openImageRoom(folder, { kind: 'native' });
+    addImage(registry, { tag: '1', layers: [layer] });
+    await use({ room, registry, name: `${registry.host}/room/app:1`, folder });
+  } finally {
+    execFileSync('umount', [folder]);
+  }
+}
+
+async function checkNothingLeft({ room, folder }: Started): Promise<void> {
+  await room.images.collectGarbage();
+  assert.deepEqual(await room.snapshotter.list(), []);
+  assert.deepEqual(readdirSync(join(folder, 'content/ingest')), []);
+  assert.deepEqual(readdirSync(join(folder, 'content/blobs/sha256')), []);
+}
+
+test('layers that cannot fit are refused before they are fetched', async (t) => {
+  await onSmallDisk(t, makeLayer({ big: randomBytes(10_000_000).toString('latin1') }), async (started) => {
+    const message = /its layers take \d+ bytes, .* has \d+ free; remove images with `podwright prune`/;
+    await rejects(started.room.images.pull(started.name, { signal }), 'resource_exhausted', message);
+    assert.equal(started.registry.asked('blobs').length, 1);
+    await checkNothingLeft(started);
+  });
+});
+
+test('a disk that becomes full while a layer comes ends the pull and is given back', async (t) => {
+  const layer = makeLayer({ big: randomBytes(3_000_000).toString('latin1') });
+  await onSmallDisk(t, layer, async (started) => {
+    const { digest } = started.registry.addBlob(layer.data);
+    started.registry.faults.push(({ path }) => {
+      if (path.endsWith(digest)) writeFileSync(join(started.folder, 'filler'), Buffer.alloc(6_000_000));
+      return false;
+    });
+    await rejects(started.room.images.pull(started.name, { signal }), 'resource_exhausted', /the disk is full/);
+    await checkNothingLeft(started);
+  });
+});
+
+test('a disk that becomes full while a layer is unpacked ends the pull and is given back', async (t) => {
+  await onSmallDisk(t, makeLayer({ big: 'x'.repeat(20_000_000) }), async (started) => {
+    const pull = started.room.images.pull(started.name, { signal });
+    await rejects(pull, 'resource_exhausted', /unpack layer sha256:/);
+    await checkNothingLeft(started);
+  });
+});
