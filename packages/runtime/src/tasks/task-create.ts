@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { PodwrightError } from '@podwright/base';
+import { PodwrightError, refuseSystemdCgroup } from '@podwright/base';
 import { startMonitor } from './conmon.ts';
 import type { OciProgram } from './oci-program.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
@@ -37,6 +37,7 @@ export function checkTaskConfig({ id, bundle, spec, logPath }: TaskConfig): void
   };
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,200}$/.test(id)) refuse('its id may only have letters, digits, _ . -');
   if (!isAbsolute(bundle)) refuse(`bundle ${bundle} is not an absolute path`);
+  refuseSystemdCgroup(spec.linux.cgroupsPath);
   if (!/^\/[^\0]+$/.test(spec.linux.cgroupsPath))
     refuse(`cgroup path ${spec.linux.cgroupsPath} is not an absolute path below the root`);
   // conmon takes a log path as DRIVER:PATH and cuts it at a further colon.

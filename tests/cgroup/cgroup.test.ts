@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import {
+  type CgroupHierarchy,
+  cgroupDirectory,
+  cgroupExists,
+  cgroupPids,
+  createCgroup,
+  discoverCgroups,
+  errorCode,
+  killCgroup,
+  listChildCgroups,
+  readCgroupFile,
+  readCgroupStats,
+  removeCgroup,
+  setCgroupLimits,
+  treeOf,
+} from '../../packages/base/src/index.ts';
+
+describe('cgroups of this host', () => {
+  const parent = `/cgroup-test-${randomBytes(4).toString('hex')}`;
+  let cgroups: CgroupHierarchy;
+  before(async () => {
+    cgroups = await discoverCgroups();
+  });
+  after(() => removeCgroup(cgroups, parent));
+
+  /** A process in the cgroup, in every tree. */
+  async function enter(path: string, command: string[]): Promise<ChildProcess> {
+    const child = spawn('sh', ['-c', 'read go; exec "$@"', 'sh', ...command], { stdio: ['pipe', 'ignore', 'ignore'] });
+    for (const tree of cgroups.trees)
+      writeFileSync(join(cgroupDirectory(tree, path), 'cgroup.procs'), String(child.pid));
+    child.stdin!.end('\n');
+    return child;
+  }
+
+  test('a cgroup is made in every tree, once or twice, and listed', async () => {
+    await createCgroup(cgroups, `${parent}/a/b`);
+    await createCgroup(cgroups, `${parent}/a/b`);
+    assert.deepEqual(await listChildCgroups(cgroups, `${parent}/a`), ['b']);
+    assert.ok(await cgroupExists(cgroups, `${parent}/a/b`));
+    assert.ok(!(await cgroupExists(cgroups, `${parent}/c`)));
+    await removeCgroup(cgroups, `${parent}/a`);
+    await removeCgroup(cgroups, `${parent}/a`);
+    assert.ok(!(await cgroupExists(cgroups, `${parent}/a`)));
+    assert.ok(await cgroupExists(cgroups, parent));
+  });
+
+  test('processes in and below a cgroup are found, killed, and the cgroup removed at once after', async () => {
+    await createCgroup(cgroups, `${parent}/kill/below`);
+    const child = await enter(`${parent}/kill/below`, ['sleep', '1000']);
+    const exited = once(child, 'exit');
+    assert.deepEqual(await cgroupPids(cgroups, `${parent}/kill`, { recursive: true }), [child.pid]);
+    assert.deepEqual(await cgroupPids(cgroups, `${parent}/kill`, { recursive: false }), []);
+    await killCgroup(cgroups, `${parent}/kill`);
+    assert.equal((await exited)[1], 'SIGKILL');
+    await removeCgroup(cgroups, `${parent}/kill`);
+    assert.ok(!(await cgroupExists(cgroups, `${parent}/kill`)));
+  });
+
+  test('a cgroup in use is not removed, and the root never', async () => {
+    await createCgroup(cgroups, `${parent}/busy`);
+    const child = await enter(`${parent}/busy`, ['sleep', '1000']);
+    await assert.rejects(
+      removeCgroup(cgroups, `${parent}/busy`, 50),
+      (error) => errorCode(error) === 'failed_precondition',
+    );
+    await killCgroup(cgroups, `${parent}/busy`);
+    assert.equal(child.killed || child.signalCode !== undefined, true);
+    for (const act of [killCgroup, removeCgroup])
+      await assert.rejects(act(cgroups, '/'), (error) => errorCode(error) === 'invalid_argument');
+  });
+
+  test('limits are set, raised and lowered, and what is used is read', async () => {
+    const path = `${parent}/limited`;
+    await createCgroup(cgroups, path);
+    const megabytes = (count: number) => count << 20;
+    for (const size of [64, 128, 32])
+      await setCgroupLimits(cgroups, path, {
+        cpuShares: 512,
+        cpuQuotaUs: 50_000,
+        memoryLimitBytes: megabytes(size),
+        memorySwapLimitBytes: megabytes(size),
+        pidsLimit: 50,
+      });
+    const child = await enter(path, ['sleep', '1000']);
+    const stats = await readCgroupStats(cgroups, path);
+    assert.equal(stats.memory?.limitBytes, megabytes(32));
+    assert.deepEqual(stats.pids, { current: 1, limit: 50 });
+    assert.ok(stats.memory.usageBytes > 0);
+    assert.ok(stats.cpu !== undefined && stats.cpu.usageNanoseconds > 0);
+    const cpu = treeOf(cgroups, 'cpu')!;
+    const file = cpu.version === 1 ? 'cpu.shares' : 'cpu.weight';
+    const text = await readCgroupFile(join(cgroupDirectory(cpu, path), file));
+    assert.equal(text?.trim(), cpu.version === 1 ? '512' : '20');
+    await assert.rejects(
+      setCgroupLimits(cgroups, path, { cpuQuotaUs: 1 }),
+      (error) => errorCode(error) === 'invalid_argument',
+    );
+    await killCgroup(cgroups, path);
+    assert.ok(child.pid);
+  });
+});
