@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { minimumOomScoreAdj, statusField } from './kernel.ts';
+
+test('oom_score_adj goes below our own only with the right to', () => {
+  assert.equal(minimumOomScoreAdj(['CAP_SYS_RESOURCE'], 0), -1000);
+  assert.equal(minimumOomScoreAdj([], 0), 0);
+  assert.equal(minimumOomScoreAdj([], -999), -999);
+});
+
+test('fields of a status file are found by their whole name', () => {
+  const status = 'Name:\tx\nCapEff:\t00ff\nSeccomp_filters:\t0\n';
+  assert.equal(statusField(status, 'CapEff'), '00ff');
+  assert.equal(statusField(status, 'Seccomp'), undefined);
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorCode } from '@podwright/base';
+import { chooseOciRuntime, type OciRuntimeFinding } from './oci-runtimes.ts';
+
+const features = { recursiveReadonlyMounts: false, idMappedMounts: false };
+const works = (name: string): OciRuntimeFinding => {
+  const path = `/bin/${name}`;
+  return { name, path, version: '1', features, works: true, program: { name, path }, wrapped: false };
+};
+const fails = (name: string, reason: string): OciRuntimeFinding => ({
+  name,
+  path: `/bin/${name}`,
+  version: '1',
+  features,
+  works: false,
+  reason,
+});
+
+test('the first runtime that works is taken, or the one that was asked for', () => {
+  const check = (findings: OciRuntimeFinding[], asked: string, name: string) =>
+    assert.equal(chooseOciRuntime(findings, asked).name, name);
+  check([works('crun'), works('runc')], '', 'crun');
+  check([fails('crun', 'no'), works('runc')], '', 'runc');
+  check([works('crun'), works('runc')], 'runc', 'runc');
+  check([works('crun'), works('runc')], '/bin/runc', 'runc');
+});
+
+test('when none works, the words of each are told, and what to install', () => {
+  const check = (findings: OciRuntimeFinding[], asked: string, words: RegExp) =>
+    assert.throws(
+      () => chooseOciRuntime(findings, asked),
+      (error) => errorCode(error) === 'failed_precondition' && words.test(String(error)),
+    );
+  check([fails('crun', 'hybrid'), fails('runc', 'too old')], '', /crun: hybrid; runc: too old/);
+  check([works('runc'), fails('crun', 'hybrid')], 'crun', /crun: hybrid/);
+  check([], '', /install the package crun/);
+  check([works('runc')], 'youki', /youki is not installed/);
+});

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { buildSpec } from './build-spec.ts';
+import { allCapabilities } from './capabilities.ts';
+import type { OciSpec } from './spec.ts';
+import type { SpecInput, SpecMount } from './spec-input.ts';
+
+type Changes = Partial<Omit<SpecInput, 'security' | 'host' | 'namespaces' | 'resources'>> & {
+  [K in 'security' | 'host' | 'namespaces' | 'resources']?: Partial<SpecInput[K]>;
+};
+
+const base: SpecInput = {
+  args: ['run'],
+  env: ['A=1'],
+  cwd: '/',
+  user: { uid: 1, gid: 2, additionalGids: [2] },
+  terminal: false,
+  rootfs: { path: '/rootfs', readonly: false },
+  hostname: 'pod',
+  mounts: [],
+  security: {
+    privileged: false,
+    addCapabilities: [],
+    dropCapabilities: [],
+    addAmbientCapabilities: [],
+    noNewPrivileges: false,
+    maskedPaths: ['/proc/kcore'],
+    readonlyPaths: ['/proc/sys'],
+    seccomp: 'runtime-default',
+    apparmorProfile: '',
+    selinuxProcessLabel: '',
+    selinuxMountLabel: '',
+  },
+  namespaces: {
+    network: { kind: 'path', path: '/ns/net' },
+    ipc: { kind: 'path', path: '/ns/ipc' },
+    uts: { kind: 'path', path: '/ns/uts' },
+    pid: { kind: 'new' },
+  },
+  devices: [{ path: '/dev/x', type: 'c', major: 9, minor: 8, access: 'rw' }],
+  hostDevices: [{ path: '/dev/host', type: 'b', major: 7, minor: 1 }],
+  resources: {
+    cpuShares: 0,
+    cpuQuota: 0,
+    cpuPeriod: 0,
+    cpusetCpus: '',
+    cpusetMems: '',
+    memoryLimitBytes: 0,
+    memorySwapLimitBytes: 0,
+    pidsLimit: 0,
+    hugepageLimits: [],
+    unified: {},
+    oomScoreAdj: -900,
+  },
+  cgroupsPath: '/pod/c',
+  annotations: { a: 'b' },
+  host: {
+    capabilities: allCapabilities,
+    cgroupMode: 'v1',
+    swapLimit: true,
+    hugetlb: false,
+    minimumOomScoreAdj: -1000,
+    architecture: 'x64',
+  },
+};
+
+function build({ security, host, namespaces, resources, ...changes }: Changes = {}): OciSpec {
+  return buildSpec({
+    ...base,
+    ...changes,
+    security: { ...base.security, ...security },
+    host: { ...base.host, ...host },
+    namespaces: { ...base.namespaces, ...namespaces },
+    resources: { ...base.resources, ...resources },
+  });
+}
+
+const mount = (destination: string, changes: Partial<SpecMount> = {}): SpecMount => ({
+  destination,
+  source: `/host${destination}`,
+  readonly: false,
+  recursiveReadOnly: false,
+  propagation: 'private',
+  ...changes,
+});
+
+test('namespaces are new ones, those of the pod, or left out for those of the machine', () => {
+  assert.deepEqual(build().linux.namespaces, [
+    { type: 'mount' },
+    { type: 'network', path: '/ns/net' },
+    { type: 'ipc', path: '/ns/ipc' },
+    { type: 'uts', path: '/ns/uts' },
+    { type: 'pid' },
+  ]);
+  const host = build({ namespaces: { network: { kind: 'host' }, pid: { kind: 'host' } } }).linux.namespaces;
+  assert.deepEqual(
+    host.map(({ type }) => type),
+    ['mount', 'ipc', 'uts'],
+  );
+});
+
+test('a host name is only set where the container has its own', () => {
+  assert.equal(build().hostname, undefined);
+  assert.equal(build({ namespaces: { uts: { kind: 'new' } } }).hostname, 'pod');
+});
+
+test('on v2 an unprivileged container sees its own cgroups alone', () => {
+  const types = (changes: Changes) => build(changes).linux.namespaces.map(({ type }) => type);
+  assert.ok(types({ host: { cgroupMode: 'v2' } }).includes('cgroup'));
+  assert.ok(!types({ host: { cgroupMode: 'v2' }, security: { privileged: true } }).includes('cgroup'));
+});
+
+test('a privileged container has all capabilities and devices, nothing hidden, and no filter', () => {
+  const { process, linux, mounts } = build({ security: { privileged: true, apparmorProfile: '' } });
+  assert.deepEqual(process.capabilities?.bounding, allCapabilities);
+  assert.deepEqual(
+    linux.devices?.map(({ path }) => path),
+    ['/dev/host', '/dev/x'],
+  );
+  assert.deepEqual(linux.resources?.devices, [{ allow: true, access: 'rwm' }]);
+  assert.deepEqual([linux.seccomp, linux.maskedPaths, linux.readonlyPaths], [undefined, [], []]);
+  assert.ok(mounts.find(({ destination }) => destination === '/sys')?.options.includes('rw'));
+});
+
+test('an ordinary container has the filter, and only the devices that it was given', () => {
+  const { linux, mounts } = build();
+  assert.ok(linux.seccomp?.syscalls?.length);
+  assert.deepEqual(linux.maskedPaths, ['/proc/kcore']);
+  assert.deepEqual(linux.devices, [{ path: '/dev/x', type: 'c', major: 9, minor: 8 }]);
+  assert.deepEqual(linux.resources?.devices?.[0], { allow: false, access: 'rwm' });
+  assert.deepEqual(linux.resources?.devices?.at(-1), { allow: true, type: 'c', major: 9, minor: 8, access: 'rw' });
+  assert.ok(mounts.find(({ destination }) => destination === '/sys/fs/cgroup')?.options.includes('ro'));
+  assert.equal(build({ security: { seccomp: undefined } }).linux.seccomp, undefined);
+});
+
+test('mounts of the container come after the kernel ones that they do not cover, parents first', () => {
+  const { mounts } = build({ mounts: [mount('/a/b/c'), mount('/dev/'), mount('/a')] });
+  assert.deepEqual(
+    mounts.map(({ destination }) => destination),
+    ['/proc', '/sys', '/sys/fs/cgroup', '/dev', '/a', '/a/b/c'],
+  );
+});
+
+test('mounts are as read-only and as connected as asked for', () => {
+  const check = (changes: Partial<SpecMount>, options: string[], propagation: string | undefined) => {
+    const { mounts, linux } = build({ mounts: [mount('/a', changes)] });
+    assert.deepEqual(mounts.at(-1)?.options, options);
+    assert.equal(linux.rootfsPropagation, propagation);
+  };
+  check({}, ['rbind', 'rprivate', 'rw'], undefined);
+  check({ readonly: true }, ['rbind', 'rprivate', 'ro'], undefined);
+  check({ readonly: true, recursiveReadOnly: true }, ['rbind', 'rprivate', 'rro'], undefined);
+  check({ propagation: 'host-to-container' }, ['rbind', 'rslave', 'rw'], 'rslave');
+  check({ propagation: 'bidirectional' }, ['rbind', 'rshared', 'rw'], 'rshared');
+});
+
+test('limits are those asked for, as far as the machine can limit', () => {
+  const resources = {
+    cpuShares: 10,
+    cpuQuota: -1,
+    memoryLimitBytes: 100,
+    hugepageLimits: [{ pageSize: '2MB', limitBytes: 1 }],
+    unified: { 'memory.high': '5' },
+  };
+  const on = (host: Changes['host']) => {
+    const { devices: _, ...limits } = build({ resources, host }).linux.resources ?? {};
+    return limits;
+  };
+  const cpu = { shares: 10, quota: -1 };
+  assert.deepEqual(on({}), { cpu, memory: { limit: 100, swap: 100 } });
+  assert.deepEqual(on({ swapLimit: false }), { cpu, memory: { limit: 100 } });
+  assert.deepEqual(on({ cgroupMode: 'v2', hugetlb: true }), {
+    cpu,
+    memory: { limit: 100, swap: 100 },
+    hugepageLimits: [{ pageSize: '2MB', limit: 1 }],
+    unified: { 'memory.high': '5' },
+  });
+});
+
+test('oom_score_adj is never lower than this process may set', () => {
+  assert.equal(build().process.oomScoreAdj, -900);
+  assert.equal(build({ host: { minimumOomScoreAdj: 0 } }).process.oomScoreAdj, 0);
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorCode } from '@podwright/base';
+import { defaultCapabilities } from './capabilities.ts';
+import { defaultSeccompProfile, parseSeccompProfile } from './seccomp.ts';
+
+/** The rules for one system call. */
+const rulesFor = (name: string, capabilities = defaultCapabilities, architecture: NodeJS.Architecture = 'x64') =>
+  defaultSeccompProfile(capabilities, architecture).syscalls!.filter(({ names }) => names.includes(name));
+const isAllowed = (name: string, capabilities?: string[], architecture?: NodeJS.Architecture) =>
+  rulesFor(name, capabilities, architecture).some(({ action, args }) => action === 'SCMP_ACT_ALLOW' && !args);
+
+test('ordinary system calls are allowed, those that act on the machine are not', () => {
+  for (const name of ['read', 'openat', 'execve', 'futex', 'chroot', 'ptrace', 'arch_prctl'])
+    assert.ok(isAllowed(name), name);
+  for (const name of ['mount', 'reboot', 'bpf', 'init_module', 'keyctl', 'io_uring_setup', 'unshare', 'setns'])
+    assert.ok(!isAllowed(name), name);
+});
+
+test('capabilities open the system calls that are useless without them', () => {
+  assert.ok(isAllowed('mount', ['CAP_SYS_ADMIN']));
+  assert.ok(isAllowed('reboot', ['CAP_SYS_BOOT']));
+  assert.ok(!isAllowed('chroot', []));
+});
+
+test('new namespaces need CAP_SYS_ADMIN, by clone and by clone3', () => {
+  assert.equal(rulesFor('clone')[0]?.args?.[0]?.op, 'SCMP_CMP_MASKED_EQ');
+  assert.equal(rulesFor('clone', [], 's390x')[0]?.args?.[0]?.index, 1);
+  assert.deepEqual(rulesFor('clone3'), [{ names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: 38 }]);
+  for (const name of ['clone', 'clone3']) assert.ok(isAllowed(name, ['CAP_SYS_ADMIN']), name);
+});
+
+test('sockets are allowed but for those to the host of a virtual machine', () => {
+  assert.deepEqual(rulesFor('socket')[0]?.args, [{ index: 0, value: 40, op: 'SCMP_CMP_NE' }]);
+});
+
+test('each architecture has its own system calls and filter', () => {
+  assert.ok(isAllowed('sync_file_range2', [], 'arm64'));
+  assert.ok(!isAllowed('arch_prctl', [], 'arm64'));
+  assert.deepEqual(defaultSeccompProfile([], 'arm64').architectures, ['SCMP_ARCH_AARCH64', 'SCMP_ARCH_ARM']);
+});
+
+test('profiles of files are taken as they are, and refused when they would not mean what they say', () => {
+  const text =
+    '{"defaultAction":"SCMP_ACT_ALLOW","syscalls":[{"names":["chmod"],"action":"SCMP_ACT_ERRNO"}],"flags":[]}';
+  assert.deepEqual(parseSeccompProfile(text, 'x'), JSON.parse(text));
+  const wrong = [
+    '',
+    '[]',
+    '{}',
+    'null',
+    '{"defaultAction":"SCMP_ACT_ALLOW","syscalls":{}}',
+    '{"defaultAction":"SCMP_ACT_ERRNO","syscalls":[{"names":["bpf"],"action":"SCMP_ACT_ALLOW","includes":{"caps":["CAP_BPF"]}}]}',
+  ];
+  for (const profile of wrong)
+    assert.throws(
+      () => parseSeccompProfile(profile, 'x'),
+      (error) => errorCode(error) === 'invalid_argument',
+      profile,
+    );
+});

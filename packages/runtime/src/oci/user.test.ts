@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { errorCode } from '@podwright/base';
+import { findUser, parseGroup, parsePasswd, type ResolvedUser, resolveUser, userString } from './user.ts';
+
+const passwd = parsePasswd('root:x:0:0:root:/root:/bin/sh\nweb:x:33:34::/:\n# odd\nbad:x:y:z\n1000:x:7:7::/:\n');
+const groups = parseGroup('root:x:0:\nwww:x:34:\nextra:x:50:web,other\nmore:x:51:web \nbroken\n');
+
+test('users and groups are found by name and number', () => {
+  const check = (user: string, expected: Partial<ResolvedUser>) => {
+    const found = findUser(passwd, groups, { user, supplementalGroups: [], groupsPolicy: 'merge' });
+    assert.deepEqual({ ...found, ...expected }, found, user);
+  };
+  check('', { uid: 0, gid: 0, additionalGids: [0] });
+  check('web', { uid: 33, gid: 34, additionalGids: [34, 50, 51] });
+  check('33', { uid: 33, gid: 34, additionalGids: [34, 50, 51] });
+  check('web:extra', { uid: 33, gid: 50, additionalGids: [50, 51] });
+  check('web:99', { uid: 33, gid: 99 });
+  check('1234', { uid: 1234, gid: 0, additionalGids: [0] });
+  check('1000', { uid: 1000, gid: 0 });
+  check(':www', { uid: 0, gid: 34 });
+});
+
+test('groups of the image come in only when they are to be merged', () => {
+  const request = { user: 'web', supplementalGroups: [7, 34] };
+  const gids = (groupsPolicy: 'merge' | 'strict') =>
+    findUser(passwd, groups, { ...request, groupsPolicy }).additionalGids;
+  assert.deepEqual(gids('merge'), [34, 50, 51, 7]);
+  assert.deepEqual(gids('strict'), [34, 7]);
+});
+
+test('names without an entry and numbers out of range are refused', () => {
+  for (const user of ['nobody', 'web:nobody', '99999999999'])
+    assert.throws(
+      () => findUser(passwd, groups, { user, supplementalGroups: [], groupsPolicy: 'merge' }),
+      (error) => errorCode(error) === 'invalid_argument',
+      user,
+    );
+});
+
+test('what the container asks for goes before what the image says', () => {
+  const check = (asked: Parameters<typeof userString>[0], expected: string) =>
+    assert.equal(userString(asked, 'img:grp'), expected);
+  check({ runAsUsername: '' }, 'img:grp');
+  check({ runAsUsername: 'x' }, 'x');
+  check({ runAsUsername: 'x', runAsUser: 5 }, '5');
+  check({ runAsUsername: '', runAsUser: 0, runAsGroup: 0 }, '0:0');
+  assert.throws(() => userString({ runAsUsername: '', runAsGroup: 5 }, 'img'), /group 5/);
+});
+
+let rootfs: string;
+beforeEach(() => {
+  rootfs = mkdtempSync(join(tmpdir(), 'user-test-'));
+  mkdirSync(join(rootfs, 'etc'));
+});
+afterEach(() => rmSync(rootfs, { recursive: true }));
+
+const root = { user: '', supplementalGroups: [], groupsPolicy: 'merge' as const };
+
+test('account files are read inside of the root, links included', async () => {
+  mkdirSync(join(rootfs, 'data'));
+  writeFileSync(join(rootfs, 'data/passwd'), 'inside:x:5:6::/:\n');
+  symlinkSync('/data/passwd', join(rootfs, 'etc/passwd'));
+  symlinkSync('../../../../../../etc/group', join(rootfs, 'etc/group')); // its own, which is a loop
+  await assert.rejects(resolveUser(rootfs, { ...root, user: 'inside' }));
+  rmSync(join(rootfs, 'etc/group'));
+  assert.deepEqual(await resolveUser(rootfs, { ...root, user: 'inside' }), { uid: 5, gid: 6, additionalGids: [6] });
+});
+
+test('a root without account files has only numbers', async () => {
+  assert.deepEqual(await resolveUser(rootfs, { ...root, user: '9' }), { uid: 9, gid: 0, additionalGids: [0] });
+  await assert.rejects(resolveUser(rootfs, { ...root, user: 'x' }), (error) => errorCode(error) === 'invalid_argument');
+});
+
+test('account files that are too big, or no files, are refused and not waited for', async () => {
+  execFileSync('mkfifo', [join(rootfs, 'etc/passwd')]);
+  await assert.rejects(resolveUser(rootfs, root), (error) => errorCode(error) === 'invalid_argument');
+  rmSync(join(rootfs, 'etc/passwd'));
+  writeFileSync(join(rootfs, 'etc/passwd'), Buffer.alloc((1 << 20) + 1));
+  await assert.rejects(resolveUser(rootfs, root), (error) => errorCode(error) === 'invalid_argument');
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { discoverCgroups, removeCgroup } from '../../packages/base/src/index.ts';
+import { probeHost } from '../../packages/runtime/src/host/host-abilities.ts';
+import { probeOciRuntime } from '../../packages/runtime/src/host/oci-runtimes.ts';
+
+describe('what this machine can do', () => {
+  let state: string;
+  let cgroupParent: string;
+  before(() => {
+    state = mkdtempSync(join(tmpdir(), 'host-test-'));
+    cgroupParent = `/host-test-${process.pid}`;
+  });
+  after(async () => {
+    await removeCgroup(await discoverCgroups(), cgroupParent);
+    rmSync(state, { recursive: true });
+  });
+
+  test('is found by trying, and remembered for the next start', async () => {
+    const options = { state, cgroupParent, ociRuntime: '', conmon: 'conmon', cniBinDirs: ['/usr/lib/cni', '/none'] };
+    const abilities = await probeHost(options);
+    assert.ok(abilities.ociRuntimes.some(({ works }) => works));
+    assert.match(abilities.conmon?.version ?? '', /^\d/);
+    assert.deepEqual(
+      abilities.cniPlugins.map(({ directory }) => directory),
+      ['/usr/lib/cni'],
+    );
+    assert.ok(!readdirSync(state).some((name) => name.startsWith('trial-')));
+    const startedAtMs = Date.now();
+    assert.deepEqual(await probeHost(options), abilities);
+    assert.ok(Date.now() - startedAtMs < 150);
+  });
+
+  test('does not include a runtime that is not there, and tells why one does not work', async () => {
+    const cgroups = await discoverCgroups();
+    const options = { directory: state, cacheDirectory: state, cgroupParent, cgroups, bootId: 'x' };
+    assert.equal(await probeOciRuntime('no-such-runtime', options), undefined);
+    const broken = join(state, 'broken');
+    writeFileSync(broken, '#!/bin/sh\necho "I do not like this machine" >&2\nexit 1\n', { mode: 0o755 });
+    const finding = await probeOciRuntime(broken, options);
+    assert.ok(finding?.works === false && /I do not like this machine/.test(finding.reason), JSON.stringify(finding));
+  });
+});
