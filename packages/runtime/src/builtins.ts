@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PodwrightError, removeCgroup } from '@podwright/base';
+import { removeCgroup } from '@podwright/base';
+import { CgroupStatistics } from './containers/cgroup-statistics.ts';
 import { cgroupsPath } from './containers/cgroups-path.ts';
 import { ContainerFiles } from './containers/container-files.ts';
 import { OciContainerSpecs } from './containers/oci-container-specs.ts';
@@ -12,6 +13,7 @@ import { createNetwork } from './network/cni-network.ts';
 import type { RuntimeOptions } from './options.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { PinnedController } from './sandbox/pinned-controller.ts';
+import { createPortDialer } from './sandbox/port-dialer.ts';
 import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
 import type { SandboxRecord } from './sandbox/sandbox-record.ts';
 import { SharedPidInit } from './sandbox/shared-pid-init.ts';
@@ -19,7 +21,6 @@ import { openSnapshotter } from './snapshots/open-snapshotter.ts';
 import { unmountTree } from './sys/mountinfo.ts';
 import { loadSystem } from './sys/system.ts';
 import { OciTaskRuntime } from './tasks/oci-task-runtime.ts';
-import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { LayerUnpacker } from './unpack/unpack-layer.ts';
 
 /** The init of pods that share their PID namespace: the package catatonit. */
@@ -70,7 +71,18 @@ export async function openBuiltins(options: RuntimeOptions, records: RuntimeReco
     network,
     controllers,
     specs: new OciContainerSpecs({ files, controllers, containers, cgroupsPath: cgroupOf, host: host.kernel }),
-    dial: portDialer,
+    statistics: new CgroupStatistics({
+      ...records,
+      system,
+      logger,
+      cgroups: host.cgroups,
+      cgroupsPath: cgroupOf,
+      controllers,
+      snapshotter,
+      files,
+      root,
+    }),
+    dial: createPortDialer({ system, logger }),
     facts: {
       ...facts,
       recursiveReadOnlyHandlers: recursiveReadOnly(host, options.ociRuntime),
@@ -96,8 +108,11 @@ function probe({ state, cgroupParent, ociRuntime, conmon, network }: RuntimeOpti
   return probeHost({ state: join(state, 'host'), cgroupParent, ociRuntime, conmon, cniBinDirs: network.binDirs });
 }
 
-async function openTasks({ state, ociRuntime, conmon, logger }: RuntimeOptions, host: HostAbilities): Promise<Tasks> {
-  const tasks = await OciTaskRuntime.open({
+async function openTasks(
+  { state, ociRuntime, conmon, logger }: RuntimeOptions,
+  host: HostAbilities,
+): Promise<OciTaskRuntime> {
+  return OciTaskRuntime.open({
     state: join(state, 'oci'),
     conmon: host.conmon?.path ?? (await requireProgram(conmon)),
     program: chooseOciRuntime(host.ociRuntimes, ociRuntime),
@@ -105,10 +120,7 @@ async function openTasks({ state, ociRuntime, conmon, logger }: RuntimeOptions, 
     cgroups: host.cgroups,
     logger,
   });
-  return tasks as Tasks;
 }
-
-type Tasks = OciTaskRuntime & TaskRuntime;
 
 /** Each OCI runtime that works is a runtime handler by its name. */
 function handlersOf({ ociRuntimes }: HostAbilities) {
@@ -120,8 +132,4 @@ function recursiveReadOnly({ ociRuntimes }: HostAbilities, asked: string): Set<s
   const able = ociRuntimes.filter(({ works, features }) => works && features.recursiveReadonlyMounts);
   const fallback = chooseOciRuntime(ociRuntimes, asked);
   return new Set(able.flatMap(({ name }) => (name === fallback.name ? ['', name] : [name])));
-}
-
-async function portDialer(): Promise<never> {
-  throw new PodwrightError('unimplemented', 'port-forward');
 }

@@ -1,6 +1,7 @@
 import type { ContainerFiles } from './containers/container-files.ts';
 import type { ContainerRecord } from './containers/container-record.ts';
 import type { ContainerSpecs } from './containers/container-specs.ts';
+import type { Statistics } from './containers/statistics.ts';
 import type { RuntimeFacts } from './cri/services.ts';
 import type { ImageService } from './images/image-service.ts';
 import type { MetadataDatabase } from './metadata/database.ts';
@@ -25,6 +26,7 @@ export type RuntimeParts = {
   tasks: TaskRuntime;
   network: Network;
   controllers: SandboxControllers;
+  statistics: Statistics;
   dial: PortDialer;
   facts: RuntimeFacts;
   /** Stops what the parts do in this process; what they made on the machine stays. */

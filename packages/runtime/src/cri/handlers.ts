@@ -7,6 +7,7 @@ import { containerList, containerStream } from './container-list.ts';
 import { containerRemove } from './container-remove.ts';
 import { containerReopenLog } from './container-reopen-log.ts';
 import { containerStart } from './container-start.ts';
+import { containerStats, containerStatsList, containerStatsStream } from './container-stats.ts';
 import { containerStop } from './container-stop.ts';
 import { containerUpdate } from './container-update.ts';
 import { events } from './events.ts';
@@ -21,6 +22,7 @@ import { sandboxList, sandboxStream } from './sandbox-list.ts';
 import { sandboxPortForward } from './sandbox-port-forward.ts';
 import { sandboxRemove } from './sandbox-remove.ts';
 import { sandboxRun } from './sandbox-run.ts';
+import { sandboxStats, sandboxStatsList, sandboxStatsStream } from './sandbox-stats.ts';
 import { sandboxStop } from './sandbox-stop.ts';
 import type { CriServices } from './services.ts';
 import { status } from './status.ts';
@@ -40,6 +42,9 @@ export function runtimeHandlers(services: CriServices): Partial<RuntimeHandlers>
     podSandboxStatus: sandboxInspect(services),
     listPodSandbox: sandboxList(services),
     streamPodSandboxes: sandboxStream(services),
+    podSandboxStats: sandboxStats(services),
+    listPodSandboxStats: sandboxStatsList(services),
+    streamPodSandboxStats: sandboxStatsStream(services),
     portForward: sandboxPortForward(services),
     createContainer: containerCreate(services),
     startContainer: containerStart(services),
@@ -48,6 +53,9 @@ export function runtimeHandlers(services: CriServices): Partial<RuntimeHandlers>
     containerStatus: containerInspect(services),
     listContainers: containerList(services),
     streamContainers: containerStream(services),
+    containerStats: containerStats(services),
+    listContainerStats: containerStatsList(services),
+    streamContainerStats: containerStatsStream(services),
     updateContainerResources: containerUpdate(services),
     reopenContainerLog: containerReopenLog(services),
     execSync: containerExecSync(services),

@@ -1,6 +1,7 @@
 import type { Logger } from '@podwright/base';
 import type { ContainerService } from '../containers/container-service.ts';
 import type { ContainerSpecs } from '../containers/container-specs.ts';
+import type { Statistics } from '../containers/statistics.ts';
 import type { LifecycleEvents } from '../events/lifecycle-events.ts';
 import type { ImageService } from '../images/image-service.ts';
 import type { RecordClock } from '../metadata/ids.ts';
@@ -30,6 +31,7 @@ export type CriServices = {
   network: Network;
   tasks: TaskRuntime;
   events: LifecycleEvents;
+  statistics: Statistics;
   streaming: StreamingUrls;
   clock: RecordClock;
   facts: RuntimeFacts;

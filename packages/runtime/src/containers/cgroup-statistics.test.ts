@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseInterfaces } from './cgroup-statistics.ts';
+
+test('the counters of each interface are read from the right columns', () => {
+  const text = `Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo:     100       2    0    0    0     0          0         0      100       2    0    0    0     0       0          0
+  eth0:    2354      31    1    0    0     0          0         0     1876      23    4    0    0     0       0          0
+`;
+  assert.deepEqual(parseInterfaces(text), [
+    { name: 'lo', rxBytes: 100, rxErrors: 0, txBytes: 100, txErrors: 0 },
+    { name: 'eth0', rxBytes: 2354, rxErrors: 1, txBytes: 1876, txErrors: 4 },
+  ]);
+});

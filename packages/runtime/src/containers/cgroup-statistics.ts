@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { type CgroupHierarchy, type CgroupStats, isNotFound, type Logger, readCgroupStats } from '@podwright/base';
+import type { RecordTable } from '../metadata/record-table.ts';
+import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
+import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
+import type { Snapshotter } from '../snapshots/snapshotter.ts';
+import { withNetworkNamespace } from '../sys/namespaces.ts';
+import type { System } from '../sys/system.ts';
+import type { ContainerFiles } from './container-files.ts';
+import type { ContainerRecord } from './container-record.ts';
+import type { ContainerUse, InterfaceUse, SandboxUse, Statistics } from './statistics.ts';
+
+/** How long the size of a written layer is good: finding it out walks the layer. */
+const LAYER_USE_MS = 10_000;
+/** CPU use is told over at least this long. */
+const SAMPLE_MS = 100;
+/** Samples of things that are gone are forgotten in time. */
+const SAMPLE_LIFETIME_MS = 600_000;
+
+export type CgroupStatisticsDependencies = {
+  system: System;
+  logger: Logger;
+  cgroups: CgroupHierarchy;
+  cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
+  sandboxes: RecordTable<SandboxRecord>;
+  controllers: SandboxControllers;
+  snapshotter: Snapshotter;
+  files: ContainerFiles;
+  root: string;
+};
+
+type Sample = { atMs: number; usageNanoseconds: number; nanoCores: number | undefined };
+
+/** Statistics from cgroups, snapshots and the counters in network namespaces. */
+export class CgroupStatistics implements Statistics {
+  readonly layersMountpoint: string;
+  readonly #dependencies: CgroupStatisticsDependencies;
+  readonly #samples = new Map<string, Sample>();
+  readonly #layers = new Map<string, ContainerUse['layer']>();
+
+  constructor(dependencies: CgroupStatisticsDependencies) {
+    this.#dependencies = dependencies;
+    this.layersMountpoint = dependencies.root;
+  }
+
+  async ofContainer(record: ContainerRecord): Promise<ContainerUse> {
+    const { sandboxes, cgroups, cgroupsPath } = this.#dependencies;
+    const sandbox = sandboxes.get(record.sandboxId);
+    const cgroup: CgroupStats =
+      sandbox === undefined
+        ? { readAtMs: Date.now() }
+        : await readCgroupStats(cgroups, cgroupsPath(sandbox, record.id));
+    return { cgroup, nanoCores: this.#nanoCores(record.id, cgroup), layer: await this.#layer(record.id) };
+  }
+
+  async ofSandbox(record: SandboxRecord): Promise<SandboxUse> {
+    const { cgroupParent } = record.config;
+    const cgroup = cgroupParent === '' ? undefined : await readCgroupStats(this.#dependencies.cgroups, cgroupParent);
+    const nanoCores = cgroup === undefined ? undefined : this.#nanoCores(record.id, cgroup);
+    return { atMs: Date.now(), cgroup, nanoCores, interfaces: this.#interfaces(record) };
+  }
+
+  #nanoCores(id: string, { readAtMs, cpu }: CgroupStats): number | undefined {
+    if (cpu === undefined) return undefined;
+    const last = this.#samples.get(id);
+    if (last !== undefined && readAtMs - last.atMs < SAMPLE_MS) return last.nanoCores;
+    const used = last === undefined ? undefined : cpu.usageNanoseconds - last.usageNanoseconds;
+    const nanoCores = used === undefined ? undefined : Math.max(0, Math.round((used * 1000) / (readAtMs - last!.atMs)));
+    this.#samples.set(id, { atMs: readAtMs, usageNanoseconds: cpu.usageNanoseconds, nanoCores });
+    this.#forget(readAtMs);
+    return nanoCores;
+  }
+
+  #forget(nowMs: number): void {
+    for (const [id, { atMs }] of this.#samples) if (nowMs - atMs > SAMPLE_LIFETIME_MS) this.#samples.delete(id);
+    for (const [id, { atMs }] of this.#layers) if (nowMs - atMs > SAMPLE_LIFETIME_MS) this.#layers.delete(id);
+  }
+
+  async #layer(id: string): Promise<ContainerUse['layer']> {
+    const known = this.#layers.get(id);
+    if (known !== undefined && Date.now() - known.atMs < LAYER_USE_MS) return known;
+    const { snapshotter, files } = this.#dependencies;
+    const usage = await snapshotter.usage(files.snapshotKey(id)).catch((error) => {
+      if (isNotFound(error)) return { sizeBytes: 0, inodes: 0 };
+      throw error;
+    });
+    const layer = { ...usage, atMs: Date.now() };
+    this.#layers.set(id, layer);
+    return layer;
+  }
+
+  #interfaces(record: SandboxRecord): InterfaceUse[] {
+    const netns = this.#dependencies.controllers.forHandler(record.config.runtimeHandler).netnsPath(record);
+    if (netns === undefined || record.state.phase !== 'ready') return [];
+    const text = withNetworkNamespace(this.#dependencies, netns, () =>
+      readFileSync('/proc/thread-self/net/dev', 'utf8'),
+    );
+    return parseInterfaces(text).filter(({ name }) => name !== 'lo');
+  }
+}
+
+/** The lines of /proc/net/dev (proc_pid_net(5)): 8 columns of what came, then 8 of what went. */
+export function parseInterfaces(text: string): InterfaceUse[] {
+  return text.split('\n').flatMap((line) => {
+    const match = /^\s*([^:]+):\s*(.*)$/.exec(line);
+    if (match === null) return [];
+    const counts = match[2]!.trim().split(/\s+/).map(Number);
+    const [rxBytes = 0, , rxErrors = 0] = counts;
+    const [txBytes = 0, , txErrors = 0] = counts.slice(8);
+    return [{ name: match[1]!, rxBytes, rxErrors, txBytes, txErrors }];
+  });
+}

@@ -1,0 +1,46 @@
+import type { ContainerStatsFilter, RuntimeHandlers } from '@podwright/cri';
+import type { ContainerRecord } from '../containers/container-record.ts';
+import { matchesLabels } from './labels.ts';
+import { pages } from './pages.ts';
+import type { CriServices } from './services.ts';
+import { criContainerStats } from './statistics.ts';
+
+type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics'>;
+
+/** ContainerStats: what one container uses. */
+export function containerStats(services: Needs): RuntimeHandlers['containerStats'] {
+  return async ({ containerId }) => ({ stats: await statsOf(services, services.containers.require(containerId)) });
+}
+
+/** ListContainerStats: what each running container uses. */
+export function containerStatsList(services: Needs): RuntimeHandlers['listContainerStats'] {
+  return async ({ filter }) => ({
+    stats: await Promise.all(select(services, filter).map((record) => statsOf(services, record))),
+  });
+}
+
+/** StreamContainerStats: the same list in several messages. */
+export function containerStatsStream(services: Needs): RuntimeHandlers['streamContainerStats'] {
+  return async function* ({ filter }) {
+    for (const page of pages(select(services, filter))) {
+      yield { containerStats: await Promise.all(page.map((record) => statsOf(services, record))) };
+    }
+  };
+}
+
+async function statsOf({ statistics }: Needs, record: ContainerRecord) {
+  return criContainerStats(record, await statistics.ofContainer(record), statistics.layersMountpoint);
+}
+
+function select({ containers, sandboxes }: Needs, filter: ContainerStatsFilter | undefined): ContainerRecord[] {
+  const running = containers.list().filter(({ state }) => state.phase === 'running');
+  if (filter === undefined) return running;
+  const id = filter.id === '' ? '' : containers.find(filter.id)?.id;
+  const sandboxId = filter.podSandboxId === '' ? '' : sandboxes.find(filter.podSandboxId)?.id;
+  return running.filter(
+    (record) =>
+      (id === '' || id === record.id) &&
+      (sandboxId === '' || sandboxId === record.sandboxId) &&
+      matchesLabels(record.config.labels, filter.labelSelector),
+  );
+}

@@ -1,0 +1,54 @@
+import type { PodSandboxStatsFilter, RuntimeHandlers } from '@podwright/cri';
+import { isReady, type SandboxRecord } from '../sandbox/sandbox-record.ts';
+import { matchesLabels } from './labels.ts';
+import { pages } from './pages.ts';
+import type { CriServices } from './services.ts';
+import { criSandboxStats } from './statistics.ts';
+
+type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics'>;
+
+/** PodSandboxStats: what one pod uses. */
+export function sandboxStats(services: Needs): RuntimeHandlers['podSandboxStats'] {
+  return async ({ podSandboxId }) => ({ stats: await statsOf(services, services.sandboxes.require(podSandboxId)) });
+}
+
+/** ListPodSandboxStats: what each ready pod uses. */
+export function sandboxStatsList(services: Needs): RuntimeHandlers['listPodSandboxStats'] {
+  return async ({ filter }) => ({
+    stats: await Promise.all(select(services, filter).map((record) => statsOf(services, record))),
+  });
+}
+
+/** StreamPodSandboxStats: the same list in several messages. */
+export function sandboxStatsStream(services: Needs): RuntimeHandlers['streamPodSandboxStats'] {
+  return async function* ({ filter }) {
+    for (const page of pages(select(services, filter))) {
+      yield { podSandboxStats: await Promise.all(page.map((record) => statsOf(services, record))) };
+    }
+  };
+}
+
+async function statsOf({ containers, statistics }: Needs, record: SandboxRecord) {
+  const running = containers
+    .list()
+    .filter(({ sandboxId, state }) => sandboxId === record.id && state.phase === 'running');
+  const mountpoint = statistics.layersMountpoint;
+  const [use, ...uses] = await Promise.all([
+    statistics.ofSandbox(record),
+    ...running.map(async (container) => ({
+      record: container,
+      use: await statistics.ofContainer(container),
+      mountpoint,
+    })),
+  ]);
+  return criSandboxStats(record, use, uses);
+}
+
+function select({ sandboxes }: Needs, filter: PodSandboxStatsFilter | undefined): SandboxRecord[] {
+  const ready = sandboxes.list().filter(isReady);
+  if (filter === undefined) return ready;
+  const id = filter.id === '' ? '' : sandboxes.find(filter.id)?.id;
+  return ready.filter(
+    (record) => (id === '' || id === record.id) && matchesLabels(record.config.labels, filter.labelSelector),
+  );
+}

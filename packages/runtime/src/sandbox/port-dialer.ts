@@ -1,0 +1,46 @@
+import { Socket } from 'node:net';
+import { type Logger, PodwrightError, wrapError } from '@podwright/base';
+import { loadLibc } from '../sys/libc.ts';
+import { withNetworkNamespace } from '../sys/namespaces.ts';
+import type { System } from '../sys/system.ts';
+import type { PortDialer } from '../tasks/task-runtime.ts';
+
+/** The pod's own loopback addresses, with their address families (socket(2)). */
+const LOOPBACK = [
+  { host: '127.0.0.1', family: 2 },
+  { host: '::1', family: 10 },
+];
+/** SOCK_STREAM, SOCK_CLOEXEC and SOCK_NONBLOCK. */
+const STREAM = 1 | 0o2000000 | 0o4000;
+
+/**
+ * Dials ports inside of network namespaces: the socket is made there, which is what counts, and used here. A port that
+ * nobody listens on is `unavailable`.
+ */
+export function createPortDialer(dependencies: { system: System; logger: Logger }): PortDialer {
+  const libc = loadLibc();
+  return async (netnsPath, port, signal) => {
+    let failure: unknown;
+    for (const { host, family } of LOOPBACK) {
+      signal.throwIfAborted();
+      const descriptor = withNetworkNamespace(dependencies, netnsPath, () => libc.socket(family, STREAM, 0));
+      if (descriptor === -1) continue; // a machine without this address family
+      try {
+        return await connect(new Socket({ fd: descriptor, allowHalfOpen: true }), { host, port }, signal);
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    throw failure ?? new PodwrightError('unavailable', `reach port ${port} of the pod: there is no loopback address`);
+  };
+}
+
+function connect(socket: Socket, target: { host: string; port: number }, signal: AbortSignal): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const onAbort = () => socket.destroy(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  socket.once('connect', () => resolve(socket));
+  socket.once('error', (error) => reject(wrapError(`reach port ${target.port} of the pod`, error, 'unavailable')));
+  socket.connect(target);
+  return promise.finally(() => signal.removeEventListener('abort', onAbort));
+}

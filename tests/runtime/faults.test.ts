@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { PodSandboxState } from '@podwright/cri';
+import { startRuntime } from '@podwright/runtime';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+
+/** What happens when a verb comes to a stage; the test sets it. */
+const stages = new Map<string, () => Promise<void> | void>();
+const runtime = new RuntimeUnderTest();
+const { place } = runtime;
+const plugins = join(place.directory, 'plugins');
+const rule = join(plugins, 'rule');
+
+before(async () => {
+  makePlugins();
+  const network = { ...place.options.network, binDirs: [plugins, ...place.options.network.binDirs] };
+  await runtime.start({ failpoint: (stage) => stages.get(stage)?.(), network });
+});
+after(async () => {
+  rmSync(plugins, { recursive: true, force: true });
+  assert.deepEqual(await runtime.end(), []);
+});
+
+/** A `bridge` plugin in front of the real one, which does first what the file `rule` says, a shell script. */
+function makePlugins(): void {
+  mkdirSync(plugins);
+  const path = join(plugins, 'bridge');
+  writeFileSync(path, `#!/bin/sh\n[ -e ${rule} ] && . ${rule}\nexec /usr/lib/cni/bridge\n`);
+  chmodSync(path, 0o755);
+}
+
+/** Runs `work` while the bridge plugin first runs this shell script. */
+async function withPluginRule(script: string, work: () => Promise<void>): Promise<void> {
+  writeFileSync(rule, script);
+  try {
+    await work();
+  } finally {
+    rmSync(rule, { force: true });
+  }
+}
+
+const refuseCni = `echo '{"cniVersion":"0.4.0","code":11,"msg":"the plugin does not want to"}'; exit 1`;
+
+/** A promise that a test opens. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { wait: () => promise, open: resolve };
+}
+
+for (const stage of ['sandbox-run/recorded', 'sandbox-run/created', 'sandbox-run/network-up']) {
+  test(`a failure at ${stage} leaves nothing, and the retry succeeds`, async () => {
+    const { cri } = runtime;
+    const config = podOf(place, 'failing');
+    stages.set(stage, () => Promise.reject(new Error('no more today')));
+    await assert.rejects(cri.runtime.runPodSandbox({ config }), /no more today/);
+    stages.clear();
+    assert.deepEqual((await cri.runtime.listPodSandbox({})).items, []);
+    assert.deepEqual(await runtime.remains(), []);
+    const { podSandboxId } = await cri.runtime.runPodSandbox({ config });
+    await cri.runtime.removePodSandbox({ podSandboxId });
+    assert.deepEqual(await runtime.remains(), []);
+  });
+}
+
+for (const stage of ['container-create/recorded', 'container-create/rootfs-mounted', 'container-create/files-made']) {
+  test(`a failure at ${stage} leaves nothing of the container, and the retry succeeds`, async () => {
+    const { cri, image } = runtime;
+    const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'failing') });
+    const things = runtime.podThings();
+    const request = { podSandboxId, config: containerOf(image, 'main', 'sleep 1') };
+    stages.set(stage, () => Promise.reject(new Error('no more today')));
+    await assert.rejects(cri.runtime.createContainer(request), /no more today/);
+    stages.clear();
+    assert.deepEqual((await cri.runtime.listContainers({})).containers, []);
+    assert.deepEqual(
+      runtime.podThings().filter((line) => !things.includes(line) && !line.includes('/trash/')),
+      [],
+    );
+    await cri.runtime.createContainer(request);
+    await cri.runtime.removePodSandbox({ podSandboxId });
+    assert.deepEqual(await runtime.remains(), []);
+  });
+}
+
+test('a RunPodSandbox whose caller has gone finishes, and the retry gets its sandbox', async () => {
+  const { cri } = runtime;
+  const config = podOf(place, 'patient');
+  const slow = gate();
+  stages.set('sandbox-run/created', slow.wait);
+  await assert.rejects(cri.runtime.runPodSandbox({ config }, { timeoutMs: 300 }), { code: 'deadline_exceeded' });
+  const retry = cri.runtime.runPodSandbox({ config });
+  slow.open();
+  const { podSandboxId } = await retry;
+  stages.clear();
+  const again = await cri.runtime.runPodSandbox({ config });
+  assert.equal(again.podSandboxId, podSandboxId, 'an answer that was lost is given again');
+  assert.equal((await cri.runtime.listPodSandbox({})).items.length, 1);
+  await assert.rejects(cri.runtime.runPodSandbox({ config: { ...config, hostname: 'other' } }), {
+    code: 'already_exists',
+  });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
+test('a CreateContainer whose caller has gone finishes, and the retry gets its container', async () => {
+  const { cri, image } = runtime;
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'patient') });
+  const request = { podSandboxId, config: containerOf(image, 'main', 'sleep 1') };
+  const slow = gate();
+  stages.set('container-create/recorded', slow.wait);
+  await assert.rejects(cri.runtime.createContainer(request, { timeoutMs: 300 }), { code: 'deadline_exceeded' });
+  slow.open();
+  const { containerId } = await cri.runtime.createContainer(request);
+  stages.clear();
+  assert.equal((await cri.runtime.createContainer(request)).containerId, containerId);
+  assert.equal((await cri.runtime.listContainers({})).containers.length, 1);
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
+test('a CNI plugin that fails is told in its own words, and leaves nothing', async () => {
+  const { cri } = runtime;
+  const config = podOf(place, 'nonet');
+  await withPluginRule(`[ $CNI_COMMAND = ADD ] && { ${refuseCni}; }`, async () => {
+    await assert.rejects(cri.runtime.runPodSandbox({ config }), /the plugin does not want to/);
+  });
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+});
+
+test('a CNI plugin that fails to clean up leaves a sandbox that the retry clears away', async () => {
+  const { cri } = runtime;
+  const config = podOf(place, 'stuck');
+  stages.set('sandbox-run/network-up', () => Promise.reject(new Error('no more today')));
+  await withPluginRule(`[ $CNI_COMMAND = DEL ] && { ${refuseCni}; }`, async () => {
+    await assert.rejects(cri.runtime.runPodSandbox({ config }), /no more today/);
+  });
+  stages.clear();
+  const [broken] = (await cri.runtime.listPodSandbox({})).items;
+  assert.equal(broken?.state, PodSandboxState.SANDBOX_NOTREADY);
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config });
+  assert.deepEqual(
+    (await cri.runtime.listPodSandbox({})).items.map(({ id }) => id),
+    [podSandboxId],
+  );
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
+test('a StopPodSandbox that a CNI plugin fails is finished by the next one', async () => {
+  const { cri } = runtime;
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'stopfail') });
+  await withPluginRule(`[ $CNI_COMMAND = DEL ] && { ${refuseCni}; }`, async () => {
+    await assert.rejects(cri.runtime.stopPodSandbox({ podSandboxId }), /the plugin does not want to/);
+  });
+  await cri.runtime.stopPodSandbox({ podSandboxId });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
+test('a container that is being started when its sandbox is stopped does not outlive it', async () => {
+  const { cri, image } = runtime;
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'race') });
+  const config = containerOf(image, 'main', 'exec sleep 1000');
+  const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
+  const slow = gate();
+  stages.set('container-start/task-created', slow.wait);
+  const start = cri.runtime.startContainer({ containerId });
+  const stop = cri.runtime.stopPodSandbox({ podSandboxId });
+  slow.open();
+  await Promise.all([start, stop]);
+  stages.clear();
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
+test('many pods at once all run and all go', async () => {
+  const { cri, image } = runtime;
+  const ids = await Promise.all(
+    Array.from({ length: 10 }, async (_, index) => {
+      const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, `many-${index}`) });
+      const config = containerOf(image, 'main', 'exec sleep 1000');
+      const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
+      await cri.runtime.startContainer({ containerId });
+      return podSandboxId;
+    }),
+  );
+  const { items } = await cri.runtime.listPodSandbox({ filter: { state: { state: PodSandboxState.SANDBOX_READY } } });
+  assert.equal(items.length, 10);
+  await Promise.all(ids.map((podSandboxId) => cri.runtime.removePodSandbox({ podSandboxId })));
+  assert.deepEqual(await runtime.remains(), []);
+});
+
+test('a second runtime with the same root directory is refused, and the first is not disturbed', async () => {
+  const options = { ...place.options, socket: join(place.directory, 'other.sock'), logger: silentLogger };
+  await assert.rejects(startRuntime(options), { code: 'already_exists' });
+  await runtime.cri.runtime.version({});
+});
+
+test('two runtimes live side by side', async () => {
+  const other = await new RuntimeUnderTest().start();
+  const [one, two] = await Promise.all(
+    [runtime, other].map(async ({ cri, place: at }) => {
+      const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(at, 'twin') });
+      const { status } = await cri.runtime.podSandboxStatus({ podSandboxId });
+      return { podSandboxId, ip: status?.network?.ip };
+    }),
+  );
+  assert.notEqual(one!.ip, two!.ip);
+  assert.deepEqual(await other.end(), []);
+  const { status } = await runtime.cri.runtime.podSandboxStatus({ podSandboxId: one!.podSandboxId });
+  assert.equal(status?.state, PodSandboxState.SANDBOX_READY);
+  await runtime.cri.runtime.removePodSandbox({ podSandboxId: one!.podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { ContainerEventType } from '@podwright/cri';
+import { runRemoteCommand } from '@podwright/streaming';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+
+const runtime = new RuntimeUnderTest();
+before(async () => void (await runtime.start()));
+after(async () => assert.deepEqual(await runtime.end(), []));
+
+async function runPod(name: string, script: string) {
+  const { cri, image, place } = runtime;
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
+  const config = containerOf(image, 'main', script);
+  const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
+  await cri.runtime.startContainer({ containerId });
+  return { podSandboxId, containerId };
+}
+
+test('statistics tell what a container and its pod use', async () => {
+  const { cri } = runtime;
+  const { podSandboxId, containerId } = await runPod('counted', 'echo x > /written; while :; do :; done');
+  const first = (await cri.runtime.containerStats({ containerId })).stats;
+  assert.equal(first?.attributes?.metadata?.name, 'main');
+  assert.ok(first!.memory!.usageBytes!.value > 0n);
+  assert.ok(first!.writableLayer!.inodesUsed!.value > 0n);
+  await new Promise((resolve) => setTimeout(resolve, 200)); // CPU use is told over a span of time
+  const { stats } = await cri.runtime.podSandboxStats({ podSandboxId });
+  assert.ok(stats!.linux!.containers[0]!.cpu!.usageNanoCores!.value > 10_000_000n);
+  assert.equal(stats?.linux?.network?.defaultInterface?.name, 'eth0');
+  assert.ok(stats!.linux!.process!.processCount!.value >= 1n);
+  assert.equal((await cri.runtime.listContainerStats({})).stats.length, 1);
+  assert.equal((await cri.runtime.listPodSandboxStats({ filter: { id: podSandboxId.slice(0, 13) } })).stats.length, 1);
+  await cri.runtime.removePodSandbox({ podSandboxId });
+});
+
+test('exec streams both ways and tells the exit code', async () => {
+  const { cri } = runtime;
+  const { podSandboxId, containerId } = await runPod('exec', 'exec sleep 1000');
+  const cmd = ['sh', '-c', 'cat; echo err >&2; exit 4'];
+  const { url } = await cri.runtime.exec({ containerId, cmd, stdin: true, stdout: true, stderr: true });
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  stdin.end('over there');
+  const exitCode = await runRemoteCommand({ url }, { stdin, stdout, stderr, tty: false });
+  stdout.end();
+  stderr.end();
+  assert.deepEqual([await text(stdout), await text(stderr), exitCode], ['over there', 'err\n', 4]);
+  await cri.runtime.removePodSandbox({ podSandboxId });
+});
+
+test('every subscriber hears of everything that happens to a pod', async () => {
+  const { cri } = runtime;
+  const leave = new AbortController();
+  const listen = async () => {
+    const heard: string[] = [];
+    for await (const event of cri.runtime.getContainerEvents({}, { signal: leave.signal })) {
+      const who = event.podSandboxStatus?.id === event.containerId ? 'sandbox' : 'container';
+      heard.push(`${who} ${ContainerEventType[event.containerEventType].split('_')[1]?.toLowerCase()}`);
+      if (heard.length === 8) return heard;
+    }
+    return heard;
+  };
+  const listeners = [listen(), listen()];
+  await cri.runtime.version({}); // the streams were asked for before this call on the same connection
+  const { podSandboxId, containerId } = await runPod('watched', 'exit 3');
+  await runtime.untilExited(containerId);
+  await cri.runtime.removeContainer({ containerId });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  const expected = [
+    'sandbox created',
+    'sandbox started',
+    'container created',
+    'container started',
+    'container stopped',
+    'container deleted',
+    'sandbox stopped',
+    'sandbox deleted',
+  ];
+  assert.deepEqual(await Promise.all(listeners), [expected, expected]);
+  leave.abort();
+});
