@@ -36,13 +36,12 @@ export async function cgroupPids(
   path: string,
   options: { recursive: boolean },
 ): Promise<number[]> {
-  const pids = new Set<number>();
-  for (const tree of hierarchy.trees) {
+  const found = hierarchy.trees.map(async (tree) => {
     const top = cgroupDirectory(tree, path);
     const directories = options.recursive ? await directoriesBottomUp(top) : [top];
-    for (const directory of directories) for (const pid of await pidsIn(directory)) pids.add(pid);
-  }
-  return [...pids];
+    return await Promise.all(directories.map(pidsIn));
+  });
+  return [...new Set((await Promise.all(found)).flat(2))];
 }
 
 /**
@@ -69,9 +68,11 @@ export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeo
 export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 2_000): Promise<void> {
   refuseRoot(path);
   const deadline = Date.now() + timeoutMs;
-  for (const tree of hierarchy.trees)
+  const removed = hierarchy.trees.map(async (tree) => {
     for (const directory of await directoriesBottomUp(cgroupDirectory(tree, path)))
       await removeDirectory(directory, deadline);
+  });
+  for (const result of await Promise.allSettled(removed)) if (result.status === 'rejected') throw result.reason;
 }
 
 async function removeDirectory(directory: string, deadline: number): Promise<void> {

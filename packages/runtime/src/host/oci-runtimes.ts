@@ -2,7 +2,7 @@ import { mkdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { errorMessage, isErrno, PodwrightError, runProgram, writeFileAtomic } from '@podwright/base';
 import type { OciProgram } from '../tasks/oci-program.ts';
-import { hybridWrapper, writeWrapper } from './hybrid-wrapper.ts';
+import { outOfSightOfV2 } from './hybrid-crun.ts';
 import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
 import { findProgram, readVersion } from './programs.ts';
 
@@ -15,13 +15,19 @@ export type OciRuntimeFinding = {
   path: string;
   version: string;
   features: OciRuntimeFeatures;
-} & ({ works: true; program: OciProgram; wrapped: boolean } | { works: false; reason: string });
+} & (
+  | { works: true; program: OciProgram /** It works only out of sight of the v2 cgroup tree. */; wrapped: boolean }
+  | { works: false; reason: string }
+);
 
 export type OciProbeOptions = OciTrialOptions & {
   /** Where findings are kept: trying a runtime costs 100 ms, a second start must not pay. */
   cacheDirectory: string;
   bootId: string;
 };
+
+/** Counted up when what is tried, or what is made of it, changes: findings of an older Podwright are then not used. */
+const probeVersion = 3;
 
 /** Runtimes in order of preference: crun takes half of runc's time. */
 export const knownOciRuntimes = ['crun', 'runc'];
@@ -35,7 +41,7 @@ export async function probeOciRuntime(
   if (path === undefined) return undefined;
   const { mtimeMs, size } = await stat(path);
   const cache = join(options.cacheDirectory, `oci-${basename(path)}.json`);
-  const key = [path, mtimeMs, size, options.bootId, options.cgroups.mode].join(' ');
+  const key = [probeVersion, path, mtimeMs, size, options.bootId, options.cgroups.mode].join(' ');
   const cached = await readCache(cache, key);
   if (cached !== undefined) return cached;
   await mkdir(options.cacheDirectory, { recursive: true, mode: 0o700 });
@@ -68,13 +74,11 @@ async function probe(path: string, options: OciProbeOptions): Promise<OciRuntime
   const found = { name, path, version, features: await readFeatures(path) };
   const refusal = await trial({ name, path }, options);
   if (refusal === undefined) return { ...found, works: true, program: { name, path }, wrapped: false };
-  const script = name === 'crun' ? hybridWrapper(path, options.cgroups) : undefined;
-  if (script === undefined) return { ...found, works: false, reason: refusal };
-  const wrapper = { name, path: join(options.cacheDirectory, 'crun-hybrid') };
-  await writeWrapper(wrapper.path, script);
-  const wrappedRefusal = await trial(wrapper, options);
-  if (wrappedRefusal !== undefined) return { ...found, works: false, reason: `${refusal}; wrapped: ${wrappedRefusal}` };
-  return { ...found, works: true, program: wrapper, wrapped: true };
+  const hidden = name === 'crun' ? await outOfSightOfV2(path, options.cgroups) : undefined;
+  if (hidden === undefined) return { ...found, works: false, reason: refusal };
+  const hiddenRefusal = await trial(hidden, options);
+  if (hiddenRefusal === undefined) return { ...found, works: true, program: hidden, wrapped: true };
+  return { ...found, works: false, reason: `${refusal}; out of sight of v2: ${hiddenRefusal}` };
 }
 
 /** Why the program does not work, `undefined` if it does. */
@@ -104,8 +108,6 @@ async function readCache(path: string, key: string): Promise<OciRuntimeFinding |
   try {
     const cached = JSON.parse(await readFile(path, 'utf8')) as { key: string; finding: OciRuntimeFinding };
     if (cached.key !== key) return undefined;
-    // The wrapper lies in the same folder, but somebody may have removed it.
-    if (cached.finding.works) await stat(cached.finding.program.path);
     return cached.finding;
   } catch (error) {
     if (isErrno(error, 'ENOENT') || error instanceof SyntaxError) return undefined;

@@ -16,7 +16,7 @@ import {
 import { basename, join } from 'node:path';
 import { type CgroupHierarchy, killCgroup, removeCgroup, wrapError } from '@podwright/base';
 import type { OciMount, OciSpec } from '../oci/spec.ts';
-import { type OciProgram, type OciRuntime, runOciCommand } from '../tasks/oci-program.ts';
+import { globalArguments, type OciProgram, type OciRuntime, runOciCommand } from '../tasks/oci-program.ts';
 import { runtimeError } from '../tasks/runtime-words.ts';
 
 export type OciTrialOptions = {
@@ -59,7 +59,7 @@ async function createDetached(runtime: OciRuntime, bundle: string, id: string): 
   const log = join(bundle, 'stderr');
   const stderr = await open(log, 'w');
   try {
-    const args = ['--root', runtime.root, 'create', '--bundle', bundle, id];
+    const args = [...globalArguments(runtime), 'create', '--bundle', bundle, id];
     const child = spawn(runtime.path, args, { stdio: ['ignore', 'ignore', stderr.fd], timeout: 30_000 });
     const [exitCode] = await once(child, 'exit');
     if (exitCode !== 0) throw runtimeError(`${runtime.name} create`, await readFile(log, 'utf8'));

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PodwrightError, wrapError } from '@podwright/base';
-import type { OciProgram } from './oci-program.ts';
+import { globalArguments, type OciProgram } from './oci-program.ts';
 import { runtimeError } from './runtime-words.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 
@@ -56,7 +56,8 @@ function monitorArguments({ program, files, record, logPath }: MonitorRequest): 
   const { id, bundle } = record;
   return [
     ...['--cid', id, '--cuuid', id, '--name', id],
-    ...['--runtime', program.path, `--runtime-arg=--root=${files.runtime(program).root}`],
+    ...['--runtime', program.path],
+    ...globalArguments(files.runtime(program)).map((argument) => `--runtime-arg=${argument}`),
     ...['--bundle', bundle, '--persist-dir', bundle, '--exit-dir', files.exits, '--full-attach'],
     ...['--container-pidfile', join(bundle, bundleFiles.pid)],
     ...['--conmon-pidfile', join(bundle, bundleFiles.monitorPid)],

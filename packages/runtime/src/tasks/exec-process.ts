@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { sleep, wrapError } from '@podwright/base';
-import type { OciRuntime } from './oci-program.ts';
+import { globalArguments, type OciRuntime } from './oci-program.ts';
 import { killProcessTrees, readProcess } from './processes.ts';
 
 /** A command to run in a task beside its first process. */
@@ -30,7 +30,7 @@ export class ExecProcess {
   ) {
     this.what = `run ${JSON.stringify(command[0])} in task ${id}`;
     this.#pidFile = pidFile;
-    const args = ['--root', runtime.root, 'exec', '--pid-file', pidFile];
+    const args = [...globalArguments(runtime), 'exec', '--pid-file', pidFile];
     // With a terminal the runtime resizes the one in the task as its own controlling terminal is.
     const [program, ...before] = options.terminal ? ['setsid', '--ctty', runtime.path] : [runtime.path];
     const terminal = options.terminal ? ['--tty'] : [];

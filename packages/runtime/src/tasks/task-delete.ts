@@ -2,7 +2,7 @@ import { rm, rmdir } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { type CgroupHierarchy, isErrno, killCgroup, removeCgroup, sleep } from '@podwright/base';
-import { runOciCommand } from './oci-program.ts';
+import { forgetTask } from './oci-program.ts';
 import { killProcessTrees, listProcesses, readProcess, signalProcess } from './processes.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 import type { TaskExit } from './task-runtime.ts';
@@ -23,7 +23,7 @@ export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, rec
   await killCgroup(cgroups, record.cgroupsPath);
   await endMonitor(record);
   const exit = known ?? (await readExit({ files, cgroups }, record)) ?? removedExit();
-  await runOciCommand(files.runtime(record.program), ['delete', '--force', record.id]);
+  await forgetTask(files.runtime(record.program), record);
   await removeCgroup(cgroups, record.cgroupsPath);
   for (const name of Object.values(bundleFiles)) await rm(join(record.bundle, name), { force: true });
   await removeIfEmpty(record.bundle);
