@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Logger, PodwrightError, Undo } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, raceAbort, Undo, withTimeout } from '@podwright/base';
 import { type CriServer, createCriServer, handleService, ImageTransfers } from '@podwright/cri';
 import { StreamingServer } from '@podwright/streaming';
 import { openBuiltins } from './builtins.ts';
@@ -22,6 +22,9 @@ import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import type { SandboxRecord } from './sandbox/sandbox-record.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
 import { loadSystem } from './sys/system.ts';
+
+/** How long work may still go on when the runtime is closed; the next start undoes or finishes what is cut off. */
+const CLOSE_GRACE_MS = 5000;
 
 /** A runtime that serves. */
 export type RuntimeHandle = {
@@ -90,7 +93,11 @@ function compose(
   const containers = new ContainerService({ ...shared, table: records.containers, sandboxes: records.sandboxes });
   const sandboxes = new SandboxService({ ...shared, table: records.sandboxes, containers });
   for (const controller of parts.controllers.all()) {
-    controller.onLost((id, reason) => void sandboxes.lost(id, reason));
+    controller.onLost((id, reason) => {
+      sandboxes.lost(id, reason).catch((error) => {
+        options.logger.error({ sandbox: id, error: errorMessage(error) }, 'a lost sandbox could not be ended');
+      });
+    });
   }
   return { sandboxes, containers, events, work, clock };
 }
@@ -143,7 +150,8 @@ function handleOf(
       );
     }
     await Promise.all([server.close(), streaming.close()]);
-    await work.idle();
+    using grace = withTimeout(undefined, CLOSE_GRACE_MS, 'close the runtime');
+    await raceAbort(work.idle(), grace).catch(() => undefined);
     containers.close();
     if (removeHostState) await parts.removeHostState();
     await parts.close();

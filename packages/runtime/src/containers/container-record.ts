@@ -136,4 +136,3 @@ export function containerName(sandboxId: string, config: Pick<ContainerConfig, '
 
 /** A container that was never finished is not there for clients. */
 export const isVisible = (record: ContainerRecord): boolean => record.state.phase !== 'creating';
-export const isRunning = (record: ContainerRecord): boolean => record.state.phase === 'running';
