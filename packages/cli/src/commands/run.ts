@@ -1,7 +1,7 @@
 import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import type { CommandContext } from '../command-context.ts';
-import { type EnsuredNode, ensureNode } from '../daemon/ensure-node.ts';
+import { type EnsuredNode, ensureNode, stopNode } from '../daemon/ensure-node.ts';
 import { PlainView, podTable, type RunView, TerminalView } from '../run/live-view.ts';
 import { LogFollower } from '../run/log-follower.ts';
 import { readManifests } from '../run/manifests.ts';
@@ -15,29 +15,41 @@ import {
   timeoutSignal,
 } from '../run/run-session.ts';
 
-export type RunOptions = { once?: boolean; detach?: boolean; timeout?: number; quiet?: boolean };
+/** `timeout` in ms: for the pods to be ready, and with `once` for them to end. */
+export type RunOptions = { once?: boolean; detach?: boolean; timeout?: number };
 
 /** `podwright run FILE…`: returns the exit code. */
 export async function run(files: string[], options: RunOptions, context: CommandContext): Promise<number> {
   const manifest = readRunnable(files);
   const signals = interruptSignals();
   const node = await ensureNode(context.config, context.configArgs);
-  const session = new RunSession(node.client, await node.client.apply(manifest));
+  try {
+    const session = new RunSession(node.client, await node.client.apply(manifest));
+    return await runSession(session, { node, options, signals });
+  } finally {
+    await leaveNode(node, options);
+  }
+}
+
+type RunContext = { node: EnsuredNode; options: RunOptions; signals: ReturnType<typeof interruptSignals> };
+
+async function runSession(session: RunSession, { node, options, signals }: RunContext): Promise<number> {
   const watching = new AbortController();
   const watch = session.watch(watching.signal);
-  const stop = AbortSignal.any([signals.first, timeoutSignal(options.timeout)]);
+  const inTime = AbortSignal.any([signals.first, timeoutSignal(options.timeout)]);
   let exitCode = 0;
   try {
-    await comeUp(session, { node, criSocket: context.config.criSocket, stop });
-    if (options.detach) return await leaveRunning(session, watching);
+    await comeUp(session, { node, stop: inTime });
+    if (options.detach) return leaveRunning(session);
+    const stop = options.once ? inTime : signals.first;
     exitCode = await followLogs(session, { node, once: options.once ?? false, stop });
   } catch (error) {
     exitCode = explain(error);
-    if (options.detach && !(error instanceof Interrupted)) return exitCode;
+  } finally {
+    if (exitCode !== 0 || !options.detach) await takeDown(session, signals.again);
+    watching.abort();
+    await watch;
   }
-  await takeDown(session, { node, again: signals.again });
-  watching.abort();
-  await watch;
   return exitCode;
 }
 
@@ -51,10 +63,7 @@ function readRunnable(files: string[]): string {
   );
 }
 
-async function comeUp(
-  session: RunSession,
-  context: { node: EnsuredNode; criSocket: string; stop: AbortSignal },
-): Promise<void> {
+async function comeUp(session: RunSession, context: { node: EnsuredNode; stop: AbortSignal }): Promise<void> {
   const { node, stop } = context;
   const view: RunView = process.stdout.isTTY ? new TerminalView(process.stdout) : new PlainView(process.stdout);
   const showing = new AbortController();
@@ -77,8 +86,7 @@ async function comeUp(
   );
 }
 
-async function leaveRunning(session: RunSession, watching: AbortController): Promise<number> {
-  watching.abort();
+function leaveRunning(session: RunSession): number {
   console.log(`${session.pods.size} pods go on running; see 'podwright ps', 'podwright logs', 'podwright delete'`);
   return 0;
 }
@@ -111,9 +119,8 @@ function explain(error: unknown): number {
   return 1;
 }
 
-/** Stops the pods gracefully, then the node if this command started it and nobody else uses it. */
-async function takeDown(session: RunSession, context: { node: EnsuredNode; again: AbortSignal }): Promise<void> {
-  const { node, again } = context;
+/** Stops the pods gracefully, at the second Ctrl-C at once. */
+async function takeDown(session: RunSession, again: AbortSignal): Promise<void> {
   console.error('stopping the pods (Ctrl-C again: at once)');
   try {
     await session.remove(undefined, again);
@@ -121,8 +128,12 @@ async function takeDown(session: RunSession, context: { node: EnsuredNode; again
     if (!(error instanceof Interrupted)) throw error;
     await session.remove(0, AbortSignal.timeout(60_000));
   }
+}
+
+/** Ends the node if this command started it and nobody uses it. */
+async function leaveNode(node: EnsuredNode, options: RunOptions): Promise<void> {
   if (!node.started) return;
   const others = await node.client.pods();
-  if (others.length === 0) return node.client.stop({ removeHostState: true });
-  console.error(`the node goes on: it has ${others.length} other pods; 'podwright ps' lists them`);
+  if (others.length === 0) return stopNode(node.client, { removeHostState: true });
+  if (!options.detach) console.error(`the node goes on: it has ${others.length} other pods; 'podwright ps' lists them`);
 }

@@ -7,6 +7,8 @@ import type { NodeConfig } from '../config.ts';
 
 /** How long a node may take until its API answers. */
 const START_TIMEOUT_MS = 30_000;
+/** How long it may take to end. */
+const STOP_TIMEOUT_MS = 60_000;
 
 /** The node's API, and whether this call started the node. */
 export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
@@ -64,4 +66,21 @@ function startFailure(ended: string, log: { logFile: string; logOffset: number }
     'unavailable',
     `start the node (${ended}): ${last || 'it said nothing'}; its log is ${log.logFile}`,
   );
+}
+
+/** Asks the node to end and waits until its process has gone, with what it had on the host. */
+export async function stopNode(client: NodeClient, options: { removeHostState: boolean }): Promise<void> {
+  const { pid } = await client.node();
+  await client.stop(options);
+  using deadline = withTimeout(undefined, STOP_TIMEOUT_MS, 'stop the node');
+  await waitFor(() => (isRunning(pid) ? undefined : true), { intervalMs: 10, signal: deadline });
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

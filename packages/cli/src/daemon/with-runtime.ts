@@ -1,7 +1,7 @@
 import { silentLogger } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { CommandContext } from '../command-context.ts';
-import { ensureNode } from './ensure-node.ts';
+import { ensureNode, stopNode } from './ensure-node.ts';
 
 /**
  * Calls `work` with the CRI of this node's runtime. A node that had to be started for it is stopped again
@@ -18,6 +18,6 @@ export async function withRuntime<T>(
     return await work(cri);
   } finally {
     cri.close();
-    if (node.started && (await node.client.pods()).length === 0) await node.client.stop({ removeHostState: true });
+    if (node.started && (await node.client.pods()).length === 0) await stopNode(node.client, { removeHostState: true });
   }
 }

@@ -176,7 +176,10 @@ export function timeoutSignal(timeoutMs: number | undefined): AbortSignal {
     sleep(timeoutMs, controller.signal).then(
       () =>
         controller.abort(
-          new PodwrightError('deadline_exceeded', `the pods were not ready within ${timeoutMs / 1000} s (--timeout)`),
+          new PodwrightError(
+            'deadline_exceeded',
+            `the pods did not get there within ${timeoutMs / 1000} s (--timeout)`,
+          ),
         ),
       () => undefined,
     );
