@@ -4,12 +4,29 @@ import { type ConfigFlags, loadConfig } from './config.ts';
 import { parseOutputFormat } from './output/format.ts';
 import { VERSION } from './version.ts';
 
-const EXAMPLES = `
-Examples:
-  podwright run pod.yaml             run pods in the foreground, follow their logs, Ctrl-C stops them
+/** The first page of help: fits a screen, and leads on. */
+const HELP = `Usage: podwright [options] <command>
+
+Runs Kubernetes pods on this machine, with or without a cluster.
+
+  podwright run pod.yaml             in the foreground with logs; Ctrl-C stops the pods
   podwright run --once job.yaml      until they have ended; the exit code is theirs
-  podwright run --detach pod.yaml    leave them running; then: podwright ps, logs, exec, delete
-  podwright doctor                   what this machine can do, and what is missing`;
+  podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete
+  podwright doctor                   what this machine can do, and what is missing
+
+Pods:      run, apply, delete, ps, logs, exec, describe, events, trace
+Images:    images, pull, load, rmi
+Daemons:   node (kubelet and runtime in one), kubelet, runtime
+Machine:   doctor, version
+
+Options of every command:
+  --config <file>   configuration (default: /etc/podwright/config.toml if it is there)
+  --root <dir>      lasting data of this node (default: /var/lib/podwright)
+  --state <dir>     sockets and what a reboot may lose (default: /run/podwright)
+  -V, --version     the version
+
+'podwright <command> --help' explains a command.
+`;
 
 function positiveSeconds(value: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(value);
@@ -38,7 +55,6 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   const program = new Command('podwright')
     .description('Runs Kubernetes pods on this machine, with or without a cluster.')
     .version(VERSION, '-V, --version')
-    .addHelpText('after', EXAMPLES)
     .showSuggestionAfterError()
     .option('--config <file>', 'configuration file (default: /etc/podwright/config.toml if it is there)')
     .option('--root <dir>', 'lasting data of this node (default: /var/lib/podwright)')
@@ -64,6 +80,7 @@ export function createProgram(setExitCode: (code: number) => void): Command {
       setExitCode(typeof result === 'number' ? result : 0);
     };
 
+  program.helpInformation = () => HELP;
   addRunCommands(program, action);
   addPodCommands(program, action);
   addImageCommands(program, action);
