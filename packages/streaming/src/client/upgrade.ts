@@ -72,8 +72,9 @@ function open(target: UpgradeTarget, headers: Record<string, string | string[]>)
       agent: false,
     });
   }
-  const send = target.url.startsWith('https:') ? httpsRequest : httpRequest;
-  return send(target.url, { method: 'POST', headers, agent: false });
+  const { url } = target;
+  const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+  return send(url, { method: 'POST', headers, agent: false });
 }
 
 const REFUSALS: Record<number, ErrorCode> = {

@@ -33,11 +33,15 @@ export async function serveWebSocket(client: UpgradingClient, waiting: Streaming
     perMessageDeflate: false,
     autoPong: false, // answered within a bound
     clientTracking: false,
-    handleProtocols: () => protocol,
   });
+  // The library refuses the name of the tunnel, whose slash is no character of a token: so it sees no names at all.
+  delete client.request.headers['sec-websocket-protocol'];
+  if (protocol !== '') server.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
   // A handshake that fails is answered by the library, and nothing follows it.
   const sessions: Promise<void>[] = [];
-  server.handleUpgrade(client.request, client.socket, client.head, (socket) => sessions.push(serve(socket, waiting)));
+  server.handleUpgrade(client.request, client.socket, client.head, (socket) =>
+    sessions.push(serve(socket, { protocol, waiting })),
+  );
   await Promise.all(sessions);
 }
 
@@ -46,20 +50,19 @@ function protocolsFor(waiting: StreamingRequest): string[] {
   return [TUNNELLED_PORT_FORWARD, ...(waiting.ports === undefined ? [] : CHANNEL_PORT_FORWARD_PROTOCOLS)];
 }
 
-async function serve(socket: WebSocket, waiting: StreamingRequest): Promise<void> {
-  if (waiting.kind === 'portforward' && socket.protocol === TUNNELLED_PORT_FORWARD) {
+async function serve(
+  socket: WebSocket,
+  { protocol, waiting }: { protocol: string; waiting: StreamingRequest },
+): Promise<void> {
+  if (waiting.kind === 'portforward' && protocol === TUNNELLED_PORT_FORWARD) {
     answerPings(socket);
     return servePortForward(createWebSocketStream(socket), { dial: waiting.dial, head: Buffer.alloc(0) });
   }
-  const channels = new WebSocketChannels(socket);
+  const channels = new WebSocketChannels(socket, protocol);
   try {
     if (waiting.kind === 'portforward')
       await forwardPortChannels(channels, { dial: waiting.dial, ports: waiting.ports ?? [] });
-    else
-      await runSession(
-        waiting.start,
-        webSocketCommand(channels, { choice: waiting.choice, protocol: socket.protocol }),
-      );
+    else await runSession(waiting.start, webSocketCommand(channels, { choice: waiting.choice, protocol }));
   } finally {
     channels.close();
   }

@@ -1,164 +1,194 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
-import { PassThrough, Readable } from 'node:stream';
-import { buffer, text } from 'node:stream/consumers';
+import { connect } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { WebSocket } from 'ws';
 import { runRemoteCommand } from '../client/remote-command.ts';
 import { connectSpdy } from '../client/upgrade.ts';
-import type { RemoteProcess, StreamChoice } from '../remote-process.ts';
-import { SPDY_PORT_FORWARD } from './protocols.ts';
+import { seededRandom } from '../random.fixture.ts';
+import type { RemoteProcess } from '../remote-process.ts';
+import { collect, descriptors, eventually, ShellServer } from './shell.fixture.ts';
 import { StreamingServer } from './streaming-server.ts';
 
-const server = new StreamingServer({ address: '127.0.0.1', port: 0, logger: silentLogger });
-const sizes: string[] = [];
-let live = 0;
+const shells = new ShellServer();
+before(() => shells.server.listen());
+after(() => shells.server.close());
 
-before(() => server.listen());
-after(() => server.close());
-
-/** A real process of the host behind a streaming URL. */
-function shell(script: string, choice: Partial<StreamChoice> = {}): string {
-  const wanted = { stdin: false, stdout: true, stderr: true, tty: false, ...choice };
-  const start = async (): Promise<RemoteProcess> => {
-    const child = spawn('sh', ['-c', script]);
-    live++;
-    return {
-      stdin: child.stdin,
-      stdout: child.stdout,
-      stderr: child.stderr,
-      resize: (columns, rows) => sizes.push(`${columns}x${rows}`),
-      exit: new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 137))),
-      close: () => {
-        child.kill('SIGKILL');
-        live--;
-      },
-    };
-  };
-  return server.url({ kind: 'exec', choice: wanted, start });
-}
-
-async function collect(script: string, input?: Buffer) {
-  const stdout = new PassThrough();
-  const stderr = new PassThrough();
-  const url = shell(script, { stdin: input !== undefined });
-  const stdin = input && Readable.from([input]);
-  const outputs = Promise.all([buffer(stdout), text(stderr)]);
-  const exitCode = await runRemoteCommand({ url }, { stdin, stdout, stderr, tty: false });
-  stdout.end();
-  stderr.end();
-  const [out, err] = await outputs;
-  return { exitCode, out, err };
-}
+const UNAVAILABLE = { code: 'unavailable' };
+const onlyOut = { stderr: false };
+const sink = () => new PassThrough().resume();
 
 test('a command gives its output, its errors and its exit code', async () => {
-  const { exitCode, out, err } = await collect('echo out; echo err >&2; exit 3');
+  const { exitCode, out, err } = await collect({ url: shells.shell('echo out; echo err >&2; exit 3') });
   assert.deepEqual([exitCode, out.toString(), err], [3, 'out\n', 'err\n']);
 });
 
 test('the end of standard input reaches the command, and binary data passes both ways whole', async () => {
-  const sent = Buffer.alloc(5 << 20, Buffer.from([0, 255, 10, 13, 128]));
-  const { exitCode, out } = await collect('cat', sent);
+  const sent = Buffer.alloc(20 << 20, Buffer.from([0, 255, 10, 13, 128]));
+  const { exitCode, out } = await collect({ url: shells.shell('cat', { stdin: true }) }, sent);
   assert.equal(exitCode, 0);
   assert.ok(out.equals(sent));
 });
 
+test('a command that does not read its input ends all the same, with its output', async () => {
+  const url = shells.shell('head -c 5; seq 10000 | tail -1; exit 6', { stdin: true });
+  const { exitCode, out } = await collect({ url }, Buffer.alloc(20 << 20, 'x'));
+  assert.deepEqual([exitCode, out.toString()], [6, 'xxxxx10000\n']);
+});
+
 test('a URL can be used once', async () => {
-  const url = shell('true', { stderr: false });
-  await runRemoteCommand({ url }, { stdout: new PassThrough().resume(), tty: false });
+  const url = shells.shell('true', onlyOut);
+  await runRemoteCommand({ url }, { stdout: sink(), tty: false });
   await assert.rejects(runRemoteCommand({ url }, { tty: false }), { code: 'not_found' });
 });
 
 test('sizes of the terminal reach the process', async () => {
-  sizes.length = 0;
-  const url = shell('exec sleep 0.2', { tty: true, stderr: false });
+  const url = shells.shell('exec sleep 0.2', { tty: true, stderr: false });
   const resize = (listener: (size: { Width: number; Height: number }) => void) => {
     listener({ Width: 80, Height: 24 });
     return { [Symbol.dispose]: () => undefined };
   };
-  await runRemoteCommand({ url }, { stdout: new PassThrough().resume(), tty: true, resize });
-  assert.deepEqual(sizes, ['80x24']);
+  await runRemoteCommand({ url }, { stdout: sink(), tty: true, resize });
+  assert.deepEqual(shells.sizes, ['80x24']);
 });
 
 test('a command that cannot be started tells why', async () => {
   const start = async () => {
     throw new Error('no such container');
   };
-  const url = server.url({ kind: 'exec', choice: { stdin: false, stdout: true, stderr: false, tty: false }, start });
-  await assert.rejects(runRemoteCommand({ url }, { stdout: new PassThrough(), tty: false }), /no such container/);
+  const choice = { stdin: false, stdout: true, stderr: false, tty: false };
+  const url = shells.server.url({ kind: 'exec', choice, start });
+  await assert.rejects(runRemoteCommand({ url }, { stdout: sink(), tty: false }), /no such container/);
 });
 
-test('sessions cut in any order leave no process', async () => {
-  for (let round = 0; round < 20; round++) {
-    const cut = new AbortController();
-    const running = runRemoteCommand(
-      { url: shell('exec sleep 60', { stdin: round % 2 === 0 }) },
-      {
-        stdin: round % 2 === 0 ? new PassThrough() : undefined,
-        stdout: new PassThrough(),
-        stderr: new PassThrough(),
-        tty: false,
-      },
-      cut.signal,
-    );
-    setTimeout(() => cut.abort(new Error('cut')), round % 5);
-    await assert.rejects(running);
-  }
-  const deadline = Date.now() + 5000;
-  while (live > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.equal(live, 0);
-});
-
-test('over WebSocket v5 standard input can be closed alone, and the status is told', async () => {
-  const socket = new WebSocket(shell('cat; exit 4', { stdin: true }).replace('http:', 'ws:'), ['v5.channel.k8s.io']);
-  const received: Record<number, string> = {};
-  socket.on('message', (data: Buffer) => {
-    received[data[0]!] = (received[data[0]!] ?? '') + data.subarray(1).toString();
-  });
-  await new Promise((resolve) => socket.on('open', resolve));
-  socket.send(Buffer.from('\0hello'));
-  socket.send(Buffer.from([255, 0]));
-  await new Promise((resolve) => socket.on('close', resolve));
-  assert.equal(received[1], 'hello');
-  assert.match(received[3]!, /"ExitCode","message":"4"/);
-});
-
-test('port-forward carries several connections and tells of those that fail', async () => {
-  const echo = createServer({ allowHalfOpen: true }, (socket) => socket.pipe(socket));
-  await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
-  const { connect } = await import('node:net');
-  const port = (echo.address() as { port: number }).port;
-  const dial = async (wanted: number) => {
-    if (wanted !== port) throw new Error('connection refused');
-    return connect(port, '127.0.0.1');
+test('an attached process goes on when its client leaves, with its input open', async () => {
+  const stdin = new PassThrough();
+  let closed = 0;
+  const attached: RemoteProcess = {
+    stdin,
+    stdout: new PassThrough(),
+    stderr: undefined,
+    resize: () => undefined,
+    exit: new Promise(() => undefined),
+    close: () => closed++,
   };
-  const { connection } = await connectSpdy(
-    { url: server.url({ kind: 'portforward', dial }) },
-    { protocols: [SPDY_PORT_FORWARD] },
-  );
-  const open = async (requestId: number, wanted: number) => {
-    const headers = { port: String(wanted), requestid: String(requestId) };
-    const error = await connection.open({ ...headers, streamtype: 'error' });
-    error.end();
-    return { error, data: await connection.open({ ...headers, streamtype: 'data' }) };
-  };
-  const good = await open(0, port);
-  const bad = await open(1, 1);
-  bad.data.on('error', () => undefined);
-  good.data.end('ping');
-  assert.equal(await text(good.data), 'ping');
-  assert.match(await text(bad.error), /connection refused/);
-  connection.close();
-  echo.close();
+  const choice = { stdin: true, stdout: true, stderr: false, tty: false };
+  const url = shells.server.url({ kind: 'attach', choice, start: async () => attached });
+  const leaves = new AbortController();
+  const input = new PassThrough();
+  const running = runRemoteCommand({ url }, { stdin: input, stdout: sink(), tty: false }, leaves.signal);
+  input.write('typed');
+  await eventually(() => stdin.readableLength === 5);
+  leaves.abort(new Error('detach'));
+  await assert.rejects(running, /detach/);
+  await eventually(() => closed === 1);
+  assert.deepEqual([stdin.writableEnded, stdin.destroyed], [false, false]);
 });
 
-test('a request that is no upgrade, or of an unknown token, is answered in words', async () => {
-  const base = shell('true').split('/').slice(0, 3).join('/');
+test('a client whose input is not read is still seen to leave', async () => {
+  const leaves = new AbortController();
+  const input = new PassThrough();
+  const io = { stdin: input, stdout: sink(), stderr: sink(), tty: false };
+  const running = runRemoteCommand({ url: shells.shell('exec sleep 60', { stdin: true }) }, io, leaves.signal);
+  input.write(Buffer.alloc(16 << 20));
+  await eventually(() => shells.live === 1);
+  leaves.abort(new Error('left'));
+  await assert.rejects(running);
+  await eventually(() => shells.live === 0);
+});
+
+/** One session that ends, or is cut, at a moment of its own. */
+async function session(random: (below: number) => number): Promise<void> {
+  const stdin = random(2) === 0;
+  const script = ['exec sleep 60', 'echo hello', 'cat', 'yes'][random(4)]!;
+  const url = shells.shell(script, { stdin }, random(3) * 5);
+  const cut = new AbortController();
+  const timer = setTimeout(() => cut.abort(new Error('cut')), random(60));
+  const io = { stdin: stdin ? new PassThrough() : undefined, stdout: sink(), stderr: sink(), tty: false };
+  const words = await runRemoteCommand({ url }, io, cut.signal).catch(String);
+  clearTimeout(timer);
+  assert.ok(words === 0 || words === 'Error: cut', String(words));
+}
+
+test('two hundred sessions that are opened, cut and ended in any order leave no process and no descriptor', async () => {
+  const random = seededRandom(2026);
+  await collect({ url: shells.shell('true') });
+  await eventually(() => shells.live === 0);
+  const before = descriptors();
+  for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 20 }, () => session(random)));
+  await eventually(() => shells.live === 0 && descriptors() <= before);
+});
+
+test('a request that is no upgrade, or of an unknown token or kind, is answered in words', async () => {
+  const base = shells.shell('true').split('/').slice(0, 3).join('/');
   assert.equal((await fetch(`${base}/exec/x`)).status, 404);
-  await assert.rejects(
-    connectSpdy({ url: `${base}/exec/unknown` }, { protocols: ['v4.channel.k8s.io'] }),
-    /unknown, used up or expired/,
+  const protocols = ['v4.channel.k8s.io'];
+  await assert.rejects(connectSpdy({ url: `${base}/exec/unknown` }, { protocols }), /unknown, used up or expired/);
+  await assert.rejects(connectSpdy({ url: `${base}/` }, { protocols }), { code: 'not_found' });
+  const wrong = shells.shell('true').replace('/exec/', '/attach/');
+  await assert.rejects(connectSpdy({ url: wrong }, { protocols }), { code: 'not_found' });
+  await assert.rejects(connectSpdy({ url: shells.shell('true') }, { protocols: ['v9'] }), /none of|unable to upgrade/);
+});
+
+test('protocols are chosen by the client, in one header or several', async () => {
+  for (const [protocols, chosen] of [
+    [['v5.channel.k8s.io', 'v4.channel.k8s.io', 'v3.channel.k8s.io'], 'v4.channel.k8s.io'],
+    [['v2.channel.k8s.io,v4.channel.k8s.io'], 'v2.channel.k8s.io'],
+    [[], 'channel.k8s.io'],
+  ] as const) {
+    const found = await connectSpdy({ url: shells.shell('true') }, { protocols: [...protocols] });
+    assert.equal(found.protocol === undefined ? 'channel.k8s.io' : found.protocol, chosen);
+    found.connection.destroy();
+  }
+});
+
+test('requests that no HTTP server takes end their connection', async () => {
+  const { port, hostname } = new URL(shells.shell('true'));
+  for (const bytes of [
+    '\x80\x03\x00\x01',
+    `GET / HTTP/1.1\r\n${'x: y\r\n'.repeat(10_000)}`,
+    'POST / HTTP/9.9\r\n\r\n',
+  ]) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write(bytes);
+    await new Promise((resolve) => socket.resume().once('close', resolve));
+  }
+});
+
+test('closing the server ends every session and process, and waiting URLs', async () => {
+  const other = new ShellServer();
+  await other.server.listen();
+  const io = { stdout: sink(), stderr: sink(), tty: false };
+  const running = Promise.all(
+    [1, 2, 3].map(() => assert.rejects(runRemoteCommand({ url: other.shell('exec sleep 60') }, io), UNAVAILABLE)),
   );
+  const url = other.shell('true');
+  await eventually(() => other.live === 3);
+  await other.server.close();
+  await running;
+  await eventually(() => other.live === 0);
+  await assert.rejects(runRemoteCommand({ url }, { tty: false }), UNAVAILABLE);
+});
+
+test('an address that is taken, or is not ours, is an error; all addresses are told as loopback', async () => {
+  const port = Number(new URL(shells.shell('true')).port);
+  const taken = new StreamingServer({ address: '127.0.0.1', port, logger: silentLogger });
+  await assert.rejects(taken.listen(), { code: 'EADDRINUSE' });
+  const everywhere = new StreamingServer({ address: '0.0.0.0', port: 0, logger: silentLogger });
+  await everywhere.listen();
+  const dial = async () => assert.fail();
+  assert.match(everywhere.url({ kind: 'portforward', dial }), /^http:\/\/127\.0\.0\.1:\d+\/portforward\//);
+  await everywhere.close();
+});
+
+test('the last words of a command reach a client that reads slowly', async () => {
+  const stdout = new PassThrough();
+  const running = runRemoteCommand({ url: shells.shell('seq 200000', onlyOut) }, { stdout, tty: false });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const lines = text(stdout);
+  assert.equal(await running, 0);
+  stdout.end();
+  assert.ok((await lines).endsWith('\n199999\n200000\n'));
 });

@@ -9,7 +9,7 @@ const HIGH_WATER_BYTES = 256 << 10;
 /** Pongs that a client may leave unread; beyond that its pings are not answered. */
 const MAX_UNSENT_PONG_BYTES = 1 << 20;
 /** While a connection is held back, a ping this often finds out whether its other side is still there. */
-const HELD_BACK_PING_MS = 5_000;
+const HELD_BACK_PING_MS = 1_000;
 const NORMAL_CLOSURE = 1000;
 
 /**
@@ -22,15 +22,17 @@ export class WebSocketChannels {
   readonly #gone = new AbortController();
   readonly #socket: WebSocket;
   readonly #base64: boolean;
+  readonly #halfClose: boolean;
   readonly #readers = new Map<number, PassThrough>();
 
   /** `socket` must have been made with `autoPong: false`. */
-  constructor(socket: WebSocket) {
+  constructor(socket: WebSocket, protocol: string) {
     this.#socket = socket;
-    this.#base64 = isBase64(socket.protocol);
+    this.#base64 = isBase64(protocol);
+    this.#halfClose = hasHalfClose(protocol);
     this.gone = this.#gone.signal;
     const pinging = setInterval(() => {
-      if (socket.isPaused) socket.ping();
+      if (socket.isPaused && socket.bufferedAmount === 0) socket.ping();
     }, HELD_BACK_PING_MS).unref();
     socket.on('message', (data) => this.#receive(toBuffer(data)));
     answerPings(socket);
@@ -76,7 +78,7 @@ export class WebSocketChannels {
     const decoded = decodeMessage(message, this.#base64);
     if (decoded === undefined) return;
     const { channel, payload } = decoded;
-    if (channel === Channel.close && hasHalfClose(this.#socket.protocol)) {
+    if (channel === Channel.close && this.#halfClose) {
       const closed = payload[0];
       if (closed !== undefined) this.#readers.get(closed)?.end();
       return;

@@ -19,7 +19,7 @@ const MAX_DATA_BYTES = 256 << 10;
 /** How long the other side may take to answer a new stream; Kubernetes' clients wait as long. */
 const REPLY_TIMEOUT_MS = 30_000;
 /** While a connection is held back, a ping this often finds out whether its other side is still there. */
-const HELD_BACK_PING_MS = 5_000;
+const HELD_BACK_PING_MS = 1_000;
 
 export type SpdyConnectionOptions = {
   /** The client's streams have odd ids, the server's even ones. */
@@ -224,7 +224,7 @@ export class SpdyConnection {
 
   /** A paused socket does not notice that its other side has closed; a write does. */
   #pingIfHeldBack(): void {
-    if (this.#transport.isPaused())
+    if (this.#transport.isPaused() && this.#unsentAnswerBytes === 0)
       this.#answer(encodeControl(FrameType.ping, 0, uint32(this.#options.role === 'client' ? 1 : 2)));
   }
 

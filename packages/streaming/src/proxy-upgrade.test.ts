@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { after, before, test } from 'node:test';
+import { WebSocket } from 'ws';
+import { runRemoteCommand } from './client/remote-command.ts';
+import { proxyUpgrade } from './proxy-upgrade.ts';
+import { seededRandom } from './random.fixture.ts';
+import { collect, descriptors, eventually, ShellServer } from './server/shell.fixture.ts';
+
+const shells = new ShellServer();
+const proxy = createServer();
+proxy.on('upgrade', (request, socket, head) =>
+  proxyUpgrade(request, { socket, head }, decodeURIComponent(request.url!.slice(1))),
+);
+before(async () => {
+  await shells.server.listen();
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+});
+after(async () => {
+  proxy.close();
+  await shells.server.close();
+});
+
+/** The proxy's URL for another one. */
+function through(url: string): string {
+  return `http://127.0.0.1:${(proxy.address() as { port: number }).port}/${encodeURIComponent(url)}`;
+}
+
+test('a command runs through the proxy with all of its input, output and its exit code', async () => {
+  const sent = Buffer.alloc(20 << 20, 'abc');
+  const { exitCode, out, err } = await collect(
+    { url: through(shells.shell('cat; echo err >&2; exit 9', { stdin: true })) },
+    sent,
+  );
+  assert.deepEqual([exitCode, out.equals(sent), err], [9, true, 'err\n']);
+});
+
+test('a client that reads slowly gets the end of the output too', async () => {
+  const stdout = new PassThrough();
+  const url = through(shells.shell('head -c 8000000 /dev/zero', { stderr: false }));
+  const running = runRemoteCommand({ url }, { stdout, tty: false });
+  await eventually(() => shells.live === 1);
+  let read = 0;
+  stdout.on('data', (chunk: Buffer) => {
+    read += chunk.length;
+    stdout.pause();
+    setTimeout(() => stdout.resume(), 1);
+  });
+  assert.equal(await running, 0);
+  await eventually(() => read === 8_000_000);
+});
+
+test('WebSockets pass as well', async () => {
+  const socket = new WebSocket(through(shells.shell('echo hello', {})).replace('http:', 'ws:'), ['v5.channel.k8s.io']);
+  const received: string[] = [];
+  socket.on('message', (data: Buffer) => received.push(data.toString()));
+  await once(socket, 'close');
+  assert.ok(received.includes('\x01hello\n'), received.join());
+});
+
+test('a client that leaves ends the command behind the proxy', async () => {
+  const cut = new AbortController();
+  const io = { stdout: new PassThrough(), stderr: new PassThrough(), tty: false };
+  const running = runRemoteCommand({ url: through(shells.shell('yes')) }, io, cut.signal);
+  await eventually(() => shells.live === 1);
+  cut.abort(new Error('left'));
+  await assert.rejects(running, /left/);
+  await eventually(() => shells.live === 0);
+});
+
+test('an answer that is no upgrade is passed on, and no answer is told', async () => {
+  const used = shells.shell('true');
+  await collect({ url: used });
+  await assert.rejects(runRemoteCommand({ url: through(used) }, { tty: false }), {
+    code: 'not_found',
+    message: 'this URL is unknown, used up or expired',
+  });
+  await assert.rejects(runRemoteCommand({ url: through('http://127.0.0.1:1/exec/x') }, { tty: false }), {
+    code: 'internal',
+    message: /cannot reach the runtime's streaming server: .*ECONNREFUSED/,
+  });
+});
+
+test('sessions cut in any order leave neither process nor descriptor', async () => {
+  const random = seededRandom(2029);
+  await eventually(() => shells.live === 0);
+  const before = descriptors();
+  for (let round = 0; round < 40; round++) {
+    const cut = new AbortController();
+    const io = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), tty: false };
+    const url = through(shells.shell(['yes', 'cat', 'exec sleep 60'][random(3)]!, { stdin: true }));
+    setTimeout(() => cut.abort(new Error('cut')), random(15));
+    await assert.rejects(runRemoteCommand({ url }, io, cut.signal), /cut/);
+  }
+  await eventually(() => shells.live === 0 && descriptors() <= before);
+});

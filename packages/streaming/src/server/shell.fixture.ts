@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { PassThrough, Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { silentLogger, waitFor } from '@podwright/base';
+import { runRemoteCommand } from '../client/remote-command.ts';
+import type { UpgradeTarget } from '../client/upgrade.ts';
+import type { RemoteProcess, StreamChoice } from '../remote-process.ts';
+import { StreamingServer } from './streaming-server.ts';
+
+/** Gives out URLs behind which real processes of this machine wait. */
+export class ShellServer {
+  readonly server = new StreamingServer({ address: '127.0.0.1', port: 0, logger: silentLogger });
+  readonly sizes: string[] = [];
+  readonly #pids = new Set<number>();
+
+  /** A URL for a shell script; stdout and stderr unless said otherwise. Closing kills it. */
+  shell(script: string, choice: Partial<StreamChoice> = {}, startDelayMs = 0): string {
+    const wanted = { stdin: false, stdout: true, stderr: true, tty: false, ...choice };
+    const start = async () => {
+      if (startDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, startDelayMs));
+      return this.#spawn(script);
+    };
+    return this.server.url({ kind: 'exec', choice: wanted, start });
+  }
+
+  /** Processes that run still. */
+  get live(): number {
+    return this.#pids.size;
+  }
+
+  #spawn(script: string): RemoteProcess {
+    const child = spawn('sh', ['-c', script], { detached: true });
+    const pid = child.pid!;
+    this.#pids.add(pid);
+    const { promise: exit, resolve } = Promise.withResolvers<number>();
+    child.on('exit', (code) => {
+      this.#pids.delete(pid);
+      resolve(code ?? 137);
+    });
+    const { stdin, stdout, stderr } = child;
+    const resize = (columns: number, rows: number) => this.sizes.push(`${columns}x${rows}`);
+    return { stdin, stdout, stderr, exit, resize, close: () => killGroup(pid) };
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // ended already
+  }
+}
+
+/** Runs the command behind a target with all of its output gathered. */
+export async function collect(target: UpgradeTarget, input?: Buffer) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const outputs = Promise.all([buffer(stdout), text(stderr)]);
+  const stdin = input && Readable.from([input]);
+  const exitCode = await runRemoteCommand(target, { stdin, stdout, stderr, tty: false });
+  stdout.end();
+  stderr.end();
+  const [out, err] = await outputs;
+  return { exitCode, out, err };
+}
+
+/** Open descriptors of this process that are sockets or pipes. */
+export const descriptors = () => readdirSync('/proc/self/fd').length;
+
+export const eventually = (condition: () => boolean) =>
+  waitFor(() => (condition() ? true : undefined), { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
