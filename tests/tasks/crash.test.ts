@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { cgroupExists, discoverCgroups, listChildCgroups, sleep, waitFor } from '../../packages/base/src/index.ts';
+import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
 import type { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
 import type { TaskExit } from '../../packages/runtime/src/tasks/task-runtime.ts';
-import { makeScratch, openTasks, processesWith, runc, type Scratch, testSpec } from './fixture.ts';
+import { makeScratch, openTasks, processesWith, runc, type Scratch, testSpec, workingCrun } from './fixture.ts';
 
+const plainRunc = async () => runc;
 const bound = () => AbortSignal.timeout(10_000);
 
 describe('tasks when processes die', () => {
@@ -19,25 +21,27 @@ describe('tasks when processes die', () => {
   });
   after(() => scratch.remove());
 
-  test('a runtime that is killed at any moment leaves tasks that its next life finds, runs on, and removes whole', async () => {
-    for (const delayMs of [1, 5, 10, 15, 20, 25, 30, 40, 60, 150]) {
-      const started = await killCreatorAfter(scratch, delayMs);
-      const tasks = await openTasks(scratch, runc);
-      try {
-        for (const id of started) {
-          assert.equal((await tasks.state(id)).status, 'running', `${id} after ${delayMs} ms`);
-          assert.equal(String((await tasks.execSync(id, ['echo', 'alive'], 10_000)).stdout), 'alive\n');
+  for (const find of [plainRunc, workingCrun])
+    test(`a runtime that is killed at any moment leaves tasks that its next life finds, runs on, and removes whole (${find.name})`, async () => {
+      const program = await find(scratch);
+      for (const delayMs of [1, 5, 10, 15, 20, 25, 30, 40, 60, 150]) {
+        const started = await killCreatorAfter(scratch, { program, delayMs });
+        const tasks = await openTasks(scratch, program);
+        try {
+          for (const id of started) {
+            assert.equal((await tasks.state(id)).status, 'running', `${id} after ${delayMs} ms`);
+            assert.equal(String((await tasks.execSync(id, ['echo', 'alive'], 10_000)).stdout), 'alive\n');
+          }
+          const found = await tasks.list();
+          for (const id of started) assert.ok(found.includes(id));
+          assert.ok(found.length <= started.length + 1, found.join());
+          for (const id of found) await tasks.delete(id);
+          await assertNothingLeft(scratch, tasks);
+        } finally {
+          tasks.close();
         }
-        const found = await tasks.list();
-        for (const id of started) assert.ok(found.includes(id));
-        assert.ok(found.length <= started.length + 1, found.join());
-        for (const id of found) await tasks.delete(id);
-        await assertNothingLeft(scratch, tasks);
-      } finally {
-        tasks.close();
       }
-    }
-  });
+    });
 
   test('a command that ran in a task when the runtime was killed is ended by its next life', async () => {
     const tasks = await openTasks(scratch, runc);
@@ -85,9 +89,13 @@ describe('tasks when processes die', () => {
 });
 
 /** Starts a creator of tasks, kills it a while after it is ready, and returns the ids of tasks that it had started. */
-async function killCreatorAfter(scratch: Scratch, delayMs: number): Promise<string[]> {
-  const program = new URL('./create-tasks.fixture.ts', import.meta.url).pathname;
-  const child: ChildProcess = spawn(process.execPath, [program, JSON.stringify(scratch)], {
+async function killCreatorAfter(
+  scratch: Scratch,
+  { program, delayMs }: { program: OciProgram; delayMs: number },
+): Promise<string[]> {
+  const creator = new URL('./create-tasks.fixture.ts', import.meta.url).pathname;
+  const args = [creator, JSON.stringify(scratch), JSON.stringify(program)];
+  const child: ChildProcess = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout! });
@@ -114,7 +122,7 @@ async function assertNothingLeft(scratch: Scratch, tasks: OciTaskRuntime): Promi
   const state = join(scratch.directory, 'state');
   const left = readdirSync(state, { recursive: true }).map(String).sort();
   assert.deepEqual(
-    left.filter((name) => name !== 'runc'),
+    left.filter((name) => name !== 'runc' && name !== 'crun'),
     ['execs', 'exits', 'records'],
   );
 }

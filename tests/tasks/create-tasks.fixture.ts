@@ -1,10 +1,9 @@
-import { discoverCgroups } from '../../packages/base/src/index.ts';
-import { openTasks, runc, type Scratch, testSpec } from './fixture.ts';
+import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
+import { openTasks, type Scratch, testSpec } from './fixture.ts';
 
 /** Run as a program of its own, to be killed: creates and starts the tasks `task-0`, `task-1`, … until its end. */
 const scratch = JSON.parse(process.argv[2]!) as Scratch;
-await discoverCgroups();
-const tasks = await openTasks(scratch, runc);
+const tasks = await openTasks(scratch, JSON.parse(process.argv[3]!) as OciProgram);
 process.stdout.write('ready\n');
 for (let index = 0; ; index++) {
   const id = `task-${index}`;

@@ -1,9 +1,12 @@
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { discoverCgroups, killCgroup, removeCgroup, silentLogger } from '../../packages/base/src/index.ts';
+import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
+import { probeOciRuntime } from '../../packages/runtime/src/host/oci-runtimes.ts';
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
 import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
@@ -101,4 +104,20 @@ export function testSpec(scratch: Scratch, id: string, args: string[]): OciSpec 
 export function processesWith(text: string): string[] {
   const all = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' });
   return all.split('\n').filter((line) => line.includes(text) && !line.includes('ps -eo'));
+}
+
+/** crun as it works on this machine, which may be in a wrapper. */
+export async function workingCrun({ directory, cgroupParent }: Scratch): Promise<OciProgram> {
+  const cgroups = await discoverCgroups();
+  const { bootId } = await readKernelAbilities(cgroups);
+  const place = join(directory, 'probe');
+  const finding = await probeOciRuntime('crun', {
+    directory: place,
+    cacheDirectory: place,
+    cgroupParent,
+    cgroups,
+    bootId,
+  });
+  assert.ok(finding?.works, JSON.stringify(finding));
+  return finding.program;
 }

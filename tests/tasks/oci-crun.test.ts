@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { discoverCgroups } from '../../packages/base/src/index.ts';
-import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
-import { probeOciRuntime } from '../../packages/runtime/src/host/oci-runtimes.ts';
-import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
 import { taskRuntimeSuite } from '../../packages/runtime/src/tasks/task-runtime.suite.ts';
-import { makeScratch, openTasks, type Scratch, taskHarness, testSpec } from './fixture.ts';
+import { makeScratch, openTasks, taskHarness, testSpec, workingCrun } from './fixture.ts';
 
 taskRuntimeSuite('oci with crun', () => taskHarness(workingCrun));
 
@@ -27,19 +23,3 @@ test('a command whose child keeps its output open does not keep the caller', asy
     await scratch.remove();
   }
 });
-
-/** crun as it works on this machine, which may be in a wrapper. */
-async function workingCrun({ directory, cgroupParent }: Scratch): Promise<OciProgram> {
-  const cgroups = await discoverCgroups();
-  const { bootId } = await readKernelAbilities(cgroups);
-  const place = join(directory, 'probe');
-  const finding = await probeOciRuntime('crun', {
-    directory: place,
-    cacheDirectory: place,
-    cgroupParent,
-    cgroups,
-    bootId,
-  });
-  assert.ok(finding?.works, JSON.stringify(finding));
-  return finding.program;
-}

@@ -10,19 +10,6 @@ export function parseSystemdCgroup(path: string): SystemdCgroup | undefined {
   return { slice: slice!, prefix: prefix ?? '', name };
 }
 
-/**
- * The cgroupfs path of a slice, each level within those before it: `a-b.slice` is `/a.slice/a-b.slice` (systemd.slice(5)).
- * `invalid_argument` for names that systemd has not.
- */
-export function pathOfSlice(slice: string): string {
-  const name = slice.replace(/\.slice$/, '');
-  const parts = name.split('-');
-  if (slice === '-.slice') return '/';
-  if (name === slice || parts.some((part) => part === '') || slice.includes('/'))
-    throw new PodwrightError('invalid_argument', `${JSON.stringify(slice)} is not the name of a systemd slice`);
-  return parts.map((_, index) => `/${parts.slice(0, index + 1).join('-')}.slice`).join('');
-}
-
 /** Refuses cgroups that only systemd may make, in words that say what to do: `failed_precondition`. */
 export function refuseSystemdCgroup(path: string): void {
   if (parseSystemdCgroup(path) === undefined && !path.endsWith('.slice')) return;

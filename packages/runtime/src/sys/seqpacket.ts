@@ -23,6 +23,7 @@ const { EAGAIN, EPIPE, ECONNRESET, ENOTCONN } = constants.errno;
 export class SeqpacketSockets {
   readonly #calls = bindCalls();
   readonly #open = new Set<() => void>();
+  #closing = false;
   readonly #onSignal = () => {
     for (const ready of this.#open) ready();
   };
@@ -46,13 +47,22 @@ export class SeqpacketSockets {
       throw error;
     }
     this.#open.add(onReady);
-    const onClose = () => this.#open.delete(onReady);
+    const onClose = () => {
+      this.#open.delete(onReady);
+      this.#endIfDone();
+    };
     return new SeqpacketSocket(calls, { descriptor, path, onClose });
   }
 
-  /** No socket may be open any more. */
+  /** No socket is opened any more; those that are open go on. */
   close(): void {
-    process.off('SIGIO', this.#onSignal);
+    this.#closing = true;
+    this.#endIfDone();
+  }
+
+  /** With a socket open there may be a signal, which would end the process if nobody listened. */
+  #endIfDone(): void {
+    if (this.#closing && this.#open.size === 0) process.off('SIGIO', this.#onSignal);
   }
 }
 

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { test } from 'node:test';
+import { Limiter, sleep, waitFor } from '../../packages/base/src/index.ts';
+import type { ExecSession, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
+import { makeScratch, openTasks, processesWith, runc, testSpec } from './fixture.ts';
+
+const openDescriptors = () => readdirSync('/proc/self/fd').length;
+const bound = () => AbortSignal.timeout(20_000);
+
+test('200 streams opened, cut and closed in any order leave no process and no descriptor', async () => {
+  const scratch = makeScratch();
+  const tasks = await openTasks(scratch, runc);
+  try {
+    const spec = testSpec(scratch, 'busy', ['sh', '-c', 'while read line; do echo "$line"; done; sleep 1000']);
+    const bundle = join(scratch.directory, 'bundle');
+    const config = {
+      id: 'busy',
+      bundle,
+      spec,
+      terminal: false,
+      stdin: true,
+      stdinOnce: false,
+      logPath: '',
+      handler: '',
+    };
+    await tasks.create(config, bound());
+    await tasks.start('busy');
+    await useStream(tasks, 0); // what is loaded at the first use stays
+    const before = openDescriptors();
+    const limiter = new Limiter(8);
+    await Promise.all(Array.from({ length: 200 }, (_, index) => limiter.run(() => useStream(tasks, index))));
+    await waitFor(() => (openDescriptors() <= before && processesWith('987021').length === 0) || undefined, {
+      intervalMs: 20,
+      signal: bound(),
+    });
+    assert.equal((await tasks.state('busy')).status, 'running');
+    assert.deepEqual(readdirSync(join(scratch.directory, 'state', 'execs')), []);
+  } finally {
+    await tasks.delete('busy');
+    tasks.close();
+    await scratch.remove();
+  }
+});
+
+/** One session of one of six kinds. */
+async function useStream(tasks: TaskRuntime, index: number): Promise<void> {
+  const client = new AbortController();
+  const terminal = index % 2 === 0;
+  if (index % 3 === 0) {
+    const attached = await tasks.attach('busy', client.signal);
+    attached.stdin.write(`line ${index}\n`);
+    attached.stdout.resume();
+    await sleep(index % 20);
+    return client.abort(new Error('detached'));
+  }
+  const command = ['sh', '-c', index % 3 === 1 ? 'cat; sleep 987021' : 'echo done; exit 1'];
+  const session = await tasks.exec('busy', { command, terminal, signal: client.signal });
+  if (index % 3 === 2) return await readToEnd(session);
+  session.stdin.write('x\n');
+  await sleep(index % 20);
+  client.abort(new Error('the client went away'));
+  await readToEnd(session);
+}
+
+async function readToEnd({ stdin, stdout, stderr, exit }: ExecSession): Promise<void> {
+  stdout.resume();
+  stderr?.resume();
+  await exit;
+  await finished(stdout);
+  stdin.destroy();
+}
