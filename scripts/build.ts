@@ -1,14 +1,15 @@
-/** Bundles the command `podwright` and the worker that unpacks layers into `dist/`. */
+/** Bundles the command `podwright` and the worker that unpacks layers into `dist/`, or into the folder that is given. */
 import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
-rmSync('dist', { recursive: true, force: true });
+const outdir = process.argv[2] ?? 'dist';
+rmSync(outdir, { recursive: true, force: true });
 await build({
   entryPoints: {
     podwright: 'packages/cli/src/main.ts',
     'unpack-worker': 'packages/runtime/src/unpack/unpack-worker.ts',
   },
-  outdir: 'dist',
+  outdir,
   bundle: true,
   splitting: true,
   platform: 'node',
