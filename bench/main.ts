@@ -3,9 +3,9 @@
  * Prints Markdown; `node bench/main.ts life-cycle memory …` runs only the named parts.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, release, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { runChecked } from '@podwright/base';
 import { makeBigImage } from './big-image.ts';
 import { bringUp, burst, type LifeCycle, lifeCycle, type RunningPod, takeDown } from './life-cycle.ts';
@@ -179,7 +179,12 @@ async function manifestsToRunning(node: RuntimeUnderTest & { directory: string }
     join(node.directory, 'root/manifests', `${group}-${index}.yaml`),
   );
   const begin = performance.now();
-  for (const [index, path] of paths.entries()) writeFileSync(path, manifest(`${group}-${index}`));
+  // Written beside and renamed, as tools write files that others watch.
+  for (const [index, path] of paths.entries()) {
+    const temporary = join(dirname(path), `.${group}-${index}.tmp`);
+    writeFileSync(temporary, manifest(`${group}-${index}`));
+    renameSync(temporary, path);
+  }
   const running = async () => {
     const { containers } = await node.cri.runtime.listContainers({ filter: { state: { state: 1 } } });
     return containers.length === count ? true : undefined;

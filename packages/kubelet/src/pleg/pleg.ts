@@ -3,7 +3,7 @@
  * missed stays missed; the runtime's events only say when to look, so that looking is quick.
  */
 import { errorMessage, isCancelled, isUnimplemented, type Logger, sleep } from '@podwright/base';
-import type { CriClient } from '@podwright/cri';
+import { ContainerEventType, type CriClient } from '@podwright/cri';
 import type { PodIdentity } from '../kuberuntime/labels.ts';
 import { type ListedPod, podOfEvent, type RuntimePodReader } from '../kuberuntime/pod-status.ts';
 import { emptyRuntimePod, type RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
@@ -20,6 +20,9 @@ export type PlegOptions = {
   eventedRelistPeriodMs: number;
   onEvents: (podUid: string, events: PodLifecycleEvent[]) => void;
 };
+
+/** How long an event about something that began may wait for the look of the step that began it. */
+const BEGIN_DELAY_MS = 50;
 
 /**
  * Without events, listings come quickly after a change and then slow down to the period: what ends soon is noticed soon,
@@ -193,7 +196,14 @@ export class Pleg {
       this.#evented = true;
       const pod = podOfEvent(event);
       if (pod === undefined) continue;
-      this.look(pod).catch((error: unknown) => {
+      // What begins is mostly our own doing, whose step looks by itself; what ends may be news.
+      const begins =
+        event.containerEventType === ContainerEventType.CONTAINER_CREATED_EVENT ||
+        event.containerEventType === ContainerEventType.CONTAINER_STARTED_EVENT;
+      const seenAtMs = performance.now();
+      const look = () =>
+        begins ? sleep(BEGIN_DELAY_MS, signal).then(() => this.getNewerThan(pod, seenAtMs)) : this.look(pod);
+      look().catch((error: unknown) => {
         if (!signal.aborted)
           this.#options.logger.warn({ pod: pod.name, error: errorMessage(error) }, 'the pod could not be read');
       });

@@ -60,7 +60,8 @@ export class CniNetwork implements Network {
 
   async setUp(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult> {
     const { host } = await this.#source.choose();
-    if (host !== undefined) return await this.#add(host.list, attachmentOf(request), signal);
+    if (host !== undefined)
+      return await this.#add(withoutIdlePlugins(host.list, request), attachmentOf(request), signal);
     const list = this.#bridge.list({
       portMappings: publishedPorts(request.portMappings).length > 0,
       bandwidth: request.bandwidth !== undefined,
@@ -197,4 +198,14 @@ async function readPodCidr(stateDir: string): Promise<string | undefined> {
     if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+/**
+ * `portmap` passes the result on when it has no ports to map, so for most pods it is not started at all. The record of
+ * the attachment holds the list as it was used, and DEL goes by that.
+ */
+function withoutIdlePlugins(list: NetworkList, request: NetworkRequest): NetworkList {
+  if (publishedPorts(request.portMappings).length > 0) return list;
+  const plugins = list.plugins.filter(({ type }, index) => index === 0 || type !== 'portmap');
+  return { ...list, plugins };
 }
