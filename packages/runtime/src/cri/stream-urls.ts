@@ -52,7 +52,7 @@ export class StreamUrls implements StreamingUrls {
       choice,
       start: async (signal) => {
         const ended = new AbortController();
-        const session = await tasks.attach(containerId, AbortSignal.any([signal, ended.signal]));
+        const session = await tasks.attach(containerId, AbortSignal.any([signal, ended.signal]), { stdin });
         const { promise: exit, resolve } = Promise.withResolvers<number>();
         session.stdout.once('close', () => resolve(0));
         return remoteProcess(session, choice, { exit, close: () => ended.abort() });

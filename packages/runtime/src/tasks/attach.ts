@@ -21,11 +21,11 @@ const safetyIntervalMs = 500;
 export function attachToMonitor(
   sockets: SeqpacketSockets,
   record: TaskRecord,
-  signal: AbortSignal,
+  { stdin: wantsStdin, signal }: { stdin: boolean; signal: AbortSignal },
 ): Omit<ExecSession, 'exit'> {
   signal.throwIfAborted();
-  const connection = new AttachConnection(record, sockets);
-  const stop = () => connection.close();
+  const connection = new AttachConnection(record, { sockets, stdin: wantsStdin });
+  const stop = () => connection.leave();
   signal.addEventListener('abort', stop, { once: true });
   connection.onClose = () => signal.removeEventListener('abort', stop);
   const resize = (columns: number, rows: number) => {
@@ -48,7 +48,15 @@ class AttachConnection {
   readonly #full = new Set<Readable>();
   #unsent: { packet: Buffer; sent: (error?: Error) => void } | undefined;
 
-  constructor(record: TaskRecord, sockets: SeqpacketSockets) {
+  /**
+   * Nobody listens any more, but the connection must last: conmon closes the task's stdin, where it is for one session
+   * only, after any that ends.
+   */
+  #draining = false;
+  readonly #mustLast: boolean;
+
+  constructor(record: TaskRecord, { sockets, stdin }: { sockets: SeqpacketSockets; stdin: boolean }) {
+    this.#mustLast = !stdin && record.stdinOnce;
     const path = join(record.bundle, bundleFiles.attach);
     try {
       this.#socket = sockets.connect(path, () => this.#turn());
@@ -61,11 +69,20 @@ class AttachConnection {
       highWaterMark: sendBytes,
       write: (chunk: Buffer, _encoding, done) => this.#write(chunk, done),
       final: (done) => {
-        if (!this.#closed) this.#socket.endSending();
+        if (stdin && !this.#closed) this.#socket.endSending();
         done();
       },
     });
-    this.#timer = setInterval(() => this.#turn(), safetyIntervalMs);
+    this.#timer = setInterval(() => this.#turn(), safetyIntervalMs).unref();
+  }
+
+  /** The client has gone. */
+  leave(): void {
+    if (!this.#mustLast) return this.close();
+    this.#endStreams();
+    this.#draining = true;
+    this.#full.clear();
+    this.#turn();
   }
 
   close(): void {
@@ -73,11 +90,16 @@ class AttachConnection {
     this.#closed = true;
     clearInterval(this.#timer);
     this.#socket.close();
+    this.#endStreams();
+    this.#unsent?.sent();
+    this.onClose();
+  }
+
+  #endStreams(): void {
+    if (this.#draining) return;
     this.stdout.push(null);
     this.stderr.push(null);
-    this.#unsent?.sent();
     this.stdin.destroy();
-    this.onClose();
   }
 
   #output(): Readable {
@@ -107,6 +129,7 @@ class AttachConnection {
       this.close();
       return false;
     }
+    if (this.#draining) return true;
     const stream = this.#buffer[0] === stderrTag ? this.stderr : this.stdout;
     if (size > 1 && !stream.push(Buffer.from(this.#buffer.subarray(1, size)))) this.#full.add(stream);
     return true;

@@ -135,9 +135,13 @@ export class OciTaskRuntime implements TaskRuntime {
     return await execStream(this.#execRequest(record, command), { libc: this.#libc, terminal, signal });
   }
 
-  async attach(id: string, signal: AbortSignal): Promise<Omit<ExecSession, 'exit'>> {
+  async attach(
+    id: string,
+    signal: AbortSignal,
+    { stdin = true }: { stdin?: boolean } = {},
+  ): Promise<Omit<ExecSession, 'exit'>> {
     const record = await this.#get(id, 'attach to', ['created', 'running']);
-    return attachToMonitor(this.#sockets, record, signal);
+    return attachToMonitor(this.#sockets, record, { stdin, signal });
   }
 
   async reopenLog(id: string): Promise<void> {

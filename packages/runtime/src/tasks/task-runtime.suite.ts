@@ -395,6 +395,26 @@ function attachTests(context: () => SuiteContext): void {
     await tasks.delete('again');
   });
 
+  test('who attaches to the output alone takes nothing from the stdin of a task', async () => {
+    const { tasks, start } = context();
+    const command = ['sh', '-c', 'while read line; do echo "got $line"; done; echo over'];
+    await start('watched', command, { stdin: true, stdinOnce: true });
+    const abort = new AbortController();
+    const watcher = await tasks.attach('watched', abort.signal, { stdin: false });
+    watcher.stdin.end();
+    const { stdin, stdout } = await tasks.attach('watched', bound());
+    const seen = reader(stdout);
+    stdin.write('one\n');
+    await reader(watcher.stdout).next(/got one\n/);
+    abort.abort(new Error('seen enough'));
+    stdin.write('two\n');
+    await seen.next(/got two\n/);
+    stdin.end();
+    await seen.next(/over\n/);
+    assert.equal((await exitOf(tasks, 'watched')).exitCode, 0);
+    await tasks.delete('watched');
+  });
+
   test('attaching to a terminal resizes it', async () => {
     const { tasks, start } = context();
     await start('attached-terminal', ['sh'], { stdin: true, terminal: true });

@@ -39,7 +39,10 @@ export type ExecConfig = {
   signal: AbortSignal;
 };
 
-/** The ends of a streamed process. With a terminal, stderr is absent. */
+/**
+ * The ends of a streamed process. With a terminal, stderr is absent. Output that nobody reads stops the process:
+ * what is not wanted must be resumed.
+ */
 export type ExecSession = {
   stdin: Writable;
   stdout: Readable;
@@ -73,8 +76,11 @@ export interface TaskRuntime {
     timeoutMs: number,
   ): Promise<{ stdout: Buffer; stderr: Buffer; exitCode: number }>;
   exec(id: string, config: ExecConfig): Promise<ExecSession>;
-  /** Connects to the stdio of the task's first process. */
-  attach(id: string, signal: AbortSignal): Promise<Omit<ExecSession, 'exit'>>;
+  /**
+   * Connects to the stdio of the task's first process. Without `stdin` (true) its stdin is left alone, also when the
+   * session ends.
+   */
+  attach(id: string, signal: AbortSignal, options?: { stdin?: boolean }): Promise<Omit<ExecSession, 'exit'>>;
   /** Makes the monitor close its log file and open `logPath` anew. */
   reopenLog(id: string): Promise<void>;
   update(id: string, resources: OciLinuxResources): Promise<void>;
