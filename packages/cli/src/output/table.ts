@@ -12,9 +12,9 @@ export function renderTable(header: string[], rows: string[][], width?: number):
     .join('\n');
 }
 
-/** Cuts a line at `width` columns with an ellipsis. */
+/** Cuts a line at `width` columns with an ellipsis; a terminal that does not know its width says 0. */
 export function fit(line: string, width: number | undefined): string {
-  if (width === undefined || displayWidth(line) <= width) return line;
+  if (width === undefined || width === 0 || displayWidth(line) <= width) return line;
   return `${line.slice(0, Math.max(0, width - 1))}…`;
 }
 

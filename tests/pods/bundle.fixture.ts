@@ -1,0 +1,24 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { runChecked } from '@podwright/base';
+import { writeExampleArchive } from '../../scripts/example-image.ts';
+
+const checkout = new URL('../..', import.meta.url).pathname;
+
+/** The product as it is shipped, made from the sources as they are now, and the image of the examples. */
+export type Bundle = { program: string; image: string; remove: () => void };
+
+/** Builds into a folder of its own, so that nobody's build takes the chunks away under a node that runs. */
+export async function buildBundle(): Promise<Bundle> {
+  const directory = mkdtempSync('/tmp/pwb-');
+  mkdirSync(join(directory, 'dist'));
+  symlinkSync(join(checkout, 'node_modules'), join(directory, 'node_modules'));
+  await runChecked(process.execPath, ['scripts/build.ts', join(directory, 'dist')], { cwd: checkout });
+  const image = join(directory, 'image.tar');
+  await writeExampleArchive(image);
+  return {
+    program: join(directory, 'dist/podwright.js'),
+    image,
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}

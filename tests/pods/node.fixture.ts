@@ -1,0 +1,181 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { runChecked, waitFor, withTimeout } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
+import { type HostInventory, type InventoryScope, leftovers, takeInventory } from '../fixtures/host-inventory.ts';
+import type { Bundle } from './bundle.fixture.ts';
+import { type Ended, StartedProgram } from './started-program.ts';
+
+export const exampleImage = 'localhost/podwright/busybox:1';
+
+/** What stays of a node that has ended: its folders, its records, its log and its images. */
+const LASTING = [
+  /^files: \S+\/(root|state|logs|net\.d|input|cni-bin|config\.toml)$/,
+  /^files: \S+\/(input|net\.d|cni-bin)\//,
+  /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/pods|runtime)$/,
+  /^files: \S+\/root\/runtime\/(lock|metadata\.db(-wal|-shm)?|containers|network|network\/(attachments|results|cni))$/,
+  /^files: \S+\/root\/runtime\/(content|snapshots)(\/|$)/,
+  /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/addresses)$/,
+];
+
+/** A node with everything of its own, driven by the command line as a person would. */
+export class NodePlace {
+  readonly directory = mkdtempSync('/tmp/pwn-');
+  readonly scope: InventoryScope;
+  readonly #bundle: Bundle;
+  readonly #subnet: string;
+  readonly #before: HostInventory;
+
+  constructor(bundle: Bundle, subnet: string) {
+    this.#bundle = bundle;
+    this.#subnet = subnet;
+    const tag = this.directory.slice('/tmp/pwn-'.length).toLowerCase();
+    this.scope = { roots: [this.directory], cgroupParent: `/pwn-${tag}`, bridge: `pwn${tag}` };
+    for (const folder of ['net.d', 'input']) mkdirSync(join(this.directory, folder));
+    this.#before = takeInventory(this.scope);
+  }
+
+  path(...parts: string[]): string {
+    return join(this.directory, ...parts);
+  }
+
+  /** The command line with this node's flags. */
+  command(...args: string[]): string[] {
+    return [process.execPath, this.#bundle.program, ...this.flags(), ...args];
+  }
+
+  flags(): string[] {
+    const { cgroupParent, bridge } = this.scope;
+    const folders = ['--root', this.path('root'), '--state', this.path('state'), '--pod-logs', this.path('logs')];
+    const network = ['--bridge', bridge, '--subnet', this.#subnet, '--cni-conf-dir', this.path('net.d')];
+    return [...folders, '--cgroup-parent', cgroupParent, ...network];
+  }
+
+  start(...args: string[]): StartedProgram {
+    return new StartedProgram(this.command(...args));
+  }
+
+  startProgram(...command: string[]): StartedProgram {
+    return new StartedProgram(command);
+  }
+
+  /** Runs a command to its end; any exit code. */
+  async call(...args: string[]): Promise<Ended> {
+    const program = this.start(...args);
+    program.child.stdin!.end();
+    return program.ended();
+  }
+
+  /** Runs a command that must succeed, and returns what it printed. */
+  async ok(...args: string[]): Promise<string> {
+    const { code, out, err } = await this.call(...args);
+    if (code !== 0) throw new Error(`podwright ${args.join(' ')}: exit code ${code}\n${out}\n${err}\n${this.log()}`);
+    return out;
+  }
+
+  async json<T>(...args: string[]): Promise<T> {
+    return JSON.parse(await this.ok(...args, '-o', 'json')) as T;
+  }
+
+  async pods(): Promise<Pod[]> {
+    return (await this.json<{ items: Pod[] }>('ps')).items;
+  }
+
+  /** Runs the daemon in the foreground until it answers. */
+  async startDaemon(...args: string[]): Promise<StartedProgram> {
+    const daemon = this.start(...(args.length === 0 ? ['node'] : args));
+    await this.until(async () => daemon.child.exitCode !== null || (await this.call('ps')).code === 0);
+    if (daemon.child.exitCode !== null) throw new Error(`the daemon ended: ${daemon.err}`);
+    return daemon;
+  }
+
+  loadImage(): Promise<string> {
+    return this.ok('load', this.#bundle.image);
+  }
+
+  /** Writes an input file and returns its path. */
+  file(name: string, text: string): string {
+    const path = this.path('input', name);
+    writeFileSync(path, text);
+    return path;
+  }
+
+  async until(holds: () => Promise<boolean> | boolean, timeoutMs = 60_000): Promise<void> {
+    using signal = withTimeout(undefined, timeoutMs, `wait for ${holds}`);
+    await waitFor(async () => (await holds()) || undefined, { intervalMs: 50, signal });
+  }
+
+  /** The node's own log. */
+  log(): string {
+    try {
+      return readFileSync(this.path('root/node.log'), 'utf8').slice(-5000);
+    } catch {
+      return '';
+    }
+  }
+
+  /** What is on the machine now that a node without pods does not keep. */
+  leftovers(): string[] {
+    const found = leftovers(this.#before, takeInventory(this.scope));
+    return found.filter((line) => !LASTING.some((pattern) => pattern.test(line)));
+  }
+
+  /** Ends whatever is still there, so that a failed test does not disturb the next. */
+  async remove(): Promise<void> {
+    for (let round = 0; round < 50; round++) {
+      const { processes } = takeInventory(this.scope);
+      if (processes.length === 0) break;
+      for (const line of processes) kill(Number(line.split(' ')[0]));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const { mounts, cgroups, links, rules } = takeInventory(this.scope);
+    for (const mount of mounts.reverse()) await runChecked('umount', ['-l', mount]).catch(() => undefined);
+    for (const cgroup of cgroups.reverse()) await runChecked('rmdir', [cgroup]).catch(() => undefined);
+    const { bridge } = this.scope;
+    if (links.length > 0) await runChecked('ip', ['link', 'delete', bridge]);
+    if (rules.length > 0)
+      await runChecked('nft', ['delete', 'table', 'inet', `podwright_${bridge}`]).catch(() => undefined);
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it has just ended
+  }
+}
+
+/** The example with another port on the host. */
+export function helloManifest(port: number): string {
+  return readFileSync(new URL('../../examples/hello.yaml', import.meta.url), 'utf8').replaceAll('18080', String(port));
+}
+
+/** A port of the host that nobody has now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '0.0.0.0');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+/** A pod of one container that runs a shell script; `rest` are more lines of its spec. */
+export function podManifest(name: string, script: string, rest = ''): string {
+  return `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 2
+${rest}  containers:
+  - name: main
+    image: ${exampleImage}
+    command: [sh, -c, ${JSON.stringify(script)}]
+`;
+}
+
+/** Runs until it is told to end, and then ends at once. */
+export const forever = 'trap "exit 0" TERM; while :; do sleep 0.2; done';

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { waitFor, withTimeout } from '@podwright/base';
+
+export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string };
+
+/** Enough for a busy machine. */
+const PATIENCE_MS = 60_000;
+
+/** A program that a test started: what it has written so far, and how it ends. */
+export class StartedProgram {
+  readonly child: ChildProcess;
+  out = '';
+  err = '';
+  readonly #closed: Promise<unknown[]>;
+
+  constructor(command: string[], options: { env?: Record<string, string>; detached?: boolean } = {}) {
+    const [file, ...args] = command;
+    this.child = spawn(file!, args, { ...options, env: { ...process.env, NO_COLOR: '1', ...options.env } });
+    this.child.stdout!.on('data', (chunk) => {
+      this.out += chunk;
+    });
+    this.child.stderr!.on('data', (chunk) => {
+      this.err += chunk;
+    });
+    this.#closed = once(this.child, 'close');
+  }
+
+  /** Waits until what it wrote matches. */
+  async until(pattern: RegExp): Promise<RegExpExecArray> {
+    const find = () => {
+      const found = pattern.exec(this.out) ?? pattern.exec(this.err);
+      if (found === null && this.child.exitCode !== null)
+        throw new Error(`it ended before ${pattern}: ${this.#said()}`);
+      return found ?? undefined;
+    };
+    using signal = withTimeout(undefined, PATIENCE_MS, `wait for ${pattern}`);
+    return await waitFor(find, { intervalMs: 20, signal }).catch((error: unknown) => {
+      throw new Error(`${error}: ${this.#said()}`);
+    });
+  }
+
+  type(text: string): void {
+    this.child.stdin!.write(text);
+  }
+
+  /** Waits for its end; one that does not end in time is killed, and that is an error. */
+  async ended(timeoutMs = PATIENCE_MS): Promise<Ended> {
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), timeoutMs);
+    await this.#closed;
+    clearTimeout(timer);
+    const { exitCode: code, signalCode: signal } = this.child;
+    if (signal === 'SIGKILL') throw new Error(`killed after ${timeoutMs} ms: ${this.#said()}`);
+    return { code, signal, out: this.out, err: this.err };
+  }
+
+  #said(): string {
+    return `${this.out.slice(-3000)}\n${this.err.slice(-3000)}`;
+  }
+}
