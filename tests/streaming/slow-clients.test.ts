@@ -1,0 +1,51 @@
+/** Clients of the streaming server that take their time. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { StreamingServer } from '@podwright/streaming';
+
+const server = new StreamingServer({ address: '127.0.0.1', port: 0, logger: silentLogger });
+let started = 0;
+before(() => server.listen());
+after(() => server.close());
+
+function url(): URL {
+  const choice = { stdin: false, stdout: true, stderr: false, tty: false };
+  const start = async () => {
+    started++;
+    return assert.fail('no client came so far');
+  };
+  return new URL(server.url({ kind: 'exec', choice, start }));
+}
+
+/** How long a connection lasts on which these bytes are sent, one every 100 ms. */
+async function lifetimeOf(bytes: string): Promise<number> {
+  const socket = connect(Number(url().port), '127.0.0.1').on('error', () => undefined);
+  const startedAt = performance.now();
+  let sent = 0;
+  const sending = setInterval(() => socket.write(bytes[sent++] ?? ''), 100);
+  await once(socket.resume(), 'close', { signal: AbortSignal.timeout(60_000) });
+  clearInterval(sending);
+  return performance.now() - startedAt;
+}
+
+test('connections that say nothing, or a header letter by letter, are closed within fifteen seconds', async () => {
+  const lifetimes = await Promise.all([lifetimeOf(''), lifetimeOf(`POST / HTTP/1.1\r\n${'x: slow\r\n'.repeat(100)}`)]);
+  assert.ok(
+    lifetimes.every((lifetimeMs) => lifetimeMs < 15_000),
+    lifetimes.join(),
+  );
+});
+
+test('an upgraded client that opens no streams, or half a frame, is closed, and nothing was started for it', async () => {
+  const slow = async (frame: string) => {
+    const { pathname, port } = url();
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+    socket.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n${frame}`);
+    await once(socket.resume(), 'close', { signal: AbortSignal.timeout(60_000) });
+  };
+  await Promise.all([slow(''), slow('\x80\x03\x00')]);
+  assert.equal(started, 0);
+});
