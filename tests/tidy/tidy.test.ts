@@ -49,7 +49,9 @@ test('arrows between packages never go back', () => {
 });
 
 test('the rooms of the runtime below src/cri know no CRI types', () => {
-  const rooms = shipped.filter((path) => /^packages\/runtime\/src\/(?!cri\/|builtins\.ts|runtime\.ts|runtime-parts\.ts)/.test(path));
+  const rooms = shipped.filter((path) =>
+    /^packages\/runtime\/src\/(?!cri\/|builtins\.ts|runtime\.ts|runtime-parts\.ts)/.test(path),
+  );
   assert.deepEqual(
     violations(
       rooms,
