@@ -7,6 +7,8 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { availableParallelism, release, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runChecked } from '@podwright/base';
+import { NodeClient } from '../packages/cli/src/client/node-client.ts';
+import { waterfall } from '../packages/cli/src/commands/trace.ts';
 import { makeBigImage } from './big-image.ts';
 import { bringUp, burst, type LifeCycle, lifeCycle, type RunningPod, takeDown } from './life-cycle.ts';
 import { belongsTo, memoryOf, processIds } from './memory.ts';
@@ -164,10 +166,21 @@ async function measureNode(bench: Bench): Promise<string> {
         met: atRest < 150,
       },
     ];
-    return report('The whole node (`podwright node`), ms', rows);
+    return `${report('The whole node (`podwright node`), ms', rows)}\n${await whereTimeGoes(node)}`;
   } finally {
     await node.stop();
   }
+}
+
+/** The steps of one more pod, as `podwright trace` has them. */
+async function whereTimeGoes(node: RuntimeUnderTest & { directory: string }): Promise<string> {
+  const path = join(node.directory, 'root/manifests/traced.yaml');
+  writeFileSync(path, manifest('traced'));
+  const client = new NodeClient(join(node.directory, 'run/node.sock'));
+  const pod = await until(async () => (await client.pods()).find(({ status }) => status?.phase === 'Running'));
+  const spans = await client.traces(pod.metadata.uid);
+  rmSync(path);
+  return ['Where the time of one pod goes:', '', '```', waterfall(spans, 100), '```', ''].join('\n');
 }
 
 let manifestCounter = 0;
@@ -216,6 +229,15 @@ async function unmountBelow(directory: string): Promise<void> {
   for (const point of points.reverse()) await runChecked('umount', ['--lazy', point]);
 }
 
+/** The runtime of the default handler, in the status' words for people. */
+function nameOfOciRuntime(info: string): string {
+  const { ociRuntimes = [] } = JSON.parse(info) as {
+    ociRuntimes?: { name: string; version: string; works: boolean }[];
+  };
+  const chosen = ociRuntimes.find(({ works }) => works);
+  return chosen === undefined ? 'runc' : `${chosen.name} ${chosen.version}`;
+}
+
 const PARTS = {
   'life-cycle': measureLifeCycle,
   bursts: measureBursts,
@@ -232,7 +254,7 @@ const bench: Bench = { scratch, containerd, podwright, bare: { up: [], twenty: [
 const version = await containerd.cri.runtime.version({});
 const ours = await podwright.cri.runtime.status({ verbose: true });
 console.log(
-  `${availableParallelism()} CPUs, Linux ${release()}, Node.js ${process.version}, ${version.runtimeName} ${version.runtimeVersion} with runc; Podwright with ${ours.info.ociRuntime ?? '?'}\n`,
+  `${availableParallelism()} CPUs, Linux ${release()}, Node.js ${process.version}, ${version.runtimeName} ${version.runtimeVersion} with runc; Podwright with ${nameOfOciRuntime(ours.info.config ?? '{}')}\n`,
 );
 try {
   for (const [name, part] of Object.entries(PARTS)) {
