@@ -231,10 +231,8 @@ async function unmountBelow(directory: string): Promise<void> {
 
 /** The runtime of the default handler, in the status' words for people. */
 function nameOfOciRuntime(info: string): string {
-  const { ociRuntimes = [] } = JSON.parse(info) as {
-    ociRuntimes?: { name: string; version: string; works: boolean }[];
-  };
-  const chosen = ociRuntimes.find(({ works }) => works);
+  const { host } = JSON.parse(info) as { host?: { ociRuntimes: { name: string; version: string; works: boolean }[] } };
+  const chosen = host?.ociRuntimes.find(({ works }) => works);
   return chosen === undefined ? 'runc' : `${chosen.name} ${chosen.version}`;
 }
 
