@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { runChecked } from '@podwright/base';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
@@ -11,6 +11,7 @@ export type Bundle = { program: string; image: string; remove: () => void };
 /** Builds into a folder of its own, so that nobody's build takes the chunks away under a node that runs. */
 export async function buildBundle(): Promise<Bundle> {
   const directory = mkdtempSync('/tmp/pwb-');
+  chmodSync(directory, 0o755); // people who are not root run it too
   mkdirSync(join(directory, 'dist'));
   symlinkSync(join(checkout, 'node_modules'), join(directory, 'node_modules'));
   await runChecked(process.execPath, ['scripts/build.ts', join(directory, 'dist')], { cwd: checkout });

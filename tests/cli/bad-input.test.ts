@@ -1,0 +1,200 @@
+/** What a person gets wrong: a clear error, an exit code, and nothing left on the machine. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { after, before, type TestContext, test } from 'node:test';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { forever, freePort, NodePlace, podManifest } from '../pods/node.fixture.ts';
+
+let bundle: Bundle;
+before(async () => {
+  bundle = await buildBundle();
+});
+after(() => bundle.remove());
+
+function makePlace(context: TestContext, number: number): NodePlace {
+  const place = new NodePlace(bundle, `10.97.${number}.0/24`);
+  context.after(() => place.remove());
+  return place;
+}
+
+const good = podManifest('good', 'true');
+const manifests: [string, string, RegExp][] = [
+  ['is not YAML', 'a: [1, 2\nb: }', /bad\.yaml:\d+/],
+  ['is empty', '', /bad\.yaml:1:1: holds no Kubernetes object/],
+  [
+    'has a wrong type deep in a pod',
+    `${good}    ports: [{containerPort: many}]\n`,
+    /bad\.yaml:\d+.*containers\[0\]\.ports\[0\]\.containerPort.*many/,
+  ],
+  [
+    'has a field that there is not',
+    `${good}    imagePullPolcy: Never\n`,
+    /bad\.yaml:\d+.*containers\[0\]\.imagePullPolcy.*imagePullPolicy/,
+  ],
+  ['has two pods of one name', `${good}---\n${good}`, /bad\.yaml:\d+.*good/],
+  [
+    'has a pod without containers',
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: none}\nspec: {containers: []}\n',
+    /bad\.yaml:\d+.*spec\.containers/,
+  ],
+];
+for (const [index, [what, text, words]] of manifests.entries()) {
+  test(`a manifest that ${what} is refused with its file, line and field`, async (context) => {
+    const place = makePlace(context, index + 1);
+    const { code, err } = await place.call('run', place.file('bad.yaml', text));
+    assert.equal(code, 1);
+    assert.match(err, words);
+    assert.deepEqual(place.leftovers(), []);
+  });
+}
+
+test('a manifest that is not there is named', async (context) => {
+  const place = makePlace(context, 10);
+  const { code, err } = await place.call('run', '/no/such/file.yaml');
+  assert.equal(code, 1);
+  assert.match(err, /\/no\/such\/file\.yaml/);
+});
+
+test('flags and commands that there are not are refused with what was meant', async (context) => {
+  const place = makePlace(context, 11);
+  for (const [args, words] of [
+    [['run', '--onec', 'x'], /--once/],
+    [['pss'], /\bps\b/],
+    [['run', '--timeout', 'soon', 'x'], /soon.*duration/s],
+    [['ps', '-o', 'xml'], /xml.*json, yaml, wide/s],
+  ] as const) {
+    const { code, err } = await place.call(...args);
+    assert.notEqual(code, 0);
+    assert.match(err, words);
+  }
+});
+
+test('commands without a node say how to start one', async (context) => {
+  const { code, err } = await makePlace(context, 12).call('ps');
+  assert.equal(code, 1);
+  assert.match(err, /no node is running.*podwright run/);
+});
+
+const configurations: [string, RegExp][] = [
+  ['root = \n', /config\.toml:1:\d+/],
+  ['[kubelet]\nmax_pods = "many"\n', /config\.toml: kubelet\.max_pods/],
+  ['rooot = "/x"\n', /config\.toml: .*rooot/],
+];
+for (const [index, [text, words]] of configurations.entries()) {
+  test(`a broken configuration file is refused with its place (${index + 1})`, async (context) => {
+    const place = makePlace(context, 13 + index);
+    writeFileSync(place.path('config.toml'), text);
+    const { code, err } = await place.call('--config', place.path('config.toml'), 'run', place.file('a.yaml', good));
+    assert.equal(code, 1);
+    assert.match(err, words);
+    assert.deepEqual(place.leftovers(), []);
+  });
+}
+
+test('an image whose registry does not answer ends --timeout with the words of the pull', async (context) => {
+  const place = makePlace(context, 20);
+  const text = good.replace(/image: .*/, `image: 127.0.0.1:${await freePort()}/nothing:1`);
+  const { code, out, err } = await place.call('run', '--timeout', '4s', place.file('a.yaml', text));
+  assert.equal(code, 1);
+  assert.match(out, /ErrImagePull: .*ECONNREFUSED|ErrImagePull: .*refused/);
+  assert.match(err, /--timeout/);
+  assert.deepEqual(place.leftovers(), []);
+});
+
+test('a command that is not in the image is named', async (context) => {
+  const place = makePlace(context, 21);
+  await place.loadImage();
+  const text = podManifest('a', '', '  restartPolicy: Never\n').replace(/command: .*/, 'command: [/bin/no-such]');
+  const { code, out } = await place.call('run', '--once', place.file('a.yaml', text));
+  assert.notEqual(code, 0);
+  assert.match(out, /no-such.*(no such file|not found)/i);
+  assert.deepEqual(place.leftovers(), []);
+});
+
+test('a host without the CNI plugins says which one is missing and where it was looked for', async (context) => {
+  const place = makePlace(context, 22);
+  await place.loadImage();
+  mkdirSync(place.path('cni-bin'));
+  writeFileSync(place.path('config.toml'), `[network]\ncni_bin_dirs = ["${place.path('cni-bin')}"]\n`);
+  const file = place.file('a.yaml', podManifest('a', forever));
+  const { code, out, err } = await place.call('--config', place.path('config.toml'), 'run', '--timeout', '5s', file);
+  assert.equal(code, 1);
+  assert.match(out + err, /bridge.*cni-bin/s);
+  assert.deepEqual(place.leftovers(), []);
+});
+
+const goodNetwork = (place: NodePlace) =>
+  JSON.stringify({
+    cniVersion: '0.4.0',
+    name: 'good',
+    plugins: [{ type: 'loopback' }, { type: 'pwtest', at: place.directory }],
+  });
+
+function placeWithPlugin(context: TestContext, number: number, script: string): NodePlace {
+  const place = makePlace(context, number);
+  mkdirSync(place.path('cni-bin'));
+  writeFileSync(place.path('cni-bin/pwtest'), `#!/bin/sh\n${script}\n`);
+  chmodSync(place.path('cni-bin/pwtest'), 0o755);
+  const directories = `["${place.path('cni-bin')}", "/usr/lib/cni", "/opt/cni/bin"]`;
+  writeFileSync(place.path('config.toml'), `[network]\ncni_bin_dirs = ${directories}\n`);
+  writeFileSync(place.path('net.d/20-good.conflist'), goodNetwork(place));
+  return place;
+}
+
+test('a CNI plugin that fails shows its words, and leaves nothing', async (context) => {
+  const fails = `[ "$CNI_COMMAND" = ADD ] || exit 0; echo '{"cniVersion":"0.4.0","code":11,"msg":"no cable"}'; exit 1`;
+  const place = placeWithPlugin(context, 23, fails);
+  await place.loadImage();
+  const file = place.file('a.yaml', podManifest('a', forever));
+  const { code, out } = await place.call('--config', place.path('config.toml'), 'run', '--timeout', '4s', file);
+  assert.equal(code, 1);
+  assert.match(out, /no cable/);
+  assert.deepEqual(place.leftovers(), []);
+});
+
+test('a broken CNI file beside a good one is passed over', async (context) => {
+  const place = makePlace(context, 25);
+  await place.loadImage();
+  writeFileSync(place.path('net.d/10-broken.conflist'), '{"name": ');
+  const ipam = { type: 'host-local', dataDir: place.path('state/ipam'), ranges: [[{ subnet: '10.97.25.0/24' }]] };
+  const plugins = [{ type: 'bridge', bridge: place.scope.bridge, isGateway: true, ipam }];
+  writeFileSync(place.path('net.d/20-good.conflist'), JSON.stringify({ cniVersion: '0.4.0', name: 'good', plugins }));
+  const { code } = await place.call(
+    'run',
+    '--once',
+    place.file('a.yaml', podManifest('a', 'true', '  restartPolicy: Never\n')),
+  );
+  assert.equal(code, 0);
+});
+
+test('a socket of a live daemon is not taken, and a stale one is', async (context) => {
+  const place = makePlace(context, 26);
+  mkdirSync(place.path('state'));
+  const live = createServer().listen(place.path('state/cri.sock'));
+  const refused = await place.call('node');
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /cri\.sock/);
+  await new Promise((resolve) => live.close(resolve));
+  const daemon = await place.startDaemon();
+  const second = await place.call('node');
+  assert.equal(second.code, 1);
+  assert.match(second.err, /podwright: .*(cri\.sock|lock|already|another)/);
+  daemon.child.kill('SIGKILL');
+  await daemon.ended().catch(() => undefined);
+  const again = await place.startDaemon();
+  again.child.kill('SIGTERM');
+  assert.equal((await again.ended()).code, 0);
+});
+
+test('people who are not root are told to use sudo', async (context) => {
+  const place = makePlace(context, 27);
+  chmodSync(place.directory, 0o755);
+  const command = place.command('run', place.file('a.yaml', good));
+  const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
+  chmodSync(place.path('input'), 0o755);
+  const { code, err } = await place.startProgram(...asNobody, ...command).ended();
+  assert.equal(code, 1);
+  assert.match(err, /root.*sudo/);
+  assert.deepEqual(place.leftovers(), []);
+});
