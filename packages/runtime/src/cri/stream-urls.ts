@@ -60,11 +60,15 @@ export class StreamUrls implements StreamingUrls {
     });
   }
 
-  async portForward({ podSandboxId }: PortForwardRequest): Promise<string> {
+  async portForward({ podSandboxId, port: ports }: PortForwardRequest): Promise<string> {
     const { server, sandboxes, controllers, dial } = this.#dependencies;
     const record = sandboxes.require(podSandboxId);
     const netns = controllers.forHandler(record.config.runtimeHandler).netnsPath(record) ?? HOST_NETNS;
-    return server.url({ kind: 'portforward', dial: (port, signal) => dial(netns, port, signal) });
+    return server.url({
+      kind: 'portforward',
+      dial: (port, signal) => dial(netns, port, signal),
+      ports: ports.length > 0 ? ports : undefined,
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
-import { sleep, wrapError } from '@podwright/base';
+import { raceAbort, sleep, withTimeout, wrapError } from '@podwright/base';
 import { globalArguments, type OciRuntime } from './oci-program.ts';
 import { killProcessTrees, readProcess } from './processes.ts';
 
@@ -15,6 +15,9 @@ export type ExecRequest = {
 
 /** Exit code of a process that was killed by SIGKILL, as shells have it. */
 const killedExitCode = 137;
+
+/** How long a program may take to start the process before it is killed all the same. */
+const startTimeoutMs = 10_000;
 
 /** One run of the OCI runtime's `exec`, and through its pid file the process that it started in the task. */
 export class ExecProcess {
@@ -62,8 +65,13 @@ export class ExecProcess {
     return /^\d+$/.test(text.trim()) ? Number(text) : undefined;
   }
 
-  /** Kills the runtime's program and all that the exec started, in the task or beside it. */
+  /**
+   * Kills the runtime's program and all that the exec started, in the task or beside it. The program first gets the time to
+   * say which process it started: killed in the middle, it leaves one that nobody knows.
+   */
   async kill(): Promise<void> {
+    using started = withTimeout(undefined, startTimeoutMs, this.what);
+    await raceAbort(this.running(), started).catch(() => undefined);
     const pid = await this.pid();
     // crun's process is in the session of a process between that has ended.
     const session = pid === undefined ? undefined : (await readProcess(pid))?.session;
