@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, KeyedLock, PodwrightError, writeFileAtomic } from '@podwright/base';
 import type { LocalObject, Pod } from '../api/types.ts';
@@ -23,6 +23,14 @@ export class AppliedObjects {
 
   constructor(manifestDirectory: string) {
     this.#directory = manifestDirectory;
+  }
+
+  /** Removes the files that a killed node had half written. Nobody may apply meanwhile. */
+  async removeUnfinished(): Promise<void> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    const names = await readdir(this.#directory);
+    const unfinished = names.filter((name) => name.startsWith(PREFIX) && name.endsWith('.tmp'));
+    await Promise.all(unfinished.map((name) => rm(join(this.#directory, name), { force: true })));
   }
 
   /** Writes what differs. Throws `invalid_argument` with every error of the manifest, and then changes nothing. */

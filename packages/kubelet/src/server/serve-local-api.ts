@@ -18,6 +18,7 @@ export type LocalApiOptions = {
 export async function serveLocalApi(options: LocalApiOptions): Promise<LocalServer> {
   const { socketPath, kubelet, info, onStop, logger } = options;
   const applied = new AppliedObjects(info.manifestDir);
+  await applied.removeUnfinished();
   const backend = new LocalNode({ kubelet, applied, info, stop: onStop, logger });
   const server = new LocalServer({ socketPath, backend, logger });
   await server.listen();

@@ -1,0 +1,154 @@
+/** The node is killed with SIGKILL while twenty pods start, run and stop; a new one finds everything as it was. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { silentLogger, sleep } from '@podwright/base';
+import { ContainerState, connectCri, PodSandboxState } from '@podwright/cri';
+import type { Pod } from '@podwright/kubelet';
+import { takeInventory } from '../fixtures/host-inventory.ts';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
+import type { StartedProgram } from '../pods/started-program.ts';
+
+const POD_COUNT = 20;
+const names = Array.from({ length: POD_COUNT }, (_, index) => `pod-${index}`);
+const marked = (name: string) => `: mark-${name}; ${forever}`;
+
+let bundle: Bundle;
+let place: NodePlace;
+before(async () => {
+  bundle = await buildBundle();
+  place = new NodePlace(bundle, '10.98.1.0/24');
+  await place.loadImage();
+});
+after(async () => {
+  await place.remove();
+  bundle.remove();
+});
+
+const isReady = (pod: Pod) =>
+  pod.metadata.deletionTimestamp === undefined &&
+  pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+
+/** Process ids and start times of the containers' first processes, by pod. */
+function processesOfPods(): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  const shells = takeInventory(place.scope).processes.filter((line) => SHELL.test(line));
+  const pids = new Set(shells.map((line) => line.split(' ')[0]!));
+  for (const line of shells) {
+    const [pid, name] = [line.split(' ')[0]!, SHELL.exec(line)![1]!];
+    const [, parent, , , , , , , , , , , , , , , , , , startTime] = statOf(pid);
+    // A shell's child has its command line until it becomes another program.
+    if (startTime === undefined || pids.has(parent!)) continue;
+    found.set(name, [...(found.get(name) ?? []), `${pid}@${startTime}`]);
+  }
+  return found;
+}
+
+const SHELL = /^\d+ sh -c : mark-(pod-\d+);/;
+
+/** Fields of a process from its state on; none when it has ended. */
+function statOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  } catch {
+    return [];
+  }
+}
+
+/** Every pod is there once: by the CRI and by processes, and none was restarted. */
+async function assertOnce(): Promise<void> {
+  const cri = await connectCri({ runtimeEndpoint: place.path('state/cri.sock'), logger: silentLogger });
+  try {
+    const { items } = await cri.runtime.listPodSandbox({ filter: { state: { state: PodSandboxState.SANDBOX_READY } } });
+    assert.deepEqual(items.map(({ metadata }) => metadata!.name).sort(), [...names].sort());
+    const { containers } = await cri.runtime.listContainers({
+      filter: { state: { state: ContainerState.CONTAINER_RUNNING } },
+    });
+    const owners = containers.map(({ labels }) => labels['io.kubernetes.pod.name']!);
+    assert.deepEqual(owners.sort(), [...names].sort());
+  } finally {
+    cri.close();
+  }
+  const counts = [...processesOfPods()].map(([name, { length }]) => `${name} ${length}`);
+  assert.deepEqual(counts.sort(), names.map((name) => `${name} 1`).sort());
+}
+
+function assertSame(before: Map<string, string[]>, now: Map<string, string[]>): void {
+  for (const [name, processes] of before) assert.deepEqual(now.get(name), processes, `${name} is another process`);
+}
+
+/** Kills the node and returns what ran before; a start that was under way may still end in either way. */
+async function kill(daemon: StartedProgram): Promise<Map<string, string[]>> {
+  const running = processesOfPods();
+  daemon.child.kill('SIGKILL');
+  await daemon.ended().catch(() => undefined);
+  return running;
+}
+
+async function allReady(): Promise<Pod[]> {
+  await place.until(async () => (await place.pods()).filter(isReady).length === POD_COUNT);
+  return place.pods();
+}
+
+async function deleteAll(): Promise<void> {
+  const manifests = names.map((name) => podManifest(name, marked(name))).join('---\n');
+  await place.ok('delete', '-f', place.file('all.yaml', manifests));
+}
+
+test('twenty pods are there exactly once after ten kills while they start, run and stop', async () => {
+  const manifests = place.file('all.yaml', names.map((name) => podManifest(name, marked(name))).join('---\n'));
+  let daemon = await place.startDaemon();
+  // The moments of a start on an idle machine and on a busy one; between them lie sandbox, container and status.
+  for (const momentMs of [20, 150, 400, 800, 1400, 2200]) {
+    const apply = place.call('apply', manifests);
+    await sleep(momentMs);
+    const survivors = await kill(daemon);
+    await apply;
+    daemon = await place.startDaemon();
+    await place.ok('apply', manifests);
+    const pods = await allReady();
+    await assertOnce();
+    assertSame(survivors, processesOfPods());
+    const restarted = pods.filter(({ status }) => status!.containerStatuses![0]!.restartCount > 0);
+    assert.deepEqual(
+      restarted.map(({ metadata }) => metadata.name).filter((name) => survivors.has(name)),
+      [],
+    );
+    if (momentMs < 2200) await deleteAll(); // each start begins from nothing
+  }
+  for (const _time of ['idle', 'idle again']) {
+    const survivors = await kill(daemon);
+    assert.equal(survivors.size, POD_COUNT);
+    daemon = await place.startDaemon();
+    await allReady();
+    await assertOnce();
+    assertSame(survivors, processesOfPods());
+  }
+  for (const momentMs of [100, 600]) {
+    const deleting = place.call('delete', '-f', manifests);
+    await sleep(momentMs);
+    await kill(daemon);
+    await deleting;
+    daemon = await place.startDaemon();
+    // What was asked before the kill was kept; what was not is asked again.
+    await place.call('delete', '-f', manifests);
+    await place.until(async () => (await place.pods()).length === 0);
+    assert.equal(processesOfPods().size, 0);
+    if (momentMs !== 600) {
+      await place.ok('apply', manifests);
+      await allReady();
+    }
+  }
+  const client = place.start(
+    'run',
+    '--once',
+    place.file('last.yaml', podManifest('last', 'true', '  restartPolicy: Never\n')),
+  );
+  assert.equal((await client.ended()).code, 0);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended();
+  // A node that a command starts and ends takes what an empty node keeps on the machine with it.
+  await place.ok('images');
+  assert.deepEqual(place.leftovers(), []);
+});
