@@ -20,6 +20,7 @@ import {
   removeCgroup,
   setCgroupLimits,
   treeOf,
+  waitFor,
 } from '../../packages/base/src/index.ts';
 
 describe('cgroups of this host', () => {
@@ -88,11 +89,16 @@ describe('cgroups of this host', () => {
         memorySwapLimitBytes: megabytes(size),
         pidsLimit: 50,
       });
-    const child = await enter(path, ['sleep', '1000']);
-    const stats = await readCgroupStats(cgroups, path);
+    const child = await enter(path, ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=8M']);
+    const stats = await waitFor(
+      async () => {
+        const now = await readCgroupStats(cgroups, path);
+        return (now.memory?.usageBytes ?? 0) > megabytes(4) ? now : undefined;
+      },
+      { intervalMs: 10, signal: AbortSignal.timeout(10_000) },
+    );
     assert.equal(stats.memory?.limitBytes, megabytes(32));
     assert.deepEqual(stats.pids, { current: 1, limit: 50 });
-    assert.ok(stats.memory.usageBytes > 0);
     assert.ok(stats.cpu !== undefined && stats.cpu.usageNanoseconds > 0);
     const cpu = treeOf(cgroups, 'cpu')!;
     const file = cpu.version === 1 ? 'cpu.shares' : 'cpu.weight';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,6 +69,7 @@ export async function taskHarness(program: (scratch: Scratch) => Promise<OciProg
       const logPath = join(scratch.directory, `${id}.log`);
       return { id, bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath, handler: '', ...changes };
     },
+    mark: `98${randomInt(1e6, 1e7)}`,
     processesWith,
     remove: scratch.remove,
   };

@@ -19,6 +19,9 @@ const killedExitCode = 137;
 /** How long a program may take to start the process before it is killed all the same. */
 const startTimeoutMs = 10_000;
 
+/** How long the runtime's program may take to notice that its process has ended. */
+const endsByItselfMs = 200;
+
 /** One run of the OCI runtime's `exec`, and through its pid file the process that it started in the task. */
 export class ExecProcess {
   readonly what: string;
@@ -66,16 +69,22 @@ export class ExecProcess {
   }
 
   /**
-   * Kills the runtime's program and all that the exec started, in the task or beside it. The program first gets the time to
-   * say which process it started: killed in the middle, it leaves one that nobody knows.
+   * Kills all that the exec started, and then the runtime's program if it does not end by itself. The program first gets
+   * the time to say which process it started: killed in the middle, it leaves one that nobody knows.
    */
   async kill(): Promise<void> {
     using started = withTimeout(undefined, startTimeoutMs, this.what);
     await raceAbort(this.running(), started).catch(() => undefined);
     const pid = await this.pid();
-    // crun's process is in the session of a process between that has ended.
-    const session = pid === undefined ? undefined : (await readProcess(pid))?.session;
-    await killProcessTrees([pid, session, this.child.pid].filter((root) => root !== undefined));
+    if (pid !== undefined) {
+      // crun's process is in the session of a process between that has ended.
+      const session = (await readProcess(pid))?.session ?? pid;
+      await killProcessTrees([pid, session]);
+      // Its parent reaps it: a zombie that is left to the machine's init holds up the end of the task's PID namespace.
+      await Promise.race([this.exited.catch(() => undefined), sleep(endsByItselfMs)]);
+    }
+    const { pid: program, exitCode, signalCode } = this.child;
+    if (program !== undefined && exitCode === null && signalCode === null) await killProcessTrees([program]);
   }
 
   async removeFiles(): Promise<void> {

@@ -51,7 +51,7 @@ function collect(stream: Readable, exited: Promise<number>): Promise<Buffer> {
     });
     let drain: NodeJS.Timeout | undefined;
     const stop = () => {
-      drain = setTimeout(() => stream.destroy(), drainMs);
+      if (!stream.closed) drain = setTimeout(() => stream.destroy(), drainMs);
     };
     exited.then(stop, stop);
     stream.once('close', () => {

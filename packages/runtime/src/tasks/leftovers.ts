@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { killProcessTrees, readProcess } from './processes.ts';
+import { killProcessTrees, listProcesses, readProcess, readProcFile } from './processes.ts';
 import type { TaskFiles } from './task-files.ts';
 import { isInTask } from './task-state.ts';
 
@@ -12,10 +12,18 @@ export async function removeInterruptedWork(files: TaskFiles): Promise<void> {
   for (const directory of [files.records, files.exits])
     for (const name of await readdir(directory))
       if (name.endsWith('.tmp')) await rm(join(directory, name), { force: true });
+  await killProcessTrees(await runningExecs(files));
   for (const name of await readdir(files.execs)) {
     await endExec(files, name);
     await rm(join(files.execs, name), { force: true });
   }
+}
+
+/** OCI runtimes that run a command: they name a pid file of ours, which need not be there yet. */
+async function runningExecs(files: TaskFiles): Promise<number[]> {
+  const pids = await listProcesses();
+  const commands = await Promise.all(pids.map((pid) => readProcFile(pid, 'cmdline')));
+  return pids.filter((_, index) => commands[index]?.split('\0').some((word) => word.startsWith(`${files.execs}/`)));
 }
 
 /** Kills the process of an exec's pid file, if it still is one of the task's. */

@@ -55,24 +55,44 @@ export function signalNumber(signal: string): number {
   return number;
 }
 
+/** A process may fork while we look, so we look again, at most so often. */
+const maxRounds = 50;
+
 /**
  * Kills the processes `roots`, their descendants, and whatever else is in sessions that they lead (children that were
- * orphaned meanwhile), again until none is left, at most 50 times: a process may fork while we look.
+ * orphaned meanwhile), and waits until they are gone. They are all stopped first: the children of one that is dead would
+ * be nobody's.
  */
 export async function killProcessTrees(roots: number[]): Promise<void> {
-  for (let round = 0; round < 50; round++) {
-    const victims = treesOf(roots, await readAllProcesses());
-    if (victims.length === 0) return;
-    for (const pid of victims) signalProcess(pid, constants.signals.SIGKILL);
-    await sleep(Math.min(1 + round, 20));
+  const victims = new Set<number>();
+  for (let round = 0; round < maxRounds && roots.length > 0; round++) {
+    const found = treesOf([...roots, ...victims], await readAllProcesses()).filter((pid) => !victims.has(pid));
+    if (found.length === 0) break;
+    for (const pid of found) {
+      signalProcess(pid, constants.signals.SIGSTOP);
+      victims.add(pid);
+    }
   }
+  for (const pid of victims) signalProcess(pid, constants.signals.SIGKILL);
+  for (let round = 0; round < maxRounds && (await anyRunning(victims)); round++) await sleep(Math.min(1 + round, 20));
+}
+
+/** Whether a process is there and has not ended: one that nobody has reaped yet does not run. */
+export async function isRunning(pid: number): Promise<boolean> {
+  const process = await readProcess(pid);
+  return process !== undefined && hasNotEnded(process);
+}
+
+const hasNotEnded = ({ state }: ProcessStat) => state !== 'Z' && state !== 'X';
+
+async function anyRunning(pids: Iterable<number>): Promise<boolean> {
+  for (const pid of pids) if (await isRunning(pid)) return true;
+  return false;
 }
 
 async function readAllProcesses(): Promise<ProcessStat[]> {
   const all = await Promise.all((await listProcesses()).map(readProcess));
-  return all.filter(
-    (process) => process !== undefined && process.state !== 'Z' && process.state !== 'X',
-  ) as ProcessStat[];
+  return all.filter((process) => process !== undefined && hasNotEnded(process)) as ProcessStat[];
 }
 
 function treesOf(roots: number[], all: ProcessStat[]): number[] {

@@ -1,9 +1,9 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { type CgroupHierarchy, isErrno, killCgroup, removeCgroup, sleep } from '@podwright/base';
+import { type CgroupHierarchy, errorCode, isErrno, killCgroup, removeCgroup, sleep } from '@podwright/base';
 import { forgetTask } from './oci-program.ts';
-import { killProcessTrees, listProcesses, readProcess, signalProcess } from './processes.ts';
+import { isRunning, killProcessTrees, listProcesses, signalProcess } from './processes.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 import type { TaskExit } from './task-runtime.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
@@ -12,6 +12,8 @@ export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarch
 
 /** How long a monitor may take to notice that its task has ended. */
 const monitorEndMs = 2_000;
+const cgroupAttempts = 10;
+const searchRounds = 10;
 
 /**
  * Ends and removes everything of a task, whatever state a crash left it in. The record goes last: until then the
@@ -24,7 +26,7 @@ export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, rec
   await endMonitor(record);
   const exit = known ?? (await readExit({ files, cgroups }, record)) ?? removedExit();
   await forgetTask(files.runtime(record.program), record);
-  await removeCgroup(cgroups, record.cgroupsPath);
+  await endCgroup(cgroups, record.cgroupsPath);
   for (const name of Object.values(bundleFiles)) await rm(join(record.bundle, name), { force: true });
   await removeIfEmpty(record.bundle);
   await files.remove(record.id);
@@ -36,18 +38,37 @@ function removedExit(): TaskExit {
   return { exitCode: 137, exitedAtMs: Date.now(), oomKilled: false, message: 'the container was killed and removed' };
 }
 
-/** A monitor that still waits for the runtime's `create`, with that: killed by tree, as they are in no cgroup of the task. */
+/**
+ * A monitor that still waits for the runtime's `create`, with that: killed by tree, as they are in no cgroup of the task,
+ * and searched again, as they fork and leave their parents. One that a dead runtime was just about to start comes to
+ * nothing: it finds no configuration any more.
+ */
 async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
-  const monitor = await findMonitor(record);
-  const monitors = monitor !== undefined ? [monitor] : await searchMonitors(record);
-  await killProcessTrees(monitors);
+  await rm(join(record.bundle, bundleFiles.config), { force: true });
+  for (let round = 0; round < searchRounds; round++) {
+    const found = await searchMonitors(record);
+    if (found.length === 0) return;
+    await killProcessTrees(found);
+  }
 }
 
 /** Monitors of this task by their command line: a crash may come before conmon has written its pid file. */
 async function searchMonitors(record: TaskRecord): Promise<number[]> {
   const pids = await listProcesses();
-  const mine = await Promise.all(pids.map((pid) => isMonitor(pid, record)));
+  const mine = await Promise.all(pids.map(async (pid) => (await isMonitor(pid, record)) && (await isRunning(pid))));
   return pids.filter((_, index) => mine[index]);
+}
+
+/** Ends and removes the cgroup; again if something came into it meanwhile. */
+async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    await killCgroup(cgroups, path);
+    try {
+      return await removeCgroup(cgroups, path, 500);
+    } catch (error) {
+      if (errorCode(error) !== 'failed_precondition' || attempt === cgroupAttempts) throw error;
+    }
+  }
 }
 
 /** A monitor whose task has ended writes the exit file and ends by itself; one that hangs is killed. */
@@ -56,8 +77,7 @@ async function endMonitor(record: TaskRecord): Promise<void> {
   if (pid === undefined) return;
   const deadline = Date.now() + monitorEndMs;
   for (let delayMs = 1; Date.now() < deadline; delayMs = Math.min(delayMs * 2, 20)) {
-    const state = (await readProcess(pid))?.state;
-    if (state === undefined || state === 'Z') return;
+    if (!(await isRunning(pid))) return;
     await sleep(delayMs);
   }
   signalProcess(pid, constants.signals.SIGKILL);

@@ -13,6 +13,8 @@ export type TaskRuntimeHarness = {
   open(): Promise<TaskRuntime>;
   /** A task that runs `args` in a root file system with BusyBox. */
   config(id: string, args: string[], changes?: Partial<Omit<TaskConfig, 'id' | 'spec'>> & SpecChanges): TaskConfig;
+  /** A number that no other suite has, for `sleep`: its processes are known by it. */
+  mark: string;
   /** Command lines of processes that have `mark` in theirs. */
   processesWith(mark: string): string[];
   remove(): Promise<void>;
@@ -123,12 +125,15 @@ function lifeTests(context: () => SuiteContext): void {
   test('an aborted create leaves nothing', async () => {
     const { tasks, harness } = context();
     const abort = new AbortController();
-    const created = tasks.create(harness.config('aborted', ['sleep', '987001']), abort.signal);
+    const created = tasks.create(harness.config('aborted', ['sleep', harness.mark]), abort.signal);
     setTimeout(() => abort.abort(new Error('enough')), 8);
     await created.catch(() => undefined);
     await tasks.delete('aborted');
     assert.ok(!(await tasks.list()).includes('aborted'));
-    await waitFor(() => harness.processesWith('987001').length === 0 || undefined, { intervalMs: 10, signal: bound() });
+    await waitFor(() => harness.processesWith(harness.mark).length === 0 || undefined, {
+      intervalMs: 10,
+      signal: bound(),
+    });
   });
 
   test('ids that name files elsewhere are refused', async () => {
@@ -147,9 +152,9 @@ function lifeTests(context: () => SuiteContext): void {
 
   test('deleting ends what runs, and is no error for what is gone', async () => {
     const { tasks, harness, start } = context();
-    await start('deleted', ['sh', '-c', 'sleep 987002 & sleep 987002']);
+    await start('deleted', ['sh', '-c', `sleep ${harness.mark} & sleep ${harness.mark}`]);
     await tasks.delete('deleted');
-    assert.deepEqual(harness.processesWith('987002'), []);
+    assert.deepEqual(harness.processesWith(harness.mark), []);
     await tasks.delete('deleted');
     await tasks.delete('never-there');
   });
@@ -269,9 +274,9 @@ function execTests(context: () => SuiteContext): void {
   test('a command that takes too long is killed with all that it started', async () => {
     const { tasks, harness, start } = context();
     await start('slow', forever);
-    const command = ['sh', '-c', 'sleep 987003 & (sleep 987003 &) ; sleep 987003'];
+    const command = ['sh', '-c', `sleep ${harness.mark} & (sleep ${harness.mark} &) ; sleep ${harness.mark}`];
     await assert.rejects(tasks.execSync('slow', command, 300), failsAs('deadline_exceeded'));
-    assert.deepEqual(harness.processesWith('987003'), []);
+    assert.deepEqual(harness.processesWith(harness.mark), []);
     assert.equal((await tasks.state('slow')).status, 'running');
     await tasks.delete('slow');
   });
@@ -343,11 +348,16 @@ function streamTests(context: () => SuiteContext): void {
       const id = `gone-${terminal}`;
       await start(id, forever);
       const abort = new AbortController();
-      const { exit, stdout } = await session(id, ['sh', '-c', 'sleep 987006 & sleep 987006'], terminal, abort.signal);
+      const { exit, stdout } = await session(
+        id,
+        ['sh', '-c', `sleep ${harness.mark} & sleep ${harness.mark}`],
+        terminal,
+        abort.signal,
+      );
       stdout.resume();
       abort.abort(new Error('the client went away'));
       await exit;
-      await waitFor(() => harness.processesWith('987006').length === 0 || undefined, {
+      await waitFor(() => harness.processesWith(harness.mark).length === 0 || undefined, {
         intervalMs: 10,
         signal: bound(),
       });

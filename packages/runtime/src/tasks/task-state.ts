@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CgroupHierarchy, isErrno, killCgroup, readOomKills, sleep, writeFileAtomic } from '@podwright/base';
 import { runOciCommand, waitsForStart } from './oci-program.ts';
-import { readProcess, readProcFile } from './processes.ts';
+import { isRunning, readProcFile } from './processes.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 import type { TaskExit, TaskState } from './task-runtime.ts';
 
@@ -60,8 +60,7 @@ export async function readTaskPid(record: TaskRecord): Promise<number | undefine
 export async function findTaskProcess(record: TaskRecord): Promise<number | undefined> {
   const pid = await readTaskPid(record);
   if (pid === undefined) return undefined;
-  const state = (await readProcess(pid))?.state;
-  if (state === undefined || state === 'Z' || state === 'X') return undefined;
+  if (!(await isRunning(pid))) return undefined;
   return (await isInTask(pid, record)) ? pid : undefined;
 }
 
