@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { raceAbort, sleep, withTimeout, wrapError } from '@podwright/base';
+import type { OciSpec } from '../oci/spec.ts';
 import { globalArguments, type OciRuntime } from './oci-program.ts';
 import { killProcessTrees, readProcess } from './processes.ts';
 
@@ -11,6 +14,8 @@ export type ExecRequest = {
   pidFile: string;
   id: string;
   command: string[];
+  /** The task's `config.json`. */
+  config: string;
 };
 
 /** Exit code of a process that was killed by SIGKILL, as shells have it. */
@@ -29,20 +34,22 @@ export class ExecProcess {
   /** Exit code of the runtime's program, which is that of the process once that runs. Never rejects after the start. */
   readonly exited: Promise<number>;
   readonly #pidFile: string;
+  readonly #processFile: string;
 
   constructor(
-    { runtime, pidFile, id, command }: ExecRequest,
+    { runtime, pidFile, id, command, config }: ExecRequest,
     options: { terminal: boolean; stdio: ('pipe' | 'ignore' | number)[] },
   ) {
     this.what = `run ${JSON.stringify(command[0])} in task ${id}`;
     this.#pidFile = pidFile;
-    const args = [...globalArguments(runtime), 'exec', '--pid-file', pidFile];
+    this.#processFile = processFile({ config, pidFile });
+    writeProcess(this.#processFile, { config, command, terminal: options.terminal });
+    const args = [...globalArguments(runtime), 'exec', '--pid-file', pidFile, '--process', this.#processFile];
     // With a terminal the runtime resizes the one in the task as its own controlling terminal is.
     const [program, ...before] = options.terminal ? ['setsid', '--ctty', runtime.path] : [runtime.path];
-    const terminal = options.terminal ? ['--tty'] : [];
     // A session of its own, either way: by it the exec's processes are known when their parents are dead.
     const detached = !options.terminal;
-    this.child = spawn(program!, [...before, ...args, ...terminal, id, ...command], { stdio: options.stdio, detached });
+    this.child = spawn(program!, [...before, ...args, id], { stdio: options.stdio, detached });
     this.exited = new Promise((resolve, reject) => {
       this.child.once('error', (error) => reject(wrapError(this.what, error, 'internal')));
       this.child.once('exit', (code) => resolve(code ?? killedExitCode));
@@ -89,5 +96,19 @@ export class ExecProcess {
 
   async removeFiles(): Promise<void> {
     await rm(this.#pidFile, { force: true });
+    await rm(this.#processFile, { force: true });
   }
+}
+
+/** Beside the task's configuration, so that it goes with the task at the latest. */
+const processFile = ({ config, pidFile }: { config: string; pidFile: string }) =>
+  `${dirname(config)}/${basename(pidFile)}.json`;
+
+/**
+ * Writes the process of an exec: that of the task with another command. crun would otherwise run it as root and without
+ * the task's groups, runc would not.
+ */
+function writeProcess(path: string, exec: { config: string; command: string[]; terminal: boolean }): void {
+  const { process } = JSON.parse(readFileSync(exec.config, 'utf8')) as OciSpec;
+  writeFileSync(path, JSON.stringify({ ...process, args: exec.command, terminal: exec.terminal }), { mode: 0o600 });
 }

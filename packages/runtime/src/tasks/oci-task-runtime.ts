@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   type CgroupHierarchy,
   cgroupPids,
@@ -22,7 +23,7 @@ import { type OciProgram, startTask } from './oci-program.ts';
 import { signalNumber, signalProcess } from './processes.ts';
 import { checkTaskConfig, createTask } from './task-create.ts';
 import { deleteTask } from './task-delete.ts';
-import { TaskFiles, type TaskRecord } from './task-files.ts';
+import { bundleFiles, TaskFiles, type TaskRecord } from './task-files.ts';
 import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from './task-runtime.ts';
 import { findMonitor, findTaskProcess, readTaskState } from './task-state.ts';
 import { updateTask } from './task-update.ts';
@@ -196,8 +197,9 @@ export class OciTaskRuntime implements TaskRuntime {
   }
 
   #execRequest(record: TaskRecord, command: string[]): ExecRequest {
-    const { id, program } = record;
-    return { runtime: this.#files.runtime(program), pidFile: this.#files.newExec(id), id, command };
+    const { id, program, bundle } = record;
+    const config = join(bundle, bundleFiles.config);
+    return { runtime: this.#files.runtime(program), pidFile: this.#files.newExec(id), id, command, config };
   }
 
   #program(handler: string): OciProgram {
