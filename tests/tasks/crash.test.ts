@@ -9,10 +9,20 @@ import { cgroupExists, discoverCgroups, listChildCgroups, sleep, waitFor } from 
 import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
 import type { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
 import type { TaskExit } from '../../packages/runtime/src/tasks/task-runtime.ts';
-import { makeScratch, openTasks, processesWith, runc, type Scratch, testSpec, workingCrun } from './fixture.ts';
+import {
+  makeScratch,
+  newMark,
+  openTasks,
+  processesWith,
+  runc,
+  type Scratch,
+  testSpec,
+  workingCrun,
+} from './fixture.ts';
 
 const plainRunc = async () => runc;
-const bound = () => AbortSignal.timeout(10_000);
+const bound = () => AbortSignal.timeout(60_000);
+const mark = newMark();
 
 describe('tasks when processes die', () => {
   let scratch: Scratch;
@@ -30,7 +40,7 @@ describe('tasks when processes die', () => {
         try {
           for (const id of started) {
             assert.equal((await tasks.state(id)).status, 'running', `${id} after ${delayMs} ms`);
-            assert.equal(String((await tasks.execSync(id, ['echo', 'alive'], 10_000)).stdout), 'alive\n');
+            assert.equal(String((await tasks.execSync(id, ['echo', 'alive'], 60_000)).stdout), 'alive\n');
           }
           const found = await tasks.list();
           for (const id of started) assert.ok(found.includes(id));
@@ -49,14 +59,14 @@ describe('tasks when processes die', () => {
     const spec = testSpec(scratch, 'busy', ['sleep', '1000']);
     const bundle = join(scratch.directory, 'bundles', 'busy');
     const options = { terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
-    await tasks.create({ ...options, id: 'busy', bundle, spec }, AbortSignal.timeout(10_000));
+    await tasks.create({ ...options, id: 'busy', bundle, spec }, bound());
     await tasks.start('busy');
-    const cut = tasks.execSync('busy', ['sh', '-c', 'sleep 987012 & sleep 987012'], 60_000);
-    await waitFor(() => processesWith('987012').length >= 2 || undefined, { intervalMs: 10, signal: bound() });
+    const cut = tasks.execSync('busy', ['sh', '-c', `sleep ${mark} & sleep ${mark}`], 60_000);
+    await waitFor(() => processesWith(mark).length >= 2 || undefined, { intervalMs: 10, signal: bound() });
     const later = await openTasks(scratch, runc); // as after a kill: nobody of the later life knows of the command
     try {
       await Promise.allSettled([cut]);
-      assert.deepEqual(processesWith('987012'), []);
+      assert.deepEqual(processesWith(mark), []);
       assert.equal((await later.state('busy')).status, 'running');
       await later.delete('busy');
       await assertNothingLeft(scratch, later);
@@ -69,16 +79,16 @@ describe('tasks when processes die', () => {
     const tasks = await openTasks(scratch, runc);
     try {
       const bundle = join(scratch.directory, 'bundles', 'lost');
-      const spec = testSpec(scratch, 'lost', ['sh', '-c', 'sleep 987011 & sleep 987011']);
+      const spec = testSpec(scratch, 'lost', ['sh', '-c', `sleep ${mark} & sleep ${mark}`]);
       const options = { terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
-      await tasks.create({ ...options, id: 'lost', bundle, spec }, AbortSignal.timeout(10_000));
+      await tasks.create({ ...options, id: 'lost', bundle, spec }, bound());
       await tasks.start('lost');
       const exit = new Promise<TaskExit>((resolve) => void tasks.onExit('lost', resolve));
       process.kill(Number(readFileSync(join(bundle, 'conmon.pid'), 'utf8')), 'SIGKILL');
       const { exitCode, message, oomKilled } = await exit;
       assert.deepEqual({ exitCode, oomKilled }, { exitCode: 137, oomKilled: false });
       assert.match(message ?? '', /monitor/);
-      assert.deepEqual(processesWith('987011'), []);
+      assert.deepEqual(processesWith(mark), []);
       assert.deepEqual(await tasks.state('lost'), { status: 'exited', exit: await exit });
       await tasks.delete('lost');
       await assertNothingLeft(scratch, tasks);

@@ -69,7 +69,7 @@ export async function taskHarness(program: (scratch: Scratch) => Promise<OciProg
       const logPath = join(scratch.directory, `${id}.log`);
       return { id, bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath, handler: '', ...changes };
     },
-    mark: `98${randomInt(1e6, 1e7)}`,
+    mark: newMark(),
     processesWith,
     remove: scratch.remove,
   };
@@ -99,6 +99,11 @@ export function testSpec(scratch: Scratch, id: string, args: string[]): OciSpec 
       resources: {},
     },
   };
+}
+
+/** A number for `sleep` that no other test on the machine has: its processes are known by it. */
+export function newMark(): string {
+  return `98${randomInt(1e6, 1e7)}`;
 }
 
 /** Processes whose command line contains `text`, for leak checks. */

@@ -5,10 +5,11 @@ import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { Limiter, sleep, waitFor } from '../../packages/base/src/index.ts';
 import type { ExecSession, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
-import { makeScratch, openTasks, processesWith, runc, testSpec } from './fixture.ts';
+import { makeScratch, newMark, openTasks, processesWith, runc, testSpec } from './fixture.ts';
 
 const openDescriptors = () => readdirSync('/proc/self/fd').length;
-const bound = () => AbortSignal.timeout(20_000);
+const bound = () => AbortSignal.timeout(60_000);
+const mark = newMark();
 
 test('200 streams opened, cut and closed in any order leave no process and no descriptor', async () => {
   const scratch = makeScratch();
@@ -32,7 +33,7 @@ test('200 streams opened, cut and closed in any order leave no process and no de
     const before = openDescriptors();
     const limiter = new Limiter(8);
     await Promise.all(Array.from({ length: 200 }, (_, index) => limiter.run(() => useStream(tasks, index))));
-    await waitFor(() => (openDescriptors() <= before && processesWith('987021').length === 0) || undefined, {
+    await waitFor(() => (openDescriptors() <= before && processesWith(mark).length === 0) || undefined, {
       intervalMs: 20,
       signal: bound(),
     });
@@ -56,7 +57,7 @@ async function useStream(tasks: TaskRuntime, index: number): Promise<void> {
     await sleep(index % 20);
     return client.abort(new Error('detached'));
   }
-  const command = ['sh', '-c', index % 3 === 1 ? 'cat; sleep 987021' : 'echo done; exit 1'];
+  const command = ['sh', '-c', index % 3 === 1 ? `cat; sleep ${mark}` : 'echo done; exit 1'];
   const session = await tasks.exec('busy', { command, terminal, signal: client.signal });
   if (index % 3 === 2) return await readToEnd(session);
   session.stdin.write('x\n');

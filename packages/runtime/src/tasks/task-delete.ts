@@ -1,10 +1,18 @@
-import { rm, rmdir } from 'node:fs/promises';
+import { readdir, rm, rmdir } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { type CgroupHierarchy, errorCode, isErrno, killCgroup, removeCgroup, sleep } from '@podwright/base';
+import {
+  type CgroupHierarchy,
+  errorCode,
+  isErrno,
+  killCgroup,
+  PodwrightError,
+  removeCgroup,
+  sleep,
+} from '@podwright/base';
 import { forgetTask } from './oci-program.ts';
 import { isRunning, killProcessTrees, listProcesses, signalProcess } from './processes.ts';
-import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
+import { bundleFiles, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
 import type { TaskExit } from './task-runtime.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
 
@@ -27,8 +35,7 @@ export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, rec
   const exit = known ?? (await readExit({ files, cgroups }, record)) ?? removedExit();
   await forgetTask(files.runtime(record.program), record);
   await endCgroup(cgroups, record.cgroupsPath);
-  for (const name of Object.values(bundleFiles)) await rm(join(record.bundle, name), { force: true });
-  await removeIfEmpty(record.bundle);
+  await removeBundle(record);
   await files.remove(record.id);
   return exit;
 }
@@ -83,11 +90,28 @@ async function endMonitor(record: TaskRecord): Promise<void> {
   signalProcess(pid, constants.signals.SIGKILL);
 }
 
-async function removeIfEmpty(directory: string): Promise<void> {
-  try {
-    await rmdir(directory);
-  } catch (error) {
-    // The caller's own files, such as the mounted root file system, are the caller's to remove.
-    if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ENOTEMPTY')) throw error;
+/**
+ * Removes our files of the bundle, and the bundle if nothing else is in it: the caller's own, such as the mounted root
+ * file system, are the caller's to remove. A monitor that comes late may write some anew.
+ */
+async function removeBundle(record: TaskRecord): Promise<void> {
+  for (let round = 0; round < searchRounds; round++) {
+    const names = await readdir(record.bundle).catch(ignoreMissing);
+    const ours = names.filter(isBundleFile);
+    for (const name of ours) await rm(join(record.bundle, name), { force: true });
+    if (ours.length < names.length) return;
+    try {
+      return await rmdir(record.bundle);
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return;
+      if (!isErrno(error, 'ENOTEMPTY')) throw error;
+    }
+    await killUnfinishedCreate(record);
   }
+  throw new PodwrightError('failed_precondition', `remove bundle ${record.bundle}: files keep appearing in it`);
+}
+
+function ignoreMissing(error: unknown): string[] {
+  if (isErrno(error, 'ENOENT')) return [];
+  throw error;
 }

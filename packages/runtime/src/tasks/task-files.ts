@@ -105,3 +105,9 @@ export const bundleFiles = {
   oom: 'oom',
   resources: 'resources.json',
 } as const;
+
+/** Whether a file of a bundle is one of ours, or one that somebody was writing: we and conmon at NAME.XYZ, runc at .NAME. */
+export function isBundleFile(name: string): boolean {
+  const known: string[] = Object.values(bundleFiles);
+  return known.some((own) => name === own || name === `.${own}` || name.startsWith(`${own}.`));
+}

@@ -23,7 +23,7 @@ export type TaskRuntimeHarness = {
 export type SpecChanges = { memoryLimitBytes?: number };
 
 const forever = ['sleep', '1000'];
-const bound = () => AbortSignal.timeout(15_000);
+const bound = () => AbortSignal.timeout(60_000);
 
 /** Every task runtime keeps the contract in `task-runtime.ts`. */
 export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntimeHarness>): void {
@@ -72,7 +72,7 @@ const exitOf = (tasks: TaskRuntime, id: string): Promise<TaskExit> =>
     const timer = setTimeout(() => {
       watch[Symbol.dispose]();
       reject(new Error(`task ${id} has not ended`));
-    }, 15_000);
+    }, 60_000);
   });
 
 const failsAs = (code: string) => (error: unknown) => errorCode(error) === code;
