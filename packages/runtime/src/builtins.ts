@@ -61,7 +61,10 @@ export async function openBuiltins(options: RuntimeOptions, records: RuntimeReco
   const init = new SharedPidInit({ tasks, logger, state, program, cgroupsPath: cgroupOf });
   const handlers = handlersOf(host);
   const pinned = new PinnedController({ system, logger, state, init });
-  const controllers = new SandboxControllers(new Map(['', ...Object.keys(handlers)].map((name) => [name, pinned])));
+  const controllers = new SandboxControllers({
+    controllers: [pinned],
+    handlers: new Map(['', ...Object.keys(handlers)].map((name) => [name, pinned.name])),
+  });
   const files = new ContainerFiles({ system, snapshotter, root, state });
   const facts = { version: VERSION, cgroupDriver: 'cgroupfs' as const };
   return {

@@ -90,7 +90,7 @@ export class CgroupStatistics implements Statistics {
   }
 
   #interfaces(record: SandboxRecord): InterfaceUse[] {
-    const netns = this.#dependencies.controllers.forHandler(record.config.runtimeHandler).netnsPath(record);
+    const netns = this.#dependencies.controllers.of(record).netnsPath(record);
     if (netns === undefined || record.state.phase !== 'ready') return [];
     const text = withNetworkNamespace(this.#dependencies, netns, () =>
       readFileSync('/proc/thread-self/net/dev', 'utf8'),

@@ -55,7 +55,7 @@ export class OciContainerSpecs implements ContainerSpecs {
   async build(record: ContainerRecord, sandbox: SandboxRecord, signal: AbortSignal): Promise<OciSpec> {
     const { files, controllers, cgroupsPath, host } = this.#dependencies;
     const { config, image, user } = record;
-    const controller = controllers.forHandler(sandbox.config.runtimeHandler);
+    const controller = controllers.of(sandbox);
     const podName = sandbox.config.hostname === '' ? hostname() : sandbox.config.hostname;
     const devices = await Promise.all(config.devices.map((device) => resolveDevices(device)));
     return buildSpec({

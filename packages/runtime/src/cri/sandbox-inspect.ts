@@ -13,7 +13,7 @@ export function sandboxInspect(
   return async ({ podSandboxId, verbose }) => {
     const record = sandboxes.require(podSandboxId);
     const pod = containers.list().filter(({ sandboxId }) => sandboxId === record.id);
-    const controller = controllers.forHandler(record.config.runtimeHandler);
+    const controller = controllers.of(record);
     const details = { controller: controller.name, netns: controller.netnsPath(record), record };
     return {
       status: criSandboxStatus(record),

@@ -63,7 +63,7 @@ export class StreamUrls implements StreamingUrls {
   async portForward({ podSandboxId, port: ports }: PortForwardRequest): Promise<string> {
     const { server, sandboxes, controllers, dial } = this.#dependencies;
     const record = sandboxes.require(podSandboxId);
-    const netns = controllers.forHandler(record.config.runtimeHandler).netnsPath(record) ?? HOST_NETNS;
+    const netns = controllers.of(record).netnsPath(record) ?? HOST_NETNS;
     return server.url({
       kind: 'portforward',
       dial: (port, signal) => dial(netns, port, signal),

@@ -11,7 +11,7 @@ export type SandboxEnvironment = {
 
 /**
  * Makes the isolated place that a pod's containers share; picked by runtime handler. The sandbox service calls
- * `create`, then (with the network being set up meanwhile) `start`, and later `stop` and `remove`.
+ * `create`, then (with the network being set up meanwhile, or before) `start`, and later `stop` and `remove`.
  *
  * Everything made is found again by the sandbox's id alone: `stop` and `remove` may be called any number of times, in a
  * later life of the process, and after any part of `create` and `start`. After `stop` nothing of it runs, is pinned
@@ -19,6 +19,8 @@ export type SandboxEnvironment = {
  */
 export interface SandboxController {
   readonly name: string;
+  /** `start` comes after the network is set up, as for a virtual machine, which looks at its network when it boots. */
+  readonly startsInNetwork?: boolean;
   /** Makes the namespaces. The answer names the network namespace to set up, none for the machine's network. */
   create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }>;
   /** Makes everything else that needs no address. */
@@ -30,7 +32,7 @@ export interface SandboxController {
   sharedPidNamespace(sandbox: SandboxRecord, signal: AbortSignal): Promise<string>;
   /** Whether what `create` and `start` made is still there; the words are for a person. From then on `onLost` tells. */
   status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }>;
-  /** Calls back when a sandbox's own process ends by itself. */
+  /** Calls back when a sandbox's own process ends by itself, also while it is only just started. */
   onLost(listener: (sandboxId: string, reason: string) => void): void;
   stop(sandboxId: string): Promise<void>;
   remove(sandboxId: string): Promise<void>;

@@ -1,15 +1,26 @@
 import { PodwrightError } from '@podwright/base';
 import type { SandboxController } from './sandbox-controller.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
 
-/** Which controller serves which runtime handler. The handler '' is the default and always there. */
+export type SandboxControllersOptions = {
+  /** Every controller there is, also those that no handler has: earlier sandboxes may be theirs. Names are unique. */
+  controllers: SandboxController[];
+  /** Name of the controller by runtime handler. The handler '' is the default and must be there. */
+  handlers: ReadonlyMap<string, string>;
+};
+
+/** Which controller makes the sandboxes of which runtime handler, and which one made a sandbox that is there. */
 export class SandboxControllers {
+  readonly #byName: ReadonlyMap<string, SandboxController>;
   readonly #byHandler: ReadonlyMap<string, SandboxController>;
 
-  constructor(byHandler: ReadonlyMap<string, SandboxController>) {
-    this.#byHandler = byHandler;
+  /** A handler with a controller that is not there is an `invalid_argument`. */
+  constructor({ controllers, handlers }: SandboxControllersOptions) {
+    this.#byName = new Map(controllers.map((controller) => [controller.name, controller]));
+    this.#byHandler = new Map([...handlers].map(([handler, name]) => [handler, this.#named(handler, name)]));
   }
 
-  /** An unknown handler is an `invalid_argument` that names those that there are. */
+  /** The controller for new sandboxes. An unknown handler is an `invalid_argument` that names those that there are. */
   forHandler(handler: string): SandboxController {
     const controller = this.#byHandler.get(handler);
     if (controller !== undefined) return controller;
@@ -20,12 +31,36 @@ export class SandboxControllers {
     );
   }
 
+  /**
+   * The controller that made a sandbox, whatever handlers are configured by now: it must be stopped and removed by the same.
+   * One that is not there any more is a `failed_precondition`.
+   */
+  of({ id, controller, config }: Pick<SandboxRecord, 'id' | 'controller' | 'config'>): SandboxController {
+    // records of earlier versions name none
+    if (controller === undefined) return this.#byHandler.get(config.runtimeHandler) ?? this.forHandler('');
+    const found = this.#byName.get(controller);
+    if (found !== undefined) return found;
+    throw new PodwrightError(
+      'failed_precondition',
+      `find the sandbox controller of ${id}: "${controller}" made it, and is not configured any more; configure it again`,
+    );
+  }
+
   handlers(): string[] {
     return [...this.#byHandler.keys()];
   }
 
   /** Every controller once. */
   all(): SandboxController[] {
-    return [...new Set(this.#byHandler.values())];
+    return [...this.#byName.values()];
+  }
+
+  #named(handler: string, name: string): SandboxController {
+    const controller = this.#byName.get(name);
+    if (controller !== undefined) return controller;
+    throw new PodwrightError(
+      'invalid_argument',
+      `use sandbox controller "${name}" for handler "${handler}": there are ${[...this.#byName.keys()].join(', ')}`,
+    );
   }
 }

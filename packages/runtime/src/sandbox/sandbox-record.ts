@@ -54,6 +54,8 @@ export type SandboxRecord = {
   /** Unique: pod name, namespace, UID and attempt. */
   name: string;
   config: SandboxConfig;
+  /** Name of the sandbox controller that makes and ends it; absent in records of earlier versions. */
+  controller?: string;
   state: SandboxState;
   createdAtMs: number;
   /** Addresses, the primary one first; none in the machine's network. */

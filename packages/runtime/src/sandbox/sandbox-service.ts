@@ -16,6 +16,7 @@ import type { RecordTable } from '../metadata/record-table.ts';
 import type { SharedWork } from '../metadata/shared-work.ts';
 import type { Network } from '../network/network.ts';
 import { networkRequest } from './network-request.ts';
+import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
 import { decidePickUp } from './sandbox-pick-up.ts';
 import { isVisible, type SandboxConfig, type SandboxRecord, type SandboxState, sandboxName } from './sandbox-record.ts';
@@ -44,9 +45,9 @@ export type SandboxServiceDependencies = {
 };
 
 /**
- * Pods' sandboxes. Each change is work that goes on when its caller has gone, and that a retry joins; changes of one
- * sandbox happen one after the other. A run either succeeds or leaves nothing; what cannot be undone keeps its record,
- * which a later stop, remove, retry or start of the runtime finishes.
+ * Pods' sandboxes. Each change is work that goes on when its caller's deadline passes, and that a retry joins; changes of
+ * one sandbox happen one after the other. A run either succeeds or leaves nothing, and is rolled back when its caller
+ * goes away; what cannot be undone keeps its record, which a later stop, remove, retry or start of the runtime finishes.
  */
 export class SandboxService {
   readonly #dependencies: SandboxServiceDependencies;
@@ -77,7 +78,7 @@ export class SandboxService {
   /** Runs the sandbox, joins the earlier call for it, or returns what that made. A different one of its name is `already_exists`. */
   run(config: SandboxConfig, signal: AbortSignal): Promise<SandboxRecord> {
     const name = sandboxName(config);
-    return this.#dependencies.work.run(`run sandbox ${name}`, signal, async () => {
+    return this.#dependencies.work.run(`run sandbox ${name}`, signal, async (abandoned) => {
       const existing = this.#dependencies.table.byName(name);
       const pickUp = decidePickUp(existing, config);
       if (pickUp.kind === 'return') return existing!;
@@ -88,7 +89,7 @@ export class SandboxService {
         );
       }
       if (pickUp.kind === 'clear') await this.#remove(existing!.id);
-      return this.#create(name, config);
+      return this.#create(name, config, abandoned);
     });
   }
 
@@ -110,51 +111,78 @@ export class SandboxService {
 
   /** Ends a sandbox that cannot go on: something of it has gone. */
   async lost(id: string, reason: string): Promise<void> {
-    if (this.#dependencies.table.get(id)?.state.phase !== 'ready') return;
-    this.#dependencies.logger.warn({ sandbox: id, reason }, 'sandbox is not ready any more');
-    await this.#changes.run(id, () => this.#stop(id));
-  }
-
-  async #create(name: string, config: SandboxConfig): Promise<SandboxRecord> {
-    const { table, controllers, clock, failpoint, events } = this.#dependencies;
-    controllers.forHandler(config.runtimeHandler);
-    const state: SandboxState = { phase: 'creating' };
-    const record = table.put({ id: newId(), name, config, state, createdAtMs: clock.now(), ips: [] });
-    return this.#changes.run(record.id, async () => {
-      await failpoint('sandbox-run/recorded');
-      const ips = await this.#acquire(record);
-      await failpoint('sandbox-run/acquired');
-      const ready = table.put({ ...record, state: { phase: 'ready' }, ips });
-      events.publish('created', ready);
-      events.publish('started', ready);
-      return ready;
+    await this.#changes.run(id, async () => {
+      if (this.#dependencies.table.get(id)?.state.phase !== 'ready') return;
+      this.#dependencies.logger.warn({ sandbox: id, reason }, 'sandbox is not ready any more');
+      await this.#stop(id);
     });
   }
 
-  /** Makes everything of a sandbox, or rolls back: then no record is left either, or it says that it is broken. */
-  async #acquire(record: SandboxRecord): Promise<string[]> {
-    const { table, controllers, failpoint, logger } = this.#dependencies;
-    const controller = controllers.forHandler(record.config.runtimeHandler);
+  async #create(name: string, config: SandboxConfig, abandoned: AbortSignal): Promise<SandboxRecord> {
+    const { table, controllers, clock, failpoint } = this.#dependencies;
+    const controller = controllers.forHandler(config.runtimeHandler).name;
+    const state: SandboxState = { phase: 'creating' };
+    const record = table.put({ id: newId(), name, config, controller, state, createdAtMs: clock.now(), ips: [] });
+    return this.#changes.run(record.id, async () => {
+      await failpoint('sandbox-run/recorded');
+      return await this.#acquire(record, abandoned);
+    });
+  }
+
+  /** Makes everything of a sandbox and says so in its record, or rolls back. */
+  async #acquire(record: SandboxRecord, abandoned: AbortSignal): Promise<SandboxRecord> {
+    const { controllers, failpoint } = this.#dependencies;
+    const controller = controllers.of(record);
     const undo = new Undo();
-    using signal = withTimeout(undefined, WORK_TIMEOUT_MS, `run sandbox ${record.name}`);
+    using signal = withTimeout(abandoned, WORK_TIMEOUT_MS, `run sandbox ${record.name}`);
     try {
       undo.add('remove the sandbox', () => controller.remove(record.id));
       const { netnsPath } = await controller.create(record, signal);
       await failpoint('sandbox-run/created');
       if (netnsPath !== undefined) undo.add('tear the network down', () => this.#tearDownNetwork(record));
-      const [ips] = await allSettled([this.#setUpNetwork(record, netnsPath, signal), controller.start(record, signal)]);
+      const ips = await this.#start(controller, { record, netnsPath, signal });
       await failpoint('sandbox-run/network-up');
       await controller.setAddresses(record, ips);
-      return ips;
+      await failpoint('sandbox-run/acquired');
+      signal.throwIfAborted();
+      return this.#announce(record, ips);
     } catch (error) {
-      const failures = await undo.run();
-      if (failures.length === 0) table.delete(record.id);
-      else {
-        logger.error({ sandbox: record.id, left: describeUndoFailures(failures) }, 'sandbox could not be rolled back');
-        table.put({ ...record, state: { phase: 'broken' } });
-      }
+      await this.#rollBack(record, undo);
       throw wrapError(`run sandbox ${record.name}`, error);
     }
+  }
+
+  #announce(record: SandboxRecord, ips: string[]): SandboxRecord {
+    const { table, events } = this.#dependencies;
+    const ready = table.put({ ...record, state: { phase: 'ready' }, ips });
+    events.publish('created', ready);
+    events.publish('started', ready);
+    return ready;
+  }
+
+  /** Afterwards no record is left either, or it says that the sandbox is broken; or neither could be written. */
+  async #rollBack(record: SandboxRecord, undo: Undo): Promise<void> {
+    const { table, logger } = this.#dependencies;
+    const failures = await undo.run();
+    try {
+      if (failures.length === 0) table.delete(record.id);
+      else table.put({ ...record, state: { phase: 'broken' } });
+    } catch (error) {
+      failures.push({ step: 'write the record', error });
+    }
+    if (failures.length > 0)
+      logger.error({ sandbox: record.id, left: describeUndoFailures(failures) }, 'sandbox could not be rolled back');
+  }
+
+  /** Sets the network up and starts the sandbox: at once, unless it must find its network. */
+  async #start(
+    controller: SandboxController,
+    { record, netnsPath, signal }: { record: SandboxRecord; netnsPath: string | undefined; signal: AbortSignal },
+  ): Promise<string[]> {
+    const network = this.#setUpNetwork(record, netnsPath, signal);
+    if (controller.startsInNetwork) await network;
+    const [ips] = await allSettled([network, controller.start(record, signal)]);
+    return ips;
   }
 
   async #setUpNetwork(record: SandboxRecord, netnsPath: string | undefined, signal: AbortSignal): Promise<string[]> {
@@ -165,7 +193,7 @@ export class SandboxService {
 
   async #tearDownNetwork(record: SandboxRecord): Promise<void> {
     const { controllers, network } = this.#dependencies;
-    const netnsPath = controllers.forHandler(record.config.runtimeHandler).netnsPath(record);
+    const netnsPath = controllers.of(record).netnsPath(record);
     if (netnsPath === undefined) return;
     using signal = withTimeout(undefined, WORK_TIMEOUT_MS, `tear down the network of sandbox ${record.id}`);
     await network.tearDown(networkRequest(record, netnsPath), signal);
@@ -175,7 +203,7 @@ export class SandboxService {
     const { table, controllers, containers, events, failpoint } = this.#dependencies;
     const record = table.get(id);
     if (record === undefined || record.state.phase === 'stopped' || record.state.phase === 'removing') return;
-    const controller = controllers.forHandler(record.config.runtimeHandler);
+    const controller = controllers.of(record);
     table.put({ ...record, state: { phase: 'stopping' } });
     await failpoint('sandbox-stop/recorded');
     await allSettled([containers.stopAll(id), this.#tearDownNetwork(record)]);
@@ -193,7 +221,7 @@ export class SandboxService {
       if (record === undefined) return;
       await failpoint('sandbox-remove/recorded');
       await containers.removeAll(id);
-      await controllers.forHandler(record.config.runtimeHandler).remove(id);
+      await controllers.of(record).remove(id);
       await failpoint('sandbox-remove/removed');
       table.delete(id);
       events.publish('deleted', record);
@@ -221,7 +249,7 @@ export class SandboxService {
       case 'stopping':
         return this.#changes.run(record.id, () => this.#stop(record.id));
       case 'ready': {
-        const status = await controllers.forHandler(record.config.runtimeHandler).status(record);
+        const status = await controllers.of(record).status(record);
         return status.alive ? undefined : this.lost(record.id, status.reason);
       }
       case 'stopped':
