@@ -153,6 +153,15 @@ test('a CNI plugin that fails shows its words, and leaves nothing', async (conte
   assert.deepEqual(place.leftovers(), []);
 });
 
+test('a CNI plugin that hangs does not keep Ctrl-C from ending everything', async (context) => {
+  const place = placeWithPlugin(context, 24, '[ "$CNI_COMMAND" = ADD ] || exit 0; exec sleep 1000');
+  await place.loadImage();
+  const file = place.file('a.yaml', podManifest('a', forever));
+  const { code } = await place.call('--config', place.path('config.toml'), 'run', '--timeout', '3s', file);
+  assert.equal(code, 1);
+  assert.deepEqual(place.leftovers(), []);
+});
+
 test('a broken CNI file beside a good one is passed over', async (context) => {
   const place = makePlace(context, 25);
   await place.loadImage();

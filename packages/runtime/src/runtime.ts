@@ -23,7 +23,10 @@ import type { SandboxRecord } from './sandbox/sandbox-record.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
 import { loadSystem } from './sys/system.ts';
 
-/** How long work may still go on when the runtime is closed; the next start undoes or finishes what is cut off. */
+/**
+ * How long work may still go on when the runtime is closed, and then how long it may be rolled back; the next start undoes
+ * or finishes what is cut off.
+ */
 const CLOSE_GRACE_MS = 5000;
 
 /** A runtime that serves. */
@@ -143,6 +146,7 @@ function handleOf(
 ): RuntimeHandle {
   const { server, streaming, records, parts, containers, work, unlock } = running;
   const close = async (removeHostState: boolean) => {
+    if (removeHostState) await settle(work);
     if (removeHostState && records.sandboxes.list().length > 0) {
       throw new PodwrightError(
         'failed_precondition',
@@ -150,8 +154,10 @@ function handleOf(
       );
     }
     await Promise.all([server.close(), streaming.close()]);
-    using grace = withTimeout(undefined, CLOSE_GRACE_MS, 'close the runtime');
-    await raceAbort(work.idle(), grace).catch(() => undefined);
+    if (!(await settle(work))) {
+      work.abandon();
+      await settle(work);
+    }
     containers.close();
     if (removeHostState) await parts.removeHostState();
     await parts.close();
@@ -163,6 +169,15 @@ function handleOf(
     endpoint: server.endpoint,
     close: ({ removeHostState = false } = {}) => (closing ??= close(removeHostState)),
   };
+}
+
+/** Whether all work has come to its end within the grace. */
+async function settle(work: SharedWork): Promise<boolean> {
+  using grace = withTimeout(undefined, CLOSE_GRACE_MS, 'close the runtime');
+  return await raceAbort(work.idle(), grace).then(
+    () => true,
+    () => false,
+  );
 }
 
 function openRecords(root: string): RuntimeRecords {
