@@ -98,7 +98,8 @@ describe('cgroups of this host', () => {
       { intervalMs: 10, signal: AbortSignal.timeout(10_000) },
     );
     assert.equal(stats.memory?.limitBytes, megabytes(32));
-    assert.deepEqual(stats.pids, { current: 1, limit: 50 });
+    assert.deepEqual(stats.threads, { current: 1, limit: 50 });
+    assert.equal(stats.processes, 1);
     assert.ok(stats.cpu !== undefined && stats.cpu.usageNanoseconds > 0);
     const cpu = treeOf(cgroups, 'cpu')!;
     const file = cpu.version === 1 ? 'cpu.shares' : 'cpu.weight';

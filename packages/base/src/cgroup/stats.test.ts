@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { CgroupHierarchy } from './hierarchy.ts';
+import type { CgroupMode } from './hierarchy.ts';
 import { readOomKills } from './oom.ts';
-import { readCgroupStats } from './stats.ts';
+import { recordedCgroup, recordedHosts, writeRecordedHost } from './recorded-trees.fixture.ts';
+import { type CgroupStats, readCgroupStats } from './stats.ts';
 
 let root: string;
 beforeEach(() => {
@@ -13,121 +14,137 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** Writes the files of cgroup `/pod/c` in the tree below `folder`. */
-function record(folder: string, files: Record<string, string>): void {
-  const directory = join(root, folder, 'pod/c');
-  mkdirSync(directory, { recursive: true });
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
-}
-
-const v1Tree = (name: string, controllers = [name]) => ({
-  version: 1 as const,
-  mountPoint: join(root, name),
-  controllers,
-});
-
-test('v2 statistics are read from one tree', async () => {
-  const trees = [{ version: 2 as const, mountPoint: root, controllers: ['cpu', 'memory', 'pids', 'io'] }];
-  record('.', {
-    'cpu.stat':
-      'usage_usec 5000\nuser_usec 3000\nsystem_usec 2000\nnr_periods 10\nnr_throttled 2\nthrottled_usec 70\nnr_bursts 0\n',
-    'memory.current': '10000\n',
-    'memory.max': 'max\n',
-    'memory.swap.current': '30\n',
-    'memory.swap.max': '0\n',
-    'memory.stat': 'anon 4000\nfile 5000\nfile_mapped 100\ninactive_file 2500\npgfault 70\npgmajfault 7\n',
-    'memory.events': 'low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 0\n',
-    'pids.current': '4\n',
-    'pids.max': '100\n',
-    'io.stat': '8:0 rbytes=100 wbytes=200 rios=1 wios=2 dbytes=9 dios=9\n8:16 rbytes=11 wbytes=22 rios=3 wios=4\n',
-    'cpu.pressure':
-      'some avg10=1.50 avg60=0.20 avg300=0.00 total=1234\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=5\n',
-  });
-  const hierarchy: CgroupHierarchy = { mode: 'v2', trees };
-  const { readAtMs, ...stats } = await readCgroupStats(hierarchy, '/pod/c');
-  assert.ok(Math.abs(readAtMs - Date.now()) < 5000);
-  assert.deepEqual(stats, {
+/** What the recorded container uses, on each kind of host. */
+const expected: Omit<CgroupStats, 'readAtMs'> = {
+  cpu: {
+    usageNanoseconds: 5_000_000,
+    userNanoseconds: 3_000_000,
+    systemNanoseconds: 2_000_000,
+    periods: 100,
+    throttledPeriods: 20,
+    throttledNanoseconds: 70_000,
+  },
+  memory: {
+    usageBytes: 12_288_000,
+    peakBytes: 20_480_000,
+    workingSetBytes: 10_240_000,
+    rssBytes: 4_096_000,
+    cacheBytes: 8_192_000,
+    mappedFileBytes: 135_168,
+    activeFileBytes: 1_024_000,
+    inactiveFileBytes: 2_048_000,
+    kernelBytes: 409_600,
+    swapBytes: 100_000,
+    limitBytes: 67_108_864,
+    swapLimitBytes: 33_554_432,
+    limitHits: 3,
+    oomKills: 1,
+    pageFaults: 7001,
+    majorPageFaults: 12,
+  },
+  threads: { current: 4, limit: undefined },
+  processes: 3,
+  io: [
+    { major: 8, minor: 0, readBytes: 100, writeBytes: 200, reads: 4, writes: 6 },
+    { major: 254, minor: 16, readBytes: 11, writeBytes: 22, reads: 0, writes: 0 },
+  ],
+  hugepages: {
+    '1GB': { usageBytes: 0, peakBytes: 0 },
+    '2MB': { usageBytes: 4_194_304, peakBytes: 8_388_608 },
+  },
+  pressure: {
     cpu: {
-      usageNanoseconds: 5_000_000,
-      userNanoseconds: 3_000_000,
-      systemNanoseconds: 2_000_000,
-      periods: 10,
-      throttledPeriods: 2,
-      throttledNanoseconds: 70_000,
+      some: { avg10: 1.5, avg60: 0.2, avg300: 0.01, totalMicroseconds: 1234 },
+      full: { avg10: 0, avg60: 0, avg300: 0, totalMicroseconds: 5 },
     },
     memory: {
-      usageBytes: 10_000,
-      workingSetBytes: 7_500,
-      rssBytes: 4_000,
-      cacheBytes: 5_000,
-      mappedFileBytes: 100,
-      swapBytes: 30,
-      limitBytes: undefined,
-      swapLimitBytes: undefined,
-      pageFaults: 70,
-      majorPageFaults: 7,
+      some: { avg10: 0, avg60: 0, avg300: 0, totalMicroseconds: 7 },
+      full: { avg10: 0, avg60: 0, avg300: 0, totalMicroseconds: 6 },
     },
-    pids: { current: 4, limit: 100 },
-    io: { readBytes: 111, writeBytes: 222, reads: 4, writes: 6 },
-    pressure: {
-      cpu: {
-        some: { avg10: 1.5, avg60: 0.2, avg300: 0, totalMicroseconds: 1234 },
-        full: { avg10: 0, avg60: 0, avg300: 0, totalMicroseconds: 5 },
-      },
+    io: {
+      some: { avg10: 0, avg60: 0, avg300: 0, totalMicroseconds: 9 },
+      full: { avg10: 0, avg60: 0, avg300: 0, totalMicroseconds: 8 },
     },
+  },
+};
+
+async function read(mode: CgroupMode, changes: Record<string, string | undefined> = {}) {
+  const hierarchy = writeRecordedHost(root, recordedHosts[mode], changes);
+  const { readAtMs, ...stats } = await readCgroupStats(hierarchy, recordedCgroup);
+  assert.ok(Math.abs(readAtMs - Date.now()) < 60_000);
+  return { hierarchy, stats };
+}
+
+const noPeaks = {
+  '1GB': { usageBytes: 0, peakBytes: undefined },
+  '2MB': { usageBytes: 4_194_304, peakBytes: undefined },
+};
+
+for (const [mode, different] of [
+  ['v1', { pressure: undefined }],
+  ['hybrid', {}],
+  ['v2', { hugepages: noPeaks }],
+] as const) {
+  test(`the recorded container of a ${mode} host uses what it uses on the others`, async () => {
+    const { hierarchy, stats } = await read(mode);
+    assert.deepEqual(stats, { ...expected, ...different });
+    assert.equal(await readOomKills(hierarchy, recordedCgroup), 1);
   });
-  assert.equal(await readOomKills(hierarchy, '/pod/c'), 2);
+}
+
+test('limits that are not set are absent', async () => {
+  const v2 = await read('v2', { 'memory.max': 'max\n', 'memory.swap.max': 'max\n', 'pids.max': '100\n' });
+  assert.deepEqual([v2.stats.memory?.limitBytes, v2.stats.memory?.swapLimitBytes], [undefined, undefined]);
+  assert.equal(v2.stats.threads?.limit, 100);
+  const none = '9223372036854771712\n';
+  const v1 = await read('v1', { 'memory.limit_in_bytes': none, 'memory.memsw.limit_in_bytes': none });
+  assert.deepEqual([v1.stats.memory?.limitBytes, v1.stats.memory?.swapLimitBytes], [undefined, undefined]);
 });
 
-test('v1 and hybrid statistics have the same form', async () => {
-  record('cpuacct', {
-    'cpuacct.usage': '5000000\n',
-    'cpuacct.usage_user': '3000000\n',
-    'cpuacct.usage_sys': '2000000\n',
-  });
-  record('cpu', { 'cpu.stat': 'nr_periods 10\nnr_throttled 2\nthrottled_time 70000\n' });
-  record('memory', {
-    'memory.usage_in_bytes': '10000\n',
-    'memory.limit_in_bytes': '20000\n',
-    'memory.memsw.usage_in_bytes': '10030\n',
-    'memory.memsw.limit_in_bytes': '9223372036854771712\n',
-    'memory.stat':
-      'cache 1\nrss 1\ntotal_cache 5000\ntotal_rss 4000\ntotal_mapped_file 100\ntotal_pgfault 70\ntotal_pgmajfault 7\ntotal_inactive_file 2500\n',
-    'memory.oom_control': 'oom_kill_disable 0\nunder_oom 0\noom_kill 1\n',
-  });
-  record('pids', { 'pids.current': '4\n', 'pids.max': 'max\n' });
-  record('blkio', {
-    'blkio.throttle.io_service_bytes_recursive':
-      '8:0 Read 100\n8:0 Write 200\n8:0 Sync 9\n8:16 Read 11\n8:16 Write 22\nTotal 333\n',
-    'blkio.throttle.io_serviced_recursive': '8:0 Read 4\n8:0 Write 6\nTotal 10\n',
-  });
-  const unified = { version: 2 as const, mountPoint: join(root, 'unified'), controllers: ['hugetlb'] };
-  const trees = [...['cpu', 'cpuacct', 'memory', 'pids', 'blkio'].map((name) => v1Tree(name)), unified];
-  const hierarchy: CgroupHierarchy = { mode: 'hybrid', trees };
-  const { cpu, memory, pids, io, pressure } = await readCgroupStats(hierarchy, '/pod/c');
-  assert.equal(cpu?.usageNanoseconds, 5_000_000);
-  assert.equal(cpu?.throttledNanoseconds, 70_000);
-  assert.deepEqual(memory, {
-    usageBytes: 10_000,
-    workingSetBytes: 7_500,
-    rssBytes: 4_000,
-    cacheBytes: 5_000,
-    mappedFileBytes: 100,
-    swapBytes: 30,
-    limitBytes: 20_000,
-    swapLimitBytes: undefined,
-    pageFaults: 70,
-    majorPageFaults: 7,
-  });
-  assert.deepEqual(pids, { current: 4, limit: undefined });
-  assert.deepEqual(io, { readBytes: 111, writeBytes: 222, reads: 4, writes: 6 });
-  assert.equal(pressure, undefined);
-  assert.equal(await readOomKills(hierarchy, '/pod/c'), 1);
+test('swap is told to be forbidden also where memory has no limit', async () => {
+  const { stats } = await read('v2', { 'memory.max': 'max\n', 'memory.swap.max': '0\n' });
+  assert.equal(stats.memory?.swapLimitBytes, 0);
 });
 
-test('a cgroup that is gone has no statistics', async () => {
-  const hierarchy: CgroupHierarchy = { mode: 'v1', trees: [v1Tree('memory'), v1Tree('pids')] };
-  const { memory, pids, cpu } = await readCgroupStats(hierarchy, '/gone');
-  assert.deepEqual([memory, pids, cpu], [undefined, undefined, undefined]);
-  assert.equal(await readOomKills(hierarchy, '/gone'), 0);
+test('older kernels tell less', async () => {
+  const changes = {
+    'memory.peak': undefined,
+    'memory.stat': 'anon 1\nfile 2\nkernel_stack 32768\npagetables 65536\npercpu 0\nslab 300000\n',
+    'cpu.pressure': undefined,
+    'memory.pressure': undefined,
+    'io.pressure': undefined,
+    'cpu.stat': 'usage_usec 5000\nuser_usec 3000\nsystem_usec 2000\n',
+  };
+  const { stats } = await read('v2', changes);
+  assert.equal(stats.memory?.peakBytes, undefined);
+  assert.equal(stats.memory?.kernelBytes, 398_304);
+  assert.equal(stats.memory?.workingSetBytes, 12_288_000);
+  assert.equal(stats.pressure, undefined);
+  assert.equal(stats.cpu?.periods, 0);
 });
+
+test('a kernel without swap accounting counts no swap', async () => {
+  const { stats } = await read('v1', {
+    'memory.memsw.usage_in_bytes': undefined,
+    'memory.memsw.limit_in_bytes': undefined,
+  });
+  assert.deepEqual([stats.memory?.swapBytes, stats.memory?.swapLimitBytes], [0, undefined]);
+});
+
+test('a hybrid host whose runtime leaves the v2 tree alone tells no pressure', async () => {
+  const { stats } = await read('hybrid', { 'cgroup.events': 'populated 0\nfrozen 0\n' });
+  assert.equal(stats.pressure, undefined);
+});
+
+for (const mode of ['v1', 'hybrid', 'v2'] as const) {
+  test(`a cgroup of a ${mode} host that is gone has no statistics`, async () => {
+    const { hierarchy } = await read(mode);
+    const { readAtMs: _, io, hugepages, ...parts } = await readCgroupStats(hierarchy, '/gone');
+    assert.deepEqual(
+      Object.values(parts).filter((part) => part !== undefined),
+      [],
+    );
+    assert.deepEqual([io, hugepages], [[], {}]);
+    assert.equal(await readOomKills(hierarchy, '/gone'), 0);
+  });
+}

@@ -2,7 +2,7 @@ import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sleep } from '../deadline.ts';
 import { isErrno, PodwrightError, wrapError } from '../errors.ts';
-import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFile } from './hierarchy.ts';
+import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFile, treeOf } from './hierarchy.ts';
 
 /** Makes cgroup `path` and its parents in every tree, ready to take processes. No error if it is there. */
 export async function createCgroup(hierarchy: CgroupHierarchy, path: string): Promise<void> {
@@ -30,13 +30,17 @@ export async function listChildCgroups(hierarchy: CgroupHierarchy, path: string)
   return [...new Set(names.flat())].sort();
 }
 
-/** Ids of the processes in the cgroup and, with `recursive`, in all below it, over all trees. */
+/**
+ * Ids of the processes in the cgroup and, with `recursive`, in all below it: over all trees, or, with `controller`, in the
+ * tree that has it alone, where the host has it.
+ */
 export async function cgroupPids(
   hierarchy: CgroupHierarchy,
   path: string,
-  options: { recursive: boolean },
+  options: { recursive: boolean; controller?: string },
 ): Promise<number[]> {
-  const found = hierarchy.trees.map(async (tree) => {
+  const one = options.controller === undefined ? undefined : treeOf(hierarchy, options.controller);
+  const found = (one === undefined ? hierarchy.trees : [one]).map(async (tree) => {
     const top = cgroupDirectory(tree, path);
     const directories = options.recursive ? await directoriesBottomUp(top) : [top];
     return await Promise.all(directories.map(pidsIn));

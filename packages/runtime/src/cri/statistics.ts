@@ -1,11 +1,13 @@
-import type { CgroupStats, CpuStats, MemoryStats } from '@podwright/base';
+import type { CgroupStats, CpuStats, MemoryStats, PressureStats } from '@podwright/base';
 import type {
   ContainerStatsSchema,
   CpuUsageSchema,
+  IoUsageSchema,
   MemoryUsageSchema,
   MessageInitShape,
   NetworkUsageSchema,
   PodSandboxStatsSchema,
+  PsiStatsSchema,
   SwapUsageSchema,
 } from '@podwright/cri';
 import type { ContainerRecord } from '../containers/container-record.ts';
@@ -43,37 +45,45 @@ export function criSandboxStats(
 ): MessageInitShape<typeof PodSandboxStatsSchema> {
   const { labels, annotations } = config;
   const timestamp = toNanoseconds(use.atMs);
-  const parts = containers.map((container) => container.use.cgroup);
-  const processes = use.cgroup?.pids?.current ?? parts.reduce((sum, { pids }) => sum + (pids?.current ?? 0), 0);
+  const uses = containers.map((container) => container.use);
+  const cgroup = use.cgroup ?? sumOf(uses, use.atMs);
+  const { swap: _, ...ofPod } = usage(cgroup, use.nanoCores ?? sumOfNanoCores(uses));
   return {
     attributes: { id, metadata: sandboxMetadata(config), labels, annotations },
     linux: {
-      ...usage(use.cgroup ?? sumOf(parts, use.atMs), use.nanoCores),
+      ...ofPod,
       network: network(use.interfaces, timestamp),
-      process: { timestamp, processCount: count(processes) },
+      process: { timestamp, processCount: count(cgroup.processes ?? 0) },
       containers: containers.map(({ record, use: used, mountpoint }) => criContainerStats(record, used, mountpoint)),
     },
   };
 }
 
-function usage({ readAtMs, cpu, memory }: CgroupStats, nanoCores: number | undefined) {
+function usage({ readAtMs, cpu, memory, pressure }: CgroupStats, nanoCores: number | undefined) {
   const timestamp = toNanoseconds(readAtMs);
   return {
-    cpu: cpu === undefined ? undefined : cpuUsage(cpu, nanoCores, timestamp),
-    memory: memory === undefined ? undefined : memoryUsage(memory, timestamp),
-    swap: memory === undefined ? undefined : swapUsage(memory, timestamp),
+    cpu: cpu && cpuUsage(cpu, { nanoCores, psi: psi(pressure?.cpu) }, timestamp),
+    memory: memory && memoryUsage(memory, psi(pressure?.memory), timestamp),
+    swap: memory && swapUsage(memory, timestamp),
+    io: ioUsage(psi(pressure?.io), timestamp),
   };
 }
 
+type Psi = MessageInitShape<typeof PsiStatsSchema> | undefined;
+
 function cpuUsage(
   cpu: CpuStats,
-  nanoCores: number | undefined,
+  { nanoCores, psi }: { nanoCores: number | undefined; psi: Psi },
   timestamp: bigint,
 ): MessageInitShape<typeof CpuUsageSchema> {
-  return { timestamp, usageCoreNanoSeconds: count(cpu.usageNanoseconds), usageNanoCores: count(nanoCores) };
+  return { timestamp, usageCoreNanoSeconds: count(cpu.usageNanoseconds), usageNanoCores: count(nanoCores), psi };
 }
 
-function memoryUsage(memory: MemoryStats, timestamp: bigint): MessageInitShape<typeof MemoryUsageSchema> {
+function ioUsage(psi: Psi, timestamp: bigint): MessageInitShape<typeof IoUsageSchema> | undefined {
+  return psi === undefined ? undefined : { timestamp, psi };
+}
+
+function memoryUsage(memory: MemoryStats, psi: Psi, timestamp: bigint): MessageInitShape<typeof MemoryUsageSchema> {
   const { limitBytes, workingSetBytes } = memory;
   return {
     timestamp,
@@ -83,18 +93,28 @@ function memoryUsage(memory: MemoryStats, timestamp: bigint): MessageInitShape<t
     rssBytes: count(memory.rssBytes),
     pageFaults: count(memory.pageFaults),
     majorPageFaults: count(memory.majorPageFaults),
+    psi,
   };
 }
 
 function swapUsage(
-  { swapBytes, limitBytes, swapLimitBytes }: MemoryStats,
+  { swapBytes, swapLimitBytes }: MemoryStats,
   timestamp: bigint,
 ): MessageInitShape<typeof SwapUsageSchema> {
-  const available =
-    swapLimitBytes === undefined || limitBytes === undefined
-      ? undefined
-      : Math.max(0, swapLimitBytes - limitBytes - swapBytes);
+  const available = swapLimitBytes === undefined ? undefined : Math.max(0, swapLimitBytes - swapBytes);
   return { timestamp, swapUsageBytes: count(swapBytes), swapAvailableBytes: count(available) };
+}
+
+/** Pressure as the kernel tells it; absent where it does not. */
+function psi(pressure: PressureStats | undefined): Psi {
+  if (pressure === undefined) return undefined;
+  const data = ({ avg10, avg60, avg300, totalMicroseconds }: NonNullable<PressureStats['some']>) => ({
+    Total: BigInt(totalMicroseconds),
+    Avg10: avg10,
+    Avg60: avg60,
+    Avg300: avg300,
+  });
+  return { Some: pressure.some && data(pressure.some), Full: pressure.full && data(pressure.full) };
 }
 
 function network(interfaces: InterfaceUse[], timestamp: bigint): MessageInitShape<typeof NetworkUsageSchema> {
@@ -109,8 +129,9 @@ function network(interfaces: InterfaceUse[], timestamp: bigint): MessageInitShap
   return { timestamp, defaultInterface, interfaces: all.filter((one) => one !== defaultInterface) };
 }
 
-/** The sum over containers; parts that none of them has stay absent. */
-function sumOf(parts: CgroupStats[], readAtMs: number): CgroupStats {
+/** The sum over containers; parts that none of them has stay absent, and so does what does not add up: limits, peaks, pressure. */
+function sumOf(uses: ContainerUse[], readAtMs: number): CgroupStats {
+  const parts = uses.map(({ cgroup }) => cgroup);
   const cpus = parts.flatMap(({ cpu }) => cpu ?? []);
   const memories = parts.flatMap(({ memory }) => memory ?? []);
   return {
@@ -119,8 +140,14 @@ function sumOf(parts: CgroupStats[], readAtMs: number): CgroupStats {
     memory:
       memories.length === 0
         ? undefined
-        : { ...memories.reduce(addUp), limitBytes: undefined, swapLimitBytes: undefined },
+        : { ...memories.reduce(addUp), limitBytes: undefined, swapLimitBytes: undefined, peakBytes: undefined },
+    processes: parts.reduce((sum, { processes }) => sum + (processes ?? 0), 0),
   };
+}
+
+function sumOfNanoCores(uses: ContainerUse[]): number | undefined {
+  const known = uses.flatMap(({ nanoCores }) => nanoCores ?? []);
+  return known.length === 0 ? undefined : known.reduce((left, right) => left + right);
 }
 
 function addUp<T extends Record<string, number | undefined>>(left: T, right: T): T {

@@ -1,0 +1,54 @@
+import type { CgroupHierarchy } from './hierarchy.ts';
+import { keyed, type StatsFiles, statsFilesOf } from './stats-files.ts';
+
+export type CpuStats = {
+  usageNanoseconds: number;
+  userNanoseconds: number;
+  systemNanoseconds: number;
+  /** Periods of the CPU quota that have passed, and those in which the cgroup was held back. */
+  periods: number;
+  throttledPeriods: number;
+  throttledNanoseconds: number;
+};
+
+/** CPU time: v2's `cpu.stat` (cgroup-v2.rst), or v1's cpuacct files with the throttling of its `cpu.stat`. */
+export async function readCpuStats(hierarchy: CgroupHierarchy, path: string): Promise<CpuStats | undefined> {
+  const cpu = statsFilesOf(hierarchy, path, 'cpu');
+  return cpu?.version === 2
+    ? await readV2(cpu)
+    : await readV1({ cpu, accounting: statsFilesOf(hierarchy, path, 'cpuacct') });
+}
+
+async function readV2(cpu: StatsFiles): Promise<CpuStats | undefined> {
+  const stat = keyed(await cpu.read('cpu.stat'));
+  if (stat.usage_usec === undefined) return undefined;
+  return {
+    usageNanoseconds: stat.usage_usec * 1000,
+    userNanoseconds: (stat.user_usec ?? 0) * 1000,
+    systemNanoseconds: (stat.system_usec ?? 0) * 1000,
+    periods: stat.nr_periods ?? 0,
+    throttledPeriods: stat.nr_throttled ?? 0,
+    throttledNanoseconds: (stat.throttled_usec ?? 0) * 1000,
+  };
+}
+
+async function readV1({
+  cpu,
+  accounting,
+}: {
+  cpu: StatsFiles | undefined;
+  accounting: StatsFiles | undefined;
+}): Promise<CpuStats | undefined> {
+  const names = ['cpuacct.usage', 'cpuacct.usage_user', 'cpuacct.usage_sys'];
+  const [usage, user, system] = await Promise.all(names.map((name) => accounting?.readNumber(name)));
+  if (usage === undefined) return undefined;
+  const stat = keyed((await cpu?.read('cpu.stat')) ?? '');
+  return {
+    usageNanoseconds: usage,
+    userNanoseconds: user ?? 0,
+    systemNanoseconds: system ?? 0,
+    periods: stat.nr_periods ?? 0,
+    throttledPeriods: stat.nr_throttled ?? 0,
+    throttledNanoseconds: stat.throttled_time ?? 0,
+  };
+}

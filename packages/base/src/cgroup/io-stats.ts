@@ -1,0 +1,94 @@
+import type { CgroupHierarchy } from './hierarchy.ts';
+import { statsFilesOf } from './stats-files.ts';
+
+/** Input and output of a cgroup on one block device. */
+export type DeviceIo = {
+  major: number;
+  minor: number;
+  readBytes: number;
+  writeBytes: number;
+  reads: number;
+  writes: number;
+};
+
+/** Huge pages of one size. `peakBytes` is v1's alone. */
+export type HugepageStats = { usageBytes: number; peakBytes: number | undefined };
+
+type Counter = Exclude<keyof DeviceIo, 'major' | 'minor'>;
+type Counted = { device: string; counter: Counter; value: number };
+
+/** Counters of v2's `io.stat`. */
+const V2_COUNTERS: Record<string, Counter> = {
+  rbytes: 'readBytes',
+  wbytes: 'writeBytes',
+  rios: 'reads',
+  wios: 'writes',
+};
+
+/** v1's files: throttling counts on every device, BFQ on those of kernels whose throttling is switched off. */
+const V1_POLICIES = ['throttle', 'bfq'];
+
+/** Input and output by device; `undefined` without a controller for it. */
+export async function readIo(hierarchy: CgroupHierarchy, path: string): Promise<DeviceIo[] | undefined> {
+  const v2 = statsFilesOf(hierarchy, path, 'io');
+  if (v2?.version === 2) return byDevice(v2Counts(await v2.read('io.stat')));
+  const v1 = statsFilesOf(hierarchy, path, 'blkio');
+  if (v1 === undefined) return undefined;
+  for (const policy of V1_POLICIES) {
+    const files = ['io_service_bytes', 'io_serviced'].map((name) => v1.read(`blkio.${policy}.${name}_recursive`));
+    const [bytes = '', operations = ''] = await Promise.all(files);
+    const counted = [...v1Counts(bytes, 'readBytes', 'writeBytes'), ...v1Counts(operations, 'reads', 'writes')];
+    if (counted.length > 0) return byDevice(counted);
+  }
+  return [];
+}
+
+/** Lines such as `8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6`. */
+function v2Counts(text: string): Counted[] {
+  return text.split('\n').flatMap((line) => {
+    const [device = '', ...pairs] = line.split(' ');
+    return pairs.flatMap((pair) => {
+      const [key = '', value] = pair.split('=');
+      const counter = V2_COUNTERS[key];
+      return counter === undefined ? [] : [{ device, counter, value: Number(value) }];
+    });
+  });
+}
+
+/** Lines such as `8:0 Read 100`. */
+function v1Counts(text: string, read: Counter, write: Counter): Counted[] {
+  return [...text.matchAll(/^(\d+:\d+) (Read|Write) (\d+)$/gm)].map(([, device, kind, value]) => ({
+    device: device!,
+    counter: kind === 'Read' ? read : write,
+    value: Number(value),
+  }));
+}
+
+function byDevice(counted: Counted[]): DeviceIo[] {
+  const devices = new Map<string, DeviceIo>();
+  for (const { device, counter, value } of counted) {
+    const [major, minor] = device.split(':').map(Number) as [number, number];
+    const known = devices.get(device) ?? { major, minor, readBytes: 0, writeBytes: 0, reads: 0, writes: 0 };
+    devices.set(device, { ...known, [counter]: known[counter] + value });
+  }
+  return [...devices.values()];
+}
+
+/** Huge pages by size; `undefined` without their controller. */
+export async function readHugepages(
+  hierarchy: CgroupHierarchy,
+  path: string,
+): Promise<Record<string, HugepageStats> | undefined> {
+  const files = statsFilesOf(hierarchy, path, 'hugetlb');
+  if (files === undefined) return undefined;
+  const [usage, peak] = files.version === 1 ? ['usage_in_bytes', 'max_usage_in_bytes'] : ['current', undefined];
+  const found: Record<string, HugepageStats> = {};
+  for (const name of await files.names()) {
+    const size = new RegExp(`^hugetlb\\.(\\d+[KMG]B)\\.${usage}$`).exec(name)?.[1];
+    if (size === undefined) continue;
+    const usageBytes = (await files.readNumber(name)) ?? 0;
+    const peakBytes = peak === undefined ? undefined : await files.readNumber(`hugetlb.${size}.${peak}`);
+    found[size] = { usageBytes, peakBytes };
+  }
+  return found;
+}

@@ -1,0 +1,100 @@
+import type { CgroupHierarchy } from './hierarchy.ts';
+import { bounded, keyed, type StatsFiles, statsFilesOf } from './stats-files.ts';
+
+export type MemoryStats = {
+  usageBytes: number;
+  /** The most that was ever used at once; absent on kernels that do not keep it (v2 before Linux 5.19). */
+  peakBytes: number | undefined;
+  /** Usage less the file cache that can be given back at once: what the kubelet decides evictions by. */
+  workingSetBytes: number;
+  /** Anonymous memory. */
+  rssBytes: number;
+  cacheBytes: number;
+  mappedFileBytes: number;
+  activeFileBytes: number;
+  inactiveFileBytes: number;
+  /** What the kernel keeps for the cgroup: stacks, page tables, slabs. */
+  kernelBytes: number;
+  swapBytes: number;
+  limitBytes: number | undefined;
+  /** Limit of swap alone, `undefined` for none. */
+  swapLimitBytes: number | undefined;
+  /** How often a limit stopped an allocation. */
+  limitHits: number;
+  /** Processes that the kernel killed for memory. */
+  oomKills: number;
+  pageFaults: number;
+  majorPageFaults: number;
+};
+
+/** Memory: v1's memory controller, its hierarchical (`total_`) numbers, or v2's. */
+export async function readMemoryStats(hierarchy: CgroupHierarchy, path: string): Promise<MemoryStats | undefined> {
+  const files = statsFilesOf(hierarchy, path, 'memory');
+  return files?.version === 2 ? await readV2(files) : files && (await readV1(files));
+}
+
+async function readV1({ read, readNumber }: StatsFiles): Promise<MemoryStats | undefined> {
+  const names = ['usage_in_bytes', 'limit_in_bytes', 'memsw.usage_in_bytes', 'memsw.limit_in_bytes'];
+  const more = ['max_usage_in_bytes', 'kmem.usage_in_bytes', 'failcnt'];
+  const texts = ['memory.stat', 'memory.oom_control'];
+  const [[text, oom], [usage, limit, both, bothLimit, peak, kernel, hits]] = await Promise.all([
+    Promise.all(texts.map(read)),
+    Promise.all([...names, ...more].map((name) => readNumber(`memory.${name}`))),
+  ]);
+  if (usage === undefined) return undefined;
+  const stat = keyed(text!);
+  const [limitBytes, bothLimitBytes] = [bounded(limit), bounded(bothLimit)];
+  return {
+    usageBytes: usage,
+    peakBytes: peak,
+    workingSetBytes: Math.max(0, usage - (stat.total_inactive_file ?? 0)),
+    rssBytes: stat.total_rss ?? 0,
+    cacheBytes: stat.total_cache ?? 0,
+    mappedFileBytes: stat.total_mapped_file ?? 0,
+    activeFileBytes: stat.total_active_file ?? 0,
+    inactiveFileBytes: stat.total_inactive_file ?? 0,
+    kernelBytes: kernel ?? 0,
+    swapBytes: both === undefined ? 0 : Math.max(0, both - usage),
+    limitBytes,
+    swapLimitBytes: bothLimitBytes === undefined ? undefined : Math.max(0, bothLimitBytes - (limitBytes ?? 0)),
+    limitHits: hits ?? 0,
+    oomKills: keyed(oom!).oom_kill ?? 0,
+    pageFaults: stat.total_pgfault ?? 0,
+    majorPageFaults: stat.total_pgmajfault ?? 0,
+  };
+}
+
+async function readV2({ read, readNumber }: StatsFiles): Promise<MemoryStats | undefined> {
+  const names = ['current', 'max', 'peak', 'swap.current', 'swap.max'];
+  const [[text, eventText], [usage, limit, peak, swap, swapLimit]] = await Promise.all([
+    Promise.all(['memory.stat', 'memory.events'].map(read)),
+    Promise.all(names.map((name) => readNumber(`memory.${name}`))),
+  ]);
+  const [stat, events] = [keyed(text!), keyed(eventText!)];
+  // The root cgroup has no memory.current: what its parts sum up to comes close.
+  const used = usage ?? (stat.anon === undefined ? undefined : stat.anon + (stat.file ?? 0));
+  if (used === undefined) return undefined;
+  return {
+    usageBytes: used,
+    peakBytes: peak,
+    workingSetBytes: Math.max(0, used - (stat.inactive_file ?? 0)),
+    rssBytes: stat.anon ?? 0,
+    cacheBytes: stat.file ?? 0,
+    mappedFileBytes: stat.file_mapped ?? 0,
+    activeFileBytes: stat.active_file ?? 0,
+    inactiveFileBytes: stat.inactive_file ?? 0,
+    kernelBytes: kernelBytesOf(stat),
+    swapBytes: swap ?? 0,
+    limitBytes: bounded(limit),
+    swapLimitBytes: swapLimit,
+    limitHits: events.max ?? 0,
+    oomKills: events.oom_kill ?? 0,
+    pageFaults: stat.pgfault ?? 0,
+    majorPageFaults: stat.pgmajfault ?? 0,
+  };
+}
+
+/** Linux 5.18 has the sum; older ones have its parts. */
+function kernelBytesOf(stat: Record<string, number | undefined>): number {
+  return stat.kernel ?? (stat.kernel_stack ?? 0) + (stat.pagetables ?? 0) + (stat.percpu ?? 0) + (stat.slab ?? 0);
+}

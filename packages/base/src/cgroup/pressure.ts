@@ -1,0 +1,37 @@
+import type { CgroupHierarchy } from './hierarchy.ts';
+import { keyed, statsFilesIn } from './stats-files.ts';
+
+/** Time in which tasks waited: `some`: one at least; `full`: all of them. Averages are per cent of 10, 60, 300 s. */
+export type PressureStats = Partial<
+  Record<'some' | 'full', { avg10: number; avg60: number; avg300: number; totalMicroseconds: number }>
+>;
+
+/** Pressure stall information (psi.rst) by resource. */
+export type CgroupPressure = Partial<Record<'cpu' | 'memory' | 'io', PressureStats>>;
+
+/**
+ * The cgroup's pressure, which every cgroup of a v2 tree tells, whatever controllers the tree has. On a hybrid host it is
+ * told only if the cgroup's processes are in the v2 tree too.
+ */
+export async function readPressure(hierarchy: CgroupHierarchy, path: string): Promise<CgroupPressure | undefined> {
+  const tree = hierarchy.trees.find(({ version }) => version === 2);
+  if (tree === undefined) return undefined;
+  const files = statsFilesIn(tree, path);
+  if (hierarchy.mode === 'hybrid' && keyed(await files.read('cgroup.events')).populated !== 1) return undefined;
+  const found: CgroupPressure = {};
+  for (const resource of ['cpu', 'memory', 'io'] as const) {
+    const pressure = parsePressure(await files.read(`${resource}.pressure`));
+    if (pressure !== undefined) found[resource] = pressure;
+  }
+  return Object.keys(found).length === 0 ? undefined : found;
+}
+
+/** Lines such as `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`; `undefined` without any. */
+export function parsePressure(text: string): PressureStats | undefined {
+  const stats: PressureStats = {};
+  for (const line of text.matchAll(/^(some|full) avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+) total=(\d+)$/gm)) {
+    const [avg10, avg60, avg300, totalMicroseconds] = line.slice(2).map(Number) as [number, number, number, number];
+    stats[line[1] as 'some' | 'full'] = { avg10, avg60, avg300, totalMicroseconds };
+  }
+  return Object.keys(stats).length === 0 ? undefined : stats;
+}

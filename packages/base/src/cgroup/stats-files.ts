@@ -1,0 +1,60 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno } from '../errors.ts';
+import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFile, treeOf } from './hierarchy.ts';
+
+/** The files of one cgroup in one tree. */
+export type StatsFiles = {
+  version: 1 | 2;
+  /** A file's text, '' if it is not there. */
+  read(name: string): Promise<string>;
+  /** A file of one number; `undefined` without the file, and for `max`. */
+  readNumber(name: string): Promise<number | undefined>;
+  /** Names of the files, none if the cgroup is gone. */
+  names(): Promise<string[]>;
+};
+
+/** The cgroup's files in the tree that has `controller`; `undefined` if the host lacks it. */
+export function statsFilesOf(hierarchy: CgroupHierarchy, path: string, controller: string): StatsFiles | undefined {
+  const tree = treeOf(hierarchy, controller);
+  return tree && statsFilesIn(tree, path);
+}
+
+/** The cgroup's files in this tree. */
+export function statsFilesIn(tree: CgroupTree, path: string): StatsFiles {
+  const directory = cgroupDirectory(tree, path);
+  const read = async (name: string) => (await readCgroupFile(join(directory, name))) ?? '';
+  return {
+    version: tree.version,
+    read,
+    readNumber: async (name) => number(await read(name)),
+    names: () => namesIn(directory),
+  };
+}
+
+/** A file of `name value` lines. */
+export function keyed(text: string): Record<string, number | undefined> {
+  return Object.fromEntries(
+    text
+      .split('\n')
+      .map((line) => line.split(' '))
+      .map(([key, value]) => [key, Number(value)]),
+  );
+}
+
+/** v1 writes a huge number, the largest multiple of the page size, for no limit. */
+export const bounded = (limit: number | undefined): number | undefined =>
+  limit !== undefined && limit < 2 ** 62 ? limit : undefined;
+
+function number(text: string): number | undefined {
+  return /^\d+$/.test(text.trim()) ? Number(text) : undefined;
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
