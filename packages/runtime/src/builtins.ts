@@ -15,6 +15,8 @@ import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { PinnedController } from './sandbox/pinned-controller.ts';
 import { createPortDialer } from './sandbox/port-dialer.ts';
 import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
+import { SandboxFolders } from './sandbox/sandbox-folders.ts';
+import { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import type { SandboxRecord } from './sandbox/sandbox-record.ts';
 import { SharedPidInit } from './sandbox/shared-pid-init.ts';
 import { openSnapshotter } from './snapshots/open-snapshotter.ts';
@@ -60,7 +62,9 @@ export async function openBuiltins(options: RuntimeOptions, records: RuntimeReco
   const program = () => findProgram(SHARED_PID_INIT);
   const init = new SharedPidInit({ tasks, logger, state, program, cgroupsPath: cgroupOf });
   const handlers = handlersOf(host);
-  const pinned = new PinnedController({ system, logger, state, init });
+  const namespaces = new SandboxNamespaces({ system, logger, state });
+  const folders = new SandboxFolders({ system, state });
+  const pinned = new PinnedController({ namespaces, folders, init });
   const controllers = new SandboxControllers({
     controllers: [pinned],
     handlers: new Map(['', ...Object.keys(handlers)].map((name) => [name, pinned.name])),

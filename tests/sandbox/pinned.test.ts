@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { discoverCgroups, silentLogger } from '@podwright/base';
 import { PinnedController } from '../../packages/runtime/src/sandbox/pinned-controller.ts';
 import { testSandboxController } from '../../packages/runtime/src/sandbox/sandbox.suite.ts';
+import { SandboxFolders } from '../../packages/runtime/src/sandbox/sandbox-folders.ts';
+import { SandboxNamespaces } from '../../packages/runtime/src/sandbox/sandbox-namespaces.ts';
 import { SharedPidInit } from '../../packages/runtime/src/sandbox/shared-pid-init.ts';
 import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
 import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
@@ -30,7 +32,11 @@ await testSandboxController(async () => {
     cgroupsPath: (_, id) => `/${id}`,
   });
   return {
-    controller: new PinnedController({ system, logger, state, init }),
+    controller: new PinnedController({
+      namespaces: new SandboxNamespaces({ system, logger, state }),
+      folders: new SandboxFolders({ system, state }),
+      init,
+    }),
     close: async () => {
       tasks.close();
       unmountTree(system, state);

@@ -1,0 +1,116 @@
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readdir, rmdir, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, type Logger } from '@podwright/base';
+import { mountFlags } from '../sys/mount-options.ts';
+import { createNamespaces, preparePinDirectory, removeNamespace } from '../sys/namespaces.ts';
+import type { System } from '../sys/system.ts';
+import type { SandboxEnvironment } from './sandbox-controller.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
+
+/** File system type of a pinned namespace (linux/magic.h). */
+const NSFS_MAGIC = 0x6e736673;
+
+/** What the namespaces are made with; `state` is the runtime's folder of what a reboot may lose. */
+export type SandboxNamespacesDependencies = { system: System; logger: Logger; state: string };
+
+/**
+ * The namespaces of sandboxes, each held by a bind mount at `<state>/ns/<sandbox id>/<kind>`: they have a path that stays the
+ * same, and outlive every process.
+ */
+export class SandboxNamespaces {
+  readonly #dependencies: SandboxNamespacesDependencies;
+  readonly #root: string;
+
+  constructor(dependencies: SandboxNamespacesDependencies) {
+    this.#dependencies = dependencies;
+    this.#root = join(dependencies.state, 'ns');
+    preparePinDirectory(dependencies.system, this.#root);
+  }
+
+  /** Makes those that the sandbox has for itself. A sysctl of none of them is an `invalid_argument`. */
+  async create(sandbox: SandboxRecord): Promise<void> {
+    const { hostname } = sandbox.config;
+    const { network: net, ipc, uts } = this.paths(sandbox);
+    await mkdir(join(this.#root, sandbox.id), { mode: 0o700 });
+    createNamespaces(this.#dependencies, {
+      ...{ net, ipc, uts },
+      hostname: hostname === '' ? undefined : hostname,
+      sysctls: sysctlsOf(sandbox),
+    });
+  }
+
+  /** Where they are. The machine's network comes with the machine's host name. */
+  paths({ id, config }: SandboxRecord): SandboxEnvironment['namespaces'] {
+    const ownNetwork = config.network === 'pod';
+    return {
+      network: ownNetwork ? this.#pin(id, 'net') : undefined,
+      ipc: config.ipc === 'pod' ? this.#pin(id, 'ipc') : undefined,
+      uts: ownNetwork ? this.#pin(id, 'uts') : undefined,
+    };
+  }
+
+  /** Pins the PID namespace of a process for the sandbox, beside those that `create` made. */
+  pinPid(sandboxId: string, pid: number): void {
+    const path = this.pidPath(sandboxId);
+    closeSync(openSync(path, 'wx', 0o444));
+    this.#dependencies.system.mount(path, { source: `/proc/${pid}/ns/pid`, flags: mountFlags.bind });
+  }
+
+  /** Where `pinPid` pins. */
+  pidPath(sandboxId: string): string {
+    return this.#pin(sandboxId, 'pid');
+  }
+
+  /** The first of the sandbox's namespaces that is not there; undefined if all are. */
+  async missing(sandbox: SandboxRecord): Promise<string | undefined> {
+    for (const path of Object.values(this.paths(sandbox))) {
+      if (path !== undefined && !(await isPinned(path))) return path;
+    }
+    return undefined;
+  }
+
+  /** Gives all of them up: each ends with its last process. No error if there is none. */
+  async release(sandboxId: string): Promise<void> {
+    const directory = join(this.#root, sandboxId);
+    const kinds = await readdir(directory).catch(noneIfMissing);
+    for (const kind of kinds) removeNamespace(this.#dependencies.system, join(directory, kind));
+    await rmdir(directory).catch(noneIfMissing);
+  }
+
+  /** Ids of the sandboxes that have any, whoever made them. */
+  list(): Promise<string[]> {
+    return readdir(this.#root);
+  }
+
+  #pin(sandboxId: string, kind: string): string {
+    return join(this.#root, sandboxId, kind);
+  }
+}
+
+/**
+ * Processes of a pod may bind low ports and send pings without capabilities, as they may in containerd: the
+ * network is theirs alone.
+ */
+function sysctlsOf({ config }: SandboxRecord): Record<string, string> {
+  if (config.network === 'node') return config.sysctls;
+  return {
+    'net.ipv4.ip_unprivileged_port_start': '0',
+    'net.ipv4.ping_group_range': '0 2147483647',
+    ...config.sysctls,
+  };
+}
+
+async function isPinned(path: string): Promise<boolean> {
+  try {
+    return (await statfs(path)).type === NSFS_MAGIC;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+function noneIfMissing(error: unknown): string[] {
+  if (isErrno(error, 'ENOENT')) return [];
+  throw error;
+}
