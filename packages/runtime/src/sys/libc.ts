@@ -22,11 +22,22 @@ export type Libc = {
   socket(domain: number, type: number, protocol: number): number;
   close(descriptor: number): number;
   ioctl(descriptor: number, request: number, argument: Pointer): number;
+  /** open_tree(2), relative to the working directory. */
+  openTree(path: Pointer, flags: number): number;
+  /** move_mount(2) of the mount that a descriptor is, to a path. */
+  moveMount(descriptor: number, target: Pointer): number;
+  /** mount_setattr(2) of the mount that a descriptor is. */
+  mountSetattr(descriptor: number, flags: number, attributes: Buffer): number;
 };
 
 const AT_FDCWD = -100;
 /** Number of mknodat(2): glibc before 2.33 has no function for it. 33 is that of every newer architecture. */
 const mknodatNumbers: Partial<Record<NodeJS.Architecture, number>> = { x64: 259, arm64: 33, riscv64: 33, loong64: 33 };
+
+/** System calls that glibc has no function for before 2.36. Numbers above 423 are the same on every architecture that Node.js has. */
+const callNumbers = { openTree: 428, moveMount: 429, mountSetattr: 442 };
+const MOVE_MOUNT_F_EMPTY_PATH = 4;
+const EMPTY = Buffer.alloc(1);
 
 /** Binds the C library that this process runs on (glibc or musl). Main thread only: koffi is not sound in workers. */
 export function loadLibc(): Libc {
@@ -55,5 +66,14 @@ export function loadLibc(): Libc {
     socket: bind('int socket(int domain, int type, int protocol)'),
     close: bind('int close(int fd)'),
     ioctl: (descriptor, request, argument) => ioctl(descriptor, request, 'void *', argument),
+    openTree: (path, flags) => syscall(callNumbers.openTree, 'int', AT_FDCWD, 'void *', path, 'unsigned int', flags),
+    moveMount: (descriptor, target) => {
+      const to = ['int', AT_FDCWD, 'void *', target, 'unsigned int', MOVE_MOUNT_F_EMPTY_PATH] as const;
+      return syscall(callNumbers.moveMount, 'int', descriptor, 'void *', EMPTY, ...to);
+    },
+    mountSetattr: (descriptor, flags, attributes) => {
+      const how = ['unsigned int', flags, 'void *', attributes, 'size_t', attributes.length] as const;
+      return syscall(callNumbers.mountSetattr, 'int', descriptor, 'void *', EMPTY, ...how);
+    },
   };
 }

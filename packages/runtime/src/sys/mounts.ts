@@ -86,7 +86,7 @@ function forgetVolatile({ type, options }: Mount): void {
 }
 
 /** The deepest folder that all absolute paths are below. */
-function commonFolder(paths: string[]): string {
+export function commonFolder(paths: string[]): string {
   let folder = dirname(paths[0] ?? '/');
   while (folder !== '/' && !paths.every((path) => path.startsWith(`${folder}/`))) folder = dirname(folder);
   return folder;

@@ -1,12 +1,13 @@
 import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, runChecked } from '@podwright/base';
 import { wrapFileError } from './errno.ts';
 import { mountFlags } from './mount-options.ts';
 import { readMounts, unmountOnce } from './mountinfo.ts';
 import type { System } from './system.ts';
+import { type IdMappings, type OwnedNamespace, withUserNamespace } from './user-namespace.ts';
 
-type NamespaceKind = 'net' | 'ipc' | 'uts';
+type NamespaceKind = OwnedNamespace;
 
 const cloneFlags: Record<NamespaceKind, number> = { net: 0x40000000, ipc: 0x08000000, uts: 0x04000000 };
 const kinds: NamespaceKind[] = ['net', 'ipc', 'uts'];
@@ -42,21 +43,13 @@ export function preparePinDirectory(system: System, directory: string): void {
 export function createNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
   const { system } = dependencies;
   const wanted = kinds.filter((kind) => request[kind] !== undefined);
-  const sysctls = Object.entries(request.sysctls ?? {}).map(([name, value]) => ({
-    path: sysctlPath(name, wanted),
-    value,
-  }));
+  const sysctls = sysctlsOf(request, wanted);
   const made: string[] = [];
   try {
-    for (const kind of wanted) {
-      closeSync(openSync(request[kind]!, 'wx', 0o444));
-      made.push(request[kind]!);
-    }
+    for (const kind of wanted) makePinFile(request[kind]!, made);
     inOtherNamespaces(dependencies, wanted, () => {
       system.unshare(wanted.reduce((flags, kind) => flags | cloneFlags[kind], 0));
-      if (request.hostname !== undefined && wanted.includes('uts')) system.setHostname(request.hostname);
-      if (wanted.includes('net')) system.bringInterfaceUp('lo');
-      for (const { path, value } of sysctls) writeFileSync(path, value);
+      setUp(system, request, sysctls);
       for (const kind of wanted) {
         system.mount(request[kind]!, { source: `/proc/thread-self/ns/${kind}`, flags: mountFlags.bind });
       }
@@ -65,6 +58,84 @@ export function createNamespaces(dependencies: NamespaceDependencies, request: N
     for (const path of made) removeNamespace(system, path);
     throw wrapFileError(`create namespaces ${wanted.join(', ')}`, error);
   }
+}
+
+/** A user namespace, pinned at `user`, with the namespaces of a `NamespaceRequest`, which it owns. */
+export type OwnedNamespaceRequest = NamespaceRequest & { user: string; mappings: IdMappings };
+
+/** As `createNamespaces`, in a new user namespace: who is its root may do as it likes with them. */
+export async function createOwnedNamespaces(
+  dependencies: NamespaceDependencies,
+  request: OwnedNamespaceRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const { system } = dependencies;
+  const { user, mappings } = request;
+  const owned = kinds.filter((kind) => request[kind] !== undefined);
+  const sysctls = sysctlsOf(request, owned);
+  const pins = { user, ...Object.fromEntries(owned.map((kind) => [kind, request[kind]!])) };
+  const made: string[] = [];
+  try {
+    for (const path of Object.values(pins)) makePinFile(path, made);
+    const pinAll = async (pid: number) => {
+      for (const [kind, path] of Object.entries(pins)) {
+        system.mount(path, { source: `/proc/${pid}/ns/${kind}`, flags: mountFlags.bind });
+      }
+      // The kernel lets only the namespace's own root set those of IPC, and others only outside with ids of the machine.
+      const ofIpc = sysctls.filter(({ kind }) => kind === 'ipc');
+      if (ofIpc.length > 0) await setAsOwner(pid, ofIpc, signal);
+      setUpPinned(dependencies, { ...request, owned }, sysctls);
+    };
+    await withUserNamespace({ mappings, owned }, pinAll, signal);
+  } catch (error) {
+    for (const path of made) removeNamespace(system, path);
+    throw wrapFileError('create namespaces of a user namespace', error);
+  }
+}
+
+type Sysctl = { path: string; value: string; kind: NamespaceKind };
+
+function sysctlsOf({ sysctls = {} }: NamespaceRequest, wanted: NamespaceKind[]): Sysctl[] {
+  return Object.entries(sysctls).map(([name, value]) => ({ ...sysctlPath(name, wanted), value }));
+}
+
+function makePinFile(path: string, made: string[]): void {
+  closeSync(openSync(path, 'wx', 0o444));
+  made.push(path);
+}
+
+/** Sets this thread's new namespaces up. */
+function setUp(system: System, { net, uts, hostname }: NamespaceRequest, sysctls: Sysctl[]): void {
+  if (hostname !== undefined && uts !== undefined) system.setHostname(hostname);
+  if (net !== undefined) system.bringInterfaceUp('lo');
+  for (const { path, value } of sysctls) writeFileSync(path, value);
+}
+
+function setUpPinned(
+  dependencies: NamespaceDependencies,
+  request: NamespaceRequest & { owned: NamespaceKind[] },
+  sysctls: Sysctl[],
+): void {
+  const { system } = dependencies;
+  const targets = request.owned.map((kind) => ({ kind, descriptor: openSync(request[kind]!, 'r') }));
+  try {
+    inOtherNamespaces(dependencies, request.owned, () => {
+      for (const { kind, descriptor } of targets) system.setNamespace(descriptor, cloneFlags[kind]);
+      const ofOthers = sysctls.filter(({ kind }) => kind !== 'ipc');
+      setUp(system, request, ofOthers);
+    });
+  } finally {
+    for (const { descriptor } of targets) closeSync(descriptor);
+  }
+}
+
+/** Sets sysctls as root of the process's user namespace, which `nsenter` becomes. */
+async function setAsOwner(pid: number, sysctls: Sysctl[], signal: AbortSignal): Promise<void> {
+  const script = 'while [ $# -gt 0 ]; do printf %s "$2" > "$1" || exit 1; shift 2; done';
+  const words = sysctls.flatMap(({ path, value }) => [path, value]);
+  await runChecked('nsenter', ['--target', `${pid}`, '--user', '--ipc', 'sh', '-c', script, 'sh', ...words], {
+    signal,
+  });
 }
 
 /** Gives up a pinned namespace: it ends with its last process. No error if there is none. */
@@ -123,17 +194,18 @@ const sysctlPatterns: Record<NamespaceKind, RegExp> = {
   uts: /^kernel\/(hostname|domainname)$/,
 };
 
-/** `/proc/sys` file of a sysctl written with dots, or with slashes where a part has a dot itself (sysctl.d(5)). */
-function sysctlPath(name: string, kindsMade: NamespaceKind[]): string {
+/** `/proc/sys` file of a sysctl written with dots, or with slashes where a part has a dot itself (sysctl.d(5)), and whose it is. */
+function sysctlPath(name: string, kindsMade: NamespaceKind[]): { path: string; kind: NamespaceKind } {
   const separator = /[./]/.exec(name)?.[0];
   const path = separator === '.' ? name.replace(/[./]/g, (mark) => (mark === '.' ? '/' : '.')) : name;
   const parts = path.split('/');
   const safe = parts.every((part) => part !== '' && part !== '.' && part !== '..');
-  if (!safe || !kindsMade.some((kind) => sysctlPatterns[kind].test(path))) {
+  const kind = kindsMade.find((made) => sysctlPatterns[made].test(path));
+  if (!safe || kind === undefined) {
     throw new PodwrightError(
       'invalid_argument',
       `set sysctl ${name}: it is not one of the namespaces that the sandbox has for itself`,
     );
   }
-  return join('/proc/sys', ...parts);
+  return { path: join('/proc/sys', ...parts), kind };
 }

@@ -23,6 +23,11 @@ const SOCK_DGRAM_CLOEXEC = 0o2000002;
 const SIOCGIFFLAGS = 0x8913;
 const SIOCSIFFLAGS = 0x8914;
 const IFF_UP = 1;
+const OPEN_TREE_CLONE = 1;
+const OPEN_TREE_CLOEXEC = 0o2000000;
+const AT_EMPTY_PATH = 0x1000;
+const AT_RECURSIVE = 0x8000;
+const MOUNT_ATTR_IDMAP = 0x100000;
 /** Largest value and list of the kernel (XATTR_SIZE_MAX, XATTR_LIST_MAX). */
 const MAX_XATTR_BYTES = 65536;
 
@@ -49,6 +54,34 @@ export class System {
   unmount(target: SystemPath, options: { detach?: boolean } = {}): void {
     const flags = UMOUNT_NOFOLLOW | (options.detach ? MNT_DETACH : 0);
     this.#check(this.#libc.umount2(cString(target), flags), 'umount2', target);
+  }
+
+  /** A descriptor of a copy of the mount at `path`, with those below it, that is nowhere in the file tree (open_tree(2)). */
+  cloneMount(path: SystemPath): number {
+    const descriptor = this.#libc.openTree(cString(path), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    this.#check(descriptor, 'open_tree', path);
+    return descriptor;
+  }
+
+  /** Puts a mount of `cloneMount` into the file tree (move_mount(2)). */
+  attachMount(descriptor: number, target: SystemPath): void {
+    this.#check(this.#libc.moveMount(descriptor, cString(target)), 'move_mount', target);
+  }
+
+  /**
+   * Changes a mount of `cloneMount` (mount_setattr(2)): `userNamespace`, a descriptor, has its owners shown through that
+   * namespace's mapping; `propagation` is a flag of mount(2), for the mounts below it, too.
+   */
+  changeMount(descriptor: number, change: { userNamespace: number } | { propagation: number }): void {
+    const attributes = Buffer.alloc(32); // struct mount_attr: attr_set, attr_clr, propagation, userns_fd
+    const recursive = 'propagation' in change ? AT_RECURSIVE : 0;
+    if ('propagation' in change) attributes.writeBigUInt64LE(BigInt(change.propagation), 16);
+    else {
+      attributes.writeBigUInt64LE(BigInt(MOUNT_ATTR_IDMAP), 0);
+      attributes.writeBigUInt64LE(BigInt(change.userNamespace), 24);
+    }
+    const result = this.#libc.mountSetattr(descriptor, AT_EMPTY_PATH | recursive, attributes);
+    this.#check(result, 'mount_setattr', `descriptor ${descriptor}`);
   }
 
   /** Makes a device node; `mode` are the permission bits, less the umask. */
