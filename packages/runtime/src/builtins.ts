@@ -1,16 +1,20 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeCgroup } from '@podwright/base';
+import { describeUndoFailures, errorMessage, removeCgroup } from '@podwright/base';
 import { CgroupStatistics } from './containers/cgroup-statistics.ts';
 import { cgroupsPath } from './containers/cgroups-path.ts';
 import { ContainerFiles } from './containers/container-files.ts';
 import { OciContainerSpecs } from './containers/oci-container-specs.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
-import { chooseOciRuntime } from './host/oci-runtimes.ts';
+import { chooseOciRuntime, knownOciRuntimes, type OciRuntimeFinding } from './host/oci-runtimes.ts';
 import { findProgram, requireProgram } from './host/programs.ts';
 import { createImageService } from './images/images.ts';
 import { createNetwork } from './network/cni-network.ts';
-import type { RuntimeOptions } from './options.ts';
+import type { HandlerOptions, RuntimeOptions } from './options.ts';
+import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';
+import { PluginGraph } from './plugin/plugin-graph.ts';
+import { ociProgramsOf, runtimeHandlers } from './plugin/runtime-handlers.ts';
+import type { RuntimePlugin, RuntimePluginTypes } from './plugin/runtime-plugins.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { PinnedController } from './sandbox/pinned-controller.ts';
 import { createPortDialer } from './sandbox/port-dialer.ts';
@@ -21,7 +25,7 @@ import type { SandboxRecord } from './sandbox/sandbox-record.ts';
 import { SharedPidInit } from './sandbox/shared-pid-init.ts';
 import { openSnapshotter } from './snapshots/open-snapshotter.ts';
 import { unmountTree } from './sys/mountinfo.ts';
-import { loadSystem } from './sys/system.ts';
+import { loadSystem, type System } from './sys/system.ts';
 import { OciTaskRuntime } from './tasks/oci-task-runtime.ts';
 import { LayerUnpacker } from './unpack/unpack-layer.ts';
 
@@ -29,61 +33,186 @@ import { LayerUnpacker } from './unpack/unpack-layer.ts';
 const SHARED_PID_INIT = 'catatonit';
 const VERSION = '0.1.0';
 
+/** What every plugin may use. */
+type Environment = {
+  options: RuntimeOptions;
+  records: RuntimeRecords;
+  system: System;
+  namespaces: SandboxNamespaces;
+  folders: SandboxFolders;
+};
+
 /** The built-in implementation of every part. This is the only file that names implementations. */
 export async function openBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<RuntimeParts> {
-  const { root, state, logger, cgroupParent } = options;
-  const { database, containers } = records;
+  const { state, logger } = options;
   const system = loadSystem();
-  const host = await probe(options);
-  const tasks = await openTasks(options, host);
-  const { snapshotter, reason } = openSnapshotter({
-    kind: options.snapshotter,
-    root: join(root, 'snapshots'),
-    database,
+  const environment = {
+    options,
+    records,
     system,
-    logger,
-  });
+    namespaces: new SandboxNamespaces({ system, logger, state }),
+    folders: new SandboxFolders({ system, state }),
+  };
+  const graph = await PluginGraph.start(builtinPlugins(environment), { needed: neededPlugins(options) });
+  try {
+    return composeParts(environment, graph);
+  } catch (error) {
+    await graph.close();
+    throw error;
+  }
+}
+
+function builtinPlugins(environment: Environment): RuntimePlugin[] {
+  return [
+    hostPlugin(environment),
+    snapshotterPlugin('overlayfs', environment),
+    snapshotterPlugin('native', environment),
+    imagesPlugin(environment),
+    networkPlugin(environment),
+    ociTasksPlugin(environment),
+    pinnedPlugin(environment),
+  ];
+}
+
+/** Without these there is no pod. */
+function neededPlugins({ handlers = {}, defaultHandler = '' }: RuntimeOptions) {
+  const { task, sandbox } = handlers[defaultHandler] ?? { task: 'oci', sandbox: 'pinned' };
+  return [
+    'host/linux',
+    'images/store',
+    'network/cni',
+    `task-runtime/${task}`,
+    `sandbox-controller/${sandbox}`,
+  ] as const;
+}
+
+function hostPlugin({ options }: Environment): RuntimePlugin<'host'> {
+  const { state, cgroupParent, ociRuntime, conmon, network } = options;
+  const init = () =>
+    probeHost({
+      state: join(state, 'host'),
+      cgroupParent,
+      ociRuntime,
+      handlerPrograms: ociProgramsOf(options),
+      conmon,
+      cniBinDirs: network.binDirs,
+    });
+  return { type: 'host', id: 'linux', requires: [], init };
+}
+
+function snapshotterPlugin(
+  kind: 'overlayfs' | 'native',
+  { options, records, system }: Environment,
+): RuntimePlugin<'snapshotter'> {
+  const { root, logger } = options;
+  return {
+    type: 'snapshotter',
+    id: kind,
+    requires: [],
+    init({ note }) {
+      const { database } = records;
+      const opened = openSnapshotter({ kind, root: join(root, 'snapshots'), database, system, logger });
+      note(opened.reason);
+      return opened.snapshotter;
+    },
+    close: (snapshotter) => snapshotter.close(),
+  };
+}
+
+function imagesPlugin({ options, records, system }: Environment): RuntimePlugin<'images'> {
+  const { root, registryConfigDir, logger } = options;
   const unpacker = new LayerUnpacker({ system });
-  const { registryConfigDir } = options;
-  const { unpackLayer } = unpacker;
-  const arch = process.arch;
-  const images = await createImageService({
-    root,
-    database,
-    snapshotter,
-    unpackLayer,
-    registryConfigDir,
-    logger,
-    arch,
-  });
+  return {
+    type: 'images',
+    id: 'store',
+    requires: [snapshotterRequirement(options.snapshotter)],
+    init(context) {
+      const { database } = records;
+      const { unpackLayer } = unpacker;
+      const { arch } = process;
+      const snapshotter = chooseSnapshotter(options.snapshotter, context);
+      context.note(`unpacked into ${snapshotter.name}`);
+      return createImageService({ root, database, snapshotter, unpackLayer, registryConfigDir, logger, arch });
+    },
+    async close(images) {
+      await Promise.all([images.close(), unpacker[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+function networkPlugin({ options }: Environment): RuntimePlugin<'network'> {
+  const { root, state, network, logger } = options;
   const directories = { stateDir: join(state, 'network'), cacheDir: join(root, 'network') };
-  const network = await createNetwork({ network: options.network, ...directories, logger });
-  const cgroupOf = (sandbox: SandboxRecord, taskId: string) => cgroupsPath(sandbox, taskId, cgroupParent);
-  const program = () => findProgram(SHARED_PID_INIT);
-  const init = new SharedPidInit({ tasks, logger, state, program, cgroupsPath: cgroupOf });
-  const handlers = handlersOf(host);
-  const namespaces = new SandboxNamespaces({ system, logger, state });
-  const folders = new SandboxFolders({ system, state });
-  const pinned = new PinnedController({ namespaces, folders, init });
+  return { type: 'network', id: 'cni', requires: [], init: () => createNetwork({ network, ...directories, logger }) };
+}
+
+function ociTasksPlugin({ options }: Environment): RuntimePlugin<'task-runtime'> {
+  const { state, conmon, ociRuntime, logger } = options;
+  return {
+    type: 'task-runtime',
+    id: 'oci',
+    requires: ['host/linux'],
+    async init({ get, note }) {
+      const host = get('host', 'linux');
+      const program = chooseOciRuntime(host.ociRuntimes, ociRuntime);
+      note(`${program.name} unless the handler has another`);
+      return await OciTaskRuntime.open({
+        state: join(state, 'oci'),
+        conmon: host.conmon?.path ?? (await requireProgram(conmon)),
+        program,
+        handlers: ociPrograms(handlersOf(options, host), host),
+        cgroups: host.cgroups,
+        logger,
+      });
+    },
+    close: (tasks) => tasks.close(),
+  };
+}
+
+function pinnedPlugin({ options, namespaces, folders }: Environment): RuntimePlugin<'sandbox-controller'> {
+  const { state, cgroupParent, logger } = options;
+  return {
+    type: 'sandbox-controller',
+    id: 'pinned',
+    requires: ['task-runtime/oci'],
+    init({ get }) {
+      const tasks = get('task-runtime', 'oci');
+      const program = () => findProgram(SHARED_PID_INIT);
+      const init = new SharedPidInit({ tasks, logger, state, program, cgroupsPath: cgroupOf(cgroupParent) });
+      return new PinnedController({ namespaces, folders, init });
+    },
+  };
+}
+
+/** The parts out of the plugins' instances. */
+function composeParts({ options, records, system }: Environment, graph: PluginGraph<RuntimePluginTypes>): RuntimeParts {
+  const { root, state, logger, cgroupParent } = options;
+  const host = graph.get('host', 'linux');
+  const images = graph.get('images', 'store');
+  const network = graph.get('network', 'cni');
+  const tasks = graph.get('task-runtime', 'oci');
+  const snapshotter = chooseSnapshotter(options.snapshotter, graph);
+  const handlers = usableHandlers(options, graph);
   const controllers = new SandboxControllers({
-    controllers: [pinned],
-    handlers: new Map(['', ...Object.keys(handlers)].map((name) => [name, pinned.name])),
+    controllers: [...graph.all('sandbox-controller').values()],
+    handlers: new Map([...handlers.usable].map(([name, { sandbox }]) => [name, sandbox])),
+    unavailable: handlers.unavailable,
   });
   const files = new ContainerFiles({ system, snapshotter, root, state });
-  const facts = { version: VERSION, cgroupDriver: 'cgroupfs' as const };
+  const cgroupsPath = cgroupOf(cgroupParent);
   return {
     images,
     files,
     tasks,
     network,
     controllers,
-    specs: new OciContainerSpecs({ files, controllers, containers, cgroupsPath: cgroupOf, host: host.kernel }),
+    specs: new OciContainerSpecs({ ...records, files, controllers, cgroupsPath, host: host.kernel }),
     statistics: new CgroupStatistics({
       ...records,
       system,
       logger,
       cgroups: host.cgroups,
-      cgroupsPath: cgroupOf,
+      cgroupsPath,
       controllers,
       snapshotter,
       files,
@@ -91,13 +220,14 @@ export async function openBuiltins(options: RuntimeOptions, records: RuntimeReco
     }),
     dial: createPortDialer({ system, logger }),
     facts: {
-      ...facts,
-      recursiveReadOnlyHandlers: recursiveReadOnly(host, options.ociRuntime),
-      info: { host, snapshotter: reason },
+      version: VERSION,
+      cgroupDriver: 'cgroupfs',
+      recursiveReadOnlyHandlers: recursiveReadOnly(handlers.usable, host),
+      info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
     },
     async close() {
-      tasks.close();
-      await Promise.all([images.close(), unpacker[Symbol.asyncDispose]()]);
+      const failures = await graph.close();
+      if (failures.length > 0) logger.error({ error: describeUndoFailures(failures) }, 'plugins could not be closed');
     },
     async removeHostState() {
       await network.close({ removeHostState: true });
@@ -111,32 +241,66 @@ export async function openBuiltins(options: RuntimeOptions, records: RuntimeReco
 /** What the parts keep in the state directory. */
 const STATE_FOLDERS = ['ns', 'sandboxes', 'containers', 'tasks', 'oci', 'init', 'network', 'host'];
 
-function probe({ state, cgroupParent, ociRuntime, conmon, network }: RuntimeOptions): Promise<HostAbilities> {
-  return probeHost({ state: join(state, 'host'), cgroupParent, ociRuntime, conmon, cniBinDirs: network.binDirs });
+const cgroupOf = (cgroupParent: string) => (sandbox: SandboxRecord, taskId: string) =>
+  cgroupsPath(sandbox, taskId, cgroupParent);
+
+type Handlers = { usable: Map<string, HandlerOptions>; unavailable: Map<string, string> };
+
+/** The handlers that can be had here, and why the others cannot. The default handler must be one of them. */
+function usableHandlers(options: RuntimeOptions, graph: PluginGraph<RuntimePluginTypes>): Handlers {
+  const host = graph.get('host', 'linux');
+  const handlers: Handlers = { usable: new Map(), unavailable: new Map() };
+  for (const [name, handler] of handlersOf(options, host)) {
+    try {
+      graph.get('task-runtime', handler.task);
+      graph.get('sandbox-controller', handler.sandbox);
+      if (handler.task === 'oci') chooseOciRuntime(host.ociRuntimes, handler.program);
+      handlers.usable.set(name, handler);
+    } catch (error) {
+      if (name === '') throw error;
+      handlers.unavailable.set(name, errorMessage(error));
+      options.logger.warn({ handler: name, error: errorMessage(error) }, 'a runtime handler cannot be used here');
+    }
+  }
+  return handlers;
 }
 
-async function openTasks(
-  { state, ociRuntime, conmon, logger }: RuntimeOptions,
-  host: HostAbilities,
-): Promise<OciTaskRuntime> {
-  return OciTaskRuntime.open({
-    state: join(state, 'oci'),
-    conmon: host.conmon?.path ?? (await requireProgram(conmon)),
-    program: chooseOciRuntime(host.ociRuntimes, ociRuntime),
-    handlers: handlersOf(host),
-    cgroups: host.cgroups,
-    logger,
+function describeHandlers({ usable, unavailable }: Handlers): object[] {
+  return [
+    ...[...usable].map(([name, handler]) => ({ name, ...handler })),
+    ...[...unavailable].map(([name, reason]) => ({ name, reason })),
+  ];
+}
+
+/** Known and asked for OCI runtimes that work are handlers without being configured. */
+function handlersOf(options: RuntimeOptions, { ociRuntimes }: HostAbilities): Map<string, HandlerOptions> {
+  const asked = [...knownOciRuntimes, options.ociRuntime];
+  const works = ociRuntimes.filter(
+    (found) => found.works && (asked.includes(found.name) || asked.includes(found.path)),
+  );
+  return runtimeHandlers(
+    options,
+    works.map(({ name }) => name),
+  );
+}
+
+/** The OCI runtimes of handlers, of those that work. */
+function ociPrograms(handlers: Map<string, HandlerOptions>, { ociRuntimes }: HostAbilities) {
+  const found = [...handlers].flatMap(([name, handler]) => {
+    const finding = handler.task === 'oci' ? findingOf(handler, ociRuntimes) : undefined;
+    return finding?.works ? [[name, finding.program] as const] : [];
   });
-}
-
-/** Each OCI runtime that works is a runtime handler by its name. */
-function handlersOf({ ociRuntimes }: HostAbilities) {
-  return Object.fromEntries(ociRuntimes.flatMap((found) => (found.works ? [[found.name, found.program]] : [])));
+  return Object.fromEntries(found);
 }
 
 /** Handlers, the default among them, whose OCI runtime can mount read-only recursively. */
-function recursiveReadOnly({ ociRuntimes }: HostAbilities, asked: string): Set<string> {
-  const able = ociRuntimes.filter(({ works, features }) => works && features.recursiveReadonlyMounts);
-  const fallback = chooseOciRuntime(ociRuntimes, asked);
-  return new Set(able.flatMap(({ name }) => (name === fallback.name ? ['', name] : [name])));
+function recursiveReadOnly(handlers: Map<string, HandlerOptions>, { ociRuntimes }: HostAbilities): Set<string> {
+  const able = [...handlers].filter(
+    ([, handler]) => handler.task === 'oci' && findingOf(handler, ociRuntimes)?.features.recursiveReadonlyMounts,
+  );
+  return new Set(able.map(([name]) => name));
+}
+
+function findingOf({ program }: HandlerOptions, findings: OciRuntimeFinding[]): OciRuntimeFinding | undefined {
+  return findings.find(({ works, name, path }) => works && (program === '' || program === name || program === path));
 }

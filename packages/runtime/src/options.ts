@@ -1,6 +1,16 @@
 import type { Logger } from '@podwright/base';
 import type { Failpoint } from './metadata/failpoint.ts';
 
+/** What a runtime handler is made of; a RuntimeClass picks one by name. */
+export type HandlerOptions = {
+  /** Id of a task runtime: `oci`, or a plugin's. */
+  task: string;
+  /** Name or path of the OCI runtime or shim; '' for the one with the handler's name. */
+  program: string;
+  /** Id of a sandbox controller: `pinned`, or a plugin's. */
+  sandbox: string;
+};
+
 /** Everything that `startRuntime` needs to know; every path is absolute. Several runtimes with other paths live side by side. */
 export type RuntimeOptions = {
   /** Lasting data: content, snapshots, records (/var/lib/podwright/runtime). */
@@ -25,7 +35,12 @@ export type RuntimeOptions = {
   conmon: string;
   /** Folder with a `hosts.toml` a registry, as containerd's certs.d. */
   registryConfigDir: string;
-  snapshotter: 'auto' | 'overlayfs' | 'native';
+  /** `auto` is overlayfs where it works, else native. */
+  snapshotter: string;
+  /** Runtime handlers by name. Each of crun and runc that works is one too, unless its name is taken. */
+  handlers?: Record<string, HandlerOptions>;
+  /** Name of the handler for pods that ask for none; '' is `ociRuntime` with pinned namespaces. */
+  defaultHandler?: string;
   /** Where exec, attach and port-forward are served: host and port (0: any). */
   streaming: { address: string; port: number };
   logger: Logger;

@@ -21,6 +21,8 @@ export type HostProbeOptions = {
   cgroupParent: string;
   /** Name or path, '' for the known ones alone. */
   ociRuntime: string;
+  /** Names or paths of OCI runtimes that runtime handlers name. */
+  handlerPrograms?: string[];
   conmon: string;
   cniBinDirs: string[];
 };
@@ -29,7 +31,8 @@ export type HostProbeOptions = {
 export async function probeHost(options: HostProbeOptions): Promise<HostAbilities> {
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);
-  const names = [...new Set([options.ociRuntime, ...knownOciRuntimes])].filter((name) => name !== '');
+  const asked = [options.ociRuntime, ...knownOciRuntimes, ...(options.handlerPrograms ?? [])];
+  const names = [...new Set(asked)].filter((name) => name !== '');
   const probe = {
     directory: options.state,
     cacheDirectory: options.state,

@@ -7,23 +7,33 @@ export type SandboxControllersOptions = {
   controllers: SandboxController[];
   /** Name of the controller by runtime handler. The handler '' is the default and must be there. */
   handlers: ReadonlyMap<string, string>;
+  /** Handlers that are configured and cannot be had on this machine, with the reason. */
+  unavailable?: ReadonlyMap<string, string>;
 };
 
 /** Which controller makes the sandboxes of which runtime handler, and which one made a sandbox that is there. */
 export class SandboxControllers {
   readonly #byName: ReadonlyMap<string, SandboxController>;
   readonly #byHandler: ReadonlyMap<string, SandboxController>;
+  readonly #unavailable: ReadonlyMap<string, string>;
 
   /** A handler with a controller that is not there is an `invalid_argument`. */
-  constructor({ controllers, handlers }: SandboxControllersOptions) {
+  constructor({ controllers, handlers, unavailable = new Map() }: SandboxControllersOptions) {
     this.#byName = new Map(controllers.map((controller) => [controller.name, controller]));
     this.#byHandler = new Map([...handlers].map(([handler, name]) => [handler, this.#named(handler, name)]));
+    this.#unavailable = unavailable;
   }
 
-  /** The controller for new sandboxes. An unknown handler is an `invalid_argument` that names those that there are. */
+  /**
+   * The controller for new sandboxes. An unknown handler is an `invalid_argument` that names those that there are, one
+   * that cannot be had here a `failed_precondition` with the reason.
+   */
   forHandler(handler: string): SandboxController {
     const controller = this.#byHandler.get(handler);
     if (controller !== undefined) return controller;
+    const reason = this.#unavailable.get(handler);
+    if (reason !== undefined)
+      throw new PodwrightError('failed_precondition', `runtime handler "${handler}" cannot be used here: ${reason}`);
     const known = [...this.#byHandler.keys()].map((name) => (name === '' ? '"" (the default)' : name));
     throw new PodwrightError(
       'invalid_argument',

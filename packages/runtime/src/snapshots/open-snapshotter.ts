@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { type Logger, PodwrightError } from '@podwright/base';
 import type { MetadataDatabase } from '../metadata/database.ts';
-import type { RuntimeOptions } from '../options.ts';
 import type { System } from '../sys/system.ts';
 import { DirectorySnapshotter } from './directory-snapshotter.ts';
 import { NativeLayout } from './native-layout.ts';
@@ -12,7 +11,7 @@ import type { Snapshotter } from './snapshotter.ts';
 
 /** Where snapshots are, and what they work with. Each kind has its folder below `root`. */
 export type SnapshotterOptions = {
-  kind: RuntimeOptions['snapshotter'];
+  kind: 'auto' | 'overlayfs' | 'native';
   root: string;
   database: MetadataDatabase;
   system: System;

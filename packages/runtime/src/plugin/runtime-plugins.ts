@@ -1,0 +1,22 @@
+import type { HostAbilities } from '../host/host-abilities.ts';
+import type { ImageService } from '../images/image-service.ts';
+import type { Network } from '../network/network.ts';
+import type { SandboxController } from '../sandbox/sandbox-controller.ts';
+import type { Snapshotter } from '../snapshots/snapshotter.ts';
+import type { TaskRuntime } from '../tasks/task-runtime.ts';
+import type { Plugin } from './plugin.ts';
+
+/** The types of a runtime's plugins, and what each gives: the contracts of the rooms. */
+export type RuntimePluginTypes = {
+  host: HostAbilities;
+  snapshotter: Snapshotter;
+  images: ImageService & { close(): Promise<void> };
+  network: Network;
+  'task-runtime': TaskRuntime;
+  'sandbox-controller': SandboxController;
+};
+
+/** A plugin of the runtime that gives an instance of `Type`. */
+export type RuntimePlugin<Type extends keyof RuntimePluginTypes = keyof RuntimePluginTypes> = {
+  [T in Type]: Plugin<RuntimePluginTypes, T>;
+}[Type];
