@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { silentLogger } from '@podwright/base';
+import { silentLogger, waitFor } from '@podwright/base';
 import { PodSandboxState } from '@podwright/cri';
 import { startRuntime } from '@podwright/runtime';
 import { containerOf, podOf } from '../fixtures/pods.ts';
@@ -118,6 +118,24 @@ test('a CreateContainer whose caller has gone finishes, and the retry gets its c
   stages.clear();
   assert.equal((await cri.runtime.createContainer(request)).containerId, containerId);
   assert.equal((await cri.runtime.listContainers({})).containers.length, 1);
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
+test('a CNI plugin that hangs is killed once nobody waits for it, and leaves nothing', async () => {
+  const { cri } = runtime;
+  const config = podOf(place, 'hanging');
+  const caller = new AbortController();
+  mkdirSync(place.logs, { recursive: true });
+  const reached = join(place.logs, 'reached');
+  await withPluginRule(`[ $CNI_COMMAND = ADD ] && { touch ${reached}; sleep 1000 & exec sleep 1000; }`, async () => {
+    const call = cri.runtime.runPodSandbox({ config }, { signal: caller.signal });
+    await waitFor(() => existsSync(reached) || undefined, { intervalMs: 10, signal: AbortSignal.timeout(60_000) });
+    caller.abort();
+    await assert.rejects(call);
+  });
+  assert.deepEqual(await runtime.remains(), []);
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config });
   await cri.runtime.removePodSandbox({ podSandboxId });
   assert.deepEqual(await runtime.remains(), []);
 });

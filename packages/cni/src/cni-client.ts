@@ -1,4 +1,12 @@
-import { describeUndoFailures, errorMessage, KeyedLock, PodwrightError, Undo, wrapError } from '@podwright/base';
+import {
+  describeUndoFailures,
+  errorMessage,
+  isDeadlineExceeded,
+  KeyedLock,
+  PodwrightError,
+  Undo,
+  wrapError,
+} from '@podwright/base';
 import { type Attachment, validateAttachment } from './attachment.ts';
 import { AttachmentCache, type AttachmentKey, type AttachmentRecord } from './attachment-cache.ts';
 import { endStrayPlugins } from './left-processes.ts';
@@ -154,7 +162,10 @@ export class CniClient {
   /** Some plugins fail on their own half-made state the first time (`bridge` with `ipMasq` does), and find it gone the second. */
   async #delTwice(record: AttachmentRecord): Promise<void> {
     const { signal } = new AbortController();
-    await this.#runDel(record, signal).catch(() => this.#runDel(record, signal));
+    await this.#runDel(record, signal).catch((error) => {
+      if (isDeadlineExceeded(error)) throw error; // what hangs would only hang again
+      return this.#runDel(record, signal);
+    });
   }
 
   async #runAdd({ network, attachment }: AttachmentRecord, signal: AbortSignal): Promise<CniResult> {
