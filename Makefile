@@ -34,8 +34,9 @@ test: setup-dev lint ## everything; needs root
 bench: setup-dev ## against containerd, in the same run; needs root
 	node bench/main.ts
 
-generate: setup ## messages from packages/cri/proto
+generate: setup ## messages from packages/cri/proto and packages/runtime/proto
 	npm run --silent generate
+	npm run --silent generate --workspace @podwright/runtime
 
 clean:
 	rm -rf dist node_modules .node

@@ -1,0 +1,134 @@
+import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { create, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
+import { PodwrightError, raceAbort, withTimeout, wrapError } from '@podwright/base';
+import { encodeFrame, type Frame, FrameDecoder, frameType, maxFrameBytes } from './frame.ts';
+import { RequestSchema, ResponseSchema } from './gen/ttrpc/request_pb.js';
+import type { CallOptions, TtrpcClient, TypedService } from './service.ts';
+import { errorOfStatus } from './status.ts';
+
+/** How long a call waits that says nothing else. */
+const defaultTimeoutMs = 30_000;
+const maxStreamId = 0xffff_fffe;
+
+type Waiting = { what: string; resolve(payload: Uint8Array): void; reject(error: PodwrightError): void };
+
+/** The calling side of one ttrpc connection. Calls run side by side; all of them fail when the connection is lost. */
+export class TtrpcConnection {
+  readonly #stream: Duplex;
+  readonly #decoder = new FrameDecoder();
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #closed = Promise.withResolvers<void>();
+  #nextStreamId = 1;
+  #lost: PodwrightError | undefined;
+
+  constructor(stream: Duplex) {
+    this.#stream = stream;
+    stream.on('data', (chunk: Buffer) => {
+      for (const frame of this.#decoder.push(chunk)) this.#answer(frame);
+    });
+    stream.on('error', (error) => this.#lose(wrapError('ttrpc connection', error, 'unavailable')));
+    stream.on('close', () => this.#lose(new PodwrightError('unavailable', 'the ttrpc connection is closed')));
+    stream.on('end', () => stream.destroy());
+  }
+
+  /** Connects to a unix socket; `unavailable` if nobody listens there. */
+  static async connect(path: string, signal: AbortSignal): Promise<TtrpcConnection> {
+    const socket = connect(path);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    socket.once('connect', resolve).once('error', reject);
+    try {
+      await raceAbort(promise, signal);
+    } catch (error) {
+      socket.destroy();
+      signal.throwIfAborted();
+      throw wrapError(`connect to ${path.replace('\0', '@')}`, error, 'unavailable');
+    }
+    socket.off('error', reject);
+    return new TtrpcConnection(socket);
+  }
+
+  /** Settles when the connection is lost or closed. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  get isOpen(): boolean {
+    return this.#lost === undefined;
+  }
+
+  /** The methods of a service; `typeName` calls it by another name than its descriptor's. */
+  client<S extends TypedService>(service: S, { typeName = service.typeName } = {}): TtrpcClient<S> {
+    const call = (method: DescMethod) => (request: Message, options?: CallOptions) =>
+      this.#call({ service: typeName, method, request }, options ?? {});
+    const methods = service.methods.map((method) => [method.localName, call(method)]);
+    return Object.fromEntries(methods) as TtrpcClient<S>;
+  }
+
+  close(): void {
+    this.#stream.destroy();
+    this.#lose(new PodwrightError('cancelled', 'the ttrpc connection was closed'));
+  }
+
+  async #call(
+    { service, method, request }: { service: string; method: DescMethod; request: Message },
+    { signal, timeoutMs = defaultTimeoutMs }: CallOptions,
+  ): Promise<Message> {
+    const what = `${service}/${method.name}`;
+    if (method.methodKind !== 'unary') throw new PodwrightError('unimplemented', `${what}: it has streams`);
+    using bound = timeoutMs === 0 ? undefined : withTimeout(signal, timeoutMs, what);
+    const stop = bound ?? signal;
+    stop?.throwIfAborted();
+    const payload = toBinary(method.input, create(method.input, request));
+    const timeoutNano = BigInt(Math.ceil(timeoutMs)) * 1_000_000n;
+    const message = create(RequestSchema, { service, method: method.name, payload, timeoutNano });
+    const { streamId, answer } = this.#send(what, toBinary(RequestSchema, message));
+    try {
+      const answered = stop === undefined ? answer : raceAbort(answer, stop);
+      return fromBinary(method.output, await answered);
+    } finally {
+      this.#waiting.delete(streamId);
+    }
+  }
+
+  #send(what: string, data: Uint8Array): { streamId: number; answer: Promise<Uint8Array> } {
+    if (this.#lost !== undefined) throw wrapError(what, this.#lost);
+    if (data.length > maxFrameBytes)
+      throw new PodwrightError('resource_exhausted', `${what}: the message has ${data.length} bytes, over 4 MiB`);
+    if (this.#nextStreamId > maxStreamId) throw new PodwrightError('unavailable', `${what}: no stream id is left`);
+    const streamId = this.#nextStreamId;
+    this.#nextStreamId += 2;
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+    promise.catch(() => undefined); // nobody waits for it any more when its caller's time was over
+    this.#waiting.set(streamId, { what, resolve, reject });
+    this.#stream.write(encodeFrame({ streamId, type: frameType.request, flags: 0, data }));
+    return { streamId, answer: promise };
+  }
+
+  /** Answers to calls that nobody waits for any more are dropped. */
+  #answer({ streamId, type, data }: Frame): void {
+    const waiting = this.#waiting.get(streamId);
+    if (waiting === undefined) return;
+    this.#waiting.delete(streamId);
+    const { what, resolve, reject } = waiting;
+    if (type !== frameType.response)
+      return reject(new PodwrightError('unimplemented', `${what}: the answer is a stream`));
+    if (data === undefined)
+      return reject(new PodwrightError('resource_exhausted', `${what}: the answer is over 4 MiB`));
+    try {
+      const { status, payload } = fromBinary(ResponseSchema, data);
+      if (status === undefined || status.code === 0) resolve(payload);
+      else reject(errorOfStatus(what, status));
+    } catch (error) {
+      reject(wrapError(`${what}: read the answer`, error, 'internal'));
+    }
+  }
+
+  #lose(reason: PodwrightError): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = reason;
+    for (const { what, reject } of this.#waiting.values()) reject(wrapError(what, reason));
+    this.#waiting.clear();
+    this.#closed.resolve();
+  }
+}

@@ -1,0 +1,78 @@
+/** Bytes before the data of each frame: length, stream id, type, flags (ttrpc PROTOCOL.md, "Message Frame"). */
+const headerBytes = 10;
+
+/** The most data that a frame may have. */
+export const maxFrameBytes = 4 << 20;
+
+/** Types of frames. */
+export const frameType = { request: 1, response: 2, data: 3 } as const;
+
+export type Frame = {
+  /** Odd for the streams that a client opens. */
+  streamId: number;
+  /** One of `frameType`, or one that a later version of the protocol has. */
+  type: number;
+  flags: number;
+  /** `undefined` where it was over `maxFrameBytes`: such data is skipped, and the stream goes on. */
+  data: Buffer | undefined;
+};
+
+/** The bytes of a frame. The data must not be over `maxFrameBytes`. */
+export function encodeFrame({ streamId, type, flags, data }: Omit<Frame, 'data'> & { data: Uint8Array }): Buffer {
+  if (data.length > maxFrameBytes) throw new RangeError(`a frame of ${data.length} bytes`);
+  const frame = Buffer.allocUnsafe(headerBytes + data.length);
+  frame.writeUInt32BE(data.length, 0);
+  frame.writeUInt32BE(streamId, 4);
+  frame.writeUInt8(type, 8);
+  frame.writeUInt8(flags, 9);
+  frame.set(data, headerBytes);
+  return frame;
+}
+
+/**
+ * Takes frames out of bytes as they come, in pieces of any size. Keeps at most one frame; what a header announces beyond
+ * the maximum is skipped.
+ */
+export class FrameDecoder {
+  readonly #header = Buffer.alloc(headerBytes);
+  #headerSize = 0;
+  /** The frame whose data is being read; `left` bytes of it are still to come. */
+  #current: { frame: Frame; left: number } | undefined;
+
+  /** The frames that are whole with this chunk. */
+  *push(chunk: Buffer): Generator<Frame> {
+    let rest = chunk;
+    while (rest.length > 0) {
+      rest = this.#current === undefined ? this.#readHeader(rest) : this.#readData(this.#current, rest);
+      if (this.#current?.left !== 0) continue;
+      yield this.#current.frame;
+      this.#current = undefined;
+    }
+  }
+
+  /** Whether bytes of a frame are here whose rest is not: the other side was cut off if no more come. */
+  get inFrame(): boolean {
+    return this.#headerSize > 0 || this.#current !== undefined;
+  }
+
+  /** Returns the bytes after those that it took. */
+  #readHeader(bytes: Buffer): Buffer {
+    const size = bytes.copy(this.#header, this.#headerSize);
+    this.#headerSize += size;
+    if (this.#headerSize < headerBytes) return bytes.subarray(size);
+    this.#headerSize = 0;
+    const left = this.#header.readUInt32BE(0);
+    const data = left > maxFrameBytes ? undefined : Buffer.allocUnsafe(left);
+    const [type, flags] = [this.#header.readUInt8(8), this.#header.readUInt8(9)];
+    this.#current = { frame: { streamId: this.#header.readUInt32BE(4), type, flags, data }, left };
+    return bytes.subarray(size);
+  }
+
+  #readData(current: { frame: Frame; left: number }, bytes: Buffer): Buffer {
+    const size = Math.min(current.left, bytes.length);
+    const { data } = current.frame;
+    if (data !== undefined) bytes.copy(data, data.length - current.left, 0, size);
+    current.left -= size;
+    return bytes.subarray(size);
+  }
+}

@@ -1,0 +1,120 @@
+import { createServer, type Server } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { create, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
+import { errorMessage, type Logger, listenUnix, PodwrightError, type SocketFile } from '@podwright/base';
+import { encodeFrame, type Frame, FrameDecoder, frameType, maxFrameBytes } from './frame.ts';
+import { type Request, RequestSchema, type Response, ResponseSchema } from './gen/ttrpc/request_pb.js';
+import type { TtrpcHandlers, TypedService } from './service.ts';
+import { statusOfError } from './status.ts';
+
+/** The most calls of one connection that run at once. */
+const maxCalls = 1024;
+/** The most bytes of answers that one who does not read them is owed before he is cut off. */
+const maxUnsentBytes = 16 << 20;
+/** Longest timer of Node.js. */
+const maxTimeoutMs = 2 ** 31 - 1;
+
+type Handler = (request: Message, signal: AbortSignal) => Promise<Message>;
+
+/** The serving side of ttrpc, for any number of connections and services. Calls with streams are refused. */
+export class TtrpcServer {
+  readonly #methods = new Map<string, { method: DescMethod; handler: Handler }>();
+  readonly #connections = new Set<Duplex>();
+  readonly #logger: Logger;
+  #listening: { server: Server; file: SocketFile } | undefined;
+
+  constructor({ logger }: { logger: Logger }) {
+    this.#logger = logger;
+  }
+
+  /** Offers a service from now on. */
+  add<S extends TypedService>(service: S, handlers: TtrpcHandlers<S>): void {
+    for (const method of service.methods) {
+      const handler = (handlers as Record<string, unknown>)[method.localName] as Handler;
+      this.#methods.set(`${service.typeName}/${method.name}`, { method, handler });
+    }
+  }
+
+  /** Listens on a unix socket with this mode; a dead daemon's socket is replaced. */
+  async listen(path: string, mode: number): Promise<void> {
+    const server = createServer((socket) => this.serve(socket));
+    this.#listening = { server, file: await listenUnix(server, path, mode) };
+  }
+
+  /** Serves one connection to its end. */
+  serve(stream: Duplex): void {
+    const calls = new Set<AbortController>();
+    const decoder = new FrameDecoder();
+    this.#connections.add(stream);
+    stream.on('data', (chunk: Buffer) => {
+      for (const frame of decoder.push(chunk)) this.#accept({ stream, calls, frame });
+    });
+    stream.on('end', () => stream.end());
+    stream.on('error', (error) => this.#logger.debug({ error: errorMessage(error) }, 'ttrpc connection'));
+    stream.on('close', () => {
+      this.#connections.delete(stream);
+      for (const call of calls) call.abort(new PodwrightError('cancelled', 'the caller has gone'));
+    });
+  }
+
+  /** Ends every connection, and removes the socket. */
+  async close(): Promise<void> {
+    this.#listening?.server.close();
+    for (const connection of this.#connections) connection.destroy();
+    await this.#listening?.file.remove();
+  }
+
+  #accept({ stream, calls, frame }: { stream: Duplex; calls: Set<AbortController>; frame: Frame }): void {
+    const call = new AbortController();
+    const answer = (response: { status?: { code: number; message: string }; payload?: Uint8Array }) => {
+      calls.delete(call);
+      send(stream, frame.streamId, create(ResponseSchema, response));
+    };
+    const refuse = (error: unknown) => answer({ status: statusOfError(error) });
+    if (calls.size >= maxCalls) return refuse(new PodwrightError('resource_exhausted', 'too many calls at once'));
+    calls.add(call);
+    this.#run(frame, call).then((payload) => answer({ payload }), refuse);
+  }
+
+  async #run({ streamId, type, flags, data }: Frame, call: AbortController): Promise<Uint8Array> {
+    if (data === undefined) throw new PodwrightError('resource_exhausted', 'the message is over 4 MiB');
+    if (streamId % 2 === 0) throw new PodwrightError('invalid_argument', `stream id ${streamId} is even`);
+    if (type !== frameType.request || flags !== 0) throw new PodwrightError('unimplemented', 'no streams here');
+    const request = decodeMessage('a ttrpc request', () => fromBinary(RequestSchema, data));
+    const name = `${request.service}/${request.method}`;
+    const found = this.#methods.get(name);
+    if (found === undefined) throw new PodwrightError('unimplemented', `there is no ${name}`);
+    const { method, handler } = found;
+    const message = decodeMessage(name, () => fromBinary(method.input, request.payload));
+    const timer = setTimeout(() => call.abort(new PodwrightError('deadline_exceeded', name)), timeoutOf(request));
+    try {
+      return toBinary(method.output, create(method.output, await handler(message, call.signal)));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function send(stream: Duplex, streamId: number, response: Response): void {
+  if (stream.destroyed || stream.writableEnded) return;
+  const data = toBinary(ResponseSchema, response);
+  if (data.length > maxFrameBytes) {
+    const status = statusOfError(new PodwrightError('resource_exhausted', 'the answer is over 4 MiB'));
+    return send(stream, streamId, create(ResponseSchema, { status }));
+  }
+  stream.write(encodeFrame({ streamId, type: frameType.response, flags: 0, data }));
+  if (stream.writableLength > maxUnsentBytes) stream.destroy();
+}
+
+function timeoutOf({ timeoutNano }: Request): number {
+  const timeoutMs = Number(timeoutNano) / 1e6;
+  return timeoutMs > 0 && timeoutMs < maxTimeoutMs ? timeoutMs : maxTimeoutMs;
+}
+
+function decodeMessage<T>(what: string, decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    throw new PodwrightError('invalid_argument', `${what}: ${errorMessage(error)}`);
+  }
+}
