@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { type CgroupHierarchy, type CgroupStats, isNotFound, type Logger, readCgroupStats } from '@podwright/base';
+import {
+  type CgroupHierarchy,
+  type CgroupStats,
+  cgroupPids,
+  isNotFound,
+  type Logger,
+  readCgroupStats,
+} from '@podwright/base';
 import type { RecordTable } from '../metadata/record-table.ts';
 import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
@@ -8,7 +15,10 @@ import { withNetworkNamespace } from '../sys/namespaces.ts';
 import type { System } from '../sys/system.ts';
 import type { ContainerFiles } from './container-files.ts';
 import type { ContainerRecord } from './container-record.ts';
-import type { ContainerUse, InterfaceUse, SandboxUse, Statistics } from './statistics.ts';
+import { blockDeviceName, readFilesystemUse } from './filesystem-use.ts';
+import { type InterfaceUse, parseInterfaces } from './network-use.ts';
+import { readProcessUse } from './process-use.ts';
+import type { ContainerDetails, ContainerUse, SandboxUse, Statistics } from './statistics.ts';
 
 /** How long the size of a written layer is good: finding it out walks the layer. */
 const LAYER_USE_MS = 10_000;
@@ -44,13 +54,25 @@ export class CgroupStatistics implements Statistics {
   }
 
   async ofContainer(record: ContainerRecord): Promise<ContainerUse> {
-    const { sandboxes, cgroups, cgroupsPath } = this.#dependencies;
-    const sandbox = sandboxes.get(record.sandboxId);
-    const cgroup: CgroupStats =
-      sandbox === undefined
-        ? { readAtMs: Date.now() }
-        : await readCgroupStats(cgroups, cgroupsPath(sandbox, record.id));
-    return { cgroup, nanoCores: this.#nanoCores(record.id, cgroup), layer: await this.#layer(record.id) };
+    const path = this.#cgroupPath(record);
+    const [cgroup, layer] = await Promise.all([
+      path === undefined ? { readAtMs: Date.now() } : readCgroupStats(this.#dependencies.cgroups, path),
+      this.#layer(record.id),
+    ]);
+    return { cgroup, nanoCores: this.#nanoCores(record.id, cgroup), layer };
+  }
+
+  async detailsOf(record: ContainerRecord): Promise<ContainerDetails> {
+    const { cgroups } = this.#dependencies;
+    const path = this.#cgroupPath(record);
+    const pids = path === undefined ? [] : await cgroupPids(cgroups, path, { recursive: true, controller: 'pids' });
+    const [use, processes, filesystem] = await Promise.all([
+      this.ofContainer(record),
+      readProcessUse(pids, record.state.phase === 'running' ? record.state.pid : 0),
+      readFilesystemUse(this.layersMountpoint),
+    ]);
+    const devices = (use.cgroup.io ?? []).map(async (io) => ({ ...io, name: await blockDeviceName(io) }));
+    return { ...use, cgroupPath: path ?? '', processes, filesystem, devices: await Promise.all(devices) };
   }
 
   async ofSandbox(record: SandboxRecord): Promise<SandboxUse> {
@@ -58,6 +80,13 @@ export class CgroupStatistics implements Statistics {
     const cgroup = cgroupParent === '' ? undefined : await readCgroupStats(this.#dependencies.cgroups, cgroupParent);
     const nanoCores = cgroup === undefined ? undefined : this.#nanoCores(record.id, cgroup);
     return { atMs: Date.now(), cgroup, nanoCores, interfaces: this.#interfaces(record) };
+  }
+
+  /** Undefined for a container whose sandbox has gone. */
+  #cgroupPath(record: ContainerRecord): string | undefined {
+    const { sandboxes, cgroupsPath } = this.#dependencies;
+    const sandbox = sandboxes.get(record.sandboxId);
+    return sandbox && cgroupsPath(sandbox, record.id);
   }
 
   #nanoCores(id: string, { readAtMs, cpu }: CgroupStats): number | undefined {
@@ -97,16 +126,4 @@ export class CgroupStatistics implements Statistics {
     );
     return parseInterfaces(text).filter(({ name }) => name !== 'lo');
   }
-}
-
-/** The lines of /proc/net/dev (proc_pid_net(5)): 8 columns of what came, then 8 of what went. */
-export function parseInterfaces(text: string): InterfaceUse[] {
-  return text.split('\n').flatMap((line) => {
-    const match = /^\s*([^:]+):\s*(.*)$/.exec(line);
-    if (match === null) return [];
-    const counts = match[2]!.trim().split(/\s+/).map(Number);
-    const [rxBytes = 0, , rxErrors = 0] = counts;
-    const [txBytes = 0, , txErrors = 0] = counts.slice(8);
-    return [{ name: match[1]!, rxBytes, rxErrors, txBytes, txErrors }];
-  });
 }

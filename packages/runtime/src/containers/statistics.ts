@@ -1,7 +1,10 @@
-import type { CgroupStats } from '@podwright/base';
+import type { CgroupStats, DeviceIo } from '@podwright/base';
 import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
 import type { SnapshotUsage } from '../snapshots/snapshotter.ts';
 import type { ContainerRecord } from './container-record.ts';
+import type { FilesystemUse } from './filesystem-use.ts';
+import type { InterfaceUse } from './network-use.ts';
+import type { ProcessUse } from './process-use.ts';
 
 /** What a container uses now. `nanoCores` is its use of CPUs since the last look, absent at the first. */
 export type ContainerUse = {
@@ -10,8 +13,16 @@ export type ContainerUse = {
   layer: SnapshotUsage & { atMs: number };
 };
 
-/** One network interface of a pod, as the kernel counts it. */
-export type InterfaceUse = { name: string; rxBytes: number; rxErrors: number; txBytes: number; txErrors: number };
+/** All that can be told of a container that runs; finding it out takes longer. */
+export type ContainerDetails = ContainerUse & {
+  /** Path of its cgroup, the same in each tree. */
+  cgroupPath: string;
+  processes: ProcessUse;
+  /** Where its written layer is. */
+  filesystem: FilesystemUse;
+  /** Its use of block devices, by what these are called. */
+  devices: (DeviceIo & { name: string })[];
+};
 
 /** What a pod uses as a whole. `cgroup` is absent for a pod without a cgroup of its own. */
 export type SandboxUse = {
@@ -24,6 +35,7 @@ export type SandboxUse = {
 /** Counts what containers and sandboxes use. Things that have gone meanwhile give values without parts. */
 export interface Statistics {
   ofContainer(record: ContainerRecord): Promise<ContainerUse>;
+  detailsOf(record: ContainerRecord): Promise<ContainerDetails>;
   ofSandbox(record: SandboxRecord): Promise<SandboxUse>;
   /** Where the containers' written layers are. */
   readonly layersMountpoint: string;

@@ -1,11 +1,12 @@
 import type { ContainerStatsFilter, RuntimeHandlers } from '@podwright/cri';
 import type { ContainerRecord } from '../containers/container-record.ts';
 import { matchesLabels } from './labels.ts';
+import { measureEach } from './measure-each.ts';
 import { pages } from './pages.ts';
 import type { CriServices } from './services.ts';
 import { criContainerStats } from './statistics.ts';
 
-type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics'>;
+type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics' | 'logger'>;
 
 /** ContainerStats: what one container uses. */
 export function containerStats(services: Needs): RuntimeHandlers['containerStats'] {
@@ -15,7 +16,7 @@ export function containerStats(services: Needs): RuntimeHandlers['containerStats
 /** ListContainerStats: what each running container uses. */
 export function containerStatsList(services: Needs): RuntimeHandlers['listContainerStats'] {
   return async ({ filter }) => ({
-    stats: await Promise.all(select(services, filter).map((record) => statsOf(services, record))),
+    stats: await measure(services, select(services, filter)),
   });
 }
 
@@ -23,9 +24,13 @@ export function containerStatsList(services: Needs): RuntimeHandlers['listContai
 export function containerStatsStream(services: Needs): RuntimeHandlers['streamContainerStats'] {
   return async function* ({ filter }) {
     for (const page of pages(select(services, filter))) {
-      yield { containerStats: await Promise.all(page.map((record) => statsOf(services, record))) };
+      yield { containerStats: await measure(services, page) };
     }
   };
+}
+
+function measure(services: Needs, records: ContainerRecord[]) {
+  return measureEach(records, services, (record) => statsOf(services, record));
 }
 
 async function statsOf({ statistics }: Needs, record: ContainerRecord) {

@@ -16,9 +16,11 @@ import { imageInspect } from './image-inspect.ts';
 import { imageList, imageStream } from './image-list.ts';
 import { imagePull } from './image-pull.ts';
 import { imageRemove } from './image-remove.ts';
+import { metricDescriptorList } from './metric-descriptors.ts';
 import { runtimeConfig, runtimeConfigUpdate } from './runtime-config.ts';
 import { sandboxInspect } from './sandbox-inspect.ts';
 import { sandboxList, sandboxStream } from './sandbox-list.ts';
+import { sandboxMetricsList, sandboxMetricsStream } from './sandbox-metrics.ts';
 import { sandboxPortForward } from './sandbox-port-forward.ts';
 import { sandboxRemove } from './sandbox-remove.ts';
 import { sandboxRun } from './sandbox-run.ts';
@@ -45,6 +47,9 @@ export function runtimeHandlers(services: CriServices): Partial<RuntimeHandlers>
     podSandboxStats: sandboxStats(services),
     listPodSandboxStats: sandboxStatsList(services),
     streamPodSandboxStats: sandboxStatsStream(services),
+    listMetricDescriptors: metricDescriptorList(),
+    listPodSandboxMetrics: sandboxMetricsList(services),
+    streamPodSandboxMetrics: sandboxMetricsStream(services),
     portForward: sandboxPortForward(services),
     createContainer: containerCreate(services),
     startContainer: containerStart(services),

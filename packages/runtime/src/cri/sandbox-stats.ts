@@ -1,11 +1,12 @@
 import type { PodSandboxStatsFilter, RuntimeHandlers } from '@podwright/cri';
 import { isReady, type SandboxRecord } from '../sandbox/sandbox-record.ts';
 import { matchesLabels } from './labels.ts';
+import { measureEach } from './measure-each.ts';
 import { pages } from './pages.ts';
 import type { CriServices } from './services.ts';
 import { criSandboxStats } from './statistics.ts';
 
-type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics'>;
+type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics' | 'logger'>;
 
 /** PodSandboxStats: what one pod uses. */
 export function sandboxStats(services: Needs): RuntimeHandlers['podSandboxStats'] {
@@ -15,7 +16,7 @@ export function sandboxStats(services: Needs): RuntimeHandlers['podSandboxStats'
 /** ListPodSandboxStats: what each ready pod uses. */
 export function sandboxStatsList(services: Needs): RuntimeHandlers['listPodSandboxStats'] {
   return async ({ filter }) => ({
-    stats: await Promise.all(select(services, filter).map((record) => statsOf(services, record))),
+    stats: await measure(services, select(services, filter)),
   });
 }
 
@@ -23,9 +24,13 @@ export function sandboxStatsList(services: Needs): RuntimeHandlers['listPodSandb
 export function sandboxStatsStream(services: Needs): RuntimeHandlers['streamPodSandboxStats'] {
   return async function* ({ filter }) {
     for (const page of pages(select(services, filter))) {
-      yield { podSandboxStats: await Promise.all(page.map((record) => statsOf(services, record))) };
+      yield { podSandboxStats: await measure(services, page) };
     }
   };
+}
+
+function measure(services: Needs, records: SandboxRecord[]) {
+  return measureEach(records, services, (record) => statsOf(services, record));
 }
 
 async function statsOf({ containers, statistics }: Needs, record: SandboxRecord) {

@@ -11,7 +11,8 @@ import type {
   SwapUsageSchema,
 } from '@podwright/cri';
 import type { ContainerRecord } from '../containers/container-record.ts';
-import type { ContainerUse, InterfaceUse, SandboxUse } from '../containers/statistics.ts';
+import type { InterfaceUse } from '../containers/network-use.ts';
+import type { ContainerUse, SandboxUse } from '../containers/statistics.ts';
 import { toNanoseconds } from '../metadata/ids.ts';
 import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
 import { sandboxMetadata } from './sandbox-status.ts';
