@@ -316,6 +316,27 @@ test('credentials do not follow a redirect to another host', async (t) => {
   assert.equal(storage.requests[0]?.headers.authorization, undefined);
 });
 
+test('a rate limit says when to try again, and is not waited for', async (t) => {
+  const { registry, client } = await start(t);
+  registry.faults.push((_request, response) =>
+    sendError(response, { status: 429, code: 'TOOMANYREQUESTS', message: 'limit', headers: { 'retry-after': '3600' } }),
+  );
+  await rejects(
+    client.resolve(),
+    'unavailable',
+    /429 \(TOOMANYREQUESTS: limit\); too many requests: try again in 3600 s/,
+  );
+  assert.equal(registry.requests.length, 2, 'HEAD and GET, once');
+});
+
+test('what may not be pulled is told apart from what is not there', async (t) => {
+  const { registry, client } = await start(t, { auth: { username: 'me', password: 'secret' } });
+  registry.faults.push((_request, response) => sendError(response, { status: 403, code: 'DENIED', message: 'no' }));
+  await rejects(client.resolve(), 'permission_denied', /403 \(DENIED: no\); these credentials may not pull it/);
+  registry.faults = [];
+  await rejects(client.resolve(), 'not_found', /are name and tag right\?/);
+});
+
 test('redirects in a circle end', async (t) => {
   const { registry, client } = await start(t);
   registry.faults.push(({ path }, response) => Boolean(response.writeHead(302, { location: path }).end()));

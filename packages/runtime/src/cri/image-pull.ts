@@ -16,9 +16,8 @@ export function imagePull({ images }: Pick<CriServices, 'images'>): ImageHandler
 /** Credentials without empty fields; undefined if all are empty. */
 function registryAuth(auth: AuthConfig | undefined): RegistryAuth | undefined {
   if (auth === undefined) return undefined;
-  const { username, password, auth: packed, identityToken, registryToken } = auth;
-  const set = Object.entries({ username, password, auth: packed, identityToken, registryToken }).filter(
-    ([, value]) => value !== '',
-  );
+  const { username, password, auth: packed, identityToken, registryToken, serverAddress } = auth;
+  const fields = { username, password, auth: packed, identityToken, registryToken, serverAddress };
+  const set = Object.entries(fields).filter(([, value]) => value !== '');
   return set.length === 0 ? undefined : Object.fromEntries(set);
 }

@@ -8,6 +8,8 @@ export type RegistryAuth = {
   auth?: string;
   identityToken?: string;
   registryToken?: string;
+  /** URL or host whose credentials these are; other hosts, such as mirrors, do not get them. Empty: for all. */
+  serverAddress?: string;
 };
 
 /** An image in the store. `id` is the digest of its config, as Docker and containerd's CRI plugin have it. */

@@ -18,6 +18,7 @@ type HostState =
 export class Authorizer {
   readonly #http: HttpClient;
   readonly #credentials: Credentials;
+  readonly #server: string;
   readonly #scope: string;
   readonly #signal: AbortSignal;
   readonly #states = new Map<string, HostState>();
@@ -27,6 +28,7 @@ export class Authorizer {
     this.#http = options.http;
     this.#signal = options.signal;
     this.#credentials = decodeCredentials(options.auth);
+    this.#server = serverOf(options.auth.serverAddress ?? '');
     this.#scope = `repository:${options.repositoryPath}:pull`;
   }
 
@@ -66,7 +68,7 @@ export class Authorizer {
 
   #stateFor(response: HttpResponse, host: RegistryHost): HostState | undefined {
     const challenges = parseChallenges(response.headers['www-authenticate'] ?? '');
-    const { registryToken, username, password } = this.#credentials;
+    const { registryToken, username, password } = this.#credentialsFor(host);
     const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
     if (bearer !== undefined && registryToken !== '') return { kind: 'given', token: registryToken };
     if (bearer !== undefined) {
@@ -75,6 +77,10 @@ export class Authorizer {
     }
     const basic = challenges.some(({ scheme }) => scheme === 'basic');
     return basic && (username !== '' || password !== '') ? { kind: 'basic' } : undefined;
+  }
+
+  #credentialsFor({ baseUrl }: RegistryHost): Credentials {
+    return this.#server === '' || this.#server === serverOf(baseUrl) ? this.#credentials : anonymous;
   }
 
   #renew(host: RegistryHost, expired: HostState & { kind: 'token' }): Promise<Token> {
@@ -91,8 +97,8 @@ export class Authorizer {
       challenge: asked.challenge,
       registryUrl: asked.registryUrl,
       scope: this.#scope,
-      credentials: this.#credentials,
-      tls: host.tls,
+      credentials: this.#credentialsFor(host),
+      host,
       signal: this.#signal,
     });
     // a failed fetch is not kept: the next 401 tries again
@@ -102,6 +108,14 @@ export class Authorizer {
     });
     return token;
   }
+}
+
+const anonymous: Credentials = { username: '', password: '', identityToken: '', registryToken: '' };
+
+/** The host of a URL, with its port. Docker Hub's names all mean the same. */
+function serverOf(address: string): string {
+  const host = URL.parse(address.includes('://') ? address : `https://${address}`)?.host ?? address;
+  return ['index.docker.io', 'registry-1.docker.io'].includes(host) ? 'docker.io' : host;
 }
 
 /** `auth` is read only where username and password are absent, as in Docker's `config.json`. */

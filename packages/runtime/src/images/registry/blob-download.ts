@@ -16,31 +16,29 @@ export type BlobDownload = {
 };
 
 /**
- * Brings a blob into the content store. A cut transfer goes on where it was, for as long as bytes come between the cuts;
- * if the bytes of an earlier pull turn out to be wrong it starts anew, once.
+ * Brings a blob into the content store. A cut transfer goes on where it was, for as long as bytes come between the cuts.
+ * If the bytes turn out to be wrong it starts anew: once if some were of an earlier pull, and with each further host.
  */
 export async function downloadBlob(download: BlobDownload): Promise<void> {
-  const { content, descriptor } = download;
+  const { content, client, descriptor, signal } = download;
   let resumed = false;
-  const attempt = () =>
-    content.ingest(
-      descriptor,
-      (writer) => {
-        resumed = writer.resumed;
-        return fill(writer, download);
-      },
-      download.signal,
-    );
-  try {
-    await attempt();
-  } catch (error) {
-    if (!resumed || errorCode(error) !== 'data_loss') throw error;
-    await attempt();
+  for (let wrong = 0; ; wrong++) {
+    try {
+      const whole = (writer: ContentWriter) => {
+        resumed ||= writer.resumed;
+        return fill(writer, download, wrong);
+      };
+      await content.ingest(descriptor, whole, signal);
+      return download.onProgress(descriptor.size);
+    } catch (error) {
+      const last = wrong + 1 >= client.pullHosts + (resumed ? 1 : 0);
+      if (last || errorCode(error) !== 'data_loss') throw error;
+    }
   }
-  download.onProgress(descriptor.size);
 }
 
-async function fill(writer: ContentWriter, download: BlobDownload): Promise<void> {
+/** `rotation` says which host is asked first. */
+async function fill(writer: ContentWriter, download: BlobDownload, rotation: number): Promise<void> {
   const { client, descriptor, retryPolicy: policy, signal, onProgress } = download;
   onProgress(writer.offset);
   if (writer.offset === descriptor.size) return;
@@ -50,7 +48,7 @@ async function fill(writer: ContentWriter, download: BlobDownload): Promise<void
     isRetryable: (error) => (writer.offset > 0 ? isTransientOnceStarted(error) : isTransient(error)),
     progress: () => writer.offset,
     attempt: async (failures) => {
-      for await (const chunk of await client.openBlob(descriptor, writer.offset, failures)) {
+      for await (const chunk of await client.openBlob(descriptor, writer.offset, rotation + failures)) {
         await writer.write(chunk);
         onProgress(writer.offset);
       }

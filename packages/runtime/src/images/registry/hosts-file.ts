@@ -13,20 +13,25 @@ const clientSchema = z.union([
       z.string().transform((file) => [file, file] as const),
       z
         .array(z.string())
-        .min(1)
-        .max(2)
+        .length(2)
         .transform(([certificate = '', key]) => [certificate, key || certificate] as const),
     ]),
   ),
 ]);
 
+const capabilitySchema = z
+  .string()
+  .transform((text) => text.toLowerCase())
+  .pipe(z.enum(['pull', 'resolve', 'push', 'referrers']));
+
 const entrySchema = z.object({
-  capabilities: z.array(z.enum(['pull', 'resolve', 'push', 'referrers'])).default([]),
+  capabilities: z.array(capabilitySchema).default([]),
   ca: textOrList.default([]),
   client: clientSchema.default([]),
   skip_verify: z.boolean().optional(),
   header: z.record(z.string(), textOrList).default({}),
   override_path: z.boolean().default(false),
+  dial_timeout: z.string().default(''),
 });
 
 const fileSchema = entrySchema.extend({
@@ -45,6 +50,8 @@ export type HostEntry = {
   /** `undefined` where the file does not say. */
   skipVerify: boolean | undefined;
   headers: Record<string, string[]>;
+  /** `undefined` where the file does not say. */
+  dialTimeoutMs: number | undefined;
 };
 
 /**
@@ -80,7 +87,19 @@ function hostEntry(
     clientFiles: entry.client,
     skipVerify: entry.skip_verify,
     headers: entry.header,
+    dialTimeoutMs: entry.dial_timeout === '' ? undefined : goDuration(entry.dial_timeout, fail),
   };
+}
+
+const unitMs: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 0.001, µs: 0.001, ns: 0.000_001 };
+
+/** A duration as Go spells it (`1m30s`, `500ms`), in ms; at least 1. */
+function goDuration(text: string, fail: (why: string) => PodwrightError): number {
+  const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|h|m|s)/g)];
+  const totalMs = parts.reduce((sum, [, number, unit]) => sum + Number(number) * unitMs[unit!]!, 0);
+  if (parts.map(([part]) => part).join('') !== text || !(totalMs > 0))
+    throw fail(`dial_timeout "${text}" is not a duration such as "5s"`);
+  return Math.max(1, Math.round(totalMs));
 }
 
 /** `/v2` is put at the end of the path unless it is there, or the path is said to be whole. */

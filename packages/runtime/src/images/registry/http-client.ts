@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
-import { PodwrightError } from '@podwright/base';
+import { PodwrightError, wrapError } from '@podwright/base';
 import { connectionError, isTlsMismatch } from './connection-error.ts';
 import { readBody } from './http-body.ts';
 import { isLoopback, type RegistryTls } from './registry-host.ts';
@@ -15,6 +15,8 @@ export type HttpRequest = {
   tls: RegistryTls;
   /** Tries plain http when the other side does not speak TLS. */
   fallsBackToHttp?: boolean;
+  /** Longest time for a new connection to come about. */
+  dialTimeoutMs?: number;
   signal: AbortSignal;
 };
 
@@ -97,6 +99,7 @@ export class HttpClient {
     const stalled = () =>
       new PodwrightError('deadline_exceeded', `${request.method} ${url}: no byte for ${stallTimeoutMs} ms`);
     const timer = setTimeout(() => outgoing.destroy(stalled()), stallTimeoutMs);
+    if (request.dialTimeoutMs !== undefined) boundDial(outgoing, request.dialTimeoutMs);
     const onAbort = () => outgoing.destroy(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     const settle = () => {
@@ -132,21 +135,37 @@ export class HttpClient {
     const known = this.#agents.get(key);
     if (known !== undefined) return known;
     const agent = secure
-      ? new https.Agent({ keepAlive: true, proxyEnv, ...secureOptions(settings) })
+      ? new https.Agent({ keepAlive: true, proxyEnv, ...secureOptions(settings, host) })
       : new http.Agent({ keepAlive: true, proxyEnv });
     this.#agents.set(key, agent);
     return agent;
   }
 }
 
-/** One TLS context an agent: building one from some hundred CA certificates takes longer than a handshake. */
-function secureOptions(settings: RegistryTls): tls.ConnectionOptions {
-  const secureContext = tls.createSecureContext({
-    ca: [...tls.getCACertificates('default'), ...tls.getCACertificates('system'), ...settings.ca],
-    cert: settings.clientCertificates.map(({ certificate }) => certificate),
-    key: settings.clientCertificates.map(({ key }) => key),
+/** Ends a request whose connection does not come about in time; a kept connection is there already. */
+function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
+  outgoing.once('socket', (socket) => {
+    if (!socket.connecting) return;
+    const give = () =>
+      outgoing.destroy(Object.assign(new Error(`no connection in ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
+    const timer = setTimeout(give, timeoutMs);
+    for (const event of ['connect', 'close'] as const) socket.once(event, () => clearTimeout(timer));
   });
-  return { secureContext, rejectUnauthorized: !settings.skipVerify };
+}
+
+/** One TLS context an agent: building one from some hundred CA certificates takes longer than a handshake. */
+function secureOptions(settings: RegistryTls, host: string): tls.ConnectionOptions {
+  try {
+    const secureContext = tls.createSecureContext({
+      ca: [...tls.getCACertificates('default'), ...tls.getCACertificates('system'), ...settings.ca],
+      cert: settings.clientCertificates.map(({ certificate }) => certificate),
+      key: settings.clientCertificates.map(({ key }) => key),
+    });
+    return { secureContext, rejectUnauthorized: !settings.skipVerify };
+  } catch (error) {
+    const what = `connect to ${host}: use the certificates and keys that its hosts.toml names`;
+    throw wrapError(what, error, 'failed_precondition');
+  }
 }
 
 function redirect(request: HttpRequest, from: string, location: string): HttpRequest {

@@ -24,6 +24,11 @@ export type RegistryClientOptions = {
 /** What a reference stands for; `data` is the manifest if it had to be fetched to know. */
 export type Resolved = { descriptor: Descriptor; data?: Buffer };
 
+type HostUse<T> = (host: RegistryHost) => Promise<T>;
+
+/** One round through the hosts: which one comes first, and who hears of each that fails. */
+type Round = { rotation?: number; onFailure?: (error: unknown) => void };
+
 type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string> };
 
 /** A request, its challenge and the repetition; one more for a token that expired on the way. */
@@ -43,13 +48,18 @@ export class RegistryClient {
     this.#name = formatReference(options.reference);
   }
 
+  /** How many hosts serve content. */
+  get pullHosts(): number {
+    return this.#options.hosts.filter(({ capabilities }) => capabilities.includes('pull')).length;
+  }
+
   /** Asks what the reference stands for now, by HEAD, or by GET where HEAD does not tell. */
   async resolve(): Promise<Resolved> {
     const { reference } = this.#options;
     const path = `manifests/${reference.digest ?? reference.tag}`;
     const headers = { accept: acceptedManifests };
-    return this.#anyHost('resolve', async (host) => {
-      const head = await this.#patiently(() => this.#send(host, { method: 'HEAD', path, headers }));
+    return this.#patiently('resolve', async (host) => {
+      const head = await this.#send(host, { method: 'HEAD', path, headers });
       head.discard();
       const descriptor = describe(head, reference.digest);
       if (head.status === 200 && descriptor !== undefined) return { descriptor };
@@ -63,7 +73,7 @@ export class RegistryClient {
   /** The manifest or index of a descriptor, verified. */
   async fetchManifest(descriptor: Descriptor): Promise<Buffer> {
     if (descriptor.size > manifestLimits.manifestBytes) throw tooLarge(descriptor, manifestLimits.manifestBytes);
-    return this.#anyHost('pull', async (host) => {
+    return this.#patiently('pull', async (host) => {
       const { data } = await this.#getManifest(host, `manifests/${descriptor.digest}`);
       verify(data, descriptor);
       return data;
@@ -77,22 +87,24 @@ export class RegistryClient {
     return this.#anyHost(
       'pull',
       async (host) => openRange(await this.#send(host, request), { ...descriptor, offset, name: this.#name }),
-      rotation,
+      { rotation },
     );
   }
 
   async #getManifest(host: RegistryHost, path: string): Promise<{ data: Buffer; mediaType: string }> {
     const what = `pull ${this.#name}`;
-    return this.#patiently(async () => {
-      const response = await this.#send(host, { method: 'GET', path, headers: { accept: acceptedManifests } });
-      if (response.status !== 200) throw await registryError(response, what);
-      const data = await readWhole(response.body, manifestLimits.manifestBytes, `${what}: its manifest`);
-      return { data, mediaType: mediaTypeOf(response) };
-    });
+    const response = await this.#send(host, { method: 'GET', path, headers: { accept: acceptedManifests } });
+    if (response.status !== 200) throw await registryError(response, what, '; are name and tag right?');
+    const data = await readWhole(response.body, manifestLimits.manifestBytes, `${what}: its manifest`);
+    return { data, mediaType: mediaTypeOf(response) };
   }
 
   /** Goes through the hosts until one gives an answer; the last one's error is thrown, with the words of the others. */
-  async #anyHost<T>(capability: RegistryCapability, use: (host: RegistryHost) => Promise<T>, rotation = 0): Promise<T> {
+  async #anyHost<T>(
+    capability: RegistryCapability,
+    use: HostUse<T>,
+    { rotation = 0, onFailure }: Round = {},
+  ): Promise<T> {
     const { reference, signal } = this.#options;
     const able = this.#options.hosts.filter(({ capabilities }) => capabilities.includes(capability));
     const hosts = able.map((_, index) => able[(index + rotation) % able.length]!);
@@ -102,6 +114,7 @@ export class RegistryClient {
         return await use(host);
       } catch (error) {
         signal.throwIfAborted();
+        onFailure?.(error);
         failures.push(error);
       }
     }
@@ -115,9 +128,18 @@ export class RegistryClient {
     throw new PodwrightError(errorCode(last), `${errorMessage(last)} (before: ${before})`, { cause: last });
   }
 
-  #patiently<T>(attempt: () => Promise<T>): Promise<T> {
+  /** As `#anyHost`, again and again while some host's failure may pass: one that is busy does not keep the others from being asked. */
+  #patiently<T>(capability: RegistryCapability, use: HostUse<T>): Promise<T> {
     const { retryPolicy: policy, signal } = this.#options;
-    return withRetries({ policy, signal, isRetryable: isTransient, attempt });
+    let mayPass = false;
+    const onFailure = (error: unknown) => {
+      mayPass ||= isTransient(error);
+    };
+    const attempt = () => {
+      mayPass = false;
+      return this.#anyHost(capability, use, { onFailure });
+    };
+    return withRetries({ policy, signal, isRetryable: () => mayPass, attempt });
   }
 
   async #send(host: RegistryHost, { method, path, headers }: Request): Promise<HttpResponse> {
@@ -137,6 +159,7 @@ export class RegistryClient {
         },
         tls: host.tls,
         fallsBackToHttp: host.fallsBackToHttp,
+        dialTimeoutMs: host.dialTimeoutMs,
         signal,
       });
       if (response.status !== 401 || attempt === maxAuthorizations) return response;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorWords } from './registry-error.ts';
+import { errorWords, RegistryStatusError } from './registry-error.ts';
 
 function check(body: unknown, expected: string): void {
   assert.equal(errorWords(typeof body === 'string' ? body : JSON.stringify(body)), expected);
@@ -18,4 +18,13 @@ test('other bodies have no words', () => {
   for (const body of ['', '<html>', 'null', '[]', '{"errors":{}}', '{"errors":[null,1]}', '{"message":1}'])
     check(body, '');
   assert.equal(errorWords(JSON.stringify({ message: 'x'.repeat(5000) })).length, 1000);
+});
+
+test('how long a server asks to wait is a number of seconds or a date', () => {
+  const asked = (value: string) =>
+    new RegistryStatusError({ status: 429, headers: { 'retry-after': value } }, 'x').retryAfterMs;
+  assert.equal(asked('7'), 7000);
+  const inAnHour = asked(new Date(Date.now() + 3_600_000).toUTCString());
+  assert.ok(inAnHour > 3_500_000 && inAnHour <= 3_600_000, String(inAnHour));
+  for (const nothing of ['', '-1', 'soon', new Date(0).toUTCString()]) assert.equal(asked(nothing), 0, nothing);
 });

@@ -15,13 +15,26 @@ export class RegistryStatusError extends PodwrightError {
   constructor(response: Pick<HttpResponse, 'status' | 'headers'>, message: string) {
     super(codeOf(response.status), message);
     this.status = response.status;
-    const seconds = Number(response.headers['retry-after'] ?? 0);
-    this.retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;
+    this.retryAfterMs = retryAfterMs(response);
   }
 }
 
-/** The error for a response, with the registry's own words (distribution-spec, Error Codes). Consumes the body. */
-export async function registryError(response: HttpResponse, what: string): Promise<RegistryStatusError> {
+/** `Retry-After` is a number of seconds or a date (RFC 9110, section 10.2.3); 0 if it is neither, or past. */
+function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>): number {
+  const text = headers['retry-after'] ?? '';
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Math.max(ms || 0, 0);
+}
+
+/**
+ * The error for a response, with the registry's own words (distribution-spec, Error Codes) and what a person can do about it;
+ * `onMissing` says that for a 404. Consumes the body.
+ */
+export async function registryError(
+  response: HttpResponse,
+  what: string,
+  onMissing = '',
+): Promise<RegistryStatusError> {
   let words = '';
   try {
     words = errorWords((await readWhole(response.body, maxErrorBytes, what)).toString('utf8'));
@@ -31,7 +44,7 @@ export async function registryError(response: HttpResponse, what: string): Promi
   const host = new URL(response.url).host;
   return new RegistryStatusError(
     response,
-    `${what}: ${host} answered ${response.status}${words === '' ? '' : ` (${words})`}${hint(response.status)}`,
+    `${what}: ${host} answered ${response.status}${words === '' ? '' : ` (${words})`}${hint(response) || (response.status === 404 ? onMissing : '')}`,
   );
 }
 
@@ -63,9 +76,13 @@ function codeOf(status: number): ErrorCode {
   return 'unavailable';
 }
 
-function hint(status: number): string {
+/** What a person can do about it. */
+function hint(response: HttpResponse): string {
+  const { status } = response;
   if (status === 401) return '; it does not exist, or needs credentials';
   if (status === 403) return '; these credentials may not pull it';
-  if (status === 429) return '; too many requests, try again later or log in';
-  return '';
+  if (status !== 429) return '';
+  const waitMs = retryAfterMs(response);
+  const wait = waitMs > 0 ? `in ${Math.ceil(waitMs / 1000)} s` : 'later';
+  return `; too many requests: try again ${wait}, or log in for a higher limit`;
 }

@@ -18,8 +18,10 @@ export type RegistryHost = {
   headers: Record<string, string[]>;
   /** Registry that a mirror is asked on behalf of, for its `ns` parameter; '' for the registry itself. */
   namespace: string;
-  /** A loopback registry whose scheme nobody gave: https is tried first, then http. */
+  /** Https is tried first, then http: a loopback registry whose scheme nobody gave, or an http one with TLS settings. */
   fallsBackToHttp: boolean;
+  /** Longest time for a connection to come about; without it only silence as such is bounded. */
+  dialTimeoutMs?: number;
 };
 
 const noTls: RegistryTls = { ca: [], clientCertificates: [], skipVerify: false };

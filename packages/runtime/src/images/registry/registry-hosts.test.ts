@@ -110,14 +110,51 @@ ca = "ca.pem"
   assert.deepEqual(itself?.tls, { ca: ['CA'], clientCertificates: [], skipVerify: false });
 });
 
-test("a folder without hosts.toml is read as Docker's", async (t) => {
-  const root = await folder(t, { 'a.example/x.crt': 'CA', 'a.example/me.cert': 'CERT', 'a.example/me.key': 'KEY' });
-  const [host] = await loadRegistryHosts(root, 'a.example');
-  assert.deepEqual(host?.tls, {
-    ca: ['CA'],
-    clientCertificates: [{ certificate: 'CERT', key: 'KEY' }],
-    skipVerify: false,
+test("a folder without hosts.toml, or with an empty one, is read as Docker's", async (t) => {
+  const files = { 'x.crt': 'CA', 'me.cert': 'CERT', 'me.key': 'KEY', 'one.cert': 'BOTH' };
+  const inFolder = (name: string) =>
+    Object.fromEntries(Object.entries(files).map(([file, text]) => [`${name}/${file}`, text]));
+  const root = await folder(t, { ...inFolder('a.example'), ...inFolder('b.example'), 'b.example/hosts.toml': '' });
+  for (const domain of ['a.example', 'b.example']) {
+    const [host] = await loadRegistryHosts(root, domain);
+    assert.deepEqual(host?.tls, {
+      ca: ['CA'],
+      clientCertificates: [
+        { certificate: 'CERT', key: 'KEY' },
+        { certificate: 'BOTH', key: 'BOTH' },
+      ],
+      skipVerify: false,
+    });
+  }
+});
+
+test('an http mirror with TLS settings is asked over https first, unless its port says http', async (t) => {
+  const root = await folder(t, {
+    'a.example/hosts.toml': `
+[host."http://m.example:5000"]
+  skip_verify = true
+[host."http://plain.example:5000"]
+[host."http://m.example"]
+  skip_verify = true
+`,
   });
+  const hosts = await loadRegistryHosts(root, 'a.example');
+  assert.deepEqual(
+    hosts.slice(0, 3).map(({ baseUrl, fallsBackToHttp }) => [baseUrl, fallsBackToHttp]),
+    [
+      ['https://m.example:5000/v2', true],
+      ['http://plain.example:5000/v2', false],
+      ['http://m.example/v2', false],
+    ],
+  );
+});
+
+test('capabilities are words of any case, and a dial timeout is a duration as Go has it', async (t) => {
+  const root = await folder(t, {
+    'a.example/hosts.toml': 'dial_timeout = "1m1.5s"\ncapabilities = ["Pull", "RESOLVE"]',
+  });
+  const [host] = await loadRegistryHosts(root, 'a.example');
+  assert.deepEqual([host?.dialTimeoutMs, host?.capabilities], [61_500, ['pull', 'resolve']]);
 });
 
 test('a wrong file is named', async (t) => {
@@ -130,6 +167,8 @@ test('a wrong file is named', async (t) => {
   };
   await wrong('server = ', /a\.example\/hosts\.toml: /);
   await wrong('[host."https://m"]\ncapabilities = ["fly"]', /host\.https:\/\/m\.capabilities\.0/);
+  await wrong('dial_timeout = "soon"', /dial_timeout "soon" is not a duration such as "5s"/);
+  await wrong('client = [["a", "b", "c"]]', /client/);
   await wrong('[host."ftp://m"]', /"ftp:\/\/m" is not a registry's URL/);
   await wrong('ca = "missing.pem"', /read a certificate of registry a\.example: ENOENT/);
 });

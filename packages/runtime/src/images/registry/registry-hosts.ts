@@ -7,17 +7,17 @@ import { defaultHost, isLoopback, type RegistryHost } from './registry-host.ts';
 /**
  * The hosts to ask for the repositories of `domain`, in order: those of the first folder that exists of
  * `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`; the registry itself if there is
- * none. A folder without a `hosts.toml` is read as Docker's certs.d (`*.crt` CAs, `*.cert` with `*.key`). Files are read
- * anew each time, so that a change needs no restart. Throws `failed_precondition` for a file that cannot be used.
+ * none. A folder without a `hosts.toml`, or with an empty one, is read as Docker's certs.d (`*.crt` CAs, `*.cert` with
+ * `*.key`). Files are read anew each time, so that a change needs no restart. Throws `failed_precondition` for a file that
+ * cannot be used.
  */
 export async function loadRegistryHosts(configDir: string, domain: string): Promise<RegistryHost[]> {
   for (const name of folderNames(domain)) {
     const folder = join(configDir, name);
     const files = await listFolder(folder);
     if (files === undefined) continue;
-    const entries = files.includes('hosts.toml')
-      ? parseHostsFile(await readFile(join(folder, 'hosts.toml'), 'utf8'), join(folder, 'hosts.toml'))
-      : [certificateFolder(files)];
+    const text = files.includes('hosts.toml') ? await readFile(join(folder, 'hosts.toml'), 'utf8') : '';
+    const entries = text === '' ? [certificateFolder(files)] : parseHostsFile(text, join(folder, 'hosts.toml'));
     return Promise.all(entries.map((entry) => readEntry(entry, folder, domain)));
   }
   return [defaultHost(domain)];
@@ -43,9 +43,13 @@ function certificateFolder(files: string[]): HostEntry {
     baseUrl: undefined,
     capabilities: ['pull', 'resolve', 'push'],
     caFiles: files.filter((file) => file.endsWith('.crt')),
-    clientFiles: certificates.map((file) => [file, file.replace(/\.cert$/, '.key')] as const),
+    clientFiles: certificates.map((file) => {
+      const key = file.replace(/\.cert$/, '.key');
+      return [file, files.includes(key) ? key : file] as const;
+    }),
     skipVerify: undefined,
     headers: {},
+    dialTimeoutMs: undefined,
   };
 }
 
@@ -73,10 +77,19 @@ async function readEntry(entry: HostEntry, folder: string, domain: string): Prom
     tls: { ca, clientCertificates, skipVerify: entry.skipVerify ?? false },
     headers: entry.headers,
     fallsBackToHttp: entry.baseUrl === undefined && itself.fallsBackToHttp,
+    dialTimeoutMs: entry.dialTimeoutMs,
   };
   // nobody can have a certificate for a loopback name that others trust, so containerd does not check one
   if (entry.baseUrl === undefined && isLoopback(domain)) host.tls.skipVerify = entry.skipVerify ?? true;
-  return { ...host, namespace: namespaceOf(host.baseUrl, domain) };
+  return { ...host, ...preferTls(host.baseUrl, entry), namespace: namespaceOf(host.baseUrl, domain) };
+}
+
+/** An http URL with TLS settings is meant for https, as containerd sees it; http comes second. Port 80 is plain for sure. */
+function preferTls(baseUrl: string, entry: HostEntry): Partial<RegistryHost> {
+  const hasTlsSettings = entry.caFiles.length > 0 || entry.clientFiles.length > 0 || entry.skipVerify !== undefined;
+  const { protocol, port } = new URL(baseUrl);
+  if (!hasTlsSettings || protocol !== 'http:' || port === '') return {};
+  return { baseUrl: baseUrl.replace(/^http:/, 'https:'), fallsBackToHttp: true };
 }
 
 /** Mirrors are told which registry is meant; the registry itself is not. */

@@ -6,7 +6,8 @@ import { isTransient, isTransientOnceStarted, withRetries } from './retry.ts';
 
 const policy = { initialDelayMs: 0, maxDelayMs: 0, maxFailures: 3, maxFailuresInAll: 10 };
 const { signal } = new AbortController();
-const status = (code: number): RegistryStatusError => new RegistryStatusError({ status: code, headers: {} }, 'x');
+const status = (code: number, headers = {}): RegistryStatusError =>
+  new RegistryStatusError({ status: code, headers }, 'x');
 const connection = (code: string): PodwrightError =>
   new PodwrightError('unavailable', 'x', { cause: Object.assign(new Error('x'), { code }) });
 
@@ -14,6 +15,8 @@ test('what may pass soon is told from what will not', () => {
   const told: [unknown, boolean, boolean][] = [
     [status(503), true, true],
     [status(429), true, true],
+    [status(429, { 'retry-after': '2' }), true, true],
+    [status(429, { 'retry-after': '3600' }), false, false],
     [status(404), false, false],
     [status(401), false, false],
     [status(416), false, false],

@@ -19,13 +19,15 @@ export const defaultRetryPolicy: RetryPolicy = {
   maxFailuresInAll: 100,
 };
 
-/** Longest wait that a server's Retry-After is granted. */
+/** Longest wait that a server's Retry-After is granted; who asks for more (a rate limit of hours) is not asked again. */
 const maxRetryAfterMs = 30_000;
 
 /** True if the same request may succeed soon: the server is busy, or the connection was cut or stalled. */
 export function isTransient(error: unknown): boolean {
   const status = statusErrorIn(error);
-  if (status !== undefined) return [408, 425, 429, 500, 502, 503, 504].includes(status.status);
+  if (status !== undefined) {
+    return [408, 425, 429, 500, 502, 503, 504].includes(status.status) && status.retryAfterMs <= maxRetryAfterMs;
+  }
   return isCut(error) || (error instanceof PodwrightError && isCut(error.cause));
 }
 
@@ -68,7 +70,7 @@ export async function withRetries<T>({
       failures = progress() > before ? 1 : failures + 1;
       const hopeless = failures > policy.maxFailures || failuresInAll > policy.maxFailuresInAll;
       if (hopeless || !isRetryable(error)) throw error;
-      const asked = Math.min(statusErrorIn(error)?.retryAfterMs ?? 0, maxRetryAfterMs);
+      const asked = statusErrorIn(error)?.retryAfterMs ?? 0;
       const delayMs = Math.min(policy.initialDelayMs * 2 ** (failures - 1), policy.maxDelayMs);
       await sleep(Math.max(asked, delayMs), signal);
     }

@@ -5,7 +5,7 @@ import type { AuthChallenge } from './auth-challenge.ts';
 import { readWhole } from './http-body.ts';
 import type { HttpClient, HttpRequest } from './http-client.ts';
 import { registryError } from './registry-error.ts';
-import type { RegistryTls } from './registry-host.ts';
+import type { RegistryHost } from './registry-host.ts';
 
 /** Credentials in the form that requests need. */
 export type Credentials = { username: string; password: string; identityToken: string; registryToken: string };
@@ -20,7 +20,8 @@ export type TokenRequest = {
   credentials: Credentials;
   /** Where the challenge came from. */
   registryUrl: string;
-  tls: RegistryTls;
+  /** The host that sent it: its TLS settings are used, and its headers if the token server is the same host. */
+  host: Pick<RegistryHost, 'tls' | 'headers' | 'dialTimeoutMs'>;
   signal: AbortSignal;
 };
 
@@ -49,7 +50,9 @@ export async function fetchToken(options: TokenRequest): Promise<Token> {
   const { http, credentials } = options;
   const realm = realmOf(options);
   const startedAtMs = Date.now();
-  const common = { tls: options.tls, signal: options.signal };
+  const { tls, dialTimeoutMs, headers } = options.host;
+  const isSameHost = realm.origin === new URL(options.registryUrl).origin;
+  const common = { tls, dialTimeoutMs, signal: options.signal, headers: isSameHost ? headers : {} };
   const response = await http.send(
     credentials.identityToken === '' ? getRequest(realm, options, common) : refreshRequest(realm, options, common),
   );
@@ -77,12 +80,15 @@ function realmOf({ challenge, credentials, registryUrl }: TokenRequest): URL {
   return realm;
 }
 
-function getRequest(realm: URL, options: TokenRequest, common: Pick<HttpRequest, 'tls' | 'signal'>): HttpRequest {
+/** What all requests for a token have. */
+type Common = Pick<HttpRequest, 'tls' | 'dialTimeoutMs' | 'signal' | 'headers'>;
+
+function getRequest(realm: URL, options: TokenRequest, common: Common): HttpRequest {
   const { challenge, credentials } = options;
   const url = new URL(realm);
   if (challenge.parameters.service) url.searchParams.set('service', challenge.parameters.service);
   for (const scope of scopes(options)) url.searchParams.append('scope', scope);
-  const headers: Record<string, string> = {};
+  const headers = { ...common.headers };
   if (credentials.username !== '' || credentials.password !== '') {
     url.searchParams.set('account', credentials.username);
     headers.authorization = `Basic ${basicCredentials(credentials)}`;
@@ -90,7 +96,7 @@ function getRequest(realm: URL, options: TokenRequest, common: Pick<HttpRequest,
   return { ...common, method: 'GET', url: url.href, headers };
 }
 
-function refreshRequest(realm: URL, options: TokenRequest, common: Pick<HttpRequest, 'tls' | 'signal'>): HttpRequest {
+function refreshRequest(realm: URL, options: TokenRequest, common: Common): HttpRequest {
   const form = new URLSearchParams({
     grant_type: 'refresh_token',
     service: options.challenge.parameters.service ?? '',
@@ -98,7 +104,7 @@ function refreshRequest(realm: URL, options: TokenRequest, common: Pick<HttpRequ
     scope: scopes(options).join(' '),
     refresh_token: options.credentials.identityToken,
   });
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const headers = { ...common.headers, 'content-type': 'application/x-www-form-urlencoded' };
   return { ...common, method: 'POST', url: realm.href, headers, body: form.toString() };
 }
 

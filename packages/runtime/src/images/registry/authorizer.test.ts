@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Authorizer } from './authorizer.ts';
+import { HttpClient } from './http-client.ts';
+import { defaultHost } from './registry-host.ts';
+
+const { signal } = new AbortController();
+
+/** What is sent to a host that has asked for Basic credentials, of a user whose credentials are for `serverAddress`. */
+async function sentTo(baseUrl: string, serverAddress: string): Promise<string | undefined> {
+  const http = new HttpClient({ stallTimeoutMs: 1000, environment: {} });
+  const auth = { username: 'me', password: 'secret', serverAddress };
+  const authorizer = new Authorizer({ http, auth, repositoryPath: 'room/app', signal });
+  const host = { ...defaultHost('x.example'), baseUrl };
+  const headers = { 'www-authenticate': 'Basic realm="x"' };
+  const response = { status: 401, headers, url: baseUrl, body: (async function* () {})(), discard: () => undefined };
+  await authorizer.answer(host, response, undefined);
+  return authorizer.headerFor(host);
+}
+
+test('credentials go to the host that they are for, spelled in any way, and to no other', async () => {
+  const basic = `Basic ${Buffer.from('me:secret').toString('base64')}`;
+  const check = async (baseUrl: string, serverAddress: string, goes: boolean) =>
+    assert.equal(await sentTo(baseUrl, serverAddress), goes ? basic : undefined, `${baseUrl} ${serverAddress}`);
+  await check('https://x.example/v2', '', true);
+  await check('https://x.example/v2', 'x.example', true);
+  await check('https://x.example/v2', 'https://x.example/v1/', true);
+  await check('https://x.example:5000/v2', 'x.example:5000', true);
+  await check('https://registry-1.docker.io/v2', 'https://index.docker.io/v1/', true);
+  await check('https://registry-1.docker.io/v2', 'docker.io', true);
+  await check('https://x.example:5000/v2', 'x.example', false);
+  await check('https://mirror.example/v2', 'docker.io', false);
+  await check('https://x.example.evil/v2', 'x.example', false);
+});

@@ -1,0 +1,191 @@
+/** `hosts.toml` and certificate folders, tried on Debian's docker-registry behind TLS with client certificates. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Images } from '../../packages/runtime/src/images/images.ts';
+import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
+import { DockerRegistry, makeCertificates, type RegistrySettings } from './docker-registry.ts';
+import { FaultyRegistry } from './faulty-registry.ts';
+import { openImageRoom, scratch } from './image-room.ts';
+import { addImage, makeLayer } from './made-image.ts';
+import { rejects } from './rejects.ts';
+
+const { signal } = new AbortController();
+
+/** An image room, and what configures the registry that it is to ask for `domain`. */
+async function start(t: TestContext) {
+  const folder = await scratch(t);
+  const room = await openImageRoom(join(folder, 'room'));
+  t.after(() => room[Symbol.asyncDispose]());
+  const certs = join(room.root, 'certs.d');
+  const configure = (domain: string, files: Record<string, string>) => {
+    rmSync(certs, { recursive: true, force: true });
+    mkdirSync(join(certs, domain), { recursive: true });
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(certs, domain, name), text);
+  };
+  return { folder, images: room.images, configure };
+}
+
+/** A registry with an image `app:1`, behind TLS; only clients with a certificate are let in. */
+async function startSecure(t: TestContext, folder: string): Promise<{ host: string; read: (name: string) => string }> {
+  const settings: RegistrySettings = {
+    tls: makeCertificates(folder, 'server'),
+    clientCa: makeCertificates(folder, 'client').ca,
+  };
+  const registry = await DockerRegistry.start(folder, settings);
+  t.after(() => registry[Symbol.asyncDispose]());
+  const { layout } = await makeBusyboxImage(join(folder, 'layout'));
+  mkdirSync(join(folder, 'skopeo'));
+  copyFileSync(join(folder, 'client-cert.pem'), join(folder, 'skopeo/x.cert'));
+  copyFileSync(join(folder, 'client-key.pem'), join(folder, 'skopeo/x.key'));
+  const options = ['copy', '-q', '--dest-tls-verify=false', '--dest-cert-dir', join(folder, 'skopeo')];
+  execFileSync('skopeo', [...options, `oci:${layout}:1`, `docker://${registry.host}/app:1`], { stdio: 'pipe' });
+  return { host: registry.host, read: (name) => readFileSync(join(folder, name), 'utf8') };
+}
+
+async function pullAnew(images: Images, name: string): Promise<void> {
+  const { id } = await images.pull(name, { signal });
+  await images.remove(id);
+}
+
+test('certificates are taken in every form that containerd has', async (t) => {
+  const { folder, images, configure } = await start(t);
+  const { host, read } = await startSecure(t, folder);
+  const [ca, cert, key] = [read('server-ca.pem'), read('client-cert.pem'), read('client-key.pem')];
+  const both = cert + key;
+  const forms: [string, Record<string, string>][] = [
+    ['ca, and a pair', { 'hosts.toml': 'ca = "a"\nclient = [["c", "k"]]', a: ca, c: cert, k: key }],
+    [
+      'a list of CAs, and one file for both',
+      { 'hosts.toml': 'ca = ["x", "a"]\nclient = "b"', x: cert, a: ca, b: both },
+    ],
+    ['a list of files', { 'hosts.toml': `ca = "${folder}/server-ca.pem"\nclient = ["b"]`, b: both }],
+    ['pairs, one with an empty key', { 'hosts.toml': 'skip_verify = true\nclient = [["b", ""]]', b: both }],
+    ['files by their names', { 'any.crt': ca, 'me.cert': cert, 'me.key': key }],
+    ['a certificate file with its key in it', { 'any.crt': ca, 'me.cert': both }],
+  ];
+  for (const [form, files] of forms) {
+    configure(host, files);
+    await pullAnew(images, `${host}/app:1`).catch((cause) => assert.fail(`${form}: ${cause}`));
+  }
+  configure(host, { 'hosts.toml': 'skip_verify = true' });
+  await rejects(images.pull(`${host}/app:1`, { signal }), 'unavailable', /connect to https/);
+  configure(host, { 'hosts.toml': 'client = "b"', b: 'no certificate' });
+  await rejects(images.pull(`${host}/app:1`, { signal }), 'failed_precondition', /certificate/);
+});
+
+test('an http mirror with TLS settings is asked over TLS, and the default folder stands for every registry', async (t) => {
+  const { folder, images, configure } = await start(t);
+  const { host, read } = await startSecure(t, folder);
+  const both = read('client-cert.pem') + read('client-key.pem');
+  const mirror = `[host."http://${host}"]\nskip_verify = true\nclient = "b"`;
+  configure('_default', { 'hosts.toml': mirror, b: both });
+  await pullAnew(images, 'somewhere.invalid:5000/app:1');
+  await pullAnew(images, 'elsewhere.invalid/app:1');
+});
+
+test('a server that speaks http where TLS is configured is asked over http', async (t) => {
+  const { images, configure } = await start(t);
+  await using registry = await FaultyRegistry.start();
+  addImage(registry, { tag: '1', layers: [makeLayer({ a: 'a' })] });
+  configure('some.invalid', { 'hosts.toml': `server = "http://${registry.host}"\nskip_verify = true` });
+  await pullAnew(images, 'some.invalid/app:1');
+});
+
+test('headers and a whole path are used, and capabilities say who is asked for what', async (t) => {
+  const { images, configure } = await start(t);
+  await using mirror = await FaultyRegistry.start();
+  await using registry = await FaultyRegistry.start();
+  for (const sink of [mirror, registry]) addImage(sink, { tag: '1', layers: [makeLayer({ a: 'a' })] });
+  const text = `
+server = "http://${registry.host}/api"
+capabilities = ["resolve"]
+[host."http://${mirror.host}/whole/path"]
+  capabilities = ["pull"]
+  override_path = true
+  [host."http://${mirror.host}/whole/path".header]
+    x-key = "secret"
+    Authorization = ["Basic abc"]
+`;
+  configure('some.invalid', { 'hosts.toml': text });
+  await images.pull('some.invalid/app:1', { signal });
+  assert.deepEqual(
+    registry.requests.map(({ method, path }) => `${method} ${path}`),
+    ['HEAD /api/v2/app/manifests/1'],
+  );
+  for (const { path, headers, query } of mirror.requests) {
+    assert.match(path, /^\/whole\/path\/app\/(blobs|manifests)\/sha256:/);
+    assert.deepEqual(
+      [headers['x-key'], headers.authorization, query.get('ns')],
+      ['secret', 'Basic abc', 'some.invalid'],
+    );
+  }
+  assert.equal(mirror.requests.length, 3);
+});
+
+test('a mirror without an answer, with an error, or with wrong content is passed over', async (t) => {
+  const { images, configure } = await start(t);
+  await using mirror = await FaultyRegistry.start();
+  await using registry = await FaultyRegistry.start();
+  const layer = makeLayer({ a: 'a'.repeat(1000) });
+  for (const sink of [mirror, registry]) addImage(sink, { tag: '1', layers: [layer] });
+  const { digest } = mirror.addBlob(layer.data);
+  mirror.blobs.set(digest, Buffer.alloc(layer.data.length));
+  const hosts = ['http://127.0.0.1:1', `http://${mirror.host}`].map((url) => `[host."${url}"]`);
+  configure('some.invalid', { 'hosts.toml': [`server = "http://${registry.host}"`, ...hosts].join('\n') });
+  await pullAnew(images, 'some.invalid/app:1');
+  assert.equal(registry.asked('blobs').length, 1, 'only what was wrong comes from the second one');
+  mirror.faults.push((_request, response) => Boolean(response.writeHead(500).end()));
+  await pullAnew(images, 'some.invalid/app:1');
+});
+
+test('a host that takes no connections is given up after its dial timeout', async (t) => {
+  const { images, configure } = await start(t);
+  await using registry = await FaultyRegistry.start();
+  addImage(registry, { tag: '1', layers: [makeLayer({ a: 'a' })] });
+  await using deaf = await DeafServer.start();
+  const text = `
+server = "http://${registry.host}"
+[host."http://127.0.0.1:${deaf.port}"]
+  dial_timeout = "100ms"
+`;
+  configure('some.invalid', { 'hosts.toml': text });
+  // without the dial timeout it would be a minute
+  await images.pull('some.invalid/app:1', { signal: AbortSignal.timeout(50_000) });
+});
+
+/** A stopped process whose queue of connections is full: the kernel does not answer further ones. */
+class DeafServer implements AsyncDisposable {
+  readonly port: number;
+  readonly #process: ChildProcess;
+  readonly #waiting: Socket[];
+
+  private constructor(port: number, process: ChildProcess, waiting: Socket[]) {
+    this.port = port;
+    this.#process = process;
+    this.#waiting = waiting;
+  }
+
+  static async start(): Promise<DeafServer> {
+    const script =
+      "const s = require('net').createServer(); s.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(s.address().port))";
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const port = Number(line);
+    child.kill('SIGSTOP');
+    const waiting = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    await Promise.race(waiting.map((socket) => once(socket, 'connect')));
+    return new DeafServer(port, child, waiting);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#waiting) socket.destroy();
+    const ended = once(this.#process, 'exit');
+    this.#process.kill('SIGKILL');
+    await ended;
+  }
+}
