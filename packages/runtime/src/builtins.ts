@@ -16,6 +16,9 @@ import { PluginGraph } from './plugin/plugin-graph.ts';
 import { ociProgramsOf, runtimeHandlers } from './plugin/runtime-handlers.ts';
 import type { RuntimePlugin, RuntimePluginTypes } from './plugin/runtime-plugins.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
+import { InfraProcess } from './sandbox/infra-process.ts';
+import { HostInitRoot } from './sandbox/infra-roots.ts';
+import { PauseController } from './sandbox/pause-controller.ts';
 import { PinnedController } from './sandbox/pinned-controller.ts';
 import { createPortDialer } from './sandbox/port-dialer.ts';
 import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
@@ -27,10 +30,13 @@ import { openSnapshotter } from './snapshots/open-snapshotter.ts';
 import { unmountTree } from './sys/mountinfo.ts';
 import { loadSystem, type System } from './sys/system.ts';
 import { OciTaskRuntime } from './tasks/oci-task-runtime.ts';
+import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { LayerUnpacker } from './unpack/unpack-layer.ts';
 
-/** The init of pods that share their PID namespace: the package catatonit. */
-const SHARED_PID_INIT = 'catatonit';
+/** The machine's own program for pods that need a process of their own: the package catatonit. */
+const INFRA_PROGRAM = 'catatonit';
+/** The kernel ends these last when memory is short, as every Kubernetes runtime has it. */
+const INFRA_OOM_SCORE_ADJ = -998;
 const VERSION = '0.1.0';
 
 /** What every plugin may use. */
@@ -71,6 +77,7 @@ function builtinPlugins(environment: Environment): RuntimePlugin[] {
     networkPlugin(environment),
     ociTasksPlugin(environment),
     pinnedPlugin(environment),
+    pausePlugin(environment),
   ];
 }
 
@@ -169,18 +176,38 @@ function ociTasksPlugin({ options }: Environment): RuntimePlugin<'task-runtime'>
   };
 }
 
-function pinnedPlugin({ options, namespaces, folders }: Environment): RuntimePlugin<'sandbox-controller'> {
-  const { state, cgroupParent, logger } = options;
+function pinnedPlugin(environment: Environment): RuntimePlugin<'sandbox-controller'> {
   return {
     type: 'sandbox-controller',
     id: 'pinned',
-    requires: ['task-runtime/oci'],
+    requires: ['host/linux', 'task-runtime/oci'],
     init({ get }) {
-      const tasks = get('task-runtime', 'oci');
-      const program = () => findProgram(SHARED_PID_INIT);
-      const init = new SharedPidInit({ tasks, logger, state, program, cgroupsPath: cgroupOf(cgroupParent) });
-      return new PinnedController({ namespaces, folders, init });
+      const init = new SharedPidInit(infraOf(environment, get('host', 'linux'), get('task-runtime', 'oci')));
+      return new PinnedController({ ...environment, init });
     },
+  };
+}
+
+function pausePlugin(environment: Environment): RuntimePlugin<'sandbox-controller'> {
+  return {
+    type: 'sandbox-controller',
+    id: 'pause',
+    requires: ['host/linux', 'task-runtime/oci'],
+    init({ get }) {
+      const infra = infraOf(environment, get('host', 'linux'), get('task-runtime', 'oci'));
+      return new PauseController({ ...environment, ...infra });
+    },
+  };
+}
+
+/** What sandboxes' own processes are run with. */
+function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRuntime) {
+  const { state, cgroupParent } = options;
+  return {
+    process: new InfraProcess({ tasks, state }),
+    roots: new HostInitRoot({ state, program: () => findProgram(INFRA_PROGRAM) }),
+    cgroupsPath: cgroupOf(cgroupParent),
+    oomScoreAdj: Math.max(INFRA_OOM_SCORE_ADJ, host.kernel.minimumOomScoreAdj),
   };
 }
 

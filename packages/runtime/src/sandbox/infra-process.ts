@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import type { OciSpec } from '../oci/spec.ts';
+import type { TaskRuntime, TaskState } from '../tasks/task-runtime.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
+
+/** `state` is the runtime's folder of what a reboot may lose. */
+export type InfraProcessDependencies = { tasks: TaskRuntime; state: string };
+
+/** Sandboxes' own processes: each a task with the id of its sandbox. */
+export class InfraProcess {
+  readonly #dependencies: InfraProcessDependencies;
+  readonly #exitListeners = new Set<(sandboxId: string) => void>();
+  readonly #watches = new Map<string, Disposable>();
+
+  constructor(dependencies: InfraProcessDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Starts it and returns its pid. On failure nothing is left of it. */
+  async start({ id, config }: SandboxRecord, spec: OciSpec, signal: AbortSignal): Promise<number> {
+    const { tasks, state } = this.#dependencies;
+    const task = { id, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '' };
+    const bundle = join(state, 'tasks', id);
+    const { pid } = await tasks.create({ ...task, bundle, handler: config.runtimeHandler }, signal);
+    try {
+      await tasks.start(id);
+    } catch (error) {
+      await tasks.delete(id);
+      throw error;
+    }
+    this.#watch(id);
+    return pid;
+  }
+
+  /** Calls back with the sandbox's id when a process ends by itself. */
+  onExit(listener: (sandboxId: string) => void): void {
+    this.#exitListeners.add(listener);
+  }
+
+  /** How it is; one that an earlier life started is watched from now on. */
+  async resume(sandboxId: string): Promise<TaskState> {
+    const state = await this.#dependencies.tasks.state(sandboxId);
+    if (state.status === 'running' && !this.#watches.has(sandboxId)) this.#watch(sandboxId);
+    return state;
+  }
+
+  /** Ends it, and removes everything of it. No error if there is none. */
+  async stop(sandboxId: string): Promise<void> {
+    this.#watches.get(sandboxId)?.[Symbol.dispose]();
+    this.#watches.delete(sandboxId);
+    await this.#dependencies.tasks.delete(sandboxId);
+  }
+
+  #watch(sandboxId: string): void {
+    const watch = this.#dependencies.tasks.onExit(sandboxId, () => {
+      for (const listener of this.#exitListeners) listener(sandboxId);
+    });
+    this.#watches.set(sandboxId, watch);
+  }
+}

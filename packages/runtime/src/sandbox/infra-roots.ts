@@ -1,0 +1,61 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { PodwrightError } from '@podwright/base';
+import { INFRA_FOLDERS, type InfraProgram } from './infra-spec.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
+
+/** Where the root file systems of sandboxes' own processes come from. */
+export interface InfraRoots {
+  /** Makes the sandbox's, or finds the one that all have. */
+  prepare(sandbox: SandboxRecord, signal: AbortSignal): Promise<InfraProgram>;
+  /** Takes down what is mounted for the sandbox. */
+  unmount(sandboxId: string): void;
+  /** Removes what was made for the sandbox. No error if there is nothing. */
+  remove(sandboxId: string): Promise<void>;
+  /** Ids of sandboxes for which anything was made. */
+  list(): Promise<string[]>;
+}
+
+/** Who runs it: nobody. */
+const NOBODY = 65534;
+
+/** One root file system for all, which holds nothing but the machine's init program: `<state>/init`. */
+export class HostInitRoot implements InfraRoots {
+  readonly #root: string;
+  readonly #program: () => Promise<string | undefined>;
+
+  /** `program` finds a static init that waits and reaps with `-P`, such as `catatonit`; none if the machine has none. */
+  constructor({ state, program }: { state: string; program: () => Promise<string | undefined> }) {
+    this.#root = join(state, 'init');
+    this.#program = program;
+  }
+
+  /** `failed_precondition` if the machine has no init program. */
+  async prepare(): Promise<InfraProgram> {
+    await this.#fill();
+    return { root: this.#root, args: ['/init', '-P'], env: [], cwd: '/', user: { uid: NOBODY, gid: NOBODY } };
+  }
+
+  unmount(): void {}
+
+  async remove(): Promise<void> {}
+
+  async list(): Promise<string[]> {
+    return [];
+  }
+
+  async #fill(): Promise<void> {
+    const program = join(this.#root, 'init');
+    if (existsSync(program)) return;
+    const source = await this.#program();
+    if (source === undefined) {
+      throw new PodwrightError(
+        'failed_precondition',
+        "run a pod's own process: no init program is there; install the package catatonit",
+      );
+    }
+    for (const name of INFRA_FOLDERS) mkdirSync(join(this.#root, name), { recursive: true, mode: 0o755 });
+    copyFileSync(source, `${program}.new`);
+    renameSync(`${program}.new`, program);
+  }
+}
