@@ -8,5 +8,6 @@ export * from './keyed-lock.ts';
 export * from './log.ts';
 export * from './metrics.ts';
 export * from './program.ts';
+export { didYouMean } from './suggest.ts';
 export * from './undo.ts';
 export * from './unix-socket.ts';

@@ -1,6 +1,6 @@
+import { didYouMean } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import { isQuantity } from '../quantity.ts';
-import { didYouMean } from './suggest.ts';
 
 /**
  * Turns a value of unknown shape into a `T`, reporting everything wrong with it. When something was reported the result is

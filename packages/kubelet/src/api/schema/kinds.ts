@@ -1,9 +1,9 @@
+import { didYouMean } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import type { ManifestObject } from '../types.ts';
 import type { Decoder } from './decoder.ts';
 import { configMap, runtimeClass, secret } from './local-object-schema.ts';
 import { pod } from './pod-schema.ts';
-import { didYouMean } from './suggest.ts';
 
 type Kind = ManifestObject['kind'];
 

@@ -1,6 +1,6 @@
+import { didYouMean } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import { parseQuantity } from '../quantity.ts';
-import { didYouMean } from '../schema/suggest.ts';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../types.ts';
 import { qualifiedName } from './names.ts';
 

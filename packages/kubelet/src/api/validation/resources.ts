@@ -1,6 +1,6 @@
+import { didYouMean } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import { compareQuantities } from '../quantity.ts';
-import { didYouMean } from '../schema/suggest.ts';
 import type { ResourceList, ResourceRequirements } from '../types.ts';
 
 const ordinary = ['cpu', 'memory', 'ephemeral-storage'];
