@@ -16,6 +16,7 @@ import { PluginGraph } from './plugin/plugin-graph.ts';
 import { ociProgramsOf, runtimeHandlers } from './plugin/runtime-handlers.ts';
 import type { RuntimePlugin, RuntimePluginTypes } from './plugin/runtime-plugins.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
+import { ImageInfraRoots } from './sandbox/image-infra-roots.ts';
 import { InfraProcess } from './sandbox/infra-process.ts';
 import { HostInitRoot } from './sandbox/infra-roots.ts';
 import { PauseController } from './sandbox/pause-controller.ts';
@@ -139,7 +140,9 @@ function imagesPlugin({ options, records, system }: Environment): RuntimePlugin<
       const { arch } = process;
       const snapshotter = chooseSnapshotter(options.snapshotter, context);
       context.note(`unpacked into ${snapshotter.name}`);
-      return createImageService({ root, database, snapshotter, unpackLayer, registryConfigDir, logger, arch });
+      const pinnedImages = Object.values(options.handlers ?? {}).flatMap(({ pauseImage = '' }) => pauseImage || []);
+      const shared = { root, database, snapshotter, unpackLayer, registryConfigDir, logger, arch };
+      return createImageService({ ...shared, pinnedImages });
     },
     async close(images) {
       await Promise.all([images.close(), unpacker[Symbol.asyncDispose]()]);
@@ -192,10 +195,24 @@ function pausePlugin(environment: Environment): RuntimePlugin<'sandbox-controlle
   return {
     type: 'sandbox-controller',
     id: 'pause',
-    requires: ['host/linux', 'task-runtime/oci'],
-    init({ get }) {
+    requires: [
+      'host/linux',
+      'task-runtime/oci',
+      'images/store',
+      snapshotterRequirement(environment.options.snapshotter),
+    ],
+    init(context) {
+      const { get } = context;
+      const { snapshotter, handlers = {}, defaultHandler = '' } = environment.options;
       const infra = infraOf(environment, get('host', 'linux'), get('task-runtime', 'oci'));
-      return new PauseController({ ...environment, ...infra });
+      const roots = new ImageInfraRoots({
+        ...environment,
+        images: get('images', 'store'),
+        snapshotter: chooseSnapshotter(snapshotter, context),
+        imageFor: (handler) => handlers[handler || defaultHandler]?.pauseImage ?? '',
+        withoutImage: infra.roots,
+      });
+      return new PauseController({ ...environment, ...infra, roots });
     },
   };
 }

@@ -9,6 +9,8 @@ export type HandlerOptions = {
   program: string;
   /** Id of a sandbox controller: `pinned`, or a plugin's. */
   sandbox: string;
+  /** With the sandbox controller `pause`: reference of the image of pods' own processes; none is the machine's catatonit. */
+  pauseImage?: string;
 };
 
 /** Everything that `startRuntime` needs to know; every path is absolute. Several runtimes with other paths live side by side. */

@@ -6,10 +6,8 @@ import type { SandboxRecord } from './sandbox-record.ts';
 
 /** Where the root file systems of sandboxes' own processes come from. */
 export interface InfraRoots {
-  /** Makes the sandbox's, or finds the one that all have. */
+  /** Makes the sandbox's, or finds the one that all have. Mounts are made in the sandbox's folder only, which is there. */
   prepare(sandbox: SandboxRecord, signal: AbortSignal): Promise<InfraProgram>;
-  /** Takes down what is mounted for the sandbox. */
-  unmount(sandboxId: string): void;
   /** Removes what was made for the sandbox. No error if there is nothing. */
   remove(sandboxId: string): Promise<void>;
   /** Ids of sandboxes for which anything was made. */
@@ -35,8 +33,6 @@ export class HostInitRoot implements InfraRoots {
     await this.#fill();
     return { root: this.#root, args: ['/init', '-P'], env: [], cwd: '/', user: { uid: NOBODY, gid: NOBODY } };
   }
-
-  unmount(): void {}
 
   async remove(): Promise<void> {}
 

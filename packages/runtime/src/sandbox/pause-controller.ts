@@ -80,9 +80,8 @@ export class PauseController implements SandboxController {
   }
 
   async stop(sandboxId: string): Promise<void> {
-    const { namespaces, folders, process, roots } = this.#dependencies;
+    const { namespaces, folders, process } = this.#dependencies;
     await process.stop(sandboxId);
-    roots.unmount(sandboxId);
     folders.unmount(sandboxId);
     await namespaces.release(sandboxId);
   }

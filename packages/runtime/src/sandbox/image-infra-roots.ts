@@ -1,0 +1,84 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isNotFound, wrapError } from '@podwright/base';
+import { resolveInRoot } from '../containers/root-path.ts';
+import type { ImageRecord, ImageService } from '../images/image-service.ts';
+import { computeArgs, computeEnvironment, computeWorkingDirectory } from '../oci/process-config.ts';
+import { resolveUser } from '../oci/user.ts';
+import type { Snapshotter } from '../snapshots/snapshotter.ts';
+import { mountAll } from '../sys/mounts.ts';
+import type { System } from '../sys/system.ts';
+import type { InfraRoots } from './infra-roots.ts';
+import { INFRA_FOLDERS, type InfraProgram } from './infra-spec.ts';
+import type { SandboxFolders } from './sandbox-folders.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
+
+export type ImageInfraRootsDependencies = {
+  system: System;
+  images: ImageService;
+  snapshotter: Snapshotter;
+  folders: SandboxFolders;
+  /** Reference of the image for the sandboxes of a runtime handler; '' for none. */
+  imageFor: (handler: string) => string;
+  /** Where root file systems without an image come from. */
+  withoutImage: InfraRoots;
+};
+
+const KEY_PREFIX = 'sandbox-';
+
+/**
+ * Root file systems from images, such as the `pause` image that clusters have: mounted at `rootfs` in the sandbox's folder,
+ * each from a snapshot named `sandbox-<id>`, which keeps the image's layers from being collected.
+ */
+export class ImageInfraRoots implements InfraRoots {
+  readonly #dependencies: ImageInfraRootsDependencies;
+
+  constructor(dependencies: ImageInfraRootsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** An image that is not there is pulled. Errors: those of `ImageService.pull`. */
+  async prepare(sandbox: SandboxRecord, signal: AbortSignal): Promise<InfraProgram> {
+    const { imageFor, withoutImage, images } = this.#dependencies;
+    const reference = imageFor(sandbox.config.runtimeHandler);
+    if (reference === '') return withoutImage.prepare(sandbox, signal);
+    try {
+      const image = images.find(reference) ?? (await images.pull(reference, { signal }));
+      return await this.#mount(sandbox, image);
+    } catch (error) {
+      throw wrapError(`use image ${reference} for the pod's own process`, error);
+    }
+  }
+
+  async #mount(sandbox: SandboxRecord, { chainId, config: { config } }: ImageRecord): Promise<InfraProgram> {
+    const { system, snapshotter, folders } = this.#dependencies;
+    const root = join(folders.path(sandbox.id), 'rootfs');
+    // writable: what is mounted in it needs folders, which such an image has none of
+    const mounts = await snapshotter.prepare(KEY_PREFIX + sandbox.id, chainId);
+    await mkdir(root, { mode: 0o711 });
+    mountAll(system, mounts, root);
+    for (const name of INFRA_FOLDERS) await mkdir(await resolveInRoot(root, name), { recursive: true, mode: 0o755 });
+    return {
+      root,
+      args: computeArgs({ command: [], args: [] }, config),
+      env: computeEnvironment({ image: config, hostname: '', terminal: false, asked: [] }),
+      cwd: computeWorkingDirectory('', config),
+      user: await resolveUser(root, { user: config.User ?? '', supplementalGroups: [], groupsPolicy: 'merge' }),
+    };
+  }
+
+  async remove(sandboxId: string): Promise<void> {
+    const { snapshotter, withoutImage } = this.#dependencies;
+    await withoutImage.remove(sandboxId);
+    await snapshotter.remove(KEY_PREFIX + sandboxId).catch((error) => {
+      if (!isNotFound(error)) throw error;
+    });
+  }
+
+  async list(): Promise<string[]> {
+    const { snapshotter, withoutImage } = this.#dependencies;
+    const keys = (await snapshotter.list()).map(({ key }) => key);
+    const own = keys.filter((key) => key.startsWith(KEY_PREFIX)).map((key) => key.slice(KEY_PREFIX.length));
+    return [...(await withoutImage.list()), ...own];
+  }
+}
