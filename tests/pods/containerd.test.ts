@@ -1,0 +1,44 @@
+/** The main job on a container runtime that is not ours: Debian's containerd, over both versions of the CRI. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Containerd, startContainerd } from '../kubelet/containerd.fixture.ts';
+import { type Bundle, buildBundle } from './bundle.fixture.ts';
+import { freePort, helloManifest, NodePlace } from './node.fixture.ts';
+
+/** A kubelet keeps the cgroups of the quality-of-service classes, as upstream's does. */
+const LASTING = /^cgroups: [^:]*\/pwn-\w+(\/kubepods(\/besteffort|\/burstable)?)?$/;
+
+let bundle: Bundle;
+let containerd: Containerd;
+before(async () => {
+  [bundle, containerd] = await Promise.all([buildBundle(), startContainerd('cc')]);
+});
+after(async () => {
+  await containerd.stop();
+  bundle.remove();
+});
+
+for (const version of ['v1', 'v1alpha2']) {
+  test(`the example runs on containerd over ${version}, and Ctrl-C leaves nothing`, async (context) => {
+    const place = new NodePlace(bundle, '10.99.99.0/24');
+    context.after(() => place.remove());
+    const endpoint = ['--container-runtime-endpoint', containerd.endpoint, '--cri-api-version', version];
+    const kubelet = await place.startDaemon('kubelet', ...endpoint);
+    const port = await freePort();
+    const run = place.start('run', place.file('hello.yaml', helloManifest(port)));
+    await run.until(/^fetch\/fetch \| <h1>Hello from Podwright<\/h1>$/m);
+    assert.match(run.out, /fetch\/fetch: Error \(exit code 1\)/);
+    const page = await fetch(`http://127.0.0.1:${port}/index.html`, { signal: AbortSignal.timeout(10_000) });
+    assert.match(await page.text(), /Hello from Podwright/);
+    assert.match(await place.ok('exec', 'web', '-c', 'server', '--', 'cat', '/www/index.html'), /Hello/);
+    run.child.kill('SIGINT');
+    assert.equal((await run.ended()).code, 130);
+    assert.deepEqual(await place.pods(), []);
+    kubelet.child.kill('SIGTERM');
+    assert.equal((await kubelet.ended()).code, 0);
+    assert.deepEqual(
+      place.leftovers().filter((line) => !LASTING.test(line)),
+      [],
+    );
+  });
+}
