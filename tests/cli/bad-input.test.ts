@@ -78,8 +78,8 @@ test('commands without a node say how to start one', async (context) => {
 
 const configurations: [string, RegExp][] = [
   ['root = \n', /config\.toml:1:\d+/],
-  ['[kubelet]\nmax_pods = "many"\n', /config\.toml: kubelet\.max_pods/],
-  ['rooot = "/x"\n', /config\.toml: .*rooot/],
+  ['[kubelet]\nmax_pods = "many"\n', /config\.toml:2: kubelet\.max_pods/],
+  ['rooot = "/x"\n', /config\.toml:1: .*rooot/],
 ];
 for (const [index, [text, words]] of configurations.entries()) {
   test(`a broken configuration file is refused with its place (${index + 1})`, async (context) => {

@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandContext } from './command-context.ts';
-import { type ConfigFlags, loadConfig } from './config.ts';
+import { loadConfig } from './config.ts';
 import { parseOutputFormat } from './output/format.ts';
+import { type ConfigFlags, flagName } from './settings/config-flags.ts';
 import { VERSION } from './version.ts';
 
 /** The first page of help: fits a screen, and leads on. */
@@ -41,10 +42,7 @@ function count(value: string): number {
 
 /** The flags that choose a node, as another process of ours takes them. */
 function configArguments(flags: ConfigFlags): string[] {
-  return Object.entries(flags).flatMap(([name, value]) => [
-    `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-    value,
-  ]);
+  return Object.entries(flags).flatMap(([name, value]) => [flagName(name), value]);
 }
 
 /**

@@ -20,6 +20,8 @@ export function runtimeOptions(config: NodeConfig): RuntimeOptions {
     conmon: config.runtime.conmon,
     registryConfigDir: config.runtime.registry_config_dir,
     snapshotter: config.runtime.snapshotter,
+    handlers: config.runtime.handlers,
+    defaultHandler: config.runtime.default_handler,
     streaming: { address: config.runtime.streaming_address, port: config.runtime.streaming_port },
     logger: createLogger({ name: 'runtime', level: config.log_level }),
   };

@@ -1,0 +1,56 @@
+/** Flags that every command takes; they win over the file. */
+export type ConfigFlags = {
+  config?: string;
+  root?: string;
+  state?: string;
+  podLogs?: string;
+  cgroupParent?: string;
+  bridge?: string;
+  subnet?: string;
+  cniConfDir?: string;
+  logLevel?: string;
+};
+
+/** The key of the file that each flag stands for. */
+const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
+  root: ['root'],
+  state: ['state'],
+  podLogs: ['pod_logs'],
+  cgroupParent: ['cgroup_parent'],
+  bridge: ['network', 'bridge'],
+  subnet: ['network', 'subnet'],
+  cniConfDir: ['network', 'cni_conf_dir'],
+  logLevel: ['log_level'],
+};
+
+type Table = Record<string, unknown>;
+
+/** The content of a file with the flags over it. What is no table where a flag needs one stays, for the schema to refuse. */
+export function layFlags(content: Table, flags: ConfigFlags): Table {
+  return Object.entries(KEYS).reduce((laid, [flag, path]) => {
+    const value = flags[flag as keyof ConfigFlags];
+    return value === undefined ? laid : withValue(laid, path, value);
+  }, content);
+}
+
+/** The flag, as it is typed, that set the key at `path`. */
+export function flagOf(path: readonly PropertyKey[], flags: ConfigFlags): string | undefined {
+  const found = Object.entries(KEYS).find(
+    ([flag, key]) => flags[flag as keyof ConfigFlags] !== undefined && key.join('.') === path.join('.'),
+  );
+  return found === undefined ? undefined : flagName(found[0]);
+}
+
+/** `podLogs` as it is typed: `--pod-logs`. */
+export function flagName(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function withValue(table: Table, [key, ...rest]: string[], value: string): Table {
+  if (rest.length === 0) return { ...table, [key!]: value };
+  const inner = table[key!] ?? {};
+  return isTable(inner) ? { ...table, [key!]: withValue(inner, rest, value) } : table;
+}
+
+const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);

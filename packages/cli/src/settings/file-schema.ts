@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { path } from './path-schema.ts';
+import { RuntimeSchema } from './runtime-schema.ts';
+
+/** The configuration file, every key optional; docs/configuration.md explains each. Unknown keys are errors. */
+export const FileSchema = z.strictObject({
+  root: path.default('/var/lib/podwright'),
+  state: path.default('/run/podwright'),
+  pod_logs: path.default('/var/log/pods'),
+  manifests: path.optional(),
+  node_name: z.string().min(1).optional(),
+  cgroup_parent: z.string().startsWith('/', 'must begin with "/"').default('/podwright'),
+  log_level: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  network: z
+    .strictObject({
+      bridge: z.string().min(1).max(15).default('podwright0'),
+      subnet: z.string().min(1).default('10.83.0.0/16'),
+      cni_conf_dir: path.default('/etc/cni/net.d'),
+      cni_bin_dirs: z.array(path).min(1).default(['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni']),
+    })
+    .prefault({}),
+  runtime: RuntimeSchema.prefault({}),
+  kubelet: z
+    .strictObject({
+      cluster_dns: z.array(z.string()).default([]),
+      cluster_domain: z.string().default('cluster.local'),
+      max_pods: z.int().positive().default(110),
+      serialize_image_pulls: z.boolean().default(false),
+      max_parallel_image_pulls: z.int().positive().default(5),
+      max_container_restart_period_seconds: z.int().min(1).max(300).default(300),
+      container_log_max_size: z.string().default('10Mi'),
+      container_log_max_files: z.int().min(2).default(5),
+    })
+    .prefault({}),
+});
+
+export type FileSettings = z.infer<typeof FileSchema>;

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseConfig } from './parse-config.ts';
+
+const refused: [string, string, RegExp][] = [
+  ['broken TOML', 'root = \n', /^read c\.toml:1:\d+: /],
+  [
+    'an unknown key',
+    'root = "/x"\nrooot = "/x"\n',
+    /^read c\.toml:2: rooot = "\/x": there is no such key; did you mean "root"\?$/,
+  ],
+  ['an unknown table', '[zzz]\na = 1\n', /^read c\.toml:1: zzz: there is no such key; there are root, state, /],
+  [
+    'an unknown key in a table of names',
+    '[runtime.handlers.x]\ntask = "oci"\nprogramm = ""\n',
+    /c\.toml:3: runtime\.handlers\.x\.programm = "": there is no such key; did you mean "program"\?$/,
+  ],
+  ['a wrong type', '[kubelet]\nmax_pods = "many"\n', /c\.toml:2: kubelet\.max_pods = "many": must be a whole number$/],
+  ['a fraction', '[kubelet]\nmax_pods = 1.5\n', /max_pods = 1\.5: must be a whole number$/],
+  ['a value out of range', '[runtime]\nstreaming_port = 70000\n', /c\.toml:2: .*70000: must be at most 65535$/],
+  ['a word that is none of them', 'log_level = "loud"', /"loud": must be one of debug, info, warn, error$/],
+  ['a value where a table must be', 'network = 3', /c\.toml:1: network = 3: must be a table$/],
+  ['an empty list', '[network]\ncni_bin_dirs = []', /cni_bin_dirs = \[\]: must not be empty$/],
+  [
+    'a wrong element',
+    '[network]\ncni_bin_dirs = [\n"/x",\n7]',
+    /c\.toml:2: network\.cni_bin_dirs\.1 = 7: must be a string$/,
+  ],
+  ['a bad handler name', '[runtime.handlers."A_b"]', /c\.toml:1: runtime\.handlers\.A_b: the name must be lower case/],
+  [
+    'an unknown task runtime',
+    '[runtime.handlers.x]\ntask = "ocy"',
+    /c\.toml:2: runtime\.handlers\.x\.task = "ocy": is none of oci.*; did you mean "oci"\?$/,
+  ],
+  [
+    'an unknown sandbox controller',
+    '[runtime.handlers.x]\nsandbox = "y"',
+    /c\.toml:2: .*sandbox = "y": is none of pinned/,
+  ],
+  [
+    'an unknown snapshotter',
+    '[runtime]\nsnapshotter = "overlay"',
+    /is none of auto, overlayfs, native.*mean "overlayfs"/,
+  ],
+  [
+    'an unknown default',
+    '[runtime]\ndefault_handler = "cruun"',
+    /c\.toml:2: .*is none of crun, runc; did you mean "crun"/,
+  ],
+  ['the systemd driver', '[runtime]\ncgroup_driver = "systemd"', /"systemd": is not supported; use "cgroupfs"/],
+  ['a plugin without a package', '[runtime.plugins.x]', /c\.toml:1: runtime\.plugins\.x\.package: is needed$/],
+  ['a plugin with a taken name', '[runtime.plugins.native]\npackage = "x"', /plugins\.native: is the name of a part/],
+  [
+    'TCP without certificates',
+    '[runtime.tcp]\nport = 1',
+    /c\.toml:1: runtime\.tcp\.cert: is needed.*\n.*tcp\.key: .*\n.*client_ca: /,
+  ],
+  ['TCP without a port', '[runtime.tcp]', /runtime\.tcp\.port: is needed/],
+  [
+    'plain TCP that others reach',
+    '[runtime.tcp]\nport = 1\naddress = "0.0.0.0"\ninsecure = true',
+    /c\.toml:4: runtime\.tcp\.insecure = true: is for a loopback address only/,
+  ],
+  [
+    'plain TCP with certificates',
+    '[runtime.tcp]\nport = 1\ncert = "/x"\ninsecure = true',
+    /c\.toml:4: .*does not go with certificates/,
+  ],
+  ['an address that is a name', '[runtime]\nstreaming_address = "localhost"', /must be an IPv4 or IPv6 address$/],
+];
+for (const [what, text, message] of refused) {
+  test(`${what} is refused with its place and what would be right`, () => {
+    assert.throws(() => parseConfig(text, 'c.toml'), { code: 'invalid_argument', message });
+  });
+}
+
+test('a flag that is wrong is named as it was typed', () => {
+  const message = /^read --log-level: log_level = "loud": must be one of/;
+  assert.throws(() => parseConfig('root = "/x"', 'c.toml', { logLevel: 'loud' }), { message });
+});
+
+test('flags win over the file', () => {
+  const text = 'root = "/x"\n[network]\nbridge = "one"\nsubnet = "10.1.0.0/16"';
+  const { root, network } = parseConfig(text, 'c.toml', { root: '/y', bridge: 'two' });
+  assert.deepEqual([root, network.bridge, network.subnet], ['/y', 'two', '10.1.0.0/16']);
+});
+
+test('an empty file is a whole configuration', () => {
+  const { runtime, network } = parseConfig('', 'c.toml');
+  assert.deepEqual(runtime.handlers, {});
+  assert.equal(runtime.tcp, undefined);
+  assert.equal(network.bridge, 'podwright0');
+});
+
+test('handlers and plugins are read with their defaults', () => {
+  const text = `[runtime]
+default_handler = "slow"
+snapshotter = "reflink"
+[runtime.handlers.slow]
+program = "/opt/runc"
+[runtime.handlers.odd]
+sandbox = "vm"
+[runtime.plugins.vm]
+package = "./vm.js"
+[runtime.plugins.reflink]
+package = "reflink"
+settings = { deep = { list = [1, "two"] } }
+[runtime.tcp]
+address = "::1"
+port = 0
+insecure = true
+`;
+  const { runtime } = parseConfig(text, 'c.toml');
+  assert.deepEqual(runtime.handlers, {
+    slow: { task: 'oci', program: '/opt/runc', sandbox: 'pinned' },
+    odd: { task: 'oci', program: '', sandbox: 'vm' },
+  });
+  assert.equal(JSON.stringify(runtime.plugins.reflink?.settings), '{"deep":{"list":[1,"two"]}}');
+});
+
+test('only the first of many problems are told', () => {
+  const text = Array.from({ length: 100 }, (_, index) => `key${index} = 1`).join('\n');
+  assert.throws(
+    () => parseConfig(text, 'c.toml'),
+    ({ message }: Error) => message.split('\n').length === 10,
+  );
+});

@@ -1,0 +1,50 @@
+import { errorMessage, PodwrightError } from '@podwright/base';
+import { parse, TomlError } from 'smol-toml';
+import { type ConfigFlags, flagOf, layFlags } from './config-flags.ts';
+import { type ConfigProblem, configProblems } from './config-problems.ts';
+import { FileSchema, type FileSettings } from './file-schema.ts';
+import { lineOfKey } from './key-line.ts';
+import { referenceProblems } from './runtime-references.ts';
+
+const MAX_PROBLEMS = 10;
+const MAX_VALUE_LENGTH = 60;
+
+/**
+ * The settings that a text holds, under the flags. `file` is its name in errors (`invalid_argument`), which name each place,
+ * key and value that is wrong and say what would be right.
+ */
+export function parseConfig(text: string, file: string, flags: ConfigFlags = {}): FileSettings {
+  const content = parseToml(text, file);
+  const laid = layFlags(content, flags);
+  const parsed = FileSchema.safeParse(laid, { reportInput: true });
+  const problems = parsed.success
+    ? referenceProblems(parsed.data.runtime)
+    : configProblems(FileSchema, parsed.error.issues);
+  if (parsed.success && problems.length === 0) return parsed.data;
+  const lines = problems.slice(0, MAX_PROBLEMS).map((problem) => {
+    const line = lineOfKey(text, problem.path);
+    const place = flagOf(problem.path, flags) ?? (line === undefined ? file : `${file}:${line}`);
+    return `${place}: ${nameAndValue(problem, laid)}: ${problem.words}`;
+  });
+  throw new PodwrightError('invalid_argument', `read ${lines.join('\n')}`);
+}
+
+/** `key = value`, or the key alone where there is no value that fits a line. */
+function nameAndValue({ path }: ConfigProblem, content: unknown): string {
+  const name = path.join('.') || 'the file';
+  const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], content);
+  if (value === undefined || (typeof value === 'object' && !Array.isArray(value))) return name;
+  const words = JSON.stringify(value);
+  return `${name} = ${words.length > MAX_VALUE_LENGTH ? `${words.slice(0, MAX_VALUE_LENGTH)}…` : words}`;
+}
+
+function parseToml(text: string, file: string): Record<string, unknown> {
+  try {
+    return parse(text);
+  } catch (error) {
+    const where = error instanceof TomlError ? `${file}:${error.line}:${error.column}` : file;
+    throw new PodwrightError('invalid_argument', `read ${where}: ${errorMessage(error).split('\n')[0]}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,8 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+/** A path; a relative one is below the working directory. */
+export const path = z
+  .string()
+  .min(1)
+  .transform((value) => resolve(value));

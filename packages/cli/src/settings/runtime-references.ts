@@ -1,0 +1,66 @@
+import { didYouMean } from '@podwright/base';
+import type { ConfigProblem } from './config-problems.ts';
+import type { RuntimeSettings } from './runtime-schema.ts';
+
+const SNAPSHOTTERS = ['auto', 'overlayfs', 'native'];
+const TASK_RUNTIMES = ['oci'];
+const CONTROLLERS = ['pinned'];
+/** Handlers that are there, where they work, without being configured. */
+const FOUND_HANDLERS = ['crun', 'runc'];
+
+/** What the keys of `[runtime]` say about each other: names that mean nothing, and settings that do not go together. */
+export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
+  const plugins = Object.keys(runtime.plugins);
+  const unknown = (path: PropertyKey[], value: string, known: string[]) =>
+    known.includes(value)
+      ? []
+      : [{ path: ['runtime', ...path], words: `is none of ${known.join(', ')}${didYouMean(value, known)}` }];
+  const { default_handler: handler, oci_runtime: oci, handlers } = runtime;
+  const own = [...Object.keys(handlers), ...FOUND_HANDLERS, ...(oci === '' ? [] : [oci.replace(/^.*\//, '')])];
+  return [
+    ...(handler === '' ? [] : unknown(['default_handler'], handler, [...new Set(own)])),
+    ...unknown(['snapshotter'], runtime.snapshotter, [...SNAPSHOTTERS, ...plugins]),
+    ...Object.entries(handlers).flatMap(([name, { task, sandbox }]) => [
+      ...unknown(['handlers', name, 'task'], task, [...TASK_RUNTIMES, ...plugins]),
+      ...unknown(['handlers', name, 'sandbox'], sandbox, [...CONTROLLERS, ...plugins]),
+    ]),
+    ...pluginProblems(plugins),
+    ...cgroupProblems(runtime),
+    ...tcpProblems(runtime),
+  ];
+}
+
+function pluginProblems(plugins: string[]): ConfigProblem[] {
+  const taken = [...SNAPSHOTTERS, ...TASK_RUNTIMES, ...CONTROLLERS];
+  return plugins
+    .filter((id) => taken.includes(id))
+    .map((id) => ({
+      path: ['runtime', 'plugins', id],
+      words: 'is the name of a part of Podwright; give the plugin another',
+    }));
+}
+
+function cgroupProblems({ cgroup_driver: driver }: RuntimeSettings): ConfigProblem[] {
+  if (driver !== 'systemd') return [];
+  const words = 'is not supported; use "cgroupfs", and a kubelet that is not ours is told so by the runtime';
+  return [{ path: ['runtime', 'cgroup_driver'], words }];
+}
+
+function tcpProblems({ tcp }: RuntimeSettings): ConfigProblem[] {
+  if (tcp === undefined) return [];
+  const files = ['cert', 'key', 'client_ca'] as const;
+  const missing = files.filter((key) => tcp[key] === undefined);
+  if (missing.length === 0 && !tcp.insecure) return [];
+  if (!tcp.insecure) {
+    const words = 'is needed: the CRI is served over TCP to clients with a certificate of ours alone';
+    return missing.map((key) => ({ path: ['runtime', 'tcp', key], words }));
+  }
+  if (missing.length < files.length)
+    return [
+      { path: ['runtime', 'tcp', 'insecure'], words: 'does not go with certificates; leave one or the other out' },
+    ];
+  if (/^127\.|^::1$/.test(tcp.address)) return [];
+  return [
+    { path: ['runtime', 'tcp', 'insecure'], words: 'is for a loopback address only; set cert, key and client_ca' },
+  ];
+}

@@ -1,0 +1,48 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { path } from './path-schema.ts';
+
+/** What a runtime handler or a plugin may be called: a RuntimeClass names its handler by a DNS label. */
+const name = z
+  .string()
+  .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be lower case letters, digits and "-", at most 63 of them');
+
+const HandlerSchema = z.strictObject({
+  task: z.string().min(1).default('oci'),
+  program: z.string().default(''),
+  sandbox: z.string().min(1).default('pinned'),
+});
+
+const PluginSchema = z.strictObject({
+  package: z.string().min(1),
+  settings: z.record(z.string(), z.unknown()).default({}),
+});
+
+const address = z.string().refine((value) => isIP(value) !== 0, 'must be an IPv4 or IPv6 address');
+const port = z.int().min(0).max(65535);
+
+const TcpSchema = z.strictObject({
+  address: address.default('127.0.0.1'),
+  port: port,
+  cert: path.optional(),
+  key: path.optional(),
+  client_ca: path.optional(),
+  insecure: z.boolean().default(false),
+});
+
+/** `[runtime]`. */
+export const RuntimeSchema = z.strictObject({
+  oci_runtime: z.string().default(''),
+  conmon: z.string().min(1).default('conmon'),
+  default_handler: z.string().default(''),
+  cgroup_driver: z.enum(['cgroupfs', 'systemd']).default('cgroupfs'),
+  snapshotter: z.string().min(1).default('auto'),
+  registry_config_dir: path.default('/etc/podwright/certs.d'),
+  streaming_address: address.default('127.0.0.1'),
+  streaming_port: port.default(0),
+  tcp: TcpSchema.optional(),
+  handlers: z.record(name, HandlerSchema).default({}),
+  plugins: z.record(name, PluginSchema).default({}),
+});
+
+export type RuntimeSettings = z.infer<typeof RuntimeSchema>;
