@@ -31,12 +31,16 @@ export function parseConfig(text: string, file: string, flags: ConfigFlags = {})
 
 /** `key = value`, or the key alone where there is no value that fits a line. */
 function nameAndValue({ path }: ConfigProblem, content: unknown): string {
-  const name = path.join('.') || 'the file';
+  const name = path.map((key) => keyWords(String(key))).join('.') || 'the file';
   const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], content);
   if (value === undefined || (typeof value === 'object' && !Array.isArray(value))) return name;
-  const words = JSON.stringify(value);
-  return `${name} = ${words.length > MAX_VALUE_LENGTH ? `${words.slice(0, MAX_VALUE_LENGTH)}…` : words}`;
+  return `${name} = ${shorten(JSON.stringify(value))}`;
 }
+
+/** Keys may hold anything in quotes. */
+const keyWords = (key: string) => (/^[\w-]{1,64}$/.test(key) ? key : shorten(JSON.stringify(key)));
+
+const shorten = (words: string) => (words.length > MAX_VALUE_LENGTH ? `${words.slice(0, MAX_VALUE_LENGTH)}…` : words);
 
 function parseToml(text: string, file: string): Record<string, unknown> {
   try {
