@@ -4,10 +4,13 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { discoverCgroups, killCgroup, removeCgroup, silentLogger } from '../../packages/base/src/index.ts';
 import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
 import { probeOciRuntime } from '../../packages/runtime/src/host/oci-runtimes.ts';
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
+import { OptionsSchema } from '../../packages/runtime/src/shim/gen/containerd/runc/v1/options_pb.js';
+import type { ShimProgram } from '../../packages/runtime/src/shim/shim-program.ts';
 import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
 import type { TaskRuntimeHarness } from '../../packages/runtime/src/tasks/task-runtime.suite.ts';
@@ -76,6 +79,13 @@ export async function taskHarness(program: (scratch: Scratch) => Promise<OciProg
 }
 
 export const runc: OciProgram = { name: 'runc', path: findProgram('runc') };
+
+/** Debian's containerd shim for runc, with runc's state in the scratch folder. */
+export function shimProgram({ directory }: Scratch): ShimProgram {
+  const options = create(OptionsSchema, { root: join(directory, 'runc') });
+  const value = Buffer.from(toBinary(OptionsSchema, options)).toString('base64');
+  return { path: findProgram('containerd-shim-runc-v2'), options: { typeUrl: OptionsSchema.typeName, value } };
+}
 
 /** A small spec that runs `args` in the scratch root file system. */
 export function testSpec(scratch: Scratch, id: string, args: string[]): OciSpec {

@@ -11,7 +11,14 @@ export type ProgramOptions = {
 };
 
 /** How a program ended: its exit code, or the signal that killed it. */
-export type ProgramResult = { exitCode: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
+export type ProgramResult = {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+  /** stdout as it came, for programs that do not write text. */
+  stdoutBytes: Buffer;
+};
 
 /**
  * Runs a program to its end without a shell. Rejects only if it cannot be started (`not_found`), was aborted,
@@ -50,8 +57,9 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
   child.on('close', (exitCode, signal) => {
     options.signal?.removeEventListener('abort', onAbort);
     if (failure !== undefined) return reject(failure);
-    const text = (name: 'stdout' | 'stderr') => Buffer.concat(output[name]).toString('utf8');
-    resolve({ exitCode, signal, stdout: text('stdout'), stderr: text('stderr') });
+    const stdoutBytes = Buffer.concat(output.stdout);
+    const stderr = Buffer.concat(output.stderr).toString('utf8');
+    resolve({ exitCode, signal, stdout: stdoutBytes.toString('utf8'), stderr, stdoutBytes });
   });
   return promise;
 }

@@ -1,0 +1,76 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fromBinary } from '@bufbuild/protobuf';
+import { AnySchema } from '@bufbuild/protobuf/wkt';
+import { errorMessage, type Logger, writeFileAtomic } from '@podwright/base';
+import type { ShimEvents } from './shim-events.ts';
+
+/** The most that one event may have. */
+const maxEventBytes = 1 << 20;
+
+/**
+ * The program that shims without ttrpc start for each event, as `PROGRAM --address A publish --topic T --namespace N` with
+ * the event on stdin. It needs no running runtime: it leaves the event in a folder, whole or not at all.
+ */
+const program = (spool: string) => `#!/bin/sh
+set -eu
+file=$(mktemp '${spool}/.event.XXXXXX')
+trap 'rm -f "$file"' EXIT
+cat > "$file"
+mv "$file" "\${file%/.event.*}/event.\${file##*.}"
+trap - EXIT
+`;
+
+/** Events that shims leave by the publish program. */
+export class PublishSpool {
+  /** Path of the publish program. */
+  readonly program: string;
+  readonly #directory: string;
+  readonly #events: ShimEvents;
+  readonly #logger: Logger;
+  readonly #watcher: FSWatcher;
+  #turn = Promise.resolve();
+
+  private constructor(options: { directory: string; events: ShimEvents; logger: Logger }) {
+    this.#directory = options.directory;
+    this.#events = options.events;
+    this.#logger = options.logger;
+    this.program = programPath(options.directory);
+    this.#watcher = watch(options.directory, () => this.#look());
+    this.#look();
+  }
+
+  /** The directory is the spool's own. */
+  static async open(options: { directory: string; events: ShimEvents; logger: Logger }): Promise<PublishSpool> {
+    await mkdir(options.directory, { recursive: true, mode: 0o700 });
+    const path = programPath(options.directory);
+    await writeFileAtomic(path, program(options.directory.replaceAll("'", `'\\''`)));
+    await chmod(path, 0o700);
+    return new PublishSpool(options);
+  }
+
+  close(): void {
+    this.#watcher.close();
+  }
+
+  #look(): void {
+    this.#turn = this.#turn.then(() => this.#take());
+  }
+
+  async #take(): Promise<void> {
+    const names = await readdir(this.#directory).catch(() => []);
+    for (const name of names.filter((name) => name.startsWith('event.'))) {
+      const path = join(this.#directory, name);
+      try {
+        if ((await stat(path)).size <= maxEventBytes)
+          this.#events.publish(name, fromBinary(AnySchema, await readFile(path)));
+      } catch (error) {
+        this.#logger.warn({ event: name, error: errorMessage(error) }, "read a shim's event");
+      }
+      await rm(path, { force: true });
+    }
+  }
+}
+
+const programPath = (directory: string) => join(directory, 'publish');

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { errorCode } from '@podwright/base';
+import { BootstrapResultSchema } from './gen/containerd/runtime/bootstrap/v1/bootstrap_pb.js';
+import { parseStartAnswer, socketPath } from './shim-endpoint.ts';
+
+const address = 'unix:///run/containerd/s/0123';
+const message = (fields: { version: number; protocol: string }) =>
+  toBinary(BootstrapResultSchema, create(BootstrapResultSchema, { address, ...fields }));
+
+test('the answer to start is read in each of its three forms', () => {
+  const check = (output: Uint8Array | string, version: number) =>
+    assert.deepEqual(parseStartAnswer(Buffer.from(output)), { version, address });
+  check(address, 2);
+  check(`${address}\n`, 2);
+  check(JSON.stringify({ version: 3, address, protocol: 'ttrpc' }), 3);
+  check(JSON.stringify({ version: 2, address, protocol: 'TTRPC' }), 2);
+  check(message({ version: 3, protocol: 'ttrpc' }), 3);
+});
+
+test('answers that are of no use are refused', () => {
+  const check = (output: Uint8Array | string, code: string) =>
+    assert.throws(
+      () => parseStartAnswer(Buffer.from(output)),
+      (error) => errorCode(error) === code,
+    );
+  check('', 'internal');
+  check('{"version": 3', 'internal');
+  check('unix:///a\nunix:///b', 'internal');
+  check('no such command', 'internal');
+  check(message({ version: 3, protocol: 'grpc' }), 'unimplemented');
+  check(message({ version: 4, protocol: 'ttrpc' }), 'unimplemented');
+});
+
+test('addresses are unix sockets with a path or in the abstract namespace', () => {
+  assert.equal(socketPath(address), '/run/containerd/s/0123');
+  assert.equal(socketPath('/run/shim.sock'), '/run/shim.sock');
+  assert.equal(socketPath('containerd-shim/0123'), '\0containerd-shim/0123');
+  assert.throws(() => socketPath('vsock://3:1024'));
+});

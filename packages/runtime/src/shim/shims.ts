@@ -1,0 +1,150 @@
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { isErrno, type Logger, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import { hasErrno } from '../sys/errno.ts';
+import { loadSystem } from '../sys/system.ts';
+import { PublishSpool } from './publish-spool.ts';
+import { Shim } from './shim.ts';
+import { type ShimEndpoint, socketPath } from './shim-endpoint.ts';
+import { ShimEvents } from './shim-events.ts';
+import { readShimLog } from './shim-log.ts';
+import { deleteDeadShim, type ShimCall, type ShimHome, startShim } from './shim-program.ts';
+
+export type ShimsOptions = {
+  /** Folder of its own, on a file system that a reboot empties. */
+  state: string;
+  logger: Logger;
+};
+
+/** How long a shim may take to accept a connection. */
+const connectTimeoutMs = 10_000;
+
+/** The namespace in which shims keep what is ours. */
+const namespace = 'podwright';
+
+/**
+ * Starts shims, finds those of an earlier life, and hears their events. Whatever a shim runs, a task or a sandbox, has a
+ * bundle here, `bundle(id)`, as shims look for those of the same pod beside each other.
+ */
+export class Shims {
+  readonly events: ShimEvents;
+  readonly #options: ShimsOptions;
+  readonly #spool: PublishSpool;
+  readonly #system = loadSystem();
+  readonly #logs = new Map<string, Disposable>();
+
+  private constructor(options: ShimsOptions, events: ShimEvents, spool: PublishSpool) {
+    this.#options = options;
+    this.events = events;
+    this.#spool = spool;
+  }
+
+  static async open(options: ShimsOptions): Promise<Shims> {
+    const { state, logger } = options;
+    await mkdir(join(state, 'bundles'), { recursive: true, mode: 0o711 });
+    const events = await ShimEvents.listen(eventSocket(state), logger);
+    const spool = await PublishSpool.open({ directory: join(state, 'events'), events, logger });
+    return new Shims(options, events, spool);
+  }
+
+  /** Folder for the `config.json` and the files of a shim's task or sandbox; the caller makes and removes it. */
+  bundle(id: string): string {
+    return join(this.#options.state, 'bundles', id);
+  }
+
+  /** What shims are told of us. */
+  get home(): ShimHome {
+    return { namespace, events: eventSocket(this.#options.state), publisher: this.#spool.program };
+  }
+
+  /**
+   * Starts a shim for the bundle, whose `config.json` must be there, and remembers in the bundle where it is. A shim that
+   * serves pods may already run for the sandbox that the annotations name: then it is that one.
+   */
+  async start(call: ShimCall, signal: AbortSignal): Promise<Shim> {
+    if (basename(call.bundle) !== call.id)
+      throw new PodwrightError('invalid_argument', `bundle ${call.bundle} is not named as ${call.id}`);
+    this.#openLog(call.bundle);
+    const endpoint = await startShim(this.home, call, signal);
+    await writeFileAtomic(endpointFile(call.bundle), JSON.stringify(endpoint));
+    return await this.connect(endpoint, signal);
+  }
+
+  /** Connects to a shim; `unavailable` if it does not run any more. */
+  async connect(endpoint: ShimEndpoint, signal?: AbortSignal): Promise<Shim> {
+    const timeout = AbortSignal.timeout(connectTimeoutMs);
+    return await Shim.connect(endpoint, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
+  }
+
+  /** Where the shim of a bundle is or was; `undefined` if none was started for it, as far as is known. */
+  async endpoint(bundle: string): Promise<ShimEndpoint | undefined> {
+    try {
+      return JSON.parse(await readFile(endpointFile(bundle), 'utf8')) as ShimEndpoint;
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return undefined;
+      throw wrapError(`read where the shim of ${bundle} is`, error, 'internal');
+    }
+  }
+
+  /** Connects to the shim of a bundle after a restart of ours; `undefined` if there is none any more. */
+  async load(bundle: string, signal?: AbortSignal): Promise<Shim | undefined> {
+    const endpoint = await this.endpoint(bundle);
+    if (endpoint === undefined) return undefined;
+    try {
+      const shim = await this.connect(endpoint, signal);
+      if (!this.#logs.has(bundle)) this.#openLog(bundle);
+      return shim;
+    } catch {
+      signal?.throwIfAborted();
+      return undefined;
+    }
+  }
+
+  /**
+   * Removes what a dead shim left, its task's processes among it, and its socket. Returns how the task ended.
+   * The bundle must still be there.
+   */
+  async cleanUp(call: ShimCall, signal?: AbortSignal): Promise<{ exitCode: number; exitedAtMs: number }> {
+    const endpoint = await this.endpoint(call.bundle);
+    const exit = await deleteDeadShim(this.home, call, signal);
+    if (endpoint !== undefined) await this.#removeSocket(endpoint);
+    return exit;
+  }
+
+  /** Forgets a bundle that is removed. */
+  forget(bundle: string): void {
+    this.#logs.get(bundle)?.[Symbol.dispose]();
+    this.#logs.delete(bundle);
+  }
+
+  /** Stops listening; shims go on. */
+  async close(): Promise<void> {
+    for (const log of this.#logs.values()) log[Symbol.dispose]();
+    this.#spool.close();
+    await this.events.close();
+  }
+
+  /** A shim that was killed leaves its socket. A later one for the same pod has the same. */
+  async #removeSocket(endpoint: ShimEndpoint): Promise<void> {
+    try {
+      (await this.connect(endpoint)).close();
+    } catch {
+      const path = socketPath(endpoint.address);
+      if (path.startsWith('/')) await rm(path, { force: true });
+    }
+  }
+
+  #openLog(bundle: string): void {
+    const fifo = join(bundle, 'log');
+    try {
+      this.#system.makeFifo(fifo, 0o600);
+    } catch (error) {
+      if (!hasErrno(error, 'EEXIST')) throw error;
+    }
+    this.forget(bundle);
+    this.#logs.set(bundle, readShimLog(fifo, this.#options.logger.child({ bundle })));
+  }
+}
+
+const eventSocket = (state: string) => join(state, 'events.sock');
+const endpointFile = (bundle: string) => join(bundle, 'shim.json');

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { AnySchema, anyPack } from '@bufbuild/protobuf/wkt';
+import { errorCode, silentLogger, waitFor } from '../../packages/base/src/index.ts';
+import { TaskOOMSchema } from '../../packages/runtime/src/shim/gen/containerd/events/task_pb.js';
+import { Status } from '../../packages/runtime/src/shim/gen/containerd/v1/types/task_pb.js';
+import { socketPath } from '../../packages/runtime/src/shim/shim-endpoint.ts';
+import type { ShimEvent } from '../../packages/runtime/src/shim/shim-events.ts';
+import { Shims } from '../../packages/runtime/src/shim/shims.ts';
+import { makeScratch, processesWith, type Scratch, shimProgram, testSpec } from './fixture.ts';
+
+const bound = () => AbortSignal.timeout(60_000);
+
+describe('containerd-shim-runc-v2', () => {
+  let scratch: Scratch;
+  let shims: Shims;
+  const heard: ShimEvent[] = [];
+  before(async () => {
+    scratch = makeScratch();
+    shims = await Shims.open({ state: join(scratch.directory, 'shims'), logger: silentLogger });
+    shims.events.subscribe((event) => heard.push(event));
+  });
+  after(async () => {
+    await shims.close();
+    await scratch.remove();
+  });
+
+  /** A bundle for a task that runs `args`. */
+  const prepare = (id: string, args: string[], annotations = {}) => {
+    const bundle = shims.bundle(id);
+    mkdirSync(bundle, { recursive: true });
+    writeFileSync(join(bundle, 'config.json'), JSON.stringify({ ...testSpec(scratch, id, args), annotations }));
+    return { program: shimProgram(scratch), id, bundle };
+  };
+  const create_ = (call: { id: string; bundle: string }) => {
+    const options = shimProgram(scratch).options!;
+    return { ...call, options: { typeUrl: options.typeUrl, value: Buffer.from(options.value, 'base64') } };
+  };
+  const remove = ({ bundle }: { bundle: string }) => {
+    shims.forget(bundle);
+    rmSync(bundle, { recursive: true });
+  };
+
+  test('a shim runs a task, tells of its end, and is found again after a restart of ours', async () => {
+    const call = prepare('found', ['sh', '-c', 'exit 3']);
+    const shim = await shims.start(call, bound());
+    const { pid } = await shim.tasks.create(create_(call));
+    shim.close();
+    const again = await shims.load(call.bundle, bound());
+    assert.ok(again !== undefined);
+    assert.equal((await again.tasks.state({ id: call.id })).status, Status.CREATED);
+    await again.tasks.start({ id: call.id });
+    assert.equal((await again.tasks.wait({ id: call.id })).exitStatus, 3);
+    const told = await waitFor(() => heard.find((event) => event.kind === 'exit' && event.taskId === 'found'), {
+      intervalMs: 10,
+      signal: bound(),
+    });
+    assert.deepEqual(
+      { ...told, exitedAtMs: 0 },
+      { kind: 'exit', taskId: 'found', processId: 'found', pid, exitCode: 3, exitedAtMs: 0 },
+    );
+    await again.tasks.delete({ id: call.id });
+    await again.tasks.shutdown({ id: call.id });
+    await again.closed;
+    assert.equal(await shims.load(call.bundle, bound()), undefined);
+    remove(call);
+  });
+
+  test('tasks of one pod have one shim', async () => {
+    const pod = { 'io.kubernetes.cri.sandbox-id': `pod-${scratch.cgroupParent.slice(1)}` };
+    const calls = ['one', 'two'].map((id) => prepare(id, ['sleep', '1000'], pod));
+    const [first, second] = [await shims.start(calls[0]!, bound()), await shims.start(calls[1]!, bound())];
+    assert.deepEqual(first.endpoint, second.endpoint);
+    await first.tasks.create(create_(calls[0]!));
+    await first.tasks.shutdown({ id: 'one' }); // it has a task still
+    await second.tasks.delete({ id: 'one' });
+    await second.tasks.shutdown({ id: 'one' });
+    await Promise.all([first.closed, second.closed]);
+    for (const call of calls) remove(call);
+  });
+
+  test('what a killed shim leaves is removed, its socket too', async () => {
+    const call = prepare('killed', ['sleep', '1000']);
+    const shim = await shims.start(call, bound());
+    await shim.tasks.create(create_(call));
+    await shim.tasks.start({ id: call.id });
+    const { shimPid } = await shim.tasks.connect({ id: call.id });
+    process.kill(shimPid, 'SIGKILL');
+    await shim.closed;
+    await assert.rejects(shim.tasks.state({ id: call.id }), (error) => errorCode(error) === 'unavailable');
+    assert.equal(await shims.load(call.bundle, bound()), undefined);
+    assert.equal((await shims.cleanUp(call, bound())).exitCode, 137);
+    assert.ok(!existsSync(socketPath(shim.endpoint.address)));
+    remove(call);
+  });
+
+  test('a shim that cannot start says why', async () => {
+    const call = prepare('bad', ['true']);
+    rmSync(join(call.bundle, 'config.json'));
+    await assert.rejects(shims.start(call, bound()), /config\.json/);
+    remove(call);
+  });
+
+  test('events come from the publish program, too', async () => {
+    const event = anyPack(TaskOOMSchema, create(TaskOOMSchema, { containerId: 'published' }));
+    const args = ['--address', '/x', 'publish', '--topic', '/tasks/oom', '--namespace', 'podwright'];
+    execFileSync(shims.home.publisher, args, { input: toBinary(AnySchema, event) });
+    await waitFor(() => heard.find(({ taskId }) => taskId === 'published'), { intervalMs: 10, signal: bound() });
+  });
+
+  test('nothing is left running', async () => {
+    await waitFor(() => processesWith(scratch.directory).length === 0 || undefined, {
+      intervalMs: 20,
+      signal: bound(),
+    });
+  });
+});
