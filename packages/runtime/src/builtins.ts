@@ -1,20 +1,21 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeUndoFailures, errorMessage, removeCgroup } from '@podwright/base';
+import { describeUndoFailures, removeCgroup } from '@podwright/base';
 import { CgroupStatistics } from './containers/cgroup-statistics.ts';
 import { cgroupsPath } from './containers/cgroups-path.ts';
 import { ContainerFiles } from './containers/container-files.ts';
 import { OciContainerSpecs } from './containers/oci-container-specs.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
-import { chooseOciRuntime, knownOciRuntimes, type OciRuntimeFinding } from './host/oci-runtimes.ts';
+import { chooseOciRuntime } from './host/oci-runtimes.ts';
 import { findProgram, requireProgram } from './host/programs.ts';
 import { createImageService } from './images/images.ts';
 import { createNetwork } from './network/cni-network.ts';
 import type { HandlerOptions, RuntimeOptions } from './options.ts';
 import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';
 import { PluginGraph } from './plugin/plugin-graph.ts';
-import { ociProgramsOf, runtimeHandlers } from './plugin/runtime-handlers.ts';
+import { findingOf, handlerPrograms, ociPrograms, runtimeHandlers } from './plugin/runtime-handlers.ts';
 import type { RuntimePlugin, RuntimePluginTypes } from './plugin/runtime-plugins.ts';
+import { describeHandlers, usableHandlers } from './plugin/usable-handlers.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { ImageInfraRoots } from './sandbox/image-infra-roots.ts';
 import { InfraProcess } from './sandbox/infra-process.ts';
@@ -101,7 +102,7 @@ function hostPlugin({ options }: Environment): RuntimePlugin<'host'> {
       state: join(state, 'host'),
       cgroupParent,
       ociRuntime,
-      handlerPrograms: ociProgramsOf(options),
+      handlerPrograms: handlerPrograms(options),
       conmon,
       cniBinDirs: network.binDirs,
     });
@@ -170,7 +171,7 @@ function ociTasksPlugin({ options }: Environment): RuntimePlugin<'task-runtime'>
         state: join(state, 'oci'),
         conmon: host.conmon?.path ?? (await requireProgram(conmon)),
         program,
-        handlers: ociPrograms(handlersOf(options, host), host),
+        handlers: ociPrograms(runtimeHandlers(options, host.ociRuntimes), host.ociRuntimes),
         cgroups: host.cgroups,
         logger,
       });
@@ -288,63 +289,8 @@ const STATE_FOLDERS = ['ns', 'sandboxes', 'containers', 'tasks', 'oci', 'init', 
 const cgroupOf = (cgroupParent: string) => (sandbox: SandboxRecord, taskId: string) =>
   cgroupsPath(sandbox, taskId, cgroupParent);
 
-type Handlers = { usable: Map<string, HandlerOptions>; unavailable: Map<string, string> };
-
-/** The handlers that can be had here, and why the others cannot. The default handler must be one of them. */
-function usableHandlers(options: RuntimeOptions, graph: PluginGraph<RuntimePluginTypes>): Handlers {
-  const host = graph.get('host', 'linux');
-  const handlers: Handlers = { usable: new Map(), unavailable: new Map() };
-  for (const [name, handler] of handlersOf(options, host)) {
-    try {
-      graph.get('task-runtime', handler.task);
-      graph.get('sandbox-controller', handler.sandbox);
-      if (handler.task === 'oci') chooseOciRuntime(host.ociRuntimes, handler.program);
-      handlers.usable.set(name, handler);
-    } catch (error) {
-      if (name === '') throw error;
-      handlers.unavailable.set(name, errorMessage(error));
-      options.logger.warn({ handler: name, error: errorMessage(error) }, 'a runtime handler cannot be used here');
-    }
-  }
-  return handlers;
-}
-
-function describeHandlers({ usable, unavailable }: Handlers): object[] {
-  return [
-    ...[...usable].map(([name, handler]) => ({ name, ...handler })),
-    ...[...unavailable].map(([name, reason]) => ({ name, reason })),
-  ];
-}
-
-/** Known and asked for OCI runtimes that work are handlers without being configured. */
-function handlersOf(options: RuntimeOptions, { ociRuntimes }: HostAbilities): Map<string, HandlerOptions> {
-  const asked = [...knownOciRuntimes, options.ociRuntime];
-  const works = ociRuntimes.filter(
-    (found) => found.works && (asked.includes(found.name) || asked.includes(found.path)),
-  );
-  return runtimeHandlers(
-    options,
-    works.map(({ name }) => name),
-  );
-}
-
-/** The OCI runtimes of handlers, of those that work. */
-function ociPrograms(handlers: Map<string, HandlerOptions>, { ociRuntimes }: HostAbilities) {
-  const found = [...handlers].flatMap(([name, handler]) => {
-    const finding = handler.task === 'oci' ? findingOf(handler, ociRuntimes) : undefined;
-    return finding?.works ? [[name, finding.program] as const] : [];
-  });
-  return Object.fromEntries(found);
-}
-
 /** Handlers, the default among them, whose OCI runtime can mount read-only recursively. */
 function recursiveReadOnly(handlers: Map<string, HandlerOptions>, { ociRuntimes }: HostAbilities): Set<string> {
-  const able = [...handlers].filter(
-    ([, handler]) => handler.task === 'oci' && findingOf(handler, ociRuntimes)?.features.recursiveReadonlyMounts,
-  );
+  const able = [...handlers].filter(([, handler]) => findingOf(handler, ociRuntimes)?.features.recursiveReadonlyMounts);
   return new Set(able.map(([name]) => name));
-}
-
-function findingOf({ program }: HandlerOptions, findings: OciRuntimeFinding[]): OciRuntimeFinding | undefined {
-  return findings.find(({ works, name, path }) => works && (program === '' || program === name || program === path));
 }

@@ -1,30 +1,61 @@
 import { PodwrightError } from '@podwright/base';
+import { knownOciRuntimes, type OciRuntimeFinding } from '../host/oci-runtimes.ts';
 import type { HandlerOptions, RuntimeOptions } from '../options.ts';
+import type { OciProgram } from '../tasks/oci-program.ts';
 
 /** Options that say which runtime handlers there are. */
 export type HandlerChoice = Pick<RuntimeOptions, 'handlers' | 'defaultHandler' | 'ociRuntime'>;
 
 /**
- * Every runtime handler by name, '' for pods that ask for none. A known OCI runtime that `works` here is a handler by its
- * name unless the options give that name to another. `program` is filled in; '' is left only for the default handler,
- * where it means the first OCI runtime that works. `invalid_argument` if the default handler is none of them.
+ * Every runtime handler by name, '' for pods that ask for none. An OCI runtime that is known or asked for and works here
+ * is a handler by its name, unless the options give that name to another. `program` is filled in; '' is left only for
+ * the default handler, where it means the first OCI runtime that works.
+ * `invalid_argument` if the default handler is none of them.
  */
-export function runtimeHandlers(options: HandlerChoice, works: readonly string[]): Map<string, HandlerOptions> {
-  const found = works.map((name): [string, HandlerOptions] => [name, ociHandler(name)]);
-  const given = Object.entries(options.handlers ?? {}).map(([name, handler]): [string, HandlerOptions] => [
-    name,
-    { ...handler, program: handler.program === '' ? name : handler.program },
+export function runtimeHandlers(options: HandlerChoice, findings: OciRuntimeFinding[]): Map<string, HandlerOptions> {
+  const asked = [...knownOciRuntimes, options.ociRuntime];
+  const works = findings.filter(
+    (finding) => finding.works && (asked.includes(finding.name) || asked.includes(finding.path)),
+  );
+  const named = new Map([
+    ...works.map(({ name }): [string, HandlerOptions] => [name, ociHandler(name)]),
+    ...Object.entries(options.handlers ?? {}).map(([name, handler]): [string, HandlerOptions] => [
+      name,
+      { ...handler, program: programOf(name, handler) },
+    ]),
   ]);
-  const named = new Map([...found, ...given]);
   return new Map([['', defaultOf(named, options)], ...named]);
 }
 
 /** Names and paths of the OCI runtimes that configured handlers use. */
-export function ociProgramsOf({ handlers = {} }: HandlerChoice): string[] {
-  return [...runtimeHandlers({ handlers, ociRuntime: '' }, []).values()]
-    .filter(({ task, program }) => task === 'oci' && program !== '')
-    .map(({ program }) => program);
+export function handlerPrograms({ handlers = {} }: HandlerChoice): string[] {
+  return Object.entries(handlers)
+    .filter(([, { task }]) => task === 'oci')
+    .map(([name, handler]) => programOf(name, handler));
 }
+
+/** The OCI runtimes of handlers, of those that work. */
+export function ociPrograms(
+  handlers: ReadonlyMap<string, HandlerOptions>,
+  findings: OciRuntimeFinding[],
+): Record<string, OciProgram> {
+  const found = [...handlers].flatMap(([name, handler]) => {
+    const finding = findingOf(handler, findings);
+    return finding?.works ? [[name, finding.program] as const] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+/** The working OCI runtime of a handler; `undefined` if it has none. */
+export function findingOf(
+  { task, program }: HandlerOptions,
+  findings: OciRuntimeFinding[],
+): OciRuntimeFinding | undefined {
+  if (task !== 'oci') return undefined;
+  return findings.find(({ works, name, path }) => works && ['', name, path].includes(program));
+}
+
+const programOf = (name: string, { program }: HandlerOptions): string => (program === '' ? name : program);
 
 const ociHandler = (program: string): HandlerOptions => ({ task: 'oci', program, sandbox: 'pinned' });
 

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OciRuntimeFinding } from '../host/oci-runtimes.ts';
+import { findingOf, handlerPrograms, ociPrograms, runtimeHandlers } from './runtime-handlers.ts';
+
+function finding(name: string, works = true, path = `/usr/bin/${name}`): OciRuntimeFinding {
+  const found = { name, path, version: '1', features: { recursiveReadonlyMounts: true, idMappedMounts: true } };
+  return works ? { ...found, works, program: { name, path }, wrapped: false } : { ...found, works, reason: 'broken' };
+}
+
+const both = [finding('crun'), finding('runc')];
+const pinned = (program: string) => ({ task: 'oci', program, sandbox: 'pinned' });
+
+test('without configuration each OCI runtime that works is a handler by its name', () => {
+  assert.deepEqual(Object.fromEntries(runtimeHandlers({ ociRuntime: '' }, [finding('crun', false), finding('runc')])), {
+    '': pinned(''),
+    runc: pinned('runc'),
+  });
+});
+
+test('the OCI runtime that is asked for by path is a handler by its name, and the default', () => {
+  const findings = [...both, finding('youki', true, '/opt/youki')];
+  const handlers = runtimeHandlers({ ociRuntime: '/opt/youki' }, findings);
+  assert.deepEqual([...handlers.keys()], ['', 'crun', 'runc', 'youki']);
+  assert.deepEqual(ociPrograms(handlers, findings)[''], { name: 'youki', path: '/opt/youki' });
+});
+
+test('configured handlers are added, take names over, and have their name as their program', () => {
+  const handlers = {
+    runc: { ...pinned('/opt/runc'), sandbox: 'pause' },
+    youki: pinned(''),
+    kata: { task: 'shim-v2', program: '', sandbox: 'shim' },
+  };
+  assert.deepEqual(handlerPrograms({ handlers, ociRuntime: '' }), ['/opt/runc', 'youki']);
+  const findings = [...both, finding('runc', true, '/opt/runc'), finding('youki')];
+  const all = runtimeHandlers({ handlers, ociRuntime: '', defaultHandler: 'runc' }, findings);
+  assert.deepEqual(Object.fromEntries(all), {
+    '': { ...pinned('/opt/runc'), sandbox: 'pause' },
+    crun: pinned('crun'),
+    runc: { ...pinned('/opt/runc'), sandbox: 'pause' },
+    youki: pinned('youki'),
+    kata: { task: 'shim-v2', program: 'kata', sandbox: 'shim' },
+  });
+  assert.equal(findingOf(all.get('kata')!, findings), undefined);
+  assert.equal(ociPrograms(all, findings).runc?.path, '/opt/runc');
+});
+
+test('a default handler that is not there is refused with those that are', () => {
+  const options = { ociRuntime: '', defaultHandler: 'kata' };
+  assert.throws(() => runtimeHandlers(options, both), { code: 'invalid_argument', message: /"kata".*crun, runc/ });
+});
