@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { errorCode } from '@podwright/base';
+import { errorCode, waitFor, withTimeout } from '@podwright/base';
 import type { TransferProgress } from '../../packages/runtime/src/images/image-service.ts';
 import type { ImageServiceOptions } from '../../packages/runtime/src/images/images.ts';
 import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
@@ -32,8 +32,8 @@ async function layerFile({ snapshotter }: ImageRoom, chainId: string, path: stri
 async function checkNothingLeft({ root, snapshotter, images }: ImageRoom): Promise<void> {
   assert.deepEqual(images.list(), []);
   assert.deepEqual(await snapshotter.list(), []);
-  await images.collectGarbage();
   assert.deepEqual(await readdir(join(root, 'content/blobs/sha256')), []);
+  assert.deepEqual(await readdir(join(root, 'content/ingest')), []);
 }
 
 const base = makeLayer({ 'etc/base': 'base' });
@@ -116,7 +116,8 @@ test('a pull goes on for the others when one caller leaves, and ends when all ha
   three.abort(new Error('all leave'));
   await assert.rejects(third, /all leave/);
   await images.close();
-  await checkNothingLeft(room);
+  await using again = await openImageRoom(room.root);
+  await checkNothingLeft(again);
 });
 
 test('the platform of this machine is picked from nested indexes', async (t) => {
@@ -253,12 +254,43 @@ test('what is wrong with a layer ends the pull and leaves nothing', async (t) =>
   addImage(registry, { tag: '1', layers: [{ ...base, data: randomBytes(1000) }] });
   const notGzip = await images.pull(name, { signal }).catch(errorCode);
   assert.ok(['invalid_argument', 'data_loss'].includes(notGzip as string), String(notGzip));
-  await images.collectGarbage();
-  assert.deepEqual(
-    (await room.snapshotter.list()).filter(({ kind }) => kind !== 'committed'),
-    [],
-  );
   await checkNothingLeft(room);
+});
+
+test('what a pull that failed has fetched is kept for the next one, for a while', async (t) => {
+  const { registry, room, images, name } = await start(t, { failedPullLifetimeMs: 60_000 });
+  const big = makeLayer({ big: randomBytes(500_000).toString('hex') });
+  addImage(registry, { tag: '1', layers: [base, big] });
+  const cut = cutBlob(big.data, { bytes: 100_000, times: 1 });
+  let down = true;
+  registry.faults.push(cut, ({ path, headers }, response) => {
+    return down && path.includes('/blobs/') && headers.range !== undefined && Boolean(response.destroy());
+  });
+  await rejects(images.pull(name, { signal }), 'unavailable', /connection was cut/);
+  await images.collectGarbage();
+  down = false;
+  registry.requests.length = 0;
+  const { id } = await images.pull(name, { signal });
+  const ranges = registry.asked('blobs').map(({ headers }) => headers.range);
+  assert.deepEqual(ranges, ['bytes=100000-'], 'only what was missing is fetched');
+  await images.remove(id);
+  await checkNothingLeft(room);
+});
+
+test('what a pull that failed has fetched goes when no other one comes', async (t) => {
+  const { registry, room, images, name } = await start(t, { failedPullLifetimeMs: 1 });
+  const big = makeLayer({ big: randomBytes(500_000).toString('hex') });
+  addImage(registry, { tag: '1', layers: [base, big] });
+  registry.faults.push(cutBlob(big.data, { bytes: 100_000, times: 100 }));
+  registry.faults.push(({ path }, response) => path.includes('/blobs/') && Boolean(response.destroy()));
+  await assert.rejects(images.pull(name, { signal }));
+  using patience = withTimeout(undefined, 60_000, 'wait for the garbage collection');
+  const gone = async () => {
+    const left = await readdir(join(room.root, 'content'), { recursive: true });
+    const files = left.filter((path) => /[0-9a-f]{64}/.test(path));
+    return files.length === 0 && (await room.snapshotter.list()).length === 0 ? true : undefined;
+  };
+  await waitFor(gone, { intervalMs: 20, signal: patience });
 });
 
 test('hostile manifests and configs are refused', async (t) => {

@@ -1,4 +1,5 @@
-import type { ContainerEnd, ContainerState } from './container-record.ts';
+import { errorMessage } from '@podwright/base';
+import type { ContainerEnd, ContainerRecord, ContainerState } from './container-record.ts';
 import type { ContainerContext } from './container-service.ts';
 import { stopContainer } from './container-stop.ts';
 
@@ -16,7 +17,17 @@ export async function removeContainer(context: ContainerContext, id: string): Pr
   await files.remove(id);
   await failpoint('container-remove/files-removed');
   table.delete(id);
+  collectImages(context, before);
   if (before.state.phase !== 'creating') events.publish('deleted', before);
+}
+
+/** Layers of an image that was removed while this container stood on them have lost their last use. */
+function collectImages({ images, logger }: ContainerContext, { id, image, config }: ContainerRecord): void {
+  const used = [image.id, ...config.mounts.map((mount) => mount.image).filter((reference) => reference !== '')];
+  if (used.every((reference) => images.find(reference) !== undefined)) return;
+  images.collectGarbage().catch((error: unknown) => {
+    logger.warn({ container: id, error: errorMessage(error) }, 'could not remove the layers of a removed image');
+  });
 }
 
 function endOf(state: ContainerState): ContainerEnd | undefined {

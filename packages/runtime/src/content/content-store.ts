@@ -22,6 +22,8 @@ const maxPartialAgeMs = 24 * 3600_000;
 export class ContentStore {
   readonly #root: string;
   readonly #locks = new KeyedLock();
+  /** Blobs of which this life of the store has begun a partial file that may still be there. */
+  readonly #begun = new Set<string>();
 
   private constructor(root: string) {
     this.#root = root;
@@ -66,7 +68,9 @@ export class ContentStore {
   ingest(blob: ExpectedBlob, fill: Fill, signal?: AbortSignal): Promise<void> {
     const ingest = async () => {
       if (await this.has(blob)) return;
-      await this.#write(join(this.#root, 'ingest', blob.digest.replace(':', '-')), { expected: blob, fill });
+      this.#begun.add(blob.digest);
+      await this.#write(this.#partialPath(blob.digest), { expected: blob, fill });
+      this.#begun.delete(blob.digest);
     };
     return this.#locks.run(blob.digest, ingest, signal);
   }
@@ -117,6 +121,25 @@ export class ContentStore {
     });
   }
 
+  /**
+   * Deletes the partial files that `isUnneeded` names and that nobody is writing. Those of an earlier life, which a pull
+   * that was killed may go on with, stay as long as `open` leaves them.
+   */
+  async deletePartialsIf(isUnneeded: (digest: string) => boolean): Promise<void> {
+    for (const digest of this.#begun) {
+      if (!isUnneeded(digest)) continue; // and do not wait for its writer
+      await this.#locks.run(digest, async () => {
+        if (!isUnneeded(digest)) return;
+        await rm(this.#partialPath(digest), { force: true });
+        this.#begun.delete(digest);
+      });
+    }
+  }
+
+  #partialPath(digest: string): string {
+    return join(this.#root, 'ingest', digest.replace(':', '-'));
+  }
+
   async #write(
     partial: string,
     {
@@ -136,7 +159,7 @@ export class ContentStore {
       return blob;
     } catch (error) {
       const hopeless = expected === undefined || ['data_loss', 'resource_exhausted'].includes(errorCode(error));
-      if (hopeless) await rm(partial, { force: true });
+      if (hopeless || writer.offset === 0) await rm(partial, { force: true });
       throw error;
     } finally {
       await writer.close();

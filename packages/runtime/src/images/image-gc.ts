@@ -21,17 +21,29 @@ export type GarbageCollectorOptions = {
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
   readonly #lock = new KeyedLock();
+  /** A collection that has not begun: whoever asks meanwhile shares it. */
+  #next: Promise<void> | undefined;
+  #closed = false;
 
   constructor(options: GarbageCollectorOptions) {
     this.#options = options;
   }
 
-  /** Removes what nothing needs; calls run one after the other. */
+  /** Removes what nothing needs at this moment. One runs at a time. */
   collect(): Promise<void> {
-    return this.#lock.run('collect', async () => {
+    this.#next ??= this.#lock.run('collect', async () => {
+      this.#next = undefined;
+      if (this.#closed) return;
       await this.#sweepSnapshots();
       await this.#sweepContent();
     });
+    return this.#next;
+  }
+
+  /** Waits for the end of the collection that runs; later ones do nothing. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.collect();
   }
 
   readonly #isUnneeded = (key: string) => !this.#options.leases.holds(key) && !this.#options.records.needs(key);
@@ -59,5 +71,6 @@ export class GarbageCollector {
   async #sweepContent(): Promise<void> {
     const { content } = this.#options;
     for (const { digest } of await content.list()) await content.deleteIf(digest, () => this.#isUnneeded(digest));
+    await content.deletePartialsIf(this.#isUnneeded);
   }
 }

@@ -1,6 +1,7 @@
 import { type Broadcast, type Logger, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import { sha256Digest } from '../content/digest.ts';
+import type { FailedPulls } from './failed-pulls.ts';
 import type { BlobSource, ImageInstaller, InstalledImage } from './image-install.ts';
 import type { ImageRecords } from './image-records.ts';
 import type { RegistryAuth, TransferProgress } from './image-service.ts';
@@ -20,6 +21,7 @@ export type ImagePullerOptions = {
   installer: ImageInstaller;
   records: ImageRecords;
   leases: Leases;
+  failedPulls: FailedPulls;
   http: HttpClient;
   registryConfigDir: string;
   retryPolicy: RetryPolicy;
@@ -45,8 +47,9 @@ export class ImagePuller {
   }
 
   /** Ends the pulls that run. */
-  close(): Promise<void> {
-    return this.#tasks.close(new PodwrightError('cancelled', 'pull image: the runtime stops'));
+  async close(): Promise<void> {
+    await this.#tasks.close(new PodwrightError('cancelled', 'pull image: the runtime stops'));
+    this.#options.failedPulls.close();
   }
 
   async #track(reference: Reference, auth: RegistryAuth, signal: AbortSignal): Promise<string> {
@@ -69,20 +72,27 @@ export class ImagePuller {
     reference: Reference,
     { auth, tracker, signal }: { auth: RegistryAuth; tracker: TransferTracker; signal: AbortSignal },
   ): Promise<InstalledImage> {
-    const { installer, records, leases } = this.#options;
+    const { installer, records, leases, failedPulls } = this.#options;
     const name = formatReference(reference);
     const client = await this.#connect(reference, auth, signal);
     const resolved = await client.resolve();
     const target = resolved.descriptor;
-    using lease = leases.open();
-    const source = this.#source(client, resolved);
-    const image = await installer.install({ what: `pull ${name}`, target, source, lease, tracker, signal });
-    records.put({
-      ...image,
-      tags: reference.digest === undefined ? [name] : [],
-      digests: [`${repositoryOf(reference)}@${target.digest}`],
-    });
-    return image;
+    const lease = leases.open();
+    try {
+      const source = this.#source(client, resolved);
+      const image = await installer.install({ what: `pull ${name}`, target, source, lease, tracker, signal });
+      records.put({
+        ...image,
+        tags: reference.digest === undefined ? [name] : [],
+        digests: [`${repositoryOf(reference)}@${target.digest}`],
+      });
+      lease[Symbol.dispose]();
+      failedPulls.succeeded(name);
+      return image;
+    } catch (error) {
+      await failedPulls.takeOver(lease, { name, error, left: signal.aborted });
+      throw error;
+    }
   }
 
   async #connect(reference: Reference, auth: RegistryAuth, signal: AbortSignal): Promise<RegistryClient> {

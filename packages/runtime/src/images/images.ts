@@ -4,6 +4,7 @@ import type { MetadataDatabase } from '../metadata/database.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { UnpackLayer } from '../unpack/unpack-options.ts';
 import { DiskSync, readBootId } from './disk-sync.ts';
+import { FailedPulls } from './failed-pulls.ts';
 import { GarbageCollector } from './image-gc.ts';
 import { ImageInstaller } from './image-install.ts';
 import { ImageLoader } from './image-load.ts';
@@ -35,6 +36,8 @@ export type ImageServiceOptions = {
   pinnedImages?: string[];
   /** Downloads of one pull that run at once (3, as containerd's max_concurrent_downloads). */
   parallelDownloads?: number;
+  /** How long what a failed pull has fetched is kept for the next attempt (15 minutes; a kubelet waits 5 at most). */
+  failedPullLifetimeMs?: number;
   /** A connection without a byte for so long is given up and tried again (60 s). */
   stallTimeoutMs?: number;
   retryPolicy?: RetryPolicy;
@@ -83,7 +86,10 @@ export class Images implements ImageService {
     this.#stores = stores;
     this.#pinned = options.pinnedImages ?? [];
     this.#http = new HttpClient({ stallTimeoutMs, environment });
-    this.#puller = new ImagePuller({ ...shared, installer, http: this.#http, registryConfigDir, retryPolicy, logger });
+    const keepMs = options.failedPullLifetimeMs ?? 900_000;
+    const failedPulls = new FailedPulls({ keepMs, collectGarbage: () => this.collectGarbage(), logger });
+    const pulling = { ...shared, installer, failedPulls, http: this.#http };
+    this.#puller = new ImagePuller({ ...pulling, registryConfigDir, retryPolicy, logger });
     this.#loader = new ImageLoader({ ...shared, installer, platform });
     this.#collector = new GarbageCollector({ ...shared, snapshotter });
     this.#sync = new DiskSync({ root, snapshotter, logger, records: stores.records });
@@ -156,6 +162,7 @@ export class Images implements ImageService {
   /** Ends the pulls that run (`cancelled`) and closes the connections to registries. */
   async close(): Promise<void> {
     await this.#puller.close();
+    await this.#collector.close().catch(() => undefined); // who asked for it hears of its failure
     this.#sync.close();
     this.#http.close();
   }

@@ -37,6 +37,23 @@ test('closing aborts what runs and waits for its end', async () => {
   await Promise.all([tasks.close(new Error('stopping')), assert.rejects(call, /stopping/)]);
 });
 
+test('closing waits for work that its callers have left', async () => {
+  const tasks = new SharedTasks();
+  const caller = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const left = tasks.run('a', caller.signal, () => promise);
+  caller.abort(new Error('gone'));
+  await assert.rejects(left, /gone/);
+  let closed = false;
+  const closing = tasks.close(new Error('stop')).then(() => {
+    closed = true;
+  });
+  await new Promise(setImmediate);
+  assert.equal(closed, false);
+  resolve();
+  await closing;
+});
+
 test('who comes after the last caller has left does not join the aborted work', async () => {
   const tasks = new SharedTasks();
   const caller = new AbortController();

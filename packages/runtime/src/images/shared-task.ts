@@ -8,6 +8,8 @@ type Running = { promise: Promise<unknown>; controller: AbortController; callers
  */
 export class SharedTasks {
   readonly #running = new Map<string, Running>();
+  /** Those that were aborted but have not ended, too. */
+  readonly #unfinished = new Set<Running>();
 
   async run<T>(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
@@ -25,9 +27,9 @@ export class SharedTasks {
     }
   }
 
-  /** Aborts all that runs with this reason and waits for its end. */
+  /** Aborts all that runs with this reason and waits for its end, and for that of what was aborted before. */
   async close(reason: Error): Promise<void> {
-    const tasks = [...this.#running.values()];
+    const tasks = [...this.#unfinished];
     for (const { controller } of tasks) controller.abort(reason);
     await Promise.allSettled(tasks.map(({ promise }) => promise));
   }
@@ -37,10 +39,12 @@ export class SharedTasks {
     const task: Running = { promise: work(controller.signal), controller, callers: 0 };
     task.promise
       .finally(() => {
+        this.#unfinished.delete(task);
         if (this.#running.get(key) === task) this.#running.delete(key);
       })
       .catch(() => undefined); // its callers hear of it
     this.#running.set(key, task);
+    this.#unfinished.add(task);
     return task;
   }
 }
