@@ -1,0 +1,105 @@
+/**
+ * Fuzzing for the tests of decoders: seeded, so that what fails fails again, and bounded. The environment may ask for more:
+ * TEST_SEED for another seed, TEST_FUZZ_ROUNDS for more rounds.
+ */
+
+/** Numbers from 0 up to, not including, `below`. */
+export type Random = (below: number) => number;
+
+export type FuzzOptions = {
+  /** Valid inputs, from which the others are made. */
+  samples: Buffer[];
+  /** How many inputs are tried, unless the environment says otherwise. */
+  rounds: number;
+};
+
+/** Longest that one input may take: a decoder that backtracks takes minutes. */
+const SLOW_MS = 5000;
+
+/**
+ * Calls `check` with inputs that are damaged in one to eight ways. What it throws is reported with the seed, the
+ * round and the input.
+ */
+export async function fuzz(
+  { samples, rounds }: FuzzOptions,
+  check: (input: Buffer, random: Random) => void | Promise<void>,
+): Promise<void> {
+  const seed = Number(process.env.TEST_SEED ?? 1);
+  const last = Number(process.env.TEST_FUZZ_ROUNDS ?? rounds);
+  for (let round = 0; round < last; round++) {
+    const random = seededRandom(seed * 1_000_003 + round);
+    const input = damage(random, samples);
+    const startedMs = performance.now();
+    try {
+      await check(input, random);
+      const tookMs = performance.now() - startedMs;
+      if (tookMs > SLOW_MS) throw new Error(`it took ${Math.round(tookMs)} ms`);
+    } catch (error) {
+      const shown = `${input.subarray(0, 4096).toString('hex')}${input.length > 4096 ? '…' : ''}`;
+      throw new Error(`TEST_SEED=${seed}, round ${round}: ${String(error)}; input: ${shown}`, { cause: error });
+    }
+  }
+}
+
+/** The same seed gives the same numbers (mulberry32). */
+export function seededRandom(seed: number): Random {
+  let state = seed | 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+/** The same bytes in pieces of random lengths. */
+export function* pieces(random: Random, bytes: Buffer, longest = 64): Generator<Buffer> {
+  for (let offset = 0; offset < bytes.length; ) {
+    const end = offset + 1 + random(longest);
+    yield bytes.subarray(offset, end);
+    offset = end;
+  }
+}
+
+function damage(random: Random, samples: Buffer[]): Buffer {
+  let bytes: Buffer = Buffer.from(samples[random(samples.length)]!);
+  for (let times = 1 + random(8); times > 0; times--) {
+    const change = CHANGES[random(CHANGES.length)]!;
+    bytes = change({ bytes, at: random(bytes.length + 1), random, samples });
+  }
+  return bytes;
+}
+
+type Change = { bytes: Buffer; at: number; random: Random; samples: Buffer[] };
+
+/** Where limits, signs and terminators are. */
+const ODD_BYTES = [0, 1, 0x7f, 0x80, 0xff, 0x20, 0x2f, 0x3a, 0x22, 0x5c];
+const ODD_WORDS = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x00ff_ffff, 0x0000_ffff];
+
+const CHANGES: ((change: Change) => Buffer)[] = [
+  ({ bytes, at, random }) => put(bytes, at, Buffer.from([(bytes[at] ?? 0) ^ (1 << random(8))])),
+  ({ bytes, at, random }) => put(bytes, at, Buffer.from([ODD_BYTES[random(ODD_BYTES.length)]!])),
+  ({ bytes, at, random }) => put(bytes, at, word(ODD_WORDS[random(ODD_WORDS.length)]!)),
+  ({ bytes, at, random }) => insert(bytes, at, Buffer.from(Array.from({ length: random(20) }, () => random(256)))),
+  ({ bytes, at, random }) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + random(40))]),
+  ({ bytes, at, random }) => insert(bytes, at, bytes.subarray(at, at + random(200))),
+  ({ bytes, at }) => bytes.subarray(0, at),
+  ({ bytes, at, random, samples }) => {
+    const other = samples[random(samples.length)]!;
+    return Buffer.concat([bytes.subarray(0, at), other.subarray(random(other.length + 1))]);
+  },
+];
+
+function put(bytes: Buffer, at: number, value: Buffer): Buffer {
+  return Buffer.concat([bytes.subarray(0, at), value, bytes.subarray(at + value.length)]);
+}
+
+function insert(bytes: Buffer, at: number, added: Buffer): Buffer {
+  return Buffer.concat([bytes.subarray(0, at), added, bytes.subarray(at)]);
+}
+
+function word(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
