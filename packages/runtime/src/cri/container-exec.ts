@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { isNotFound, PodwrightError, wrapError } from '@podwright/base';
 import type { RuntimeHandlers } from '@podwright/cri';
 import type { CriServices } from './services.ts';
 
@@ -14,7 +14,10 @@ export function containerExecSync({
     const { id } = containers.requireRunning(containerId);
     requireCommand(cmd);
     const timeoutMs = Math.min(Math.max(0, Number(timeout) * 1000), MAX_TIMEOUT_MS);
-    return tasks.execSync(id, cmd, timeoutMs);
+    return await tasks.execSync(id, cmd, timeoutMs).catch((error: unknown) => {
+      // a command that is not there must not read as if the container were not there
+      throw isNotFound(error) && containers.find(id) ? wrapError(`exec in container ${id}`, error, 'unknown') : error;
+    });
   };
 }
 

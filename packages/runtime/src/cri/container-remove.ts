@@ -1,10 +1,11 @@
 import type { RuntimeHandlers } from '@podwright/cri';
+import { givenId } from './given-id.ts';
 import type { CriServices } from './services.ts';
 
 /** RemoveContainer: removes the container, killed first if it runs. A success for what is not there. */
 export function containerRemove({ containers }: Pick<CriServices, 'containers'>): RuntimeHandlers['removeContainer'] {
   return async ({ containerId }, { signal }) => {
-    await containers.remove(containerId, signal);
+    await containers.remove(givenId('remove container', containerId), signal);
     return {};
   };
 }

@@ -1,4 +1,5 @@
 import type { RuntimeHandlers } from '@podwright/cri';
+import { givenId } from './given-id.ts';
 import type { CriServices } from './services.ts';
 
 /** Longest grace of a timer of Node.js, 24 days. */
@@ -8,7 +9,7 @@ const MAX_GRACE_MS = 2 ** 31 - 1;
 export function containerStop({ containers }: Pick<CriServices, 'containers'>): RuntimeHandlers['stopContainer'] {
   return async ({ containerId, timeout }, { signal }) => {
     const graceMs = Math.min(Math.max(0, Number(timeout) * 1000), MAX_GRACE_MS);
-    await containers.stop(containerId, graceMs, signal);
+    await containers.stop(givenId('stop container', containerId), graceMs, signal);
     return {};
   };
 }

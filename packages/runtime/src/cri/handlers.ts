@@ -26,6 +26,7 @@ import { sandboxRemove } from './sandbox-remove.ts';
 import { sandboxRun } from './sandbox-run.ts';
 import { sandboxStats, sandboxStatsList, sandboxStatsStream } from './sandbox-stats.ts';
 import { sandboxStop } from './sandbox-stop.ts';
+import { sandboxUpdate } from './sandbox-update.ts';
 import type { CriServices } from './services.ts';
 import { status } from './status.ts';
 import { version } from './version.ts';
@@ -41,6 +42,7 @@ export function runtimeHandlers(services: CriServices): Partial<RuntimeHandlers>
     runPodSandbox: sandboxRun(services),
     stopPodSandbox: sandboxStop(services),
     removePodSandbox: sandboxRemove(services),
+    updatePodSandboxResources: sandboxUpdate(services),
     podSandboxStatus: sandboxInspect(services),
     listPodSandbox: sandboxList(services),
     streamPodSandboxes: sandboxStream(services),

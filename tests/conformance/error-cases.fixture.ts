@@ -1,0 +1,279 @@
+import type { ErrorCode } from '@podwright/base';
+import { type ContainerFilterSchema, ContainerState, type MessageInitShape } from '@podwright/cri';
+import { createIn, type Pod, podConfig, runPod, startIn, untilExited } from './pods.fixture.ts';
+import type { RuntimeToCompare } from './runtimes.fixture.ts';
+
+/** A pod with a container in each state, and one that is stopped. */
+export type World = RuntimeToCompare & {
+  pod: Pod;
+  created: string;
+  running: string;
+  exited: string;
+  stoppedPod: Pod;
+  /** A container of the stopped pod that was never started. */
+  stranded: string;
+  /** What more than one container's id begins with. */
+  ambiguous: string;
+};
+
+export async function makeWorld(runtime: RuntimeToCompare): Promise<World> {
+  const script = 'exec sleep 1000';
+  const pod = await runPod(runtime, 'lively');
+  const exited = await startIn(runtime, pod, { name: 'exited', script: 'exit 3' });
+  const running = await startIn(runtime, pod, { name: 'running', script });
+  const created = await createIn(runtime, pod, { name: 'created', script });
+  const stoppedPod = await runPod(runtime, 'stopped');
+  const stranded = await createIn(runtime, stoppedPod, { name: 'stranded', script });
+  await runtime.cri.runtime.stopPodSandbox({ podSandboxId: stoppedPod.podSandboxId });
+  await untilExited(runtime, exited);
+  // Of seventeen ids two begin with the same digit.
+  const ids = await Promise.all(
+    Array.from({ length: 17 }, (_, index) => createIn(runtime, pod, { name: `n${index}`, script })),
+  );
+  const digits = ids.map((id) => id[0]!);
+  const ambiguous = digits.find((digit, index) => digits.indexOf(digit) !== index)!;
+  return { ...runtime, pod, created, running, exited, stoppedPod, stranded, ambiguous };
+}
+
+/** How a call ends: its class, or `ok`. */
+export type Outcome = ErrorCode | 'ok';
+
+/** A call, how it ends with us, and how with containerd 1.6 where that is something else; then `why` says what is better here. */
+export type ErrorCase = { what: string; call: Call; ours: Outcome; containerd: Outcome; why: string };
+type Call = (world: World) => Promise<unknown>;
+
+const GONE = 'f'.repeat(64);
+const CLASSLESS = 'containerd 1.6 gives most errors no class, so that clients have to read their words';
+const LATER = 'this call is younger than containerd 1.6';
+const RETRY = 'a kubelet whose call was cut tries it again, and is not to meet its own first attempt for ever';
+const IDEMPOTENT = 'the CRI says that stopping what is gone succeeds; containerd 2 does so too';
+
+const same = (outcome: Outcome, calls: Record<string, Call>): ErrorCase[] =>
+  Object.entries(calls).map(([what, call]) => ({ what, call, ours: outcome, containerd: outcome, why: '' }));
+
+const different = (
+  { ours, containerd, why }: Pick<ErrorCase, 'ours' | 'containerd' | 'why'>,
+  calls: Record<string, Call>,
+): ErrorCase[] => Object.entries(calls).map(([what, call]) => ({ what, call, ours, containerd, why }));
+
+const missing = [
+  ...same('not_found', {
+    'the status of a missing sandbox': ({ cri }) => cri.runtime.podSandboxStatus({ podSandboxId: GONE }),
+    'the statistics of a missing sandbox': ({ cri }) => cri.runtime.podSandboxStats({ podSandboxId: GONE }),
+    'port-forward to a missing sandbox': ({ cri }) => cri.runtime.portForward({ podSandboxId: GONE, port: [80] }),
+    'a container in a missing sandbox': ({ pod, ...world }) =>
+      createIn(world, { ...pod, podSandboxId: GONE }, { name: 'lost', script: '' }),
+    'the status of a missing container': ({ cri }) => cri.runtime.containerStatus({ containerId: GONE }),
+    'the statistics of a missing container': ({ cri }) => cri.runtime.containerStats({ containerId: GONE }),
+    'the start of a missing container': ({ cri }) => cri.runtime.startContainer({ containerId: GONE }),
+    'exec in a missing container': ({ cri }) => cri.runtime.execSync({ containerId: GONE, cmd: ['true'] }),
+    'streamed exec in a missing container': ({ cri }) =>
+      cri.runtime.exec({ containerId: GONE, cmd: ['true'], stdout: true }),
+    'attach to a missing container': ({ cri }) => cri.runtime.attach({ containerId: GONE, stdout: true }),
+    'new limits for a missing container': ({ cri }) =>
+      cri.runtime.updateContainerResources({ containerId: GONE, linux: {} }),
+    'a new log for a missing container': ({ cri }) => cri.runtime.reopenContainerLog({ containerId: GONE }),
+    'a container of a missing image': ({ pod, ...world }) =>
+      createIn(world, pod, { name: 'bare', script: '', image: { image: 'localhost/none:1' } }),
+  }),
+  ...same('ok', {
+    'the removal of a missing sandbox': ({ cri }) => cri.runtime.removePodSandbox({ podSandboxId: GONE }),
+    'the removal of a missing container': ({ cri }) => cri.runtime.removeContainer({ containerId: GONE }),
+    'the status of a missing image': ({ cri }) => cri.image.imageStatus({ image: { image: 'localhost/none:1' } }),
+    'the removal of a missing image': ({ cri }) => cri.image.removeImage({ image: { image: 'localhost/none:1' } }),
+  }),
+  ...different(
+    { ours: 'ok', containerd: 'not_found', why: IDEMPOTENT },
+    {
+      'the stop of a missing sandbox': ({ cri }) => cri.runtime.stopPodSandbox({ podSandboxId: GONE }),
+      'the stop of a missing container': ({ cri }) => cri.runtime.stopContainer({ containerId: GONE }),
+    },
+  ),
+  ...different(
+    { ours: 'not_found', containerd: 'unimplemented', why: LATER },
+    {
+      'new limits for a missing sandbox': ({ cri }) => cri.runtime.updatePodSandboxResources({ podSandboxId: GONE }),
+    },
+  ),
+];
+
+const badRequests = [
+  ...different(
+    { ours: 'invalid_argument', containerd: 'unknown', why: CLASSLESS },
+    {
+      'the stop of a sandbox without an id': ({ cri }) => cri.runtime.stopPodSandbox({}),
+      'the removal of a sandbox without an id': ({ cri }) => cri.runtime.removePodSandbox({}),
+      'the stop of a container without an id': ({ cri }) => cri.runtime.stopContainer({}),
+      'the removal of a container without an id': ({ cri }) => cri.runtime.removeContainer({}),
+      'an id that more than one container begins with': ({ cri, ambiguous }) =>
+        cri.runtime.containerStatus({ containerId: ambiguous }),
+      'a sandbox without a configuration': ({ cri }) => cri.runtime.runPodSandbox({}),
+      'a sandbox without metadata': ({ cri, logs }) =>
+        cri.runtime.runPodSandbox({ config: { ...podConfig({ logs }, 'nobody'), metadata: undefined } }),
+      'a sandbox of an unknown handler': ({ cri, logs }) =>
+        cri.runtime.runPodSandbox({ config: podConfig({ logs }, 'handled'), runtimeHandler: 'nonsense' }),
+      'a container without a configuration': ({ cri, pod }) =>
+        cri.runtime.createContainer({ podSandboxId: pod.podSandboxId, sandboxConfig: pod.config }),
+      'a container without metadata': ({ pod, ...world }) =>
+        createIn(world, pod, { name: 'nobody', script: '', metadata: undefined }),
+      'exec of an empty command': ({ cri, running }) => cri.runtime.execSync({ containerId: running }),
+      'a pull of a reference that cannot be one': ({ cri }) =>
+        cri.image.pullImage({ image: { image: 'localhost/UPPER:x' } }),
+    },
+  ),
+  ...different(
+    { ours: 'not_found', containerd: 'unknown', why: CLASSLESS },
+    {
+      'the status of a sandbox without an id': ({ cri }) => cri.runtime.podSandboxStatus({}),
+      'the status of a container without an id': ({ cri }) => cri.runtime.containerStatus({}),
+    },
+  ),
+  ...same('invalid_argument', {
+    'exec without any stream': ({ cri, running }) => cri.runtime.exec({ containerId: running, cmd: ['true'] }),
+    'exec with a terminal and a stderr': ({ cri, running }) =>
+      cri.runtime.exec({ containerId: running, cmd: ['true'], tty: true, stdout: true, stderr: true }),
+    'attach without any stream': ({ cri, running }) => cri.runtime.attach({ containerId: running }),
+    'attach with a terminal and a stderr': ({ cri, running }) =>
+      cri.runtime.attach({ containerId: running, tty: true, stdout: true, stderr: true }),
+  }),
+];
+
+const wrongState = [
+  ...different(
+    { ours: 'failed_precondition', containerd: 'unknown', why: CLASSLESS },
+    {
+      'the second start of a container': ({ cri, running }) => cri.runtime.startContainer({ containerId: running }),
+      'the start of a container that has ended': ({ cri, exited }) =>
+        cri.runtime.startContainer({ containerId: exited }),
+      'the start of a container in a stopped sandbox': ({ cri, stranded }) =>
+        cri.runtime.startContainer({ containerId: stranded }),
+      'exec before the start': ({ cri, created }) => cri.runtime.execSync({ containerId: created, cmd: ['true'] }),
+      'exec after the end': ({ cri, exited }) => cri.runtime.execSync({ containerId: exited, cmd: ['true'] }),
+      'streamed exec before the start': ({ cri, created }) =>
+        cri.runtime.exec({ containerId: created, cmd: ['true'], stdout: true }),
+      'streamed exec after the end': ({ cri, exited }) =>
+        cri.runtime.exec({ containerId: exited, cmd: ['true'], stdout: true }),
+      'attach before the start': ({ cri, created }) => cri.runtime.attach({ containerId: created, stdout: true }),
+      'attach after the end': ({ cri, exited }) => cri.runtime.attach({ containerId: exited, stdout: true }),
+      'a new log before the start': ({ cri, created }) => cri.runtime.reopenContainerLog({ containerId: created }),
+      'a new log after the end': ({ cri, exited }) => cri.runtime.reopenContainerLog({ containerId: exited }),
+      'port-forward to a stopped sandbox': ({ cri, stoppedPod }) =>
+        cri.runtime.portForward({ podSandboxId: stoppedPod.podSandboxId, port: [80] }),
+    },
+  ),
+  ...different(
+    { ours: 'failed_precondition', containerd: 'not_found', why: 'the sandbox is there, it only does not run' },
+    {
+      'a container in a stopped sandbox': ({ stoppedPod, ...world }) =>
+        createIn(world, stoppedPod, { name: 'late', script: '' }),
+    },
+  ),
+  ...different(
+    { ours: 'failed_precondition', containerd: 'ok', why: 'nothing has these limits any more' },
+    {
+      'new limits after the end': ({ cri, exited }) =>
+        cri.runtime.updateContainerResources({ containerId: exited, linux: { cpuShares: 10n } }),
+    },
+  ),
+  ...same('ok', {
+    'new limits before the start': ({ cri, created }) =>
+      cri.runtime.updateContainerResources({ containerId: created, linux: { cpuShares: 10n } }),
+    'the stop of a container that was never started': ({ cri, created }) =>
+      cri.runtime.stopContainer({ containerId: created }),
+    'the stop of a container that has ended': ({ cri, exited }) => cri.runtime.stopContainer({ containerId: exited }),
+    'the second stop of a sandbox': ({ cri, stoppedPod }) =>
+      cri.runtime.stopPodSandbox({ podSandboxId: stoppedPod.podSandboxId }),
+  }),
+  ...different(
+    { ours: 'ok', containerd: 'unknown', why: 'what it has written is there, and is told' },
+    {
+      'the statistics of a container that has ended': ({ cri, exited }) =>
+        cri.runtime.containerStats({ containerId: exited }),
+      'the statistics of a stopped sandbox': ({ cri, stoppedPod }) =>
+        cri.runtime.podSandboxStats({ podSandboxId: stoppedPod.podSandboxId }),
+    },
+  ),
+];
+
+const names = [
+  ...different(
+    { ours: 'ok', containerd: 'unknown', why: RETRY },
+    {
+      'the same sandbox again': ({ cri, pod }) => cri.runtime.runPodSandbox({ config: pod.config }),
+      'the same container again': ({ pod, ...world }) =>
+        createIn(world, pod, { name: 'created', script: 'exec sleep 1000' }),
+    },
+  ),
+  ...different(
+    { ours: 'already_exists', containerd: 'unknown', why: CLASSLESS },
+    {
+      'another sandbox of the same name': ({ cri, pod }) =>
+        cri.runtime.runPodSandbox({ config: { ...pod.config, hostname: 'other' } }),
+      'another container of the same name': ({ pod, ...world }) =>
+        createIn(world, pod, { name: 'created', script: 'exit 4' }),
+      'the same container again when it runs': ({ pod, ...world }) =>
+        createIn(world, pod, { name: 'running', script: 'exec sleep 1000' }),
+    },
+  ),
+];
+
+const commands = [
+  ...same('deadline_exceeded', {
+    'a command that takes too long': ({ cri, running }) =>
+      cri.runtime.execSync({ containerId: running, cmd: ['sleep', '1000'], timeout: 1n }),
+  }),
+  ...same('unknown', {
+    'a command that is not in the image': ({ cri, running }) =>
+      cri.runtime.execSync({ containerId: running, cmd: ['/no/such/command'] }),
+  }),
+  ...same('ok', {
+    'a command that fails': ({ cri, running }) => cri.runtime.execSync({ containerId: running, cmd: ['false'] }),
+  }),
+  ...different(
+    { ours: 'unavailable', containerd: 'unknown', why: CLASSLESS },
+    {
+      'a pull from a registry that is not there': ({ cri }) =>
+        cri.image.pullImage({ image: { image: '127.0.0.1:1/none:1' } }),
+    },
+  ),
+];
+
+/** These end what the others need. */
+const last = same('ok', {
+  'the removal of a container that runs': ({ cri, running }) => cri.runtime.removeContainer({ containerId: running }),
+  'the removal of a sandbox that runs': ({ cri, pod }) =>
+    cri.runtime.removePodSandbox({ podSandboxId: pod.podSandboxId }),
+});
+
+export const errorCases: ErrorCase[] = [...missing, ...badRequests, ...names, ...wrongState, ...commands, ...last];
+
+/** What a list shows for a filter: names of containers, in alphabetical order. */
+export const listCases: Record<string, { ask: (world: World) => Promise<string[]>; shown: string[] }> = {
+  'by its id': { ask: (world) => listed(world, { id: world.running }), shown: ['running'] },
+  'by how its id begins': { ask: (world) => listed(world, { id: world.running.slice(0, 12) }), shown: ['running'] },
+  'by an id that is not there': { ask: (world) => listed(world, { id: GONE }), shown: [] },
+  'by its sandbox': {
+    ask: (world) => listed(world, { podSandboxId: world.stoppedPod.podSandboxId }),
+    shown: ['stranded'],
+  },
+  'by how the id of its sandbox begins': {
+    ask: (world) => listed(world, { podSandboxId: world.stoppedPod.podSandboxId.slice(0, 12) }),
+    shown: ['stranded'],
+  },
+  'by a sandbox that is not there': { ask: (world) => listed(world, { podSandboxId: GONE }), shown: [] },
+  'by its state': {
+    ask: (world) => listed(world, { state: { state: ContainerState.CONTAINER_EXITED } }),
+    shown: ['exited'],
+  },
+  'by its label': { ask: (world) => listed(world, { labelSelector: { container: 'created' } }), shown: ['created'] },
+  'by a label that nobody has': { ask: (world) => listed(world, { labelSelector: { container: '' } }), shown: [] },
+  'by two things at once': {
+    ask: (world) => listed(world, { id: world.running, podSandboxId: world.stoppedPod.podSandboxId }),
+    shown: [],
+  },
+};
+
+async function listed({ cri }: World, filter: MessageInitShape<typeof ContainerFilterSchema>): Promise<string[]> {
+  const { containers } = await cri.runtime.listContainers({ filter });
+  return containers.map(({ metadata }) => metadata!.name).sort();
+}

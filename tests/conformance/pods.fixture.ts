@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { waitFor } from '@podwright/base';
+import {
+  type ContainerConfig,
+  type ContainerConfigSchema,
+  ContainerState,
+  type LinuxContainerConfigSchema,
+  type MessageInitShape,
+  NamespaceMode,
+  type PodSandboxConfigSchema,
+} from '@podwright/cri';
+import type { RuntimeToCompare } from './runtimes.fixture.ts';
+
+const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } };
+
+/** A pod's configuration, as a kubelet would make it. */
+export function podConfig({ logs }: Pick<RuntimeToCompare, 'logs'>, name: string, labels: Record<string, string> = {}) {
+  return {
+    metadata: { name, uid: `uid-${name}`, namespace: 'default', attempt: 0 },
+    hostname: name,
+    logDirectory: join(logs, name),
+    labels: { pod: name, ...labels },
+    linux,
+  } satisfies MessageInitShape<typeof PodSandboxConfigSchema>;
+}
+
+/** A container that runs a shell script. */
+export function containerConfig({ image }: Pick<RuntimeToCompare, 'image'>, name: string, script: string) {
+  return {
+    metadata: { name, attempt: 0 },
+    image: { image },
+    command: ['sh', '-c', script],
+    logPath: `${name}.log`,
+    labels: { container: name },
+    linux,
+  } satisfies MessageInitShape<typeof ContainerConfigSchema>;
+}
+
+/** A sandbox, and what else is needed to make containers in it. */
+export type Pod = { podSandboxId: string; config: ReturnType<typeof podConfig> };
+
+export async function runPod(runtime: RuntimeToCompare, name: string, labels?: Record<string, string>): Promise<Pod> {
+  const config = podConfig(runtime, name, labels);
+  const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config });
+  return { podSandboxId, config };
+}
+
+/** A container that runs a shell script; the rest replaces what it has otherwise. */
+export type ContainerInPod = { name: string; script: string } & Partial<
+  Pick<ContainerConfig, 'stdin' | 'tty' | 'logPath' | 'command'>
+> & {
+    metadata?: undefined;
+    image?: { image: string };
+    linux?: MessageInitShape<typeof LinuxContainerConfigSchema>;
+  };
+
+/** Creates a container in the pod; `more` changes its configuration. Returns its id. */
+export async function createIn(
+  runtime: RuntimeToCompare,
+  { podSandboxId, config: sandboxConfig }: Pod,
+  { name, script, ...more }: ContainerInPod,
+): Promise<string> {
+  const config = { ...containerConfig(runtime, name, script), ...more };
+  return (await runtime.cri.runtime.createContainer({ podSandboxId, config, sandboxConfig })).containerId;
+}
+
+/** As `createIn`, and starts it. */
+export async function startIn(...args: Parameters<typeof createIn>): Promise<string> {
+  const containerId = await createIn(...args);
+  await args[0].cri.runtime.startContainer({ containerId });
+  return containerId;
+}
+
+/** Waits until the container has ended. */
+export async function untilExited({ cri }: RuntimeToCompare, containerId: string): Promise<void> {
+  const ended = async () => {
+    const { status } = await cri.runtime.containerStatus({ containerId });
+    return status?.state === ContainerState.CONTAINER_EXITED ? true : undefined;
+  };
+  await waitFor(ended, { intervalMs: 50, signal: AbortSignal.timeout(60_000) });
+}
