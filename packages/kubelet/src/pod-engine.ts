@@ -8,6 +8,7 @@ import { ImageManager } from './images/image-manager.ts';
 import type { KuberuntimeDependencies } from './kuberuntime/dependencies.ts';
 import { kubeletIdOf } from './kuberuntime/labels.ts';
 import { RuntimePodReader } from './kuberuntime/pod-status.ts';
+import { SandboxNetworks } from './kuberuntime/sandbox-networks.ts';
 import type { KubeletOptions } from './options.ts';
 import { Pleg } from './pleg/pleg.ts';
 import { PodStatusCache } from './pleg/pod-status-cache.ts';
@@ -54,10 +55,12 @@ export function createPodEngine(input: PodEngineInput): PodEngine {
   const cache = new PodStatusCache();
   const manager = new PodManager();
   const tracer = new PodTracer();
+  const networks = new SandboxNetworks(input.cri);
   const pleg = new Pleg({
     cri: input.cri,
     reader: new RuntimePodReader({
       cri: input.cri,
+      networks,
       kubeletId: kubeletIdOf(options.rootDir),
       runtimeName: input.runtimeName,
       readEnd: rooms.readEnd,
@@ -69,7 +72,7 @@ export function createPodEngine(input: PodEngineInput): PodEngine {
     onEvents: (podUid) => loop.handleLifecycle(podUid),
   });
   const syncer = new PodSyncer({
-    runtime: runtimeDependencies(input, tracer),
+    runtime: runtimeDependencies(input, { tracer, networks }),
     pleg,
     statuses,
     reasons: new WaitingReasons(),
@@ -91,12 +94,15 @@ function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
   return refusePod(pod, others, { ...options, labels });
 }
 
-function runtimeDependencies(input: PodEngineInput, tracer: PodTracer): KuberuntimeDependencies {
+function runtimeDependencies(
+  input: PodEngineInput,
+  own: { tracer: PodTracer; networks: SandboxNetworks },
+): KuberuntimeDependencies {
   const { options, cri, events, rooms, cgroups, hostIps } = input;
   return {
+    ...own,
     cri,
     events,
-    tracer,
     logger: options.logger,
     hooks: rooms.hooks,
     objects: rooms.objects,

@@ -16,7 +16,7 @@ export type ManifestDirectoryOptions = {
 };
 
 /** A file that was written this recently may be written still, so it is looked at again. */
-const quietMs = 10;
+const quietMs = 3;
 /** A file that is wrong is given this long to become right before people hear of it. */
 const patienceMs = 300;
 const startPatienceMs = 1000;

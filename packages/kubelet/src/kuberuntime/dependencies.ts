@@ -8,12 +8,14 @@ import type { PodTracer } from '../pod/pod-tracer.ts';
 import type { PreparedContainer } from './container-config.ts';
 import type { DnsSettings } from './dns-config.ts';
 import { podIps, type RuntimePodStatus } from './runtime-pod.ts';
+import type { SandboxNetworks } from './sandbox-networks.ts';
 
 export type PrepareRequest = { pod: Pod; container: Container; podIps: string[]; sandboxConfig: PodSandboxConfig };
 
 /** What the steps of a sync need from the rest of the kubelet. */
 export type KuberuntimeDependencies = {
   cri: CriClient;
+  networks: SandboxNetworks;
   images: ImageManager;
   events: EventRecorder;
   hooks: HookRunner;

@@ -45,11 +45,3 @@ export async function createSandbox(
   const { podSandboxId } = await deps.cri.runtime.runPodSandbox(request, { signal });
   return podSandboxId;
 }
-
-/** The addresses of a sandbox, primary first; none for a pod in the host's network. */
-export async function sandboxIps(deps: KuberuntimeDependencies, id: string, signal: AbortSignal): Promise<string[]> {
-  const { status } = await deps.cri.runtime.podSandboxStatus({ podSandboxId: id }, { signal });
-  const network = status?.network;
-  const all = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
-  return all.filter((ip) => ip !== '');
-}

@@ -6,13 +6,12 @@ import {
   ContainerState,
   type ContainerStatus,
   type CriClient,
-  NamespaceMode,
   type PodSandbox,
   PodSandboxState,
-  type PodSandboxStatus,
 } from '@podwright/cri';
 import { decodeContainerInfo, decodePodIdentity, labelSelector, type PodIdentity } from './labels.ts';
 import type { RuntimeContainer, RuntimeContainerState, RuntimePodStatus, RuntimeSandbox } from './runtime-pod.ts';
+import type { SandboxNetworks } from './sandbox-networks.ts';
 
 const stateNames: Record<ContainerState, RuntimeContainerState> = {
   [ContainerState.CONTAINER_CREATED]: 'created',
@@ -33,6 +32,7 @@ export type ListedPod = {
 
 export type RuntimePodReaderOptions = {
   cri: CriClient;
+  networks: SandboxNetworks;
   /** Only what this kubelet made is read. */
   kubeletId: string;
   /** The scheme of container ids. */
@@ -77,6 +77,7 @@ export class RuntimePodReader {
       });
     }
     this.#forgetEnds(new Set(containers.map(({ id }) => id)));
+    this.#options.networks.keep(new Set(sandboxes.map(({ id }) => id)));
     return pods;
   }
 
@@ -107,13 +108,8 @@ export class RuntimePodReader {
   /** Only the newest sandbox is asked for its network; of the others the listing says enough. */
   async #sandbox(listed: PodSandbox, newest: boolean, signal?: AbortSignal): Promise<RuntimeSandbox | undefined> {
     if (!newest) return { ...sandboxFacts(listed), hostNetwork: false, ips: [] };
-    try {
-      const { status } = await this.#cri.runtime.podSandboxStatus({ podSandboxId: listed.id }, { signal });
-      return status === undefined ? undefined : decodeSandbox(status);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    const network = await this.#options.networks.of(listed.id, signal);
+    return network && { ...sandboxFacts(listed), ...network };
   }
 
   async #container(listed: Container, signal?: AbortSignal): Promise<RuntimeContainer | undefined> {
@@ -170,20 +166,13 @@ function newestFirst(a: Dated, b: Dated): number {
   return (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
 }
 
-function sandboxFacts(sandbox: PodSandbox | PodSandboxStatus) {
+function sandboxFacts(sandbox: PodSandbox) {
   return {
     id: sandbox.id,
     ready: sandbox.state === PodSandboxState.SANDBOX_READY,
     attempt: sandbox.metadata?.attempt ?? 0,
     createdAtMs: toMs(sandbox.createdAt),
   };
-}
-
-function decodeSandbox(status: PodSandboxStatus): RuntimeSandbox {
-  const hostNetwork = status.linux?.namespaces?.options?.network === NamespaceMode.NODE;
-  const network = status.network;
-  const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
-  return { ...sandboxFacts(status), hostNetwork, ips: ips.filter((ip) => ip !== '') };
 }
 
 /** The pod that an event of the runtime is about. */

@@ -12,7 +12,7 @@ import { delayRestart } from './crash-backoff.ts';
 import { describePod, eventSubject, type KuberuntimeDependencies, podAddresses } from './dependencies.ts';
 import { killContainer } from './kill-container.ts';
 import { killPod } from './kill-pod.ts';
-import { createSandbox, makeSandboxConfig, runtimeHandler, sandboxIps } from './pod-sandbox.ts';
+import { createSandbox, makeSandboxConfig, runtimeHandler } from './pod-sandbox.ts';
 import { latestContainer, type RuntimePodStatus, runningContainers } from './runtime-pod.ts';
 import { beginContainer, type SandboxInUse, type StartRequest } from './start-container.ts';
 import type { StepResult, SyncAction, SyncResult } from './sync-result.ts';
@@ -149,7 +149,7 @@ async function useSandbox(sync: Sync, config: SandboxInUse['config']): Promise<S
   let id = '';
   try {
     id = await deps.tracer.span(pod.metadata.uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
-    const ips = pod.spec.hostNetwork ? deps.hostIps() : await sandboxIps(deps, id, signal);
+    const ips = pod.spec.hostNetwork ? deps.hostIps() : ((await deps.networks.of(id, signal))?.ips ?? []);
     result.steps.push({ action: 'CreatePodSandbox', target: id });
     return { id, config, podIps: ips };
   } catch (error) {

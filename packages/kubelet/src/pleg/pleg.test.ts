@@ -5,6 +5,7 @@ import { FakeRuntime } from '@podwright/cri/testing';
 import type { Container, Pod } from '../api/types.ts';
 import { containerAnnotations, containerLabels, podIdentity, sandboxLabels } from '../kuberuntime/labels.ts';
 import { RuntimePodReader } from '../kuberuntime/pod-status.ts';
+import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { Pleg } from './pleg.ts';
 import { PodStatusCache } from './pod-status-cache.ts';
 
@@ -32,7 +33,13 @@ async function start(context: TestContext, { evented }: { evented: boolean }) {
   const seen: string[] = [];
   const pleg = new Pleg({
     cri,
-    reader: new RuntimePodReader({ cri, kubeletId: 'k', runtimeName: 'fake', readEnd: async () => '' }),
+    reader: new RuntimePodReader({
+      cri,
+      networks: new SandboxNetworks(cri),
+      kubeletId: 'k',
+      runtimeName: 'fake',
+      readEnd: async () => '',
+    }),
     cache,
     logger: silentLogger,
     relistPeriodMs: 20,
@@ -97,8 +104,8 @@ test('looks at one pod that come at once are served by two', async (context) => 
   const { runtime, pleg } = await start(context, { evented: false });
   await runApp(runtime);
   await pleg.look(podIdentity(pod));
-  const before = runtime.calls.filter(({ method }) => method === 'podSandboxStatus').length;
+  const before = runtime.calls.filter(({ method }) => method === 'containerStatus').length;
   await Promise.all(Array.from({ length: 10 }, () => pleg.look(podIdentity(pod))));
-  const looks = runtime.calls.filter(({ method }) => method === 'podSandboxStatus').length - before;
+  const looks = runtime.calls.filter(({ method }) => method === 'containerStatus').length - before;
   assert.equal(looks, 2);
 });
