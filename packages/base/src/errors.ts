@@ -2,23 +2,26 @@
  * The closed set of error classes, one a gRPC status code
  * (https://grpc.io/docs/guides/status-codes/). The CRI server maps a code to its number in one place.
  */
-export type ErrorCode =
-  | 'cancelled'
-  | 'unknown'
-  | 'invalid_argument'
-  | 'deadline_exceeded'
-  | 'not_found'
-  | 'already_exists'
-  | 'permission_denied'
-  | 'resource_exhausted'
-  | 'failed_precondition'
-  | 'aborted'
-  | 'out_of_range'
-  | 'unimplemented'
-  | 'internal'
-  | 'unavailable'
-  | 'data_loss'
-  | 'unauthenticated';
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+const ERROR_CODES = [
+  'cancelled',
+  'unknown',
+  'invalid_argument',
+  'deadline_exceeded',
+  'not_found',
+  'already_exists',
+  'permission_denied',
+  'resource_exhausted',
+  'failed_precondition',
+  'aborted',
+  'out_of_range',
+  'unimplemented',
+  'internal',
+  'unavailable',
+  'data_loss',
+  'unauthenticated',
+] as const;
 
 /** The only error class that Podwright throws. The message says what was attempted on which id. */
 export class PodwrightError extends Error {
@@ -31,9 +34,14 @@ export class PodwrightError extends Error {
   }
 }
 
-/** The class of any thrown value: that of a `PodwrightError`, of an abort, or `unknown`. */
+/**
+ * The class of any thrown value: that of a `PodwrightError` or of a plugin's error that has such a `code`, of an abort, or
+ * `unknown`.
+ */
 export function errorCode(error: unknown): ErrorCode {
-  if (error instanceof PodwrightError) return error.code;
+  const code =
+    error instanceof Error ? ERROR_CODES.find((known) => known === (error as { code?: unknown }).code) : undefined;
+  if (code !== undefined) return code;
   if (error instanceof Error && error.name === 'TimeoutError') return 'deadline_exceeded';
   if (error instanceof Error && error.name === 'AbortError') return 'cancelled';
   return 'unknown';

@@ -12,6 +12,7 @@ import { createImageService } from './images/images.ts';
 import { createNetwork } from './network/cni-network.ts';
 import type { HandlerOptions, RuntimeOptions } from './options.ts';
 import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';
+import { loadPlugins } from './plugin/load-plugin.ts';
 import { PluginGraph } from './plugin/plugin-graph.ts';
 import { findingOf, handlerPrograms, ociPrograms, runtimeHandlers } from './plugin/runtime-handlers.ts';
 import type { RuntimePlugin, RuntimePluginTypes } from './plugin/runtime-plugins.ts';
@@ -61,7 +62,8 @@ export async function openBuiltins(options: RuntimeOptions, records: RuntimeReco
     namespaces: new SandboxNamespaces({ system, logger, state }),
     folders: new SandboxFolders({ system, state }),
   };
-  const graph = await PluginGraph.start(builtinPlugins(environment), { needed: neededPlugins(options) });
+  const plugins = [...builtinPlugins(environment), ...(await loadPlugins(options))];
+  const graph = await PluginGraph.start(plugins, { needed: neededPlugins(options) });
   try {
     return composeParts(environment, graph);
   } catch (error) {
@@ -284,7 +286,7 @@ function composeParts({ options, records, system }: Environment, graph: PluginGr
 }
 
 /** What the parts keep in the state directory. */
-const STATE_FOLDERS = ['ns', 'sandboxes', 'containers', 'tasks', 'oci', 'init', 'network', 'host'];
+const STATE_FOLDERS = ['ns', 'sandboxes', 'containers', 'tasks', 'oci', 'init', 'network', 'host', 'plugins'];
 
 const cgroupOf = (cgroupParent: string) => (sandbox: SandboxRecord, taskId: string) =>
   cgroupsPath(sandbox, taskId, cgroupParent);

@@ -13,6 +13,18 @@ export type HandlerOptions = {
   pauseImage?: string;
 };
 
+/** A plugin of somebody else, from a module. */
+export type PluginOptions = {
+  /** What the options call it: it must not be the id of a built-in plugin of its type. */
+  id: string;
+  /** A path, or the name of a package. */
+  package: string;
+  /** The file that names it: paths are relative to it, packages are looked up from it. */
+  from: string;
+  /** Handed to the plugin once its schema has accepted them. */
+  settings: Record<string, unknown>;
+};
+
 /** Everything that `startRuntime` needs to know; every path is absolute. Several runtimes with other paths live side by side. */
 export type RuntimeOptions = {
   /** Lasting data: content, snapshots, records (/var/lib/podwright/runtime). */
@@ -43,6 +55,7 @@ export type RuntimeOptions = {
   handlers?: Record<string, HandlerOptions>;
   /** Name of the handler for pods that ask for none; '' is `ociRuntime` with pinned namespaces. */
   defaultHandler?: string;
+  plugins?: PluginOptions[];
   /** Where exec, attach and port-forward are served: host and port (0: any). */
   streaming: { address: string; port: number };
   logger: Logger;

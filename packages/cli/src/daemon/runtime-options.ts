@@ -22,6 +22,7 @@ export function runtimeOptions(config: NodeConfig): RuntimeOptions {
     snapshotter: config.runtime.snapshotter,
     handlers: config.runtime.handlers,
     defaultHandler: config.runtime.default_handler,
+    plugins: Object.entries(config.runtime.plugins).map(([id, plugin]) => ({ id, ...plugin, from: config.file })),
     streaming: { address: config.runtime.streaming_address, port: config.runtime.streaming_port },
     logger: createLogger({ name: 'runtime', level: config.log_level }),
   };

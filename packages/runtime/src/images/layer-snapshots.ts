@@ -70,7 +70,7 @@ export class LayerSnapshots {
         await this.#options.snapshotter.remove(chainId);
         return true;
       } catch (error) {
-        if (error instanceof PodwrightError && ['not_found', 'failed_precondition'].includes(error.code)) return false;
+        if (['not_found', 'failed_precondition'].includes(errorCode(error))) return false;
         throw error;
       }
     });

@@ -10,7 +10,11 @@ import type { System } from '../sys/system.ts';
 import type { Mount, Snapshotter } from './snapshotter.ts';
 
 /** How a test opens the snapshotter, and opens it again as after a restart, on the same folder. */
-export type SnapshotterFactory = { open(root: string): Snapshotter; system: System; scratch: () => string };
+export type SnapshotterFactory = {
+  open(root: string): Snapshotter | Promise<Snapshotter>;
+  system: System;
+  scratch: () => string;
+};
 
 export function snapshotterSuite(name: string, factory: SnapshotterFactory): void {
   const { system } = factory;
@@ -46,9 +50,9 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
   }
 
   suite(`snapshotter ${name}`, () => {
-    beforeEach(() => {
+    beforeEach(async () => {
       scratch = factory.scratch();
-      snapshotter = factory.open(join(scratch, 'root'));
+      snapshotter = await factory.open(join(scratch, 'root'));
     });
 
     afterEach(async () => {
@@ -188,7 +192,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       const before = await snapshotter.list();
       const mounts = await snapshotter.mounts('active');
       await snapshotter.close();
-      snapshotter = factory.open(join(scratch, 'root'));
+      snapshotter = await factory.open(join(scratch, 'root'));
       assert.deepEqual(await snapshotter.list(), before);
       assert.deepEqual(await snapshotter.mounts('active'), mounts);
       assert.equal(read(mounts, 'a'), 'kept');

@@ -1,0 +1,29 @@
+/** What plugins of others are written against: `@podwright/runtime/plugin`. Types only, but for the version. */
+export type { ErrorCode, Logger } from '@podwright/base';
+export type { SandboxController, SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
+export type { SandboxConfig, SandboxRecord } from '../sandbox/sandbox-record.ts';
+export type {
+  Mount,
+  SnapshotInfo,
+  SnapshotKind,
+  Snapshotter,
+  SnapshotUsage,
+  UnpackTarget,
+} from '../snapshots/snapshotter.ts';
+export type {
+  ExecConfig,
+  ExecSession,
+  TaskConfig,
+  TaskExit,
+  TaskRuntime,
+  TaskState,
+} from '../tasks/task-runtime.ts';
+export {
+  PLUGIN_API_VERSION,
+  type SettingsIssue,
+  type SettingsResult,
+  type SettingsSchema,
+  type ThirdPartyContext,
+  type ThirdPartyPlugin,
+  type ThirdPartyType,
+} from './third-party.ts';

@@ -1,0 +1,97 @@
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import type { PluginOptions, RuntimeOptions } from '../options.ts';
+import type { Plugin } from './plugin.ts';
+import type { RuntimePlugin, RuntimePluginTypes } from './runtime-plugins.ts';
+import {
+  PLUGIN_API_VERSION,
+  type SettingsIssue,
+  THIRD_PARTY_TYPES,
+  type ThirdPartyPlugin,
+  type ThirdPartyType,
+} from './third-party.ts';
+
+/**
+ * Loads the plugins of others that the options name, as plugins of the graph. A module that is not there or is no plugin,
+ * and settings that its schema refuses, are `invalid_argument`: the configuration is wrong.
+ */
+export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOptions): Promise<RuntimePlugin[]> {
+  return Promise.all(
+    plugins.map(async (options) => {
+      try {
+        const plugin = checkPlugin(await importPlugin(options));
+        const settings = await checkSettings(plugin, options.settings);
+        const folders = { root: join(root, 'plugins', options.id), state: join(state, 'plugins', options.id) };
+        const handed = { id: options.id, settings, ...folders, logger: logger.child({ plugin: options.id }) };
+        return graphPlugin(plugin, handed) as RuntimePlugin;
+      } catch (error) {
+        const where = `load plugin ${options.id} of ${options.from}`;
+        throw new PodwrightError('invalid_argument', `${where}: ${errorMessage(error).split('\nRequire stack')[0]}`, {
+          cause: error,
+        });
+      }
+    }),
+  );
+}
+
+/** A path is relative to the file that names it; a package is looked up from there. */
+async function importPlugin({ package: specifier, from }: PluginOptions): Promise<unknown> {
+  const path = createRequire(from).resolve(specifier);
+  const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
+  return module.default;
+}
+
+function checkPlugin(value: unknown): ThirdPartyPlugin {
+  if (typeof value !== 'object' || value === null) throw new Error('its module has no plugin as its default export');
+  const { apiVersion, type, init } = value as Partial<ThirdPartyPlugin>;
+  if (apiVersion !== PLUGIN_API_VERSION) {
+    const versions = `it is for version ${apiVersion} of the plugin API, and this Podwright has ${PLUGIN_API_VERSION}`;
+    throw new Error(`${versions}; use a plugin that was made for it`);
+  }
+  if (!THIRD_PARTY_TYPES.includes(type as ThirdPartyType))
+    throw new Error(`its type is ${JSON.stringify(type)}; it must be one of ${THIRD_PARTY_TYPES.join(', ')}`);
+  if (typeof init !== 'function') throw new Error('it has no function init');
+  return value as ThirdPartyPlugin;
+}
+
+async function checkSettings({ settings: schema }: ThirdPartyPlugin, settings: unknown): Promise<unknown> {
+  if (schema === undefined) {
+    const keys = Object.keys(settings as object);
+    if (keys.length > 0) throw new Error(`settings.${keys[0]}: it takes no settings`);
+    return {};
+  }
+  const result = await schema['~standard'].validate(settings);
+  if (result.issues === undefined) return result.value;
+  throw new Error(result.issues.map(issueWords).join('; '));
+}
+
+function issueWords({ path = [], message }: SettingsIssue): string {
+  const keys = path.map((step) => String(typeof step === 'object' ? step.key : step));
+  return `${['settings', ...keys].join('.')}: ${message}`;
+}
+
+type Handed = { id: string; settings: unknown; root: string; state: string; logger: Logger };
+
+function graphPlugin<Type extends ThirdPartyType>(
+  plugin: ThirdPartyPlugin<unknown, Type>,
+  handed: Handed,
+): Plugin<RuntimePluginTypes, Type> {
+  const { id, root, state } = handed;
+  return {
+    type: plugin.type,
+    id,
+    requires: [],
+    async init({ note }) {
+      for (const folder of [root, state]) await mkdir(folder, { recursive: true, mode: 0o711 });
+      const instance = await plugin.init({ ...handed, note });
+      if (instance.name === id) return instance;
+      throw new Error(
+        `it calls itself ${JSON.stringify(instance.name)}; it must have the id that it is given, "${id}"`,
+      );
+    },
+    close: (instance) => plugin.close?.(instance),
+  };
+}
