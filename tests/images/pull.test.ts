@@ -52,7 +52,7 @@ test('an image of gzip and zstd layers is pulled, unpacked and found by all of i
     assert.equal(images.find(reference)?.id, id, reference);
   }
   assert.equal(images.find('busybox'), undefined);
-  assert.ok((await images.usage()).sizeBytes > image.sizeBytes);
+  assert.ok((await images.usage()).images.sizeBytes > image.sizeBytes);
 });
 
 test('a second pull fetches nothing but asks what the tag stands for', async (t) => {
@@ -135,11 +135,27 @@ test('the platform of this machine is picked from nested indexes', async (t) => 
   assert.equal(image.id, own.id);
   assert.equal(image.manifestDigest, own.manifest.digest);
   assert.deepEqual(image.repoDigests, [`${registry.host}/room/app@${outer.digest}`]);
+  const others = [entry('s390x', foreign), entry('ppc64le', foreign)];
+  registry.addManifest('others', { schemaVersion: 2, manifests: others }, mediaTypes.ociIndex);
   await rejects(
-    images.pull(`${registry.host}/room/app:foreign`, { signal }),
+    images.pull(`${registry.host}/room/app:others`, { signal }),
     'not_found',
-    /no image for linux\/.*; there is: linux\/s390x/,
+    /no image for linux\/.*; there is: linux\/s390x, linux\/ppc64le/,
   );
+});
+
+test('an index that names no platforms is told by its configs, and a lone manifest is taken as it is', async (t) => {
+  const { registry, images } = await start(t);
+  const own = addImage(registry, { tag: 'own', layers: [base] });
+  const foreign = addImage(registry, { tag: 'foreign', layers: [top], architecture: 's390x' });
+  const index = (tag: string, entries: (typeof own)[]) => {
+    const manifests = entries.map(({ manifest }) => ({ ...manifest, platform: {} }));
+    registry.addManifest(tag, { schemaVersion: 2, manifests }, mediaTypes.ociIndex);
+    return images.pull(`${registry.host}/room/app:${tag}`, { signal });
+  };
+  assert.equal((await index('both', [foreign, own])).id, own.id);
+  await rejects(index('wrong', [foreign]), 'not_found', /no image for linux\/.*; there is: linux\/s390x/);
+  assert.equal((await images.pull(`${registry.host}/room/app:foreign`, { signal })).id, foreign.id);
 });
 
 test('a tag that moves leaves the old image with its digest', async (t) => {

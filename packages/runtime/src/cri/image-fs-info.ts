@@ -1,17 +1,18 @@
 import type { ImageHandlers } from '@podwright/cri';
 import { toNanoseconds } from '../metadata/ids.ts';
+import type { SnapshotUsage } from '../snapshots/snapshotter.ts';
 import type { CriServices } from './services.ts';
 
-/** ImageFsInfo: the space that images and containers' layers take; they are in one place here. */
+/** ImageFsInfo: the space that images take, and that containers have written; both are on one file system here. */
 export function imageFsInfo({ images, clock }: Pick<CriServices, 'images' | 'clock'>): ImageHandlers['imageFsInfo'] {
   return async () => {
-    const { mountpoint, sizeBytes, inodes } = await images.usage();
-    const usage = {
+    const { mountpoint, images: ofImages, containers } = await images.usage();
+    const usage = ({ sizeBytes, inodes }: SnapshotUsage) => ({
       timestamp: toNanoseconds(clock.now()),
       fsId: { mountpoint },
       usedBytes: { value: BigInt(sizeBytes) },
       inodesUsed: { value: BigInt(inodes) },
-    };
-    return { imageFilesystems: [usage], containerFilesystems: [usage] };
+    });
+    return { imageFilesystems: [usage(ofImages)], containerFilesystems: [usage(containers)] };
   };
 }

@@ -13,7 +13,7 @@ export function imageInspect({ images }: Pick<CriServices, 'images'>): ImageHand
     if (record === undefined) return {};
     const { chainId, config } = record;
     return {
-      image: criImage(record),
+      image: criImage(record, image),
       info: verboseInfo(verbose, () => ({ chainID: chainId, imageSpec: config })),
     };
   };

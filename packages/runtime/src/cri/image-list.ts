@@ -8,13 +8,16 @@ type Needs = Pick<CriServices, 'images'>;
 
 /** ListImages: all, or the one that the filter's reference leads to. */
 export function imageList({ images }: Needs): ImageHandlers['listImages'] {
-  return async ({ filter }) => ({ images: select(images, filter).map(criImage) });
+  return async ({ filter }) => ({
+    images: select(images, filter).map((record) => criImage(record, filter?.image)),
+  });
 }
 
 /** StreamImages: the same list in several messages. */
 export function imageStream({ images }: Needs): ImageHandlers['streamImages'] {
   return async function* ({ filter }) {
-    for (const page of pages(select(images, filter))) yield { images: page.map(criImage) };
+    for (const page of pages(select(images, filter)))
+      yield { images: page.map((record) => criImage(record, filter?.image)) };
   };
 }
 

@@ -39,7 +39,10 @@ export type Installation = {
 /** An image whose content and snapshots are there; it only lacks its names and its record. */
 export type InstalledImage = Omit<NewImage, 'tags' | 'digests'>;
 
-type Found = { manifest: ImageManifest; manifestDigest: string; visited: string[] };
+type Found = { manifest: ImageManifest; config: ImageConfig; manifestDigest: string; visited: string[] };
+
+/** The way down to a manifest: the digests above it, and whether it is known to be meant for this machine. */
+type Path = { above: string[]; certain: boolean };
 
 /**
  * Brings an image's content and snapshots into place: from a manifest or index down to unpacked layers. Downloads run at
@@ -55,9 +58,9 @@ export class ImageInstaller {
 
   async install(installation: Installation): Promise<InstalledImage> {
     const { tracker, lease } = installation;
-    const found = await this.#findManifest(installation, installation.target, []);
-    const { manifest, manifestDigest, visited } = found;
-    const config = await this.#fetchConfig(installation, manifest);
+    // what is named itself is taken as it is: emulators run what the machine cannot
+    const found = await this.#find(installation, installation.target, { above: [], certain: true });
+    const { manifest, config, manifestDigest, visited } = found;
     const steps = layerSteps(manifest.layers, config.rootfs.diff_ids);
     const content = [...visited, manifest.config.digest, ...manifest.layers.map(({ digest }) => digest)];
     const chain = steps.map(({ chainId }) => chainId);
@@ -71,25 +74,46 @@ export class ImageInstaller {
   }
 
   /** Goes down from an index to the manifest for this machine; each step is kept in the content store. */
-  async #findManifest(installation: Installation, descriptor: Descriptor, above: string[]): Promise<Found> {
-    const { content, platform } = this.#options;
+  async #find(installation: Installation, descriptor: Descriptor, { above, certain }: Path): Promise<Found> {
+    const { content } = this.#options;
     const { what, source, lease } = installation;
     lease.hold(descriptor.digest);
     await content.ingest(descriptor, async (writer) => writer.write(await source.readManifest(descriptor)));
     const data = await content.readSmall(descriptor.digest, manifestLimits.manifestBytes);
     const parsed = parseManifest(data, descriptor.mediaType, what);
     const visited = [...above, descriptor.digest];
-    if (parsed.kind === 'manifest') return { manifest: parsed, manifestDigest: descriptor.digest, visited };
-    if (visited.length > manifestLimits.indexDepth) {
-      throw new PodwrightError('invalid_argument', `${what}: more than ${manifestLimits.indexDepth} nested indexes`);
-    }
-    const picked = pickPlatform(parsed.manifests, platform);
-    if (picked !== undefined) return this.#findManifest(installation, picked, visited);
-    const offered = parsed.manifests.flatMap((entry) => (entry.platform ? [formatPlatform(entry.platform)] : []));
-    throw noPlatform(what, platform, offered);
+    if (parsed.kind === 'index') return this.#findInIndex(installation, parsed.manifests, visited);
+    const config = await this.#fetchConfig(installation, parsed, certain);
+    return { manifest: parsed, config, manifestDigest: descriptor.digest, visited };
   }
 
-  async #fetchConfig(installation: Installation, { config, layers }: ImageManifest): Promise<ImageConfig> {
+  /** The entry for this platform; among those that name none, the first whose config fits. */
+  async #findInIndex(installation: Installation, entries: Descriptor[], above: string[]): Promise<Found> {
+    const { platform } = this.#options;
+    if (above.length > manifestLimits.indexDepth) {
+      const why = `more than ${manifestLimits.indexDepth} nested indexes`;
+      throw new PodwrightError('invalid_argument', `${installation.what}: ${why}`);
+    }
+    const picked = pickPlatform(entries, platform);
+    if (picked?.platform !== undefined) return this.#find(installation, picked, { above, certain: true });
+    const offered = entries.flatMap((entry) => (entry.platform === undefined ? [] : [formatPlatform(entry.platform)]));
+    const unnamed = entries.filter((entry) => entry.platform === undefined).slice(0, manifestLimits.unnamedPlatforms);
+    for (const entry of unnamed) {
+      try {
+        return await this.#find(installation, entry, { above, certain: false });
+      } catch (error) {
+        if (!(error instanceof NoPlatformError)) throw error;
+        offered.push(...error.offered);
+      }
+    }
+    throw new NoPlatformError(installation.what, platform, offered);
+  }
+
+  async #fetchConfig(
+    installation: Installation,
+    { config, layers }: ImageManifest,
+    certain: boolean,
+  ): Promise<ImageConfig> {
     const { content, platform } = this.#options;
     const { what, source, lease, signal } = installation;
     if (config.size > manifestLimits.configBytes) {
@@ -100,8 +124,8 @@ export class ImageInstaller {
     await source.fetchBlob(config, signal, () => undefined);
     const data = await content.readSmall(config.digest, manifestLimits.configBytes);
     const parsed = parseImageConfig(data, layers.length, `${what}: its config`);
-    if (parsed.architecture !== '' && !canRun(platform, parsed)) {
-      throw noPlatform(what, platform, [formatPlatform(parsed)]);
+    if (!certain && parsed.architecture !== '' && !canRun(platform, parsed)) {
+      throw new NoPlatformError(what, platform, [formatPlatform(parsed)]);
     }
     return parsed;
   }
@@ -147,7 +171,13 @@ export class ImageInstaller {
   }
 }
 
-function noPlatform(what: string, machine: Platform, offered: string[]): PodwrightError {
-  const list = offered.length === 0 ? 'none' : [...new Set(offered)].slice(0, 20).join(', ');
-  return new PodwrightError('not_found', `${what}: no image for ${formatPlatform(machine)}; there is: ${list}`);
+/** There is nothing for this machine. */
+class NoPlatformError extends PodwrightError {
+  readonly offered: string[];
+
+  constructor(what: string, machine: Platform, offered: string[]) {
+    const list = offered.length === 0 ? 'none' : [...new Set(offered)].slice(0, 20).join(', ');
+    super('not_found', `${what}: no image for ${formatPlatform(machine)}; there is: ${list}`);
+    this.offered = offered;
+  }
 }

@@ -1,3 +1,4 @@
+import type { SnapshotUsage } from '../snapshots/snapshotter.ts';
 import type { ImageConfig } from './oci-image.ts';
 
 /** Credentials as in a Docker `config.json` entry or the CRI's AuthConfig; empty means anonymous. */
@@ -40,6 +41,9 @@ export type TransferProgress = {
   error?: string;
 };
 
+/** What content and image snapshots take, what containers have written, and a folder on the file system of both. */
+export type StorageUsage = { mountpoint: string; images: SnapshotUsage; containers: SnapshotUsage };
+
 /**
  * Pulls, loads, lists and removes images. Pulls of one reference share the work. A digest or an id prefix
  * (at least 8 hex digits) is accepted wherever a reference is.
@@ -68,8 +72,8 @@ export interface ImageService {
    * image; call it after the last container of a removed image has gone, too.
    */
   collectGarbage(): Promise<void>;
-  /** Space that content and image snapshots take, and a folder on the file system that they are on. */
-  usage(): Promise<{ mountpoint: string; sizeBytes: number; inodes: number }>;
+  /** Space on the disk that all of it takes; that of containers may be some seconds old. */
+  usage(): Promise<StorageUsage>;
   /** Progress of every pull and load from now on. */
   transfers(signal: AbortSignal): AsyncIterable<TransferProgress>;
 }

@@ -1,28 +1,77 @@
+import { isNotFound } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
-import type { Snapshotter, SnapshotUsage } from '../snapshots/snapshotter.ts';
+import type { SnapshotInfo, Snapshotter, SnapshotUsage } from '../snapshots/snapshotter.ts';
+import type { StorageUsage } from './image-service.ts';
+import { unpackKeyPrefix } from './layer-snapshots.ts';
 
-/** Space that packed and unpacked layers take. Committed snapshots never change, so each is measured once. */
+/** How long the size of what containers have written is good: finding it out walks their layers. */
+const containersLifetimeMs = 10_000;
+
+type Options = { root: string; content: ContentStore; snapshotter: Snapshotter };
+
+/** Space that packed and unpacked layers and containers take. Committed snapshots never change, so each is measured once. */
 export class ImageUsage {
-  readonly #options: { root: string; content: ContentStore; snapshotter: Snapshotter };
+  readonly #options: Options;
   #measured = new Map<string, SnapshotUsage>();
+  #containers: { usage: Promise<SnapshotUsage>; atMs: number } | undefined;
 
-  constructor(options: { root: string; content: ContentStore; snapshotter: Snapshotter }) {
+  constructor(options: Options) {
     this.#options = options;
   }
 
-  /** `mountpoint` is a folder on the file system that holds it all; containers' own layers are not counted. */
-  async read(): Promise<{ mountpoint: string; sizeBytes: number; inodes: number }> {
+  /** `mountpoint` is a folder on the file system that holds it all. */
+  async read(): Promise<StorageUsage> {
     const { root, content, snapshotter } = this.#options;
-    const blobs = await content.list();
-    const committed = (await snapshotter.list()).filter(({ kind }) => kind === 'committed');
-    const measured = new Map<string, SnapshotUsage>();
-    for (const { key } of committed) measured.set(key, this.#measured.get(key) ?? (await snapshotter.usage(key)));
-    this.#measured = measured;
-    const total = { sizeBytes: blobs.reduce((sum, { size }) => sum + size, 0), inodes: blobs.length };
-    for (const { sizeBytes, inodes } of measured.values()) {
-      total.sizeBytes += sizeBytes;
-      total.inodes += inodes;
-    }
-    return { mountpoint: root, ...total };
+    const snapshots = await snapshotter.list();
+    const blobs = (await content.list()).map(({ size }) => ({ sizeBytes: size, inodes: 1 }));
+    const layers = await this.#layers(snapshots);
+    return { mountpoint: root, images: sum([...blobs, ...layers]), containers: await this.#ofContainers(snapshots) };
   }
+
+  async #layers(snapshots: SnapshotInfo[]): Promise<SnapshotUsage[]> {
+    const measured = new Map<string, SnapshotUsage>();
+    for (const { key, kind } of snapshots) {
+      if (kind === 'committed') measured.set(key, this.#measured.get(key) ?? (await this.#usage(key)));
+    }
+    this.#measured = measured;
+    return [...measured.values()];
+  }
+
+  async #ofContainers(snapshots: SnapshotInfo[]): Promise<SnapshotUsage> {
+    const known = this.#containers;
+    if (known !== undefined && performance.now() - known.atMs < containersLifetimeMs) return known.usage;
+    const active = snapshots.filter(({ key, kind }) => kind === 'active' && !key.startsWith(unpackKeyPrefix));
+    const usage = this.#measureAll(active);
+    this.#containers = { usage, atMs: performance.now() };
+    usage.catch(() => {
+      this.#containers = undefined;
+    });
+    return usage;
+  }
+
+  /** One after the other: each is a walk through a tree. */
+  async #measureAll(snapshots: SnapshotInfo[]): Promise<SnapshotUsage> {
+    const usages: SnapshotUsage[] = [];
+    for (const { key } of snapshots) usages.push(await this.#usage(key));
+    return sum(usages);
+  }
+
+  /** One that is removed meanwhile takes nothing. */
+  async #usage(key: string): Promise<SnapshotUsage> {
+    try {
+      return await this.#options.snapshotter.usage(key);
+    } catch (error) {
+      if (isNotFound(error)) return { sizeBytes: 0, inodes: 0 };
+      throw error;
+    }
+  }
+}
+
+function sum(usages: SnapshotUsage[]): SnapshotUsage {
+  const total = { sizeBytes: 0, inodes: 0 };
+  for (const { sizeBytes, inodes } of usages) {
+    total.sizeBytes += sizeBytes;
+    total.inodes += inodes;
+  }
+  return total;
 }

@@ -13,7 +13,7 @@ import { ImagePuller } from './image-pull.ts';
 import { ImageRecords, type StoredImage } from './image-records.ts';
 import { recoverImages } from './image-recover.ts';
 import { saveImages } from './image-save.ts';
-import type { ImageRecord, ImageService, RegistryAuth, TransferProgress } from './image-service.ts';
+import type { ImageRecord, ImageService, RegistryAuth, StorageUsage, TransferProgress } from './image-service.ts';
 import { ImageUsage } from './image-usage.ts';
 import { LayerSnapshots } from './layer-snapshots.ts';
 import { Leases } from './leases.ts';
@@ -146,7 +146,7 @@ export class Images implements ImageService {
     return this.#collector.collect();
   }
 
-  usage(): Promise<{ mountpoint: string; sizeBytes: number; inodes: number }> {
+  usage(): Promise<StorageUsage> {
     return this.#usage.read();
   }
 

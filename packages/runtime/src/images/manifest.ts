@@ -11,6 +11,8 @@ export const manifestLimits = {
   configBytes: 8 << 20,
   /** Indexes inside indexes. */
   indexDepth: 3,
+  /** Entries of an index without a platform that are looked into. */
+  unnamedPlatforms: 10,
   /** overlayfs takes at most 500 lower directories. */
   layers: 500,
 };
@@ -21,9 +23,9 @@ const descriptorSchema = z.object({
   size: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   annotations: z.record(z.string(), z.string()).nullish(),
   platform: z
-    .object({ os: z.string(), architecture: z.string(), variant: z.string().optional() })
+    .object({ os: z.string().default(''), architecture: z.string().default(''), variant: z.string().optional() })
     .nullish()
-    .transform((platform) => platform ?? undefined),
+    .transform((platform) => (platform?.os || platform?.architecture ? platform : undefined)),
 });
 
 /** Points at a blob (image-spec v1, descriptor.md). `size` is in bytes. */
@@ -42,6 +44,10 @@ const stringList = z
   .array(z.string())
   .nullish()
   .transform((list) => list ?? undefined);
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? undefined);
 const stringMap = z
   .record(z.string(), z.string())
   .nullish()
@@ -61,15 +67,15 @@ const configSchema = z.object({
     .transform((created) => created ?? undefined),
   config: z
     .object({
-      User: z.string().optional(),
+      User: text,
       ExposedPorts: keySet,
       Env: stringList,
       Entrypoint: stringList,
       Cmd: stringList,
       Volumes: keySet,
-      WorkingDir: z.string().optional(),
+      WorkingDir: text,
       Labels: stringMap,
-      StopSignal: z.string().optional(),
+      StopSignal: text,
     })
     .nullish()
     .transform((config) => config ?? {}),
