@@ -143,7 +143,8 @@ function imagesPlugin({ options, records, system }: Environment): RuntimePlugin<
       const { arch } = process;
       const snapshotter = chooseSnapshotter(options.snapshotter, context);
       context.note(`unpacked into ${snapshotter.name}`);
-      const pinnedImages = Object.values(options.handlers ?? {}).flatMap(({ pauseImage = '' }) => pauseImage || []);
+      const pauseImages = Object.values(options.handlers ?? {}).flatMap(({ pauseImage = '' }) => pauseImage || []);
+      const pinnedImages = [...(options.pinnedImages ?? []), ...pauseImages];
       const shared = { root, database, snapshotter, unpackLayer, registryConfigDir, logger, arch };
       return createImageService({ ...shared, pinnedImages });
     },

@@ -49,6 +49,8 @@ export type RuntimeOptions = {
   conmon: string;
   /** Folder with a `hosts.toml` a registry, as containerd's certs.d. */
   registryConfigDir: string;
+  /** References of images that clients are told to leave alone; those that pause handlers use are always among them. */
+  pinnedImages?: string[];
   /** `auto` is overlayfs where it works, else native. */
   snapshotter: string;
   /** Runtime handlers by name. Each of crun and runc that works is one too, unless its name is taken. */

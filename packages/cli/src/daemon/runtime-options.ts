@@ -19,6 +19,7 @@ export function runtimeOptions(config: NodeConfig): RuntimeOptions {
     ociRuntime: config.runtime.oci_runtime,
     conmon: config.runtime.conmon,
     registryConfigDir: config.runtime.registry_config_dir,
+    pinnedImages: config.runtime.pinned_images,
     snapshotter: config.runtime.snapshotter,
     handlers: config.runtime.handlers,
     defaultHandler: config.runtime.default_handler,
