@@ -3,8 +3,10 @@ import { describeUndoFailures, PodwrightError, Undo, withTimeout, wrapError } fr
 import type { ImageRecord } from '../images/image-service.ts';
 import { newId } from '../metadata/ids.ts';
 import { isReady, type SandboxRecord } from '../sandbox/sandbox-record.ts';
+import { makeFiles, type NewContainer } from './container-make-files.ts';
 import { type ContainerConfig, type ContainerRecord, containerName } from './container-record.ts';
 import type { ContainerContext } from './container-service.ts';
+import { requireImage } from './require-image.ts';
 import { parseStopSignal } from './stop-signal.ts';
 
 /** Mounts and volumes of big images take a while on a busy disk. */
@@ -22,13 +24,10 @@ export async function createContainer(
       `create container ${config.name}: sandbox ${sandbox.id} is not ready`,
     );
   }
-  const image = requireImage(context, config.image.reference);
+  const image = requireImage(context.images, config.image.reference);
   const record = context.table.put(newRecord(context, sandbox, { config, image }));
   return context.changes.run(record.id, () => fill(context, { record, sandbox, image }));
 }
-
-/** A container on its way: its record, where it goes, what it is made from. */
-type NewContainer = { record: ContainerRecord; sandbox: SandboxRecord; image: ImageRecord };
 
 async function fill(context: ContainerContext, made: NewContainer): Promise<ContainerRecord> {
   const { table, events, files, failpoint, logger } = context;
@@ -37,7 +36,8 @@ async function fill(context: ContainerContext, made: NewContainer): Promise<Cont
   const undo = new Undo();
   try {
     undo.add('remove the files', () => files.remove(record.id));
-    const user = await makeFiles(context, made);
+    using signal = withTimeout(undefined, CREATE_TIMEOUT_MS, `create container ${record.config.name}`);
+    const user = await makeFiles(context, made, signal);
     await failpoint('container-create/files-made');
     const created = table.put({ ...record, user, state: { phase: 'created' } });
     events.publish('created', created);
@@ -52,33 +52,6 @@ async function fill(context: ContainerContext, made: NewContainer): Promise<Cont
       );
     throw wrapError(`create container ${record.config.name} in sandbox ${record.sandboxId}`, error);
   }
-}
-
-/** Makes the root file system, the volumes and the images' mounts, and tries the specification once. */
-async function makeFiles(
-  { files, specs, failpoint, images }: ContainerContext,
-  { record, sandbox, image }: NewContainer,
-): Promise<ContainerRecord['user']> {
-  using signal = withTimeout(undefined, CREATE_TIMEOUT_MS, `create container ${record.config.name}`);
-  await files.prepareRootfs(record.id, image);
-  await failpoint('container-create/rootfs-mounted');
-  const imageMounts = record.config.mounts.filter((mount) => mount.image !== '');
-  for (const [index, mount] of imageMounts.entries()) {
-    if (!mount.readonly) {
-      throw new PodwrightError(
-        'invalid_argument',
-        `mount image ${mount.image} at ${mount.containerPath}: it can be read-only only`,
-      );
-    }
-    await files.mountImage(record.id, index, {
-      image: requireImage({ images }, mount.image),
-      subPath: mount.imageSubPath,
-    });
-  }
-  for (const [index, path] of specs.imageVolumes(record).entries()) await files.makeVolume(record.id, index, path);
-  const user = await specs.resolveUser(record, image);
-  await specs.build({ ...record, user }, sandbox, signal);
-  return user;
 }
 
 function newRecord(
@@ -109,10 +82,4 @@ function logPath(directory: string, path: string): string {
     throw new PodwrightError('invalid_argument', `use log path "${path}": it leads out of ${directory}`);
   }
   return joined;
-}
-
-function requireImage({ images }: Pick<ContainerContext, 'images'>, reference: string): ImageRecord {
-  const image = images.find(reference);
-  if (image === undefined) throw new PodwrightError('not_found', `image "${reference}" not found; pull it first`);
-  return image;
 }

@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, isNotFound, PodwrightError, runChecked, wrapError } from '@podwright/base';
 import type { ImageRecord } from '../images/image-service.ts';
-import type { Snapshotter } from '../snapshots/snapshotter.ts';
+import type { Mount, Snapshotter, UnpackTarget } from '../snapshots/snapshotter.ts';
+import { bindIdMapped, giveToUsers, type MappedUsers, mountAllIdMapped } from '../sys/id-mapped-mounts.ts';
 import { unmountTree } from '../sys/mountinfo.ts';
 import { mountAll } from '../sys/mounts.ts';
 import type { System } from '../sys/system.ts';
@@ -12,14 +13,17 @@ import { resolveInRoot } from './root-path.ts';
 /** `root` and `state` are the runtime's folders; see `RuntimeOptions`. */
 export type ContainerFilesDependencies = { system: System; snapshotter: Snapshotter; root: string; state: string };
 
-/** A folder of an image's content; `subPath` '' is all of it. */
-export type ImageMount = { image: ImageRecord; subPath: string };
+/** A folder of an image's content; `subPath` '' is all of it. With `users` it is theirs. */
+export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
+
+/** A path of the machine, to be shown as that of `users`. */
+export type MappedMount = { source: string; users: MappedUsers; propagation: 'private' | 'slave' };
 
 const KEY_PREFIX = 'container-';
 
 /**
  * Snapshots, mounts and folders of containers, all found again by the container's id:
- * `<state>/containers/<id>` with the mounts `rootfs` and `image-N`, `<state>/tasks/<id>` (the bundle),
+ * `<state>/containers/<id>` with the mounts `rootfs`, `image-N` and `mapped-N`, `<state>/tasks/<id>` (the bundle),
  * `<root>/containers/<id>` with the volumes that the image declares, and snapshots named `container-<id>…`.
  */
 export class ContainerFiles {
@@ -51,21 +55,27 @@ export class ContainerFiles {
     return KEY_PREFIX + id;
   }
 
-  /** Mounts the container's root file system: a writable layer on the image. */
-  async prepareRootfs(id: string, image: ImageRecord): Promise<void> {
+  /** Mounts the container's root file system: a writable layer on the image. With `users` it is theirs. */
+  async prepareRootfs(id: string, image: ImageRecord, users?: MappedUsers): Promise<void> {
     const mounts = await this.#dependencies.snapshotter.prepare(this.snapshotKey(id), image.chainId);
     const target = this.rootfs(id);
     await mkdir(target, { recursive: true, mode: 0o711 });
-    mountAll(this.#dependencies.system, mounts, target);
+    this.#mount(mounts, target, users);
     await mkdir(this.bundle(id), { mode: 0o711 });
   }
 
+  #mount(mounts: Mount[], target: string, users: MappedUsers | undefined): void {
+    const { system } = this.#dependencies;
+    if (users === undefined) mountAll(system, mounts, target);
+    else mountAllIdMapped(system, mounts, { target, users });
+  }
+
   /** Mounts an image's content, read-only, and returns where `subPath` of it is. `index` tells a container's images apart. */
-  async mountImage(id: string, index: number, { image, subPath }: ImageMount): Promise<string> {
+  async mountImage(id: string, index: number, { image, subPath, users }: ImageMount): Promise<string> {
     const mounts = await this.#dependencies.snapshotter.view(`${this.snapshotKey(id)}-image-${index}`, image.chainId);
     const target = this.imageMount(id, index);
     await mkdir(target, { recursive: true, mode: 0o711 });
-    mountAll(this.#dependencies.system, mounts, target);
+    this.#mount(mounts, target, users);
     const source = await resolveInRoot(target, subPath);
     await stat(source).catch((cause) => {
       throw wrapError(`mount ${subPath} of image ${image.id}`, cause, 'not_found');
@@ -77,14 +87,37 @@ export class ContainerFiles {
     return join(this.#mounts, id, `image-${index}`);
   }
 
+  /** Shows a path of the machine as that of other users; for the container's N-th mount. */
+  async mountMapped(id: string, index: number, { source, users, propagation }: MappedMount): Promise<void> {
+    const target = this.mappedMount(id, index);
+    if ((await stat(source)).isDirectory()) await mkdir(target, { recursive: true, mode: 0o711 });
+    else await writeFile(target, '');
+    bindIdMapped(this.#dependencies.system, { source, target, descriptor: users.descriptor, propagation });
+  }
+
+  mappedMount(id: string, index: number): string {
+    return join(this.#mounts, id, `mapped-${index}`);
+  }
+
   volume(id: string, index: number): string {
     return join(this.#volumes, id, `volume-${index}`);
   }
 
+  /** Where a checkpoint is collected; there only meanwhile. */
+  checkpoint(id: string): string {
+    return join(this.#volumes, id, 'checkpoint');
+  }
+
+  /** The layer that the container writes to. */
+  writtenLayer(id: string): Promise<UnpackTarget> {
+    return this.#dependencies.snapshotter.unpackTarget(this.snapshotKey(id));
+  }
+
   /** Makes a volume that the image declares at `path`, with the image's files as its first content. */
-  async makeVolume(id: string, index: number, path: string): Promise<void> {
+  async makeVolume(id: string, index: number, { path, users }: { path: string; users?: MappedUsers }): Promise<void> {
     const target = this.volume(id, index);
     await mkdir(target, { recursive: true, mode: 0o755 });
+    if (users !== undefined) giveToUsers(target, users.mappings);
     const source = await resolveInRoot(this.rootfs(id), path);
     const found = await stat(source).catch((error) => {
       if (isErrno(error, 'ENOENT')) return undefined;

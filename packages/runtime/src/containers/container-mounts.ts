@@ -20,6 +20,8 @@ export type MountSources = {
   environment: SandboxEnvironment;
   /** Where the mounts' images are mounted, in their order, and what of them is wanted. */
   imageMounts: { root: string; subPath: string }[];
+  /** Where the N-th mount is shown with mapped ids; undefined for one without. */
+  mappedMount: (index: number) => string | undefined;
   /** What the image declares as volumes: where, and the folders that hold them. */
   volumes: { destination: string; source: string }[];
 };
@@ -37,9 +39,12 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
   ].filter(({ destination }) => !asked.has(posix.resolve(destination)));
   const resolved: ResolvedMount[] = [];
   let image = 0;
-  for (const mount of mounts) {
+  for (const [index, mount] of mounts.entries()) {
     const { containerPath: destination, readonly, recursiveReadOnly, propagation, selinuxRelabel } = mount;
-    const source = mount.image === '' ? await hostPath(mount) : await imagePath(sources.imageMounts[image++]!);
+    const source =
+      mount.image === ''
+        ? (sources.mappedMount(index) ?? (await hostPathOf(mount)))
+        : await imagePath(sources.imageMounts[image++]!);
     resolved.push({ destination, source, readonly, recursiveReadOnly, propagation, selinuxRelabel });
   }
   return [...own, ...resolved];
@@ -60,7 +65,11 @@ function imagePath({ root, subPath }: MountSources['imageMounts'][number]): Prom
   return resolveInRoot(root, subPath);
 }
 
-async function hostPath(mount: ContainerMount): Promise<string> {
+/**
+ * The path of the machine that a mount shows, without symbolic links; a missing one is made as a folder.
+ * `failed_precondition` if mounts below it cannot be passed on as asked for.
+ */
+export async function hostPathOf(mount: ContainerMount): Promise<string> {
   const source = await existing(mount.hostPath);
   if (mount.propagation !== 'private') checkPropagation(mount, source, readMounts());
   return source;

@@ -1,4 +1,5 @@
 import type { ImageConfig } from '../images/oci-image.ts';
+import type { IdMappings } from '../sys/user-namespace.ts';
 
 /** Whose PID namespace a container has: the pod's, its own, the machine's, or another container's. */
 export type ContainerPidMode =
@@ -18,6 +19,8 @@ export type ContainerMount = {
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
   selinuxRelabel: boolean;
+  /** Shows the files of a path as those of the users of the pod's user namespace; the same as its mappings. */
+  mappings?: IdMappings;
 };
 
 export type ContainerDevice = { containerPath: string; hostPath: string; permissions: string };
@@ -45,6 +48,8 @@ export type ContainerSecurity = {
   dropCapabilities: string[];
   addAmbientCapabilities: string[];
   pid: ContainerPidMode;
+  /** As the sandbox's; absent: the machine's. */
+  userNamespace?: IdMappings;
   /** Absent: the image's user. */
   runAsUser?: number;
   runAsUsername: string;

@@ -13,6 +13,7 @@ import { isReady } from '../sandbox/sandbox-record.ts';
 import { endOfFailedStart } from './container-end.ts';
 import type { ContainerRecord } from './container-record.ts';
 import type { ContainerContext } from './container-service.ts';
+import { giveStdio } from './container-stdio.ts';
 
 /** How long the monitor and the OCI runtime may take. */
 const START_TIMEOUT_MS = 120_000;
@@ -71,6 +72,7 @@ async function runTask(context: ContainerContext, record: ContainerRecord): Prom
     );
     undo.add('delete the task', () => tasks.delete(id));
     await failpoint('container-start/task-created');
+    await giveStdio(pid, record, sandbox);
     await tasks.start(id);
     return pid;
   } catch (error) {

@@ -91,6 +91,8 @@ export class OciContainerSpecs implements ContainerSpecs {
         root: files.imageMount(record.id, index),
         subPath: mount.imageSubPath,
       })),
+      mappedMount: (index) =>
+        record.config.mounts[index]?.mappings === undefined ? undefined : files.mappedMount(record.id, index),
       volumes: this.imageVolumes(record).map((destination, index) => ({
         destination,
         source: files.volume(record.id, index),
@@ -102,10 +104,17 @@ export class OciContainerSpecs implements ContainerSpecs {
     record: ContainerRecord,
     pod: { sandbox: SandboxRecord; controller: SandboxController; signal: AbortSignal },
   ): Promise<SpecNamespaces> {
-    const { network, ipc, uts } = pod.controller.environment(pod.sandbox).namespaces;
+    const { network, ipc, uts, user } = pod.controller.environment(pod.sandbox).namespaces;
+    const mappings = pod.sandbox.config.userNamespace;
     const shared = (path: string | undefined): SpecNamespace =>
       path === undefined ? { kind: 'host' } : { kind: 'path', path };
-    return { network: shared(network), ipc: shared(ipc), uts: shared(uts), pid: await this.#pidNamespace(record, pod) };
+    return {
+      network: shared(network),
+      ipc: shared(ipc),
+      uts: shared(uts),
+      pid: await this.#pidNamespace(record, pod),
+      ...(user === undefined || mappings === undefined ? {} : { user: { path: user, mappings } }),
+    };
   }
 
   async #pidNamespace(

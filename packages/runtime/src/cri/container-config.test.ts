@@ -77,9 +77,4 @@ test('what makes no sense is refused with its class', () => {
   refuse({ linux: { securityContext: { runAsGroup: { value: 1n } } } }, 'invalid_argument', /runAsGroup/);
   refuse({ linux: { securityContext: { runAsUser: { value: -1n } } } }, 'invalid_argument', /-1 is not an id/);
   refuse({ linux: { resources: { memoryLimitInBytes: 1n << 62n } } }, 'invalid_argument', /out of range/);
-  refuse(
-    { linux: { securityContext: { namespaceOptions: { usernsOptions: { mode: NamespaceMode.POD } } } } },
-    'unimplemented',
-    /user namespace/,
-  );
 });

@@ -19,8 +19,8 @@ import type {
   ContainerSecurity,
   SecurityProfile,
 } from '../containers/container-record.ts';
-import { refuseUserNamespace } from './sandbox-config.ts';
 import { signalName } from './signals.ts';
+import { mountMappings, userNamespaceOf } from './user-namespace.ts';
 
 /** Most mounts and environment variables of one container; the kernel and the OCI runtime choke on far more. */
 const MAX_ENTRIES = 100_000;
@@ -102,18 +102,17 @@ function mountOf(mount: Mount): ContainerMount {
     throw invalid(`mount ${containerPath}: its host path "${hostPath}" is not absolute`);
   }
   if (image !== '' && hostPath !== '') throw invalid(`mount ${containerPath}: it has both an image and a host path`);
-  if (mount.uidMappings.length > 0 || mount.gidMappings.length > 0) {
-    throw new PodwrightError(
-      'unimplemented',
-      `mount ${containerPath} with ID mappings: this runtime does not do that yet`,
-    );
-  }
   const propagation = PROPAGATIONS[mount.propagation];
   if (propagation === undefined) throw invalid(`mount ${containerPath}: propagation ${mount.propagation} is unknown`);
   if (mount.recursiveReadOnly && (!mount.readonly || propagation !== 'private')) {
     throw invalid(`mount ${containerPath}: recursively read-only needs read-only and private propagation`);
   }
+  const mappings = mountMappings(mount.uidMappings, mount.gidMappings, `mount ${containerPath}`);
+  if (mappings !== undefined && propagation === 'bidirectional') {
+    throw invalid(`mount ${containerPath}: with ID mappings it cannot be bidirectional`);
+  }
   return {
+    ...(mappings === undefined ? {} : { mappings }),
     containerPath,
     hostPath,
     image,
@@ -126,7 +125,7 @@ function mountOf(mount: Mount): ContainerMount {
 }
 
 function securityOf(security: LinuxContainerSecurityContext | undefined): ContainerSecurity {
-  refuseUserNamespace(security?.namespaceOptions?.usernsOptions);
+  const userNamespace = userNamespaceOf(security?.namespaceOptions?.usernsOptions);
   const runAsUser = security?.runAsUser?.value;
   const runAsGroup = security?.runAsGroup?.value;
   const runAsUsername = security?.runAsUsername ?? '';
@@ -140,6 +139,7 @@ function securityOf(security: LinuxContainerSecurityContext | undefined): Contai
     dropCapabilities: security?.capabilities?.dropCapabilities ?? [],
     addAmbientCapabilities: security?.capabilities?.addAmbientCapabilities ?? [],
     pid: pidMode(security?.namespaceOptions),
+    ...(userNamespace === undefined ? {} : { userNamespace }),
     ...(runAsUser === undefined ? {} : { runAsUser: userId(runAsUser, 'runAsUser') }),
     runAsUsername,
     ...(runAsGroup === undefined ? {} : { runAsGroup: userId(runAsGroup, 'runAsGroup') }),

@@ -1,7 +1,10 @@
 import { PodwrightError } from '@podwright/base';
 import type { RuntimeHandlers } from '@podwright/cri';
+import type { ContainerConfig } from '../containers/container-record.ts';
+import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
 import { containerConfig } from './container-config.ts';
 import type { CriServices } from './services.ts';
+import { sameMappings } from './user-namespace.ts';
 
 /** CreateContainer: everything but the process, which StartContainer makes. */
 export function containerCreate({
@@ -17,7 +20,24 @@ export function containerCreate({
         `create container ${wanted.name}: it is privileged, but its sandbox ${sandbox.id} was not asked to allow that`,
       );
     }
+    checkUsers(wanted, sandbox);
     const record = await containers.create(sandbox.id, wanted, signal);
     return { containerId: record.id };
   };
+}
+
+/** All containers of a pod have the pod's users, and so do the mounts that are shown as those of others. */
+function checkUsers({ name, security, mounts }: ContainerConfig, { id, config }: SandboxRecord): void {
+  if (!sameMappings(security.userNamespace, config.userNamespace)) {
+    throw new PodwrightError(
+      'invalid_argument',
+      `create container ${name}: its user namespace is another one than that of its sandbox ${id}`,
+    );
+  }
+  const other = mounts.find(({ mappings }) => mappings !== undefined && !sameMappings(mappings, config.userNamespace));
+  if (other === undefined) return;
+  throw new PodwrightError(
+    'invalid_argument',
+    `create container ${name}: the ID mappings of mount ${other.containerPath} are not those of its sandbox ${id}`,
+  );
 }

@@ -2,12 +2,13 @@ import { PodwrightError } from '@podwright/base';
 import {
   type PortMapping as CriPortMapping,
   NamespaceMode,
+  type NamespaceOption,
   type PodSandboxConfig,
   Protocol,
-  type UserNamespace,
 } from '@podwright/cri';
 import type { PortMapping } from '../network/network.ts';
 import type { PidNamespaceMode, SandboxConfig, SandboxNamespaceMode } from '../sandbox/sandbox-record.ts';
+import { userNamespaceOf } from './user-namespace.ts';
 
 /** Longest host name of Linux (sethostname(2)). */
 const MAX_HOSTNAME_BYTES = 64;
@@ -19,7 +20,6 @@ export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandl
   if (metadata.name === '') throw invalid('the sandbox has no name');
   const security = config.linux?.securityContext;
   const namespaces = security?.namespaceOptions;
-  refuseUserNamespace(namespaces?.usernsOptions);
   return {
     podName: metadata.name,
     podUid: metadata.uid,
@@ -35,6 +35,7 @@ export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandl
     network: ownOrNode(namespaces?.network),
     ipc: ownOrNode(namespaces?.ipc),
     pid: pidMode(namespaces?.pid),
+    ...userNamespace(namespaces, security?.privileged ?? false),
     sysctls: config.linux?.sysctls ?? {},
     privileged: security?.privileged ?? false,
     runtimeHandler,
@@ -51,13 +52,19 @@ function pidMode(mode: NamespaceMode | undefined): PidNamespaceMode {
   return mode === NamespaceMode.CONTAINER ? 'container' : 'pod';
 }
 
-/** What is not there yet is refused, not ignored: the pod asked to be isolated. */
-export function refuseUserNamespace(options: UserNamespace | undefined): void {
-  if (options === undefined || options.mode === NamespaceMode.NODE) return;
-  if (options.mode === NamespaceMode.POD) {
-    throw new PodwrightError('unimplemented', 'run a pod in a user namespace: this runtime does not do that yet');
+/** Who is mapped may do nothing with the machine's processes and IPC, not even mount /proc: that is refused at once. */
+function userNamespace(
+  namespaces: NamespaceOption | undefined,
+  privileged: boolean,
+): Pick<SandboxConfig, 'userNamespace'> {
+  const mappings = userNamespaceOf(namespaces?.usernsOptions);
+  if (mappings === undefined) return {};
+  for (const kind of ['pid', 'ipc'] as const) {
+    if (namespaces?.[kind] === NamespaceMode.NODE)
+      throw invalid(`a pod in a user namespace of its own cannot have the machine's ${kind} namespace`);
   }
-  throw invalid(`user namespace mode ${NamespaceMode[options.mode] ?? options.mode} is not one that a pod can have`);
+  if (privileged) throw invalid('a pod in a user namespace of its own cannot be privileged');
+  return { userNamespace: mappings };
 }
 
 function dnsOf({ servers, searches, options }: { servers: string[]; searches: string[]; options: string[] }) {

@@ -1,4 +1,5 @@
 import { computeCapabilities } from './capabilities.ts';
+import { ociMappings } from './id-mappings.ts';
 import { defaultSeccompProfile } from './seccomp.ts';
 import type { OciLinux, OciProcess, OciSeccomp, OciSpec } from './spec.ts';
 import type { SpecInput, SpecNamespaces } from './spec-input.ts';
@@ -69,9 +70,7 @@ function buildLinux(input: SpecInput): OciLinux {
   const rules = computeDeviceRules(privileged, input.devices);
   return {
     namespaces: namespaceList(namespaces, host.cgroupMode === 'v2' && !privileged),
-    ...(namespaces.user === undefined
-      ? {}
-      : { uidMappings: namespaces.user.uidMappings, gidMappings: namespaces.user.gidMappings }),
+    ...(namespaces.user === undefined ? {} : ociMappings(namespaces.user.mappings)),
     ...(devices.length === 0 ? {} : { devices }),
     cgroupsPath: input.cgroupsPath,
     resources: { devices: rules, ...computeResources(input.resources, host) },
@@ -109,8 +108,7 @@ function namespaceList(namespaces: SpecNamespaces, ownCgroups: boolean): OciLinu
     if (namespace.kind === 'new') list.push({ type });
     if (namespace.kind === 'path') list.push({ type, path: namespace.path });
   }
-  if (namespaces.user !== undefined)
-    list.push(namespaces.user.path === '' ? { type: 'user' } : { type: 'user', path: namespaces.user.path });
+  if (namespaces.user !== undefined) list.push({ type: 'user', path: namespaces.user.path });
   if (ownCgroups) list.push({ type: 'cgroup' });
   return list;
 }

@@ -1,5 +1,6 @@
 import type { CgroupMode } from '@podwright/base';
-import type { OciDevice, OciIdMapping, OciProcess, OciSeccomp } from './spec.ts';
+import type { IdMappings } from '../sys/user-namespace.ts';
+import type { OciDevice, OciProcess, OciSeccomp } from './spec.ts';
 
 /** A bind mount into the container. Its source is there. */
 export type SpecMount = {
@@ -9,9 +10,6 @@ export type SpecMount = {
   /** Also what is mounted below the source is read-only; only together with `readonly`. */
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
-  /** ID-mapped mount, for user namespaces. */
-  uidMappings?: OciIdMapping[];
-  gidMappings?: OciIdMapping[];
 };
 
 /** `new` is a namespace of the container's own, `host` the machine's, otherwise the path of one that is there. */
@@ -23,7 +21,7 @@ export type SpecNamespaces = {
   uts: SpecNamespace;
   pid: SpecNamespace;
   /** Absent: the machine's users. */
-  user?: { path: string; uidMappings: OciIdMapping[]; gidMappings: OciIdMapping[] };
+  user?: { path: string; mappings: IdMappings };
 };
 
 export type SpecSecurity = {

@@ -3,9 +3,11 @@ import type { OciMount } from './spec.ts';
 import type { SpecInput, SpecMount } from './spec-input.ts';
 
 /** The kernel's own file systems that each container has (runtime-spec, config-linux.md: default filesystems). */
-function kernelMounts(privileged: boolean): OciMount[] {
-  const access = privileged ? 'rw' : 'ro';
+function kernelMounts({ security, namespaces }: Pick<SpecInput, 'security' | 'namespaces'>): OciMount[] {
+  const access = security.privileged ? 'rw' : 'ro';
   const strict = ['nosuid', 'noexec', 'nodev'];
+  // sysfs tells of a network: only who owns that may mount it.
+  const ownSysfs = namespaces.user === undefined || namespaces.network.kind !== 'host';
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: strict },
     {
@@ -22,7 +24,9 @@ function kernelMounts(privileged: boolean): OciMount[] {
       options: ['nosuid', 'noexec', 'newinstance', 'ptmxmode=0666', 'mode=0620', 'gid=5'],
     },
     { destination: '/dev/mqueue', type: 'mqueue', source: 'mqueue', options: strict },
-    { destination: '/sys', type: 'sysfs', source: 'sysfs', options: [...strict, access] },
+    ownSysfs
+      ? { destination: '/sys', type: 'sysfs', source: 'sysfs', options: [...strict, access] }
+      : { destination: '/sys', type: 'bind', source: '/sys', options: ['rbind', ...strict, 'rro'] },
     { destination: '/sys/fs/cgroup', type: 'cgroup', source: 'cgroup', options: [...strict, 'relatime', access] },
   ];
 }
@@ -31,11 +35,11 @@ function kernelMounts(privileged: boolean): OciMount[] {
  * All mounts in the order in which they are made: the kernel's, without those that a mount of the container covers, then
  * the container's own, parents before what is mounted inside of them.
  */
-export function computeMounts({ mounts, security }: Pick<SpecInput, 'mounts' | 'security'>): OciMount[] {
+export function computeMounts({ mounts, ...input }: Pick<SpecInput, 'mounts' | 'security' | 'namespaces'>): OciMount[] {
   const own = mounts.map((mount) => ({ ...mount, destination: posix.resolve('/', mount.destination) }));
   const covered = (destination: string) =>
     own.some((mount) => mount.destination === destination || destination.startsWith(`${mount.destination}/`));
-  const kernel = kernelMounts(security.privileged).filter(({ destination }) => !covered(destination));
+  const kernel = kernelMounts(input).filter(({ destination }) => !covered(destination));
   const ordered = own.toSorted((left, right) => depth(left.destination) - depth(right.destination));
   return [...kernel, ...ordered.map(bindMount)];
 }
@@ -55,8 +59,6 @@ function bindMount({ destination, source, ...mount }: SpecMount): OciMount {
     type: 'bind',
     source,
     options: ['rbind', propagationOptions[mount.propagation], access],
-    ...(mount.uidMappings === undefined ? {} : { uidMappings: mount.uidMappings }),
-    ...(mount.gidMappings === undefined ? {} : { gidMappings: mount.gidMappings }),
   };
 }
 

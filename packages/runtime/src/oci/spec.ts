@@ -28,8 +28,6 @@ export type OciMount = {
   type: string;
   source: string;
   options: string[];
-  uidMappings?: OciIdMapping[];
-  gidMappings?: OciIdMapping[];
 };
 
 export type OciIdMapping = { containerID: number; hostID: number; size: number };

@@ -24,8 +24,8 @@ export class PinnedController implements SandboxController {
     this.#dependencies = dependencies;
   }
 
-  async create(sandbox: SandboxRecord): Promise<{ netnsPath?: string }> {
-    await this.#dependencies.namespaces.create(sandbox);
+  async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }> {
+    await this.#dependencies.namespaces.create(sandbox, signal);
     return { netnsPath: this.netnsPath(sandbox) };
   }
 

@@ -2,7 +2,8 @@ import type { SandboxRecord } from './sandbox-record.ts';
 
 /** What a sandbox gives to its containers. A namespace that is absent is the machine's own. */
 export type SandboxEnvironment = {
-  namespaces: { network?: string; ipc?: string; uts?: string };
+  /** The user namespace owns the others: a pod that asks for one (`userNamespace`) has it. */
+  namespaces: { network?: string; ipc?: string; uts?: string; user?: string };
   /** Files of the pod, to be mounted into each container. */
   files: { hosts: string; hostname: string; resolvConf: string };
   /** What is mounted at /dev/shm. */

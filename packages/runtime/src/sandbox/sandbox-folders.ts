@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs';
-import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chown, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isErrno, wrapError } from '@podwright/base';
 import { unmountTree } from '../sys/mountinfo.ts';
 import { mountAll } from '../sys/mounts.ts';
 import type { System } from '../sys/system.ts';
+import { hostIdOf } from '../sys/user-namespace.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 import { hostsFile, resolvConf } from './sandbox-files.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
@@ -43,9 +44,12 @@ export class SandboxFolders {
         : writeFile(files.resolvConf, dns, { mode: 0o644 }),
       config.network === 'node' ? copyIfThere('/etc/hosts', files.hosts) : this.setAddresses(sandbox, []),
     ]);
+    const { uid, gid } = rootOf(sandbox);
+    if (uid !== 0 || gid !== 0) await Promise.all(Object.values(files).map((path) => chown(path, uid, gid)));
     if (config.ipc === 'node') return;
     mkdirSync(shm);
-    mountAll(this.#system, [{ type: 'tmpfs', source: 'shm', options: SHM_OPTIONS }], shm);
+    const options = [...SHM_OPTIONS, `uid=${uid}`, `gid=${gid}`];
+    mountAll(this.#system, [{ type: 'tmpfs', source: 'shm', options }], shm);
   }
 
   /** Writes the hosts file anew. A pod in the machine's network has the machine's. */
@@ -83,6 +87,12 @@ export class SandboxFolders {
   list(): Promise<string[]> {
     return readdir(this.#root);
   }
+}
+
+/** Who the pod's root is for the machine. */
+function rootOf({ config: { userNamespace } }: SandboxRecord): { uid: number; gid: number } {
+  if (userNamespace === undefined) return { uid: 0, gid: 0 };
+  return { uid: hostIdOf(userNamespace.uids, 0) ?? 0, gid: hostIdOf(userNamespace.gids, 0) ?? 0 };
 }
 
 async function copyIfThere(source: string, target: string): Promise<void> {

@@ -3,7 +3,7 @@ import { mkdir, readdir, rmdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, type Logger } from '@podwright/base';
 import { mountFlags } from '../sys/mount-options.ts';
-import { createNamespaces, preparePinDirectory, removeNamespace } from '../sys/namespaces.ts';
+import { createNamespaces, createOwnedNamespaces, preparePinDirectory, removeNamespace } from '../sys/namespaces.ts';
 import type { System } from '../sys/system.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
@@ -29,15 +29,17 @@ export class SandboxNamespaces {
   }
 
   /** Makes those that the sandbox has for itself. A sysctl of none of them is an `invalid_argument`. */
-  async create(sandbox: SandboxRecord): Promise<void> {
-    const { hostname } = sandbox.config;
-    const { network: net, ipc, uts } = this.paths(sandbox);
+  async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
+    const { hostname, userNamespace: mappings } = sandbox.config;
+    const { network: net, ipc, uts, user } = this.paths(sandbox);
     await mkdir(join(this.#root, sandbox.id), { mode: 0o700 });
-    createNamespaces(this.#dependencies, {
+    const request = {
       ...{ net, ipc, uts },
       hostname: hostname === '' ? undefined : hostname,
       sysctls: sysctlsOf(sandbox),
-    });
+    };
+    if (mappings === undefined || user === undefined) createNamespaces(this.#dependencies, request);
+    else await createOwnedNamespaces(this.#dependencies, { ...request, user, mappings }, signal);
   }
 
   /** Where they are. The machine's network comes with the machine's host name. */
@@ -47,6 +49,7 @@ export class SandboxNamespaces {
       network: ownNetwork ? this.#pin(id, 'net') : undefined,
       ipc: config.ipc === 'pod' ? this.#pin(id, 'ipc') : undefined,
       uts: ownNetwork ? this.#pin(id, 'uts') : undefined,
+      ...(config.userNamespace === undefined ? {} : { user: this.#pin(id, 'user') }),
     };
   }
 

@@ -1,4 +1,6 @@
+import type { ContainerResources } from '../containers/container-record.ts';
 import type { PortMapping } from '../network/network.ts';
+import type { IdMappings } from '../sys/user-namespace.ts';
 
 /** Whose namespace a pod uses: its own, or the machine's. */
 export type SandboxNamespaceMode = 'pod' | 'node';
@@ -25,6 +27,8 @@ export type SandboxConfig = {
   network: SandboxNamespaceMode;
   ipc: SandboxNamespaceMode;
   pid: PidNamespaceMode;
+  /** The pod's own user namespace; absent: the machine's. */
+  userNamespace?: IdMappings;
   sysctls: Record<string, string>;
   /** Its containers may be privileged. */
   privileged: boolean;
@@ -49,6 +53,12 @@ export type SandboxState =
   | { phase: 'stopped' }
   | { phase: 'removing' };
 
+/**
+ * What a pod may take, in the form of a container's limits: the sandbox itself, and its containers together. Who asks for
+ * the pod's cgroup (the kubelet) has set that by itself.
+ */
+export type SandboxResources = { overhead: ContainerResources; containers: ContainerResources };
+
 export type SandboxRecord = {
   id: string;
   /** Unique: pod name, namespace, UID and attempt. */
@@ -60,6 +70,8 @@ export type SandboxRecord = {
   createdAtMs: number;
   /** Addresses, the primary one first; none in the machine's network. */
   ips: string[];
+  /** As UpdatePodSandboxResources told them last; absent before. */
+  resources?: SandboxResources;
 };
 
 /** The name that two RunPodSandbox calls for the same attempt of the same pod share. */

@@ -1,0 +1,77 @@
+import { closeSync, openSync } from 'node:fs';
+import { PodwrightError } from '@podwright/base';
+import type { ImageRecord } from '../images/image-service.ts';
+import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
+import type { MappedUsers } from '../sys/id-mapped-mounts.ts';
+import { hostPathOf } from './container-mounts.ts';
+import type { ContainerRecord } from './container-record.ts';
+import type { ContainerContext } from './container-service.ts';
+import { requireImage } from './require-image.ts';
+
+/** A container on its way: its record, where it goes, what it is made from. */
+export type NewContainer = { record: ContainerRecord; sandbox: SandboxRecord; image: ImageRecord };
+
+/** Makes the root file system, the volumes, the images' mounts and those with mapped ids, and tries the specification once. */
+export async function makeFiles(
+  context: ContainerContext,
+  made: NewContainer,
+  signal: AbortSignal,
+): Promise<ContainerRecord['user']> {
+  const { specs } = context;
+  const { record, sandbox, image } = made;
+  await withUsersOf(context, sandbox, (users) => makeMounts(context, made, users));
+  const user = await specs.resolveUser(record, image);
+  await specs.build({ ...record, user }, sandbox, signal);
+  return user;
+}
+
+async function makeMounts(
+  { files, specs, failpoint, images }: ContainerContext,
+  { record, image }: NewContainer,
+  users: MappedUsers | undefined,
+): Promise<void> {
+  await files.prepareRootfs(record.id, image, users);
+  await failpoint('container-create/rootfs-mounted');
+  const imageMounts = record.config.mounts.filter((mount) => mount.image !== '');
+  for (const [index, mount] of imageMounts.entries()) {
+    if (!mount.readonly) {
+      throw new PodwrightError(
+        'invalid_argument',
+        `mount image ${mount.image} at ${mount.containerPath}: it can be read-only only`,
+      );
+    }
+    const content = { image: requireImage(images, mount.image), subPath: mount.imageSubPath, users };
+    await files.mountImage(record.id, index, content);
+  }
+  for (const [index, path] of specs.imageVolumes(record).entries()) {
+    await files.makeVolume(record.id, index, { path, users });
+  }
+  for (const [index, mount] of record.config.mounts.entries()) {
+    if (mount.mappings === undefined || users === undefined) continue;
+    const propagation = mount.propagation === 'private' ? 'private' : 'slave';
+    await files.mountMapped(record.id, index, { source: await hostPathOf(mount), users, propagation });
+  }
+}
+
+/** Calls `work` with the pod's user namespace, if it has one of its own. */
+async function withUsersOf(
+  { controllers }: ContainerContext,
+  sandbox: SandboxRecord,
+  work: (users: MappedUsers | undefined) => Promise<void>,
+): Promise<void> {
+  const mappings = sandbox.config.userNamespace;
+  if (mappings === undefined) return work(undefined);
+  const path = controllers.of(sandbox).environment(sandbox).namespaces.user;
+  if (path === undefined) {
+    throw new PodwrightError(
+      'failed_precondition',
+      `make a root file system in sandbox ${sandbox.id}: its sandbox controller makes no user namespaces`,
+    );
+  }
+  const descriptor = openSync(path, 'r');
+  try {
+    await work({ descriptor, mappings });
+  } finally {
+    closeSync(descriptor);
+  }
+}

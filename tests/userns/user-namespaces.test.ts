@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { waitFor } from '@podwright/base';
+import { NamespaceMode } from '@podwright/cri';
+import { containerOf, type Modes, podOf } from '../fixtures/pods.ts';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+
+const runtime = new RuntimeUnderTest();
+let data: string;
+before(async () => {
+  chmodSync(runtime.place.directory, 0o711); // the pod's users look files up in it
+  mkdirSync(join(runtime.place.options.state, 'oci', 'runc'), { recursive: true }); // where runc keeps its state
+  await runtime.start();
+  data = join(runtime.place.logs, 'data');
+  mkdirSync(data, { recursive: true });
+});
+afterEach(async () => {
+  const { items } = await runtime.cri.runtime.listPodSandbox({});
+  for (const { id } of items) await runtime.cri.runtime.removePodSandbox({ podSandboxId: id });
+  assert.deepEqual(await runtime.remains(), []);
+});
+after(async () => {
+  rmSync(data, { recursive: true });
+  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the machine');
+});
+
+const HOST_ID = 200_000;
+const mapping = [{ containerId: 0, hostId: HOST_ID, length: 65_536 }];
+const usernsOptions = { mode: NamespaceMode.POD, uids: mapping, gids: mapping };
+const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
+
+/** A running container in a pod of its own with users of its own; `run` runs a script in it. */
+async function start(name: string, script: string, { handler = '', modes = {}, ...more }: Options = {}) {
+  const { cri, image, place } = runtime;
+  const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER, ...modes, usernsOptions } } };
+  const sandboxConfig = { ...podOf(place, name), linux };
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: sandboxConfig, runtimeHandler: handler });
+  const config = { ...containerOf(image, 'main', script), linux, ...more };
+  const { containerId } = await cri.runtime.createContainer({ podSandboxId, config, sandboxConfig });
+  await cri.runtime.startContainer({ containerId });
+  const run = async (command: string) => {
+    const cmd = ['sh', '-c', command];
+    const { stdout, stderr, exitCode } = await cri.runtime.execSync({ containerId, cmd, timeout: 60n });
+    assert.equal(exitCode, 0, `${command}: ${text(stderr)}`);
+    return text(stdout).trim();
+  };
+  return { podSandboxId, containerId, run, log: () => readFileSync(join(place.logs, name, 'main.log'), 'utf8') };
+}
+type Options = { handler?: string; modes?: Modes; mounts?: object[]; tty?: boolean };
+
+for (const handler of ['crun', 'runc']) {
+  test(`with ${handler} a pod has users of its own, and owns its root, its files, its volumes and its network`, async () => {
+    const volume = join(data, handler);
+    mkdirSync(volume);
+    writeFileSync(join(volume, 'file'), 'of root');
+    const mounts = [{ containerPath: '/data', hostPath: volume, uidMappings: mapping, gidMappings: mapping }];
+    const script = 'echo out > /dev/stdout; echo err > /dev/stderr; exec sleep 1000';
+    const { run, log } = await start(`users-${handler}`, script, { handler, mounts });
+
+    assert.match(await run('cat /proc/self/uid_map'), new RegExp(`^0 +${HOST_ID} +65536$`));
+    assert.match(await run('cat /proc/self/gid_map'), new RegExp(`^0 +${HOST_ID} +65536$`));
+    // the process is nobody on the machine, and root of the pod
+    const owners = 'stat -c %u:%g / /bin /etc/passwd /etc/hosts /etc/resolv.conf /dev/shm /data /data/file';
+    assert.deepEqual(new Set((await run(owners)).split('\n')), new Set(['0:0']));
+    await run('touch /new /bin/new /dev/shm/new /data/new && echo 10.9.9.9 other >> /etc/hosts');
+    await run('chown 7:8 /new && test "$(stat -c %u:%g /new)" = 7:8');
+    assert.equal(statSync(join(volume, 'new')).uid, 0, 'what root of the pod writes to a volume belongs to root');
+    assert.match(await run('hostname -i'), /^10\./);
+    assert.equal(await run('cat /proc/sys/net/ipv4/ip_unprivileged_port_start'), '0');
+    await run('ip link add bridge9 type bridge 2>&1 || true; ls /sys/class/net/eth0 > /dev/null');
+    await run('! echo b > /proc/sysrq-trigger && ! touch /proc/sys/kernel/panic_on_oops');
+    assert.match(log(), / stdout F out$/m);
+    assert.match(log(), / stderr F err$/m);
+  });
+}
+
+test('a volume without mappings belongs to nobody', async () => {
+  const mounts = [{ containerPath: '/data', hostPath: data, readonly: true }];
+  const { run } = await start('unmapped', 'exec sleep 1000', { mounts });
+  assert.equal(await run('stat -c %u /data'), '65534');
+});
+
+test('a terminal belongs to the user', async () => {
+  const { log } = await start('terminal', 'stat -c "owner %u" $(tty); echo done > $(tty); exec sleep 1000', {
+    tty: true,
+  });
+  const said = () => /owner 0\r?\n[^]*done/.test(log()) || undefined;
+  await waitFor(said, { intervalMs: 50, signal: AbortSignal.timeout(60_000) });
+});
+
+test('containers share the PID namespace of the pod, which its users own', async () => {
+  const { run } = await start('shared', 'exec sleep 1000', { modes: { pid: NamespaceMode.POD } });
+  assert.match(await run('cat /proc/1/cmdline | tr "\\0" " "'), /init/);
+  assert.match(await run('cat /proc/1/uid_map'), new RegExp(`${HOST_ID}`));
+});
+
+test("a pod with users of its own can be in the machine's network, which it cannot change", async () => {
+  const { run } = await start('hostnet', 'exec sleep 1000', { modes: { network: NamespaceMode.NODE } });
+  assert.match(await run('cat /proc/self/uid_map'), new RegExp(`${HOST_ID}`));
+  assert.match(await run('ls /sys/class/net'), /lo/);
+  await run('! ip link add bridge9 type bridge 2> /dev/null && ! touch /sys/kernel/new 2> /dev/null');
+});
+
+test('a container must have the users of its pod', async () => {
+  const { cri, image } = runtime;
+  const { podSandboxId } = await start('same', 'exec sleep 1000');
+  const config = containerOf(image, 'other', 'true');
+  await assert.rejects(cri.runtime.createContainer({ podSandboxId, config }), {
+    code: 'invalid_argument',
+    message: /its user namespace is another one/,
+  });
+});
+
+test('the pod and its users are found again by the next start of the runtime', async () => {
+  const { podSandboxId, containerId, run } = await start('again', 'exec sleep 1000');
+  await run('touch /before');
+  await runtime.stop();
+  await runtime.start({}, { load: false });
+  const { cri, image } = runtime;
+  assert.equal((await cri.runtime.podSandboxStatus({ podSandboxId })).status?.state, 0);
+  const cmd = ['sh', '-c', 'stat -c %u /before; cat /proc/self/uid_map'];
+  const { stdout } = await cri.runtime.execSync({ containerId, cmd, timeout: 60n });
+  assert.match(text(stdout), new RegExp(`^0\n +0 +${HOST_ID}`));
+  const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER, usernsOptions } } };
+  const config = { ...containerOf(image, 'second', 'cat /proc/self/uid_map'), linux };
+  const second = await cri.runtime.createContainer({ podSandboxId, config });
+  await cri.runtime.startContainer({ containerId: second.containerId });
+  await runtime.untilExited(second.containerId);
+  assert.equal((await cri.runtime.containerStatus({ containerId: second.containerId })).status?.exitCode, 0);
+});
