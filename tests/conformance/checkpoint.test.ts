@@ -1,0 +1,146 @@
+/**
+ * CheckpointContainer. CRIU itself is played by an OCI runtime that writes a file where CRIU would write its images: what is
+ * tried here is everything around it. Without CRIU the call says so.
+ */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { runChecked, waitFor } from '@podwright/base';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+
+const place = makeTestPlace();
+const programs = join(place.directory, 'net.d', 'programs');
+const archive = join(place.directory, 'net.d', 'checkpoint.tar');
+const pathBefore = process.env.PATH;
+const runtime = new RuntimeUnderTest(place);
+
+/** Passes everything on to runc, but the checkpoint: it is kept as it was asked for, with the state that the task was in. */
+const playedRuntime = `#!/bin/sh
+case " $* " in
+*" checkpoint "*)
+  while [ $# -gt 0 ]; do
+    case "$1" in
+    --root) root=$2; shift ;;
+    --image-path) images=$2; shift ;;
+    --work-path) work=$2; shift ;;
+    esac
+    last=$1; shift
+  done
+  if [ -e ${programs}/fail ]; then
+    echo '(00.1) Error (criu/mem.c:1): too much memory' > "$work/dump.log"
+    echo 'time="x" level=error msg="criu failed"' >&2
+    exit 1
+  fi
+  runc --root "$root" state "$last" > "$images/state.json"
+  echo played > "$work/dump.log"
+  [ ! -e ${programs}/hang ] || { touch ${programs}/hangs; exec sleep 1000; }
+  exit 0 ;;
+esac
+exec runc "$@"
+`;
+
+function writeProgram(name: string, text: string): void {
+  writeFileSync(join(programs, name), text);
+  chmodSync(join(programs, name), 0o755);
+}
+
+before(async () => {
+  mkdirSync(programs, { recursive: true });
+  writeProgram(
+    'runc',
+    playedRuntime.replaceAll('exec runc', 'exec /usr/sbin/runc').replaceAll('  runc --root', '  /usr/sbin/runc --root'),
+  );
+  await runtime.start({ ociRuntime: join(programs, 'runc') });
+});
+
+after(async () => {
+  process.env.PATH = pathBefore;
+  assert.deepEqual(await runtime.end(), []);
+});
+
+async function runContainer(name: string, script: string) {
+  const { cri, image } = runtime;
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
+  const { containerId } = await cri.runtime.createContainer({
+    podSandboxId,
+    config: containerOf(image, 'main', script),
+  });
+  await cri.runtime.startContainer({ containerId });
+  return { podSandboxId, containerId };
+}
+
+/** The container's own word that it goes on: its process answers. */
+async function goesOn(containerId: string): Promise<void> {
+  const { exitCode } = await runtime.cri.runtime.execSync({ containerId, cmd: ['true'], timeout: 60n });
+  assert.equal(exitCode, 0);
+}
+
+test('without CRIU a checkpoint is not implemented, and the words say what is missing', async () => {
+  const { podSandboxId, containerId } = await runContainer('bare', 'exec sleep 1000');
+  const call = runtime.cri.runtime.checkpointContainer({ containerId, location: archive });
+  await assert.rejects(call, { code: 'unimplemented', message: /CRIU .* install the package criu/ });
+  await runtime.cri.runtime.removePodSandbox({ podSandboxId });
+});
+
+test('with CRIU the archive holds memory, changed files, specification and log, and the container goes on', async () => {
+  writeProgram('criu', '#!/bin/sh\n');
+  process.env.PATH = `${programs}:${pathBefore}`;
+  const script =
+    'echo hello; echo new > /written; rm /etc/passwd; rm -r /home; mkdir /home; touch /ready; exec sleep 1000';
+  const { podSandboxId, containerId } = await runContainer('kept', script);
+  const { cri } = runtime;
+  const ready = async () => {
+    const { exitCode } = await cri.runtime.execSync({ containerId, cmd: ['test', '-e', '/ready'] });
+    return exitCode === 0 || undefined;
+  };
+  await waitFor(ready, { intervalMs: 20, signal: AbortSignal.timeout(60_000) });
+  await cri.runtime.checkpointContainer({ containerId, location: archive });
+  await goesOn(containerId);
+
+  assert.equal(statSync(archive).mode & 0o777, 0o600);
+  const out = join(programs, 'out');
+  mkdirSync(out);
+  await runChecked('tar', ['--extract', '--file', archive, '--directory', out]);
+  const read = (name: string) => readFileSync(join(out, name), 'utf8');
+  assert.deepEqual(readdirSync(out).sort(), [
+    'checkpoint',
+    'config.dump',
+    'container.log',
+    'deleted.files',
+    'dump.log',
+    'rootfs-diff.tar',
+    'spec.dump',
+    'status.dump',
+  ]);
+  assert.equal(JSON.parse(read('checkpoint/state.json')).status, 'paused', 'it stands still while it is written');
+  assert.equal(JSON.parse(read('config.dump')).id, containerId);
+  assert.equal(JSON.parse(read('spec.dump')).process.args[0], 'sh');
+  assert.equal(JSON.parse(read('status.dump')).metadata.name, 'main');
+  assert.match(read('container.log'), / stdout F hello\n/);
+  assert.deepEqual(JSON.parse(read('deleted.files')), ['/etc/passwd']);
+  const files = (await runChecked('tar', ['--list', '--file', join(out, 'rootfs-diff.tar')])).split('\n');
+  for (const name of ['written', 'etc/.wh.passwd', 'home/.wh..wh..opq'])
+    assert.ok(files.includes(name), `${name} of ${files}`);
+  assert.ok(!files.includes('etc/passwd'));
+  await cri.runtime.removePodSandbox({ podSandboxId });
+});
+
+test('a checkpoint that fails or takes too long leaves nothing, and the container goes on', async () => {
+  const { podSandboxId, containerId } = await runContainer('failed', 'exec sleep 1000');
+  const { cri } = runtime;
+  const location = `${archive}.failed`;
+  writeFileSync(join(programs, 'fail'), '');
+  const failed = cri.runtime.checkpointContainer({ containerId, location });
+  await assert.rejects(failed, { code: 'internal', message: /criu failed.*too much memory/ });
+  await runChecked('mv', [join(programs, 'fail'), join(programs, 'hang')]);
+  const late = cri.runtime.checkpointContainer({ containerId, location, timeout: 1n });
+  await assert.rejects(late, { code: 'deadline_exceeded' });
+  await goesOn(containerId);
+  assert.ok(!existsSync(location) && !existsSync(`${location}.partial`));
+  await assert.rejects(cri.runtime.checkpointContainer({ containerId, location: 'here.tar' }), {
+    code: 'invalid_argument',
+  });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+});

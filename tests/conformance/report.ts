@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+
+/** A spec that did not pass, and the words that it gave. */
+export type SpecOutcome = { name: string; why: string };
+
+/** The outcome of one run of the suite. */
+export type Totals = { passed: number; failed: SpecOutcome[]; skipped: SpecOutcome[] };
+
+/** What is read of Ginkgo's JSON report. */
+type SpecReport = {
+  ContainerHierarchyTexts: string[] | null;
+  LeafNodeText: string;
+  LeafNodeType: string;
+  State: string;
+  Failure?: { Message?: string };
+};
+
+const MAX_WHY = 300;
+
+/** Reads Ginkgo's JSON report. The benchmarks that critest carries along, and never selects for a validation, do not count. */
+export function readReport(file: string): Totals {
+  const [suite] = JSON.parse(readFileSync(file, 'utf8')) as { SpecReports: SpecReport[] }[];
+  const specs = (suite?.SpecReports ?? []).filter(
+    (spec) => spec.LeafNodeType === 'It' && !/benchmark/.test(nameOf(spec)),
+  );
+  const those = (wanted: (state: string) => boolean) => specs.filter(({ State }) => wanted(State)).map(outcomeOf);
+  return {
+    passed: those((state) => state === 'passed').length,
+    failed: those((state) => state !== 'passed' && !NOT_RUN.has(state)),
+    skipped: those((state) => NOT_RUN.has(state)),
+  };
+}
+
+const NOT_RUN = new Set(['skipped', 'pending']);
+
+function nameOf({ ContainerHierarchyTexts, LeafNodeText }: SpecReport): string {
+  return [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(' ').replace('[k8s.io] ', '');
+}
+
+function outcomeOf(spec: SpecReport): SpecOutcome {
+  const words = spec.Failure?.Message?.replaceAll(/\s+/g, ' ').slice(0, MAX_WHY) ?? '';
+  return { name: nameOf(spec), why: words === '' ? 'left out by --skip or --ginkgo.focus' : words };
+}
