@@ -1,3 +1,4 @@
+import { endInterruptedCheckpoint } from './container-checkpoint.ts';
 import { endOfTask, endUnseen } from './container-end.ts';
 import type { ContainerRecord } from './container-record.ts';
 import { removeContainer } from './container-remove.ts';
@@ -39,7 +40,10 @@ async function recoverStarting(context: ContainerContext, record: ContainerRecor
 async function recoverRunning(context: ContainerContext, record: ContainerRecord, startedAtMs: number): Promise<void> {
   const { table, tasks, clock, exits } = context;
   const task = await tasks.state(record.id);
-  if (task.status === 'running') return exits.watch(record.id);
+  if (task.status === 'running') {
+    await endInterruptedCheckpoint(context, record.id);
+    return exits.watch(record.id);
+  }
   const end =
     task.status === 'exited'
       ? endOfTask(task.exit, startedAtMs)

@@ -9,6 +9,7 @@ import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
 import type { PodContainers } from '../sandbox/sandbox-service.ts';
 import type { TaskRuntime } from '../tasks/task-runtime.ts';
+import { type CheckpointRequest, checkpointContainer } from './container-checkpoint.ts';
 import { createContainer } from './container-create.ts';
 import type { ContainerFiles } from './container-files.ts';
 import { decidePickUp } from './container-pick-up.ts';
@@ -134,6 +135,12 @@ export class ContainerService implements PodContainers {
   async update(idOrPrefix: string, resources: ContainerResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
     await this.#change('update', { id, signal }, () => updateContainer(this.#context, id, resources));
+  }
+
+  /** Writes the container down into an archive; it goes on running. Errors: see `checkpointContainer`. */
+  async checkpoint(idOrPrefix: string, wanted: CheckpointRequest, signal: AbortSignal): Promise<void> {
+    const { id } = this.requireRunning(idOrPrefix);
+    await this.#changes.run(id, () => checkpointContainer(this.#context, id, { ...wanted, signal }));
   }
 
   async stopAll(sandboxId: string): Promise<void> {

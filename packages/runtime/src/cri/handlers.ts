@@ -1,5 +1,6 @@
 import type { ImageHandlers, RuntimeHandlers } from '@podwright/cri';
 import { containerAttach } from './container-attach.ts';
+import { containerCheckpoint } from './container-checkpoint.ts';
 import { containerCreate } from './container-create.ts';
 import { containerExec, containerExecSync } from './container-exec.ts';
 import { containerInspect } from './container-inspect.ts';
@@ -31,8 +32,8 @@ import type { CriServices } from './services.ts';
 import { status } from './status.ts';
 import { version } from './version.ts';
 
-/** Who answers each RPC of the RuntimeService; those that are left out answer `UNIMPLEMENTED`. */
-export function runtimeHandlers(services: CriServices): Partial<RuntimeHandlers> {
+/** Who answers each RPC of the RuntimeService. */
+export function runtimeHandlers(services: CriServices): RuntimeHandlers {
   return {
     version: version(services),
     status: status(services),
@@ -64,6 +65,7 @@ export function runtimeHandlers(services: CriServices): Partial<RuntimeHandlers>
     listContainerStats: containerStatsList(services),
     streamContainerStats: containerStatsStream(services),
     updateContainerResources: containerUpdate(services),
+    checkpointContainer: containerCheckpoint(services),
     reopenContainerLog: containerReopenLog(services),
     execSync: containerExecSync(services),
     exec: containerExec(services),

@@ -21,10 +21,19 @@ import { ExitWatch, type TaskFinding } from './exit-watch.ts';
 import { removeInterruptedWork } from './leftovers.ts';
 import { type OciProgram, startTask } from './oci-program.ts';
 import { signalNumber, signalProcess } from './processes.ts';
+import { checkpointTask, thawTask } from './task-checkpoint.ts';
 import { checkTaskConfig, createTask } from './task-create.ts';
 import { deleteTask } from './task-delete.ts';
 import { bundleFiles, TaskFiles, type TaskRecord } from './task-files.ts';
-import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from './task-runtime.ts';
+import type {
+  ExecConfig,
+  ExecSession,
+  TaskCheckpoint,
+  TaskConfig,
+  TaskExit,
+  TaskRuntime,
+  TaskState,
+} from './task-runtime.ts';
 import { findMonitor, findTaskProcess, readTaskState } from './task-state.ts';
 import { updateTask } from './task-update.ts';
 
@@ -154,6 +163,20 @@ export class OciTaskRuntime implements TaskRuntime {
     await this.#changes.run(id, async () => {
       const record = await this.#get(id, 'update', ['created', 'running']);
       await updateTask(this.#files.runtime(record.program), record, resources);
+    });
+  }
+
+  async checkpoint(id: string, wanted: TaskCheckpoint): Promise<void> {
+    await this.#changes.run(id, async () => {
+      const record = await this.#get(id, 'checkpoint', ['running']);
+      await checkpointTask(this.#files.runtime(record.program), id, wanted);
+    });
+  }
+
+  async thaw(id: string): Promise<void> {
+    await this.#changes.run(id, async () => {
+      const record = await this.#get(id, 'thaw', ['created', 'running']);
+      await thawTask(this.#files.runtime(record.program), id);
     });
   }
 

@@ -52,6 +52,12 @@ export type ExecSession = {
 };
 
 /**
+ * Where a task's checkpoint goes: CRIU's images of its memory, and CRIU's own log and statistics. `frozen` is called while
+ * the task stands still, for what must be of the same moment.
+ */
+export type TaskCheckpoint = { images: string; work: string; frozen: () => Promise<void>; signal: AbortSignal };
+
+/**
  * Runs containers. Tasks outlive this process: after a restart `state` and `onExit` work for tasks of an earlier
  * life, and nothing that the runtime keeps in memory is needed to stop or delete one.
  * Errors: `not_found` (no such task, or a command that is not in the image: the OCI runtime's words are kept),
@@ -84,6 +90,10 @@ export interface TaskRuntime {
   /** Makes the monitor close its log file and open `logPath` anew. */
   reopenLog(id: string): Promise<void>;
   update(id: string, resources: OciLinuxResources): Promise<void>;
+  /** Writes down a running task, which goes on afterwards. Absent from runtimes that cannot. Needs CRIU. */
+  checkpoint?(id: string, wanted: TaskCheckpoint): Promise<void>;
+  /** Lets a task go on that stands still since a checkpoint was cut off. No error for one that does not. */
+  thaw?(id: string): Promise<void>;
   /** Ids of every task that has anything left on the host: bundle, monitor, runtime state. */
   list(): Promise<string[]>;
   /** Stops watching and listening; tasks go on. */

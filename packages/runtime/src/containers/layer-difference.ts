@@ -1,0 +1,79 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { runChecked } from '@podwright/base';
+import type { UnpackTarget } from '../snapshots/snapshotter.ts';
+import { loadSystem } from '../sys/system.ts';
+
+/** What a written layer holds: its entries, what it deletes of the layers below, and folders that hide those below. */
+export type LayerEntries = { present: string[]; deleted: string[]; opaque: string[] };
+
+/** Names in layers of images (image-spec, layer.md). */
+const WHITEOUT = '.wh.';
+const OPAQUE = '.wh..wh..opq';
+/** How overlayfs marks a folder that hides the one below it. */
+const OPAQUE_XATTR = 'trusted.overlay.opaque';
+/** Attributes of files travel along, but not those with which overlayfs keeps its books. */
+const TAR = ['--create', '--xattrs', '--xattrs-exclude=trusted.overlay.*', '--numeric-owner', '--sparse'];
+const FROM_LIST = ['--null', '--verbatim-files-from', '--no-recursion', '--files-from=-'];
+
+/**
+ * Writes what a container has changed as a layer of an image into the file `archive`, and the paths that it has deleted, as
+ * JSON, into the file `deleted`. Where its files are a full copy, the copy is what it has changed.
+ */
+export async function writeLayerDifference(
+  { directory, overlayWhiteouts }: UnpackTarget,
+  { archive, deleted, signal }: { archive: string; deleted: string; signal: AbortSignal },
+): Promise<void> {
+  const entries = listLayer(directory, overlayWhiteouts);
+  const whiteouts = `${archive}.whiteouts`;
+  try {
+    const names = await makeWhiteouts(whiteouts, entries);
+    const own = ['--directory', directory, ...FROM_LIST];
+    await runChecked('tar', [...TAR, '--file', archive, ...own], { stdin: list(entries.present), signal });
+    const append = ['--append', '--file', archive, '--directory', whiteouts, ...FROM_LIST];
+    if (names.length > 0) await runChecked('tar', append, { stdin: list(names), signal });
+  } finally {
+    await rm(whiteouts, { recursive: true, force: true });
+  }
+  await writeFile(deleted, JSON.stringify(entries.deleted.map((path) => `/${path}`)), { mode: 0o600 });
+}
+
+/** Everything in a layer's folder, parents first. */
+export function listLayer(directory: string, overlayWhiteouts: boolean): LayerEntries {
+  const system = loadSystem();
+  const entries: LayerEntries = { present: [], deleted: [], opaque: [] };
+  const visit = (folder: string) => {
+    for (const name of readdirSync(join(directory, folder)).sort()) {
+      const path = join(folder, name);
+      const stat = lstatSync(join(directory, path));
+      if (overlayWhiteouts && stat.isCharacterDevice() && stat.rdev === 0) {
+        entries.deleted.push(path);
+        continue;
+      }
+      entries.present.push(path);
+      if (!stat.isDirectory()) continue;
+      const opaque = overlayWhiteouts && system.getXattr(join(directory, path), OPAQUE_XATTR)?.toString() === 'y';
+      if (opaque) entries.opaque.push(path);
+      visit(path);
+    }
+  };
+  visit('');
+  return entries;
+}
+
+/** Makes the empty files that stand for what is deleted, and returns their names. */
+async function makeWhiteouts(root: string, { deleted, opaque }: LayerEntries): Promise<string[]> {
+  const names = [
+    ...deleted.map((path) => join(dirname(path), WHITEOUT + path.slice(path.lastIndexOf('/') + 1))),
+    ...opaque.map((path) => join(path, OPAQUE)),
+  ];
+  await mkdir(root, { recursive: true });
+  for (const name of names) {
+    await mkdir(join(root, dirname(name)), { recursive: true });
+    await writeFile(join(root, name), '');
+  }
+  return names;
+}
+
+const list = (names: string[]) => names.map((name) => `${name}\0`).join('');
