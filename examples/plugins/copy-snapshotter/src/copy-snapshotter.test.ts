@@ -1,0 +1,5 @@
+/** The contract suite of snapshotters on this one; needs root. */
+import { testSnapshotter } from '@podwright/runtime/suites';
+import { CopySnapshotter } from './copy-snapshotter.ts';
+
+testSnapshotter('copy', (root) => new CopySnapshotter({ name: 'copy', root, reflink: 'auto' }));

@@ -1,0 +1,50 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { SnapshotInfo } from '@podwright/runtime/plugin';
+
+/** A snapshot, and the number that names its folder. */
+export type SnapshotRecord = SnapshotInfo & { number: number };
+
+/** The records in one JSON file. A change is written whole before the call returns, or not at all. */
+export class SnapshotRecords {
+  readonly #path: string;
+  readonly #records: Map<string, SnapshotRecord>;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#records = new Map(readRecords(path).map((record) => [record.key, record]));
+  }
+
+  find(key: string): SnapshotRecord | undefined {
+    return this.#records.get(key);
+  }
+
+  list(): SnapshotRecord[] {
+    return [...this.#records.values()];
+  }
+
+  /** Puts `record` in the place of the one that has the key `instead`, which is its own unless another is given. */
+  put(record: SnapshotRecord, instead = record.key): void {
+    this.#records.delete(instead);
+    this.#records.set(record.key, record);
+    this.#write();
+  }
+
+  delete(key: string): void {
+    this.#records.delete(key);
+    this.#write();
+  }
+
+  #write(): void {
+    writeFileSync(`${this.#path}.new`, JSON.stringify(this.list()), { mode: 0o600 });
+    renameSync(`${this.#path}.new`, this.#path);
+  }
+}
+
+function readRecords(path: string): SnapshotRecord[] {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as SnapshotRecord[];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import type { RuntimeOptions } from '../options.ts';
+import { loadPlugins } from './load-plugin.ts';
+import { PluginGraph } from './plugin-graph.ts';
+import type { RuntimePluginTypes } from './runtime-plugins.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'podwright-plugins-'));
+after(() => rmSync(directory, { recursive: true }));
+const from = join(directory, 'config.toml');
+
+let modules = 0;
+/** Writes a module into the folder of the configuration, and returns how the configuration names it. */
+function module(text: string): string {
+  const name = `plugin-${++modules}.mjs`;
+  writeFileSync(join(directory, name), text);
+  return `./${name}`;
+}
+
+function load(specifier: string, settings: Record<string, unknown> = {}) {
+  const plugin = { id: 'mine', package: specifier, from, settings };
+  const folders = { root: join(directory, 'root'), state: join(directory, 'state') };
+  return loadPlugins({ plugins: [plugin], ...folders, logger: silentLogger } as unknown as RuntimeOptions);
+}
+
+const value = (rest: string) => module(`export default { apiVersion: 1, type: 'snapshotter', ${rest} };`);
+const instance = `init: ({ id, ...rest }) => ({ name: id, rest })`;
+
+const wrong: [string, string, RegExp][] = [
+  ['a module that is not there', './nothing.mjs', /^load plugin mine of .*config\.toml: Cannot find module/],
+  ['a package that is not there', 'no-such-package', /Cannot find module 'no-such-package'$/],
+  ['a module that does not run', module('throw new Error("broken")'), /broken$/],
+  ['a module that is no JavaScript', module('}'), /Unexpected token/],
+  ['a module without a default export', module('export const x = 1;'), /no plugin as its default export$/],
+  [
+    'a plugin for another API',
+    module(`export default { apiVersion: 2, type: 'snapshotter', init() {} };`),
+    /version 2 of/,
+  ],
+  [
+    'a plugin of another type',
+    module(`export default { apiVersion: 1, type: 'network', init() {} };`),
+    /type is "network"/,
+  ],
+  ['a plugin that cannot start', value('init: 3'), /no function init$/],
+];
+for (const [what, specifier, message] of wrong) {
+  test(`${what} is refused with the plugin's name and file`, async () => {
+    await assert.rejects(load(specifier), { code: 'invalid_argument', message });
+  });
+}
+
+/** A schema that wants a size. */
+const schema = `settings: { '~standard': { version: 1, vendor: 'test', validate: async (given) =>
+  typeof given.size === 'number' ? { value: { size: given.size + 1 } }
+    : { issues: [{ message: 'must be a number', path: ['size'] }, { message: 'odd', path: [{ key: 'a' }, 0] }] } } }`;
+
+test('settings go through the schema of the plugin, whose words name the key', async () => {
+  const specifier = value(`${schema}, ${instance}`);
+  const message = /settings\.size: must be a number; settings\.a\.0: odd$/;
+  await assert.rejects(load(specifier, { size: 'x' }), { code: 'invalid_argument', message });
+  await assert.rejects(load(value(instance), { size: 1 }), { message: /settings\.size: it takes no settings$/ });
+});
+
+test('a plugin gets its id, its settings and folders of its own', async () => {
+  const plugins = await load(value(`${schema}, ${instance}`), { size: 1 });
+  const graph = await PluginGraph.start<RuntimePluginTypes>(plugins, { needed: ['snapshotter/mine'] });
+  const { name, rest } = graph.get('snapshotter', 'mine') as unknown as { name: string; rest: Record<string, unknown> };
+  assert.equal(name, 'mine');
+  assert.deepEqual(rest.settings, { size: 2 });
+  for (const folder of [rest.root, rest.state]) assert.ok(existsSync(String(folder)));
+  assert.equal(rest.root, join(directory, 'root/plugins/mine'));
+});
+
+test('a plugin is skipped where it cannot be had, and an error where it takes another name', async () => {
+  const skipped = value(`init() { throw Object.assign(new Error('no such disk'), { code: 'failed_precondition' }); }`);
+  const misnamed = value(`init: () => ({ name: 'other' })`);
+  const states = async (specifier: string) =>
+    (await PluginGraph.start<RuntimePluginTypes>(await load(specifier), { needed: [] })).states();
+  assert.deepEqual(
+    (await states(skipped)).map(({ state, note }) => [state, note]),
+    [['skip', 'no such disk']],
+  );
+  const [state] = await states(misnamed);
+  assert.equal(state?.state, 'error');
+  assert.match(state.note, /calls itself "other".*"mine"/);
+});
+
+test('a package is looked up from the folder of the configuration', async () => {
+  const folder = join(directory, 'node_modules/of-mine');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type": "module", "exports": "./main.js"}');
+  writeFileSync(join(folder, 'main.js'), `export default { apiVersion: 1, type: 'task-runtime', ${instance} };`);
+  assert.deepEqual(
+    (await load('of-mine')).map(({ type, id }) => `${type}/${id}`),
+    ['task-runtime/mine'],
+  );
+});
