@@ -133,3 +133,25 @@ test('a pod whose ConfigMap is missing waits and says so, and starts when it com
   await kubelet.apply('objects.yaml', objects('hello'));
   await kubelet.pod('p', ({ status }) => status?.phase === 'Succeeded');
 });
+
+test('a pod that fills an emptyDir beyond its limit is evicted, and says why', async (context) => {
+  const kubelet = await start(context);
+  const manifest = (name: string, sizeLimit: string) => `
+apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  volumes: [{name: scratch, emptyDir: {sizeLimit: ${sizeLimit}}}]
+  containers:
+  - name: app
+    image: ${busyboxImage}
+    command: [sh, -c, 'head -c 2097152 /dev/zero > /scratch/file; exec sleep 1000']
+    volumeMounts: [{name: scratch, mountPath: /scratch}]
+`;
+  await kubelet.apply('big.yaml', manifest('big', '1Mi'));
+  await kubelet.apply('small.yaml', manifest('small', '4Mi'));
+  const { status } = await kubelet.pod('big', ({ status }) => status?.phase === 'Failed');
+  assert.equal(status?.reason, 'Evicted');
+  assert.equal(status?.message, 'Usage of EmptyDir volume "scratch" exceeds the limit "1Mi".');
+  await kubelet.pod('small', ({ status }) => status?.phase === 'Running');
+});

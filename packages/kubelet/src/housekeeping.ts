@@ -12,11 +12,13 @@ export type HousekeepingInput = {
   runtimePods: () => RuntimePodStatus[];
   /** Ends pods that no source has. */
   endOrphans: () => void;
+  /** Ends pods of which a volume has grown too large. */
+  enforceVolumeLimits: () => Promise<void>;
   logger: Logger;
 };
 
 /** The kubelet's periods. */
-const periods = { containersMs: 60_000, imagesMs: 300_000, logsMs: 10_000, orphansMs: 60_000 };
+const periods = { containersMs: 60_000, imagesMs: 300_000, logsMs: 10_000, orphansMs: 60_000, volumesMs: 10_000 };
 
 /** Garbage collection and log rotation, each in its own period, until the signal aborts. */
 export async function keepHouse(input: HousekeepingInput, signal: AbortSignal): Promise<void> {
@@ -28,6 +30,7 @@ export async function keepHouse(input: HousekeepingInput, signal: AbortSignal): 
     every(periods.imagesMs, () => images.run()),
     every(periods.logsMs, () => rotateLogs({ cri, logger, policy: options.containerLog }, containers())),
     every(periods.orphansMs, async () => input.endOrphans()),
+    every(periods.volumesMs, () => input.enforceVolumeLimits()),
   ]);
 
   async function every(periodMs: number, work: () => Promise<void>): Promise<void> {

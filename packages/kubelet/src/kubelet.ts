@@ -1,11 +1,14 @@
 /** Puts the kubelet together and starts it. */
 import { errorMessage, isUnimplemented } from '@podwright/base';
 import { CgroupDriver, type CriClient, connectCri } from '@podwright/cri';
+import type { Pod } from './api/types.ts';
 import { openPodCgroups } from './cgroups/pod-cgroups.ts';
 import { PodEvents } from './events/event-recorder.ts';
+import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { KubeletHandle } from './handle.ts';
 import { hostAddresses } from './host.ts';
 import { keepHouse } from './housekeeping.ts';
+import type { WaitingReason } from './kuberuntime/sync-result.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodCgroups } from './pod/contract.ts';
 import { createPodEngine, type PodEngine } from './pod-engine.ts';
@@ -52,15 +55,25 @@ export async function assembleKubelet(
   const rooms = makeRooms({ options, cri, events, hostIps });
   const engine = createPodEngine({ options, cri, events, rooms, cgroups, hostIps, runtimeName: version.runtimeName });
   await engine.pleg.start();
-  const { ready, close } = run({ options, cri, rooms, cgroups, engine });
+  const { ready, close } = run({ options, cri, events, rooms, cgroups, engine });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   return new KubeletHandle({ ...engine, options, cri, events, objects: rooms.objects, version: runtime, ready, close });
 }
 
-type Running = { options: KubeletOptions; cri: CriClient; rooms: KubeletRooms; cgroups: PodCgroups; engine: PodEngine };
+type Running = {
+  options: KubeletOptions;
+  cri: CriClient;
+  events: PodEvents;
+  rooms: KubeletRooms;
+  cgroups: PodCgroups;
+  engine: PodEngine;
+};
 
 /** Connects everything that can happen with the sync loop, and keeps house. */
-function run({ options, cri, rooms, cgroups, engine }: Running): { ready: Promise<void>; close: () => Promise<void> } {
+function run({ options, cri, events, rooms, cgroups, engine }: Running): {
+  ready: Promise<void>;
+  close: () => Promise<void>;
+} {
   const { loop, cache, manager, workers, pleg } = engine;
   const { logger } = options;
   const controller = new AbortController();
@@ -79,7 +92,15 @@ function run({ options, cri, rooms, cgroups, engine }: Running): { ready: Promis
     await cgroups.removeOrphans(known);
   });
   const endOrphans = () => loop.endOrphans();
-  const house = ready.then(() => keepHouse({ cri, options, runtimePods, endOrphans, logger }, controller.signal));
+  const limits = {
+    volumes: rooms.volumes,
+    events,
+    logger,
+    evict: (pod: Pod, verdict: WaitingReason) => loop.evict(pod, verdict),
+  };
+  const enforceVolumeLimits = () => enforceEmptyDirLimits(limits, workers.activePods());
+  const chores = { cri, options, runtimePods, endOrphans, enforceVolumeLimits, logger };
+  const house = ready.then(() => keepHouse(chores, controller.signal));
   house.catch((error: unknown) => logger.error({ error: errorMessage(error) }, 'housekeeping ended early'));
   const close = async () => {
     controller.abort();

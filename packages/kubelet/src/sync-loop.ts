@@ -7,6 +7,7 @@ import { type Pod, podFullName } from './api/types.ts';
 import type { LocalObjectChange } from './config/local-objects.ts';
 import type { PodUpdate } from './config/pod-update.ts';
 import type { RuntimePodStatus } from './kuberuntime/runtime-pod.ts';
+import type { WaitingReason } from './kuberuntime/sync-result.ts';
 import { orphanPod } from './pod/orphan-pod.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
@@ -53,6 +54,12 @@ export class SyncLoop {
       logger.info({ pod: `${namespace}/${name}`, uid }, 'ending a pod that no source has');
       this.#settle(workers.end(orphanPod(status), { remove: true }));
     }
+  }
+
+  /** Ends a pod at once as failed; it stays to be seen. */
+  evict(pod: Pod, verdict: WaitingReason): void {
+    this.#deps.logger.info({ pod: podFullName(pod), reason: verdict.message }, 'evicting a pod');
+    this.#settle(this.#deps.workers.end(pod, { verdict, gracePeriodSeconds: 0, remove: false }));
   }
 
   /** Containers of the pod started or ended. */

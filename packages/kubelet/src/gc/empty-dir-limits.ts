@@ -1,0 +1,60 @@
+import { errorMessage, type Logger, runChecked } from '@podwright/base';
+import { quantityValue } from '../api/quantity.ts';
+import { type EventRecorder, type Pod, podFullName, type Volume } from '../api/types.ts';
+import { eventSubject } from '../kuberuntime/dependencies.ts';
+import type { WaitingReason } from '../kuberuntime/sync-result.ts';
+import type { PodVolumes } from '../volumes/contract.ts';
+
+/** How long measuring one volume may take. */
+const MEASURE_TIMEOUT_MS = 60_000;
+
+export type EmptyDirLimits = {
+  volumes: Pick<PodVolumes, 'pathsOf'>;
+  events: EventRecorder;
+  logger: Logger;
+  /** Ends a pod as failed. */
+  evict: (pod: Pod, verdict: WaitingReason) => void;
+};
+
+/**
+ * Evicts pods of which an emptyDir on disk holds more than its `sizeLimit`, as the kubelet's local storage eviction does.
+ * One in memory is bounded by its tmpfs.
+ */
+export async function enforceEmptyDirLimits(deps: EmptyDirLimits, pods: Pod[]): Promise<void> {
+  for (const pod of pods) {
+    const message = await overLimit(deps, pod).catch((error: unknown) => {
+      // A file that vanishes while it is measured is no reason to stop; the next round measures again.
+      deps.logger.debug({ pod: podFullName(pod), error: errorMessage(error) }, 'an emptyDir could not be measured');
+      return undefined;
+    });
+    if (message === undefined) continue;
+    deps.events.event(eventSubject(pod), 'Warning', 'Evicted', message);
+    deps.evict(pod, { reason: 'Evicted', message });
+  }
+}
+
+/** Why the pod must go, if it must. */
+async function overLimit({ volumes }: EmptyDirLimits, pod: Pod): Promise<string | undefined> {
+  for (const volume of pod.spec.volumes ?? []) {
+    const limit = diskLimit(volume);
+    const path = volumes.pathsOf(pod.metadata.uid).get(volume.name);
+    if (limit === undefined || path === undefined) continue;
+    if ((await usedBytes(path)) > quantityValue(limit))
+      return `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${limit}".`;
+  }
+  return undefined;
+}
+
+/** Zero means no limit, as for the API. */
+function diskLimit({ emptyDir }: Volume): string | undefined {
+  const { medium, sizeLimit } = emptyDir ?? {};
+  return medium === 'Memory' || sizeLimit === undefined || quantityValue(sizeLimit) <= 0n ? undefined : sizeLimit;
+}
+
+/** What the files take on disk, each once; other file systems below are not counted. */
+async function usedBytes(path: string): Promise<bigint> {
+  const signal = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
+  const options = ['--summarize', '--block-size=1', '--one-file-system'];
+  const printed = await runChecked('du', [...options, '--', path], { signal });
+  return BigInt(printed.split('\t')[0]!);
+}
