@@ -239,10 +239,19 @@ function addNodeCommands(program: Command, action: Action): void {
     .command('node')
     .description('the daemon in the foreground: kubelet and runtime in one')
     .action(action(async (context) => (await import('./daemon/node.ts')).runNode(context.config)));
-  program
+  const runtime = program
     .command('runtime')
     .description('the container runtime alone, for any kubelet')
     .action(action(async (context) => (await import('./daemon/runtime.ts')).runRuntime(context.config)));
+  runtime
+    .command('plugins')
+    .description("the runtime's plugins, and how each got on")
+    .addOption(outputOption())
+    .action(
+      action(async (context, [options]: [import('./commands/plugins.ts').PluginsOptions]) =>
+        (await import('./commands/plugins.ts')).plugins(context, options),
+      ),
+    );
   program
     .command('kubelet')
     .description('the kubelet alone, on any container runtime')

@@ -13,6 +13,7 @@ import { createNetwork } from './network/cni-network.ts';
 import type { HandlerOptions, RuntimeOptions } from './options.ts';
 import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';
 import { loadPlugins } from './plugin/load-plugin.ts';
+import type { PluginState } from './plugin/plugin.ts';
 import { PluginGraph } from './plugin/plugin-graph.ts';
 import { findingOf, handlerPrograms, ociPrograms, runtimeHandlers } from './plugin/runtime-handlers.ts';
 import type { RuntimePlugin, RuntimePluginTypes } from './plugin/runtime-plugins.ts';
@@ -53,23 +54,37 @@ type Environment = {
 
 /** The built-in implementation of every part. This is the only file that names implementations. */
 export async function openBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<RuntimeParts> {
-  const { state, logger } = options;
-  const system = loadSystem();
-  const environment = {
-    options,
-    records,
-    system,
-    namespaces: new SandboxNamespaces({ system, logger, state }),
-    folders: new SandboxFolders({ system, state }),
-  };
-  const plugins = [...builtinPlugins(environment), ...(await loadPlugins(options))];
-  const graph = await PluginGraph.start(plugins, { needed: neededPlugins(options) });
+  const environment = environmentOf(options, records);
+  const graph = await PluginGraph.start(await allPlugins(environment), { needed: neededPlugins(options) });
   try {
     return composeParts(environment, graph);
   } catch (error) {
     await graph.close();
     throw error;
   }
+}
+
+/** How the plugins of these options get on here, also when there could be no pods. They are closed again. */
+export async function tryBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<PluginState[]> {
+  const graph = await PluginGraph.start(await allPlugins(environmentOf(options, records)), { needed: [] });
+  await graph.close();
+  return graph.states();
+}
+
+function environmentOf(options: RuntimeOptions, records: RuntimeRecords): Environment {
+  const { state, logger } = options;
+  const system = loadSystem();
+  return {
+    options,
+    records,
+    system,
+    namespaces: new SandboxNamespaces({ system, logger, state }),
+    folders: new SandboxFolders({ system, state }),
+  };
+}
+
+async function allPlugins(environment: Environment): Promise<RuntimePlugin[]> {
+  return [...builtinPlugins(environment), ...(await loadPlugins(environment.options))];
 }
 
 function builtinPlugins(environment: Environment): RuntimePlugin[] {
@@ -123,7 +138,7 @@ function snapshotterPlugin(
     init({ note }) {
       const { database } = records;
       const opened = openSnapshotter({ kind, root: join(root, 'snapshots'), database, system, logger });
-      note(opened.reason);
+      if (kind === 'overlayfs') note(opened.reason);
       return opened.snapshotter;
     },
     close: (snapshotter) => snapshotter.close(),

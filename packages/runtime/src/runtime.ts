@@ -4,22 +4,18 @@ import { errorMessage, type Logger, PodwrightError, raceAbort, Undo, withTimeout
 import { type CriServer, createCriServer, handleService, ImageTransfers } from '@podwright/cri';
 import { StreamingServer } from '@podwright/streaming';
 import { openBuiltins } from './builtins.ts';
-import type { ContainerRecord } from './containers/container-record.ts';
 import { ContainerService } from './containers/container-service.ts';
 import { imageHandlers, runtimeHandlers } from './cri/handlers.ts';
 import { imageTransfers } from './cri/image-transfers.ts';
 import { StreamUrls } from './cri/stream-urls.ts';
 import { LifecycleEvents } from './events/lifecycle-events.ts';
-import { openDatabase } from './metadata/database.ts';
 import { noFailpoint } from './metadata/failpoint.ts';
 import { RecordClock } from './metadata/ids.ts';
-import { RecordTable } from './metadata/record-table.ts';
-import { migratePodTables } from './metadata/schema.ts';
 import { SharedWork } from './metadata/shared-work.ts';
 import type { RuntimeOptions } from './options.ts';
 import { removeLeftovers } from './recovery/leftovers.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
-import type { SandboxRecord } from './sandbox/sandbox-record.ts';
+import { openRecords } from './runtime-records.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
 import { loadSystem } from './sys/system.ts';
 
@@ -178,21 +174,6 @@ async function settle(work: SharedWork): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function openRecords(root: string): RuntimeRecords {
-  const database = openDatabase(join(root, 'metadata.db'));
-  try {
-    migratePodTables(database);
-    return {
-      database,
-      sandboxes: new RecordTable<SandboxRecord>(database, 'sandboxes', 'sandbox'),
-      containers: new RecordTable<ContainerRecord>(database, 'containers', 'container'),
-    };
-  } catch (error) {
-    database.close();
-    throw error;
-  }
 }
 
 /** One runtime a root directory: two would undo each other's pods. The kernel drops the lock with the process. */

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { errorCode, silentLogger } from '@podwright/base';
+import { connectCri } from '@podwright/cri';
+import { inspectPlugins, type PluginState } from '@podwright/runtime';
+import type { CommandContext } from '../command-context.ts';
+import type { NodeConfig } from '../config.ts';
+import { runtimeOptions } from '../daemon/runtime-options.ts';
+import { type OutputFormat, printAs } from '../output/format.ts';
+import { renderTable } from '../output/table.ts';
+
+export type PluginsOptions = { output: OutputFormat };
+
+/** A runtime that is there answers at once; nothing waits for one that is not. */
+const CONNECT_TIMEOUT_MS = 2000;
+
+/** `podwright runtime plugins`: exit code 1 if one has failed. */
+export async function plugins({ config }: CommandContext, options: PluginsOptions): Promise<number> {
+  const running = await askRuntime(config);
+  if (running === undefined)
+    console.error(`no runtime answers on ${config.criSocket}; this is how its plugins would start now`);
+  const states = running ?? (await inspectPlugins(runtimeOptions(config)));
+  printAs(options.output, states, () => pluginTable(states));
+  return states.some(({ state }) => state === 'error') ? 1 : 0;
+}
+
+/** What the running runtime tells; `undefined` if there is none. */
+async function askRuntime({ criSocket }: NodeConfig): Promise<PluginState[] | undefined> {
+  if (!existsSync(criSocket)) return undefined;
+  try {
+    const cri = await connectCri({
+      runtimeEndpoint: criSocket,
+      logger: silentLogger,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    });
+    try {
+      const { info } = await cri.runtime.status({ verbose: true });
+      return (JSON.parse(info.config ?? '{}') as { plugins?: PluginState[] }).plugins;
+    } finally {
+      cri.close();
+    }
+  } catch (error) {
+    if (errorCode(error) === 'unavailable') return undefined;
+    throw error;
+  }
+}
+
+function pluginTable(states: PluginState[]): string {
+  const rows = states.map(({ type, id, state, requires, note }) => [type, id, state, requires.join(', ') || '-', note]);
+  return renderTable(['TYPE', 'ID', 'STATE', 'REQUIRES', 'NOTE'], rows, process.stdout.columns);
+}

@@ -1,0 +1,39 @@
+import { existsSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { discoverCgroups, removeCgroup, silentLogger, Undo } from '@podwright/base';
+import { tryBuiltins } from './builtins.ts';
+import type { RuntimeOptions } from './options.ts';
+import type { PluginState } from './plugin/plugin.ts';
+import { openRecords } from './runtime-records.ts';
+import { unmountTree } from './sys/mountinfo.ts';
+import { loadSystem } from './sys/system.ts';
+
+/**
+ * How the plugins of a runtime with these options would get on, without starting one: in folders and a cgroup of its own
+ * beside the runtime's, which are removed again. Needs root. Errors: those of a wrong configuration (`invalid_argument`).
+ */
+export async function inspectPlugins(options: RuntimeOptions): Promise<PluginState[]> {
+  const undo = new Undo();
+  const scratch = (path: string) => {
+    const directory = mkdtempSync(join(nearestFolder(path), '.podwright-plugins-'));
+    undo.add(`remove ${directory}`, () => rm(directory, { recursive: true, force: true }));
+    return directory;
+  };
+  try {
+    const [root, state] = [scratch(options.root), scratch(options.state)];
+    undo.add('unmount what was tried', () => unmountTree(loadSystem(), state));
+    const cgroupParent = join(dirname(options.cgroupParent), basename(state).slice(1));
+    undo.add('remove the cgroup', async () => removeCgroup(await discoverCgroups(), cgroupParent));
+    const records = openRecords(root);
+    undo.add('close the records', () => void records.database.close());
+    return await tryBuiltins({ ...options, root, state, cgroupParent, logger: silentLogger }, records);
+  } finally {
+    await undo.run();
+  }
+}
+
+/** The folder, or the nearest above it that is there. */
+function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path));
+}
