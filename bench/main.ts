@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { runChecked } from '@podwright/base';
 import { NodeClient } from '../packages/cli/src/client/node-client.ts';
 import { waterfall } from '../packages/cli/src/commands/trace.ts';
+import { measureAtRest } from './at-rest.ts';
 import { makeBigImage } from './big-image.ts';
 import { bringUp, burst, type LifeCycle, lifeCycle, type RunningPod, takeDown } from './life-cycle.ts';
 import { belongsTo, memoryOf, processIds } from './memory.ts';
@@ -242,6 +243,7 @@ const PARTS = {
   memory: measureMemory,
   pull: measurePull,
   node: measureNode,
+  'at-rest': ({ podwright, containerd, scratch }: Bench) => measureAtRest(podwright, containerd, join(scratch, 'logs')),
 };
 
 const scratch = mkdtempSync(join(tmpdir(), 'podwright-bench-'));

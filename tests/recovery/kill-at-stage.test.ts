@@ -1,34 +1,34 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { ContainerState, PodSandboxState } from '@podwright/cri';
 import { type KillableRuntime, startKillable } from '../fixtures/killable-runtime.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
-/** Stages of the verbs, in the order in which the life of one pod meets them. */
-const STAGES = [
-  'sandbox-run/recorded',
-  'sandbox-run/created',
-  'sandbox-run/network-up',
-  'sandbox-run/acquired',
-  'container-create/recorded',
-  'container-create/rootfs-mounted',
-  'container-create/files-made',
-  'container-start/recorded',
-  'container-start/task-created',
-  'container-start/task-started',
-  'container-stop/signalled',
-  'container-stop/killed',
-  'container-remove/recorded',
-  'container-remove/task-deleted',
-  'container-remove/files-removed',
-  'sandbox-stop/recorded',
-  'sandbox-stop/network-down',
-  'sandbox-stop/stopped',
-  'sandbox-remove/recorded',
-  'sandbox-remove/removed',
+/** Verbs that change a pod. Each has stages, at any of which the runtime may be killed. */
+const VERBS = [
+  ...['sandbox-run', 'sandbox-stop', 'sandbox-remove'],
+  ...['container-create', 'container-start', 'container-update', 'container-stop', 'container-remove'],
 ];
 
+/** Every stage that the runtime's code names: a new one is tried without being written down here. */
+function stagesInCode(): string[] {
+  const source = fileURLToPath(new URL('../../packages/runtime/src', import.meta.url));
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const calls = files.flatMap((name) => [
+    ...readFileSync(join(source, name), 'utf8').matchAll(/failpoint\(([^)]*)\)/g),
+  ]);
+  return calls.map(([call, argument]) => {
+    const stage = /^'([a-z]+-[a-z]+\/[a-z-]+)'$/.exec(argument!)?.[1];
+    assert.ok(stage !== undefined, `${call} names no stage`);
+    return stage;
+  });
+}
+
+const stages = stagesInCode();
 const runtime = new RuntimeUnderTest();
 const { place } = runtime;
 before(async () => {
@@ -46,13 +46,18 @@ async function lifeOfPod({ cri }: KillableRuntime, name: string): Promise<void> 
   const config = containerOf(runtime.image, 'main', 'exec sleep 1000');
   const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
   await cri.runtime.startContainer({ containerId });
+  await cri.runtime.updateContainerResources({ containerId, linux: { memoryLimitInBytes: 64n << 20n } });
   await cri.runtime.stopContainer({ containerId, timeout: 1n });
   await cri.runtime.removeContainer({ containerId });
   await cri.runtime.stopPodSandbox({ podSandboxId });
   await cri.runtime.removePodSandbox({ podSandboxId });
 }
 
-for (const stage of STAGES) {
+test('each verb that changes a pod has stages', () => {
+  assert.deepEqual([...new Set(stages.map((stage) => stage.split('/')[0]))].sort(), VERBS.sort());
+});
+
+for (const stage of stages) {
   test(`killed at ${stage}, a retry succeeds and nothing is left`, async () => {
     const first = await startKillable(place, stage);
     await assert.rejects(lifeOfPod(first, 'victim')); // the runtime dies in the middle

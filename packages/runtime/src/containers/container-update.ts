@@ -4,7 +4,7 @@ import type { ContainerContext } from './container-service.ts';
 
 /** Changes the limits of a running container at once, and of a created one for its start. */
 export async function updateContainer(
-  { table, tasks, specs }: ContainerContext,
+  { table, tasks, specs, failpoint }: ContainerContext,
   id: string,
   resources: ContainerResources,
 ): Promise<void> {
@@ -18,6 +18,7 @@ export async function updateContainer(
     config: { ...record.config, resources: mergeResources(record.config.resources, resources) },
   };
   if (phase === 'running') await tasks.update(id, specs.resources(changed));
+  await failpoint('container-update/applied');
   table.update(id, (current) => ({ ...current, config: changed.config }));
 }
 
