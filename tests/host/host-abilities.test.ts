@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -12,6 +12,7 @@ describe('what this machine can do', () => {
   let cgroupParent: string;
   before(() => {
     state = mkdtempSync(join(tmpdir(), 'host-test-'));
+    chmodSync(state, 0o711); // users of user namespaces must get in
     cgroupParent = `/host-test-${process.pid}`;
   });
   after(async () => {
@@ -20,9 +21,20 @@ describe('what this machine can do', () => {
   });
 
   test('is found by trying, and remembered for the next start', async () => {
-    const options = { state, cgroupParent, ociRuntime: '', conmon: 'conmon', cniBinDirs: ['/usr/lib/cni', '/none'] };
+    const options = {
+      state,
+      root: state,
+      cgroupParent,
+      ociRuntime: '',
+      conmon: 'conmon',
+      cniBinDirs: ['/usr/lib/cni', '/none'],
+    };
     const abilities = await probeHost(options);
     assert.ok(abilities.ociRuntimes.some(({ works }) => works));
+    for (const { name, works, features } of abilities.ociRuntimes.filter((found) => found.works)) {
+      assert.deepEqual({ works, ...features }, { works, recursiveReadonlyMounts: true, userNamespaces: true }, name);
+    }
+    assert.deepEqual(abilities.idMapping, { overlay: true, bind: true, reason: '' });
     assert.match(abilities.conmon?.version ?? '', /^\d/);
     assert.deepEqual(
       abilities.cniPlugins.map(({ directory }) => directory),

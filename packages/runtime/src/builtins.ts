@@ -10,12 +10,13 @@ import { chooseOciRuntime } from './host/oci-runtimes.ts';
 import { findProgram, requireProgram } from './host/programs.ts';
 import { createImageService } from './images/images.ts';
 import { createNetwork } from './network/cni-network.ts';
-import type { HandlerOptions, RuntimeOptions } from './options.ts';
+import type { RuntimeOptions } from './options.ts';
 import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';
+import { handlerFeatures } from './plugin/handler-features.ts';
 import { loadPlugins } from './plugin/load-plugin.ts';
 import type { PluginState } from './plugin/plugin.ts';
 import { PluginGraph } from './plugin/plugin-graph.ts';
-import { findingOf, handlerPrograms, ociPrograms, runtimeHandlers } from './plugin/runtime-handlers.ts';
+import { handlerPrograms, ociPrograms, runtimeHandlers } from './plugin/runtime-handlers.ts';
 import type { RuntimePlugin, RuntimePluginTypes } from './plugin/runtime-plugins.ts';
 import { describeHandlers, usableHandlers } from './plugin/usable-handlers.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
@@ -113,10 +114,11 @@ function neededPlugins({ handlers = {}, defaultHandler = '' }: RuntimeOptions) {
 }
 
 function hostPlugin({ options }: Environment): RuntimePlugin<'host'> {
-  const { state, cgroupParent, ociRuntime, conmon, network } = options;
+  const { root, state, cgroupParent, ociRuntime, conmon, network } = options;
   const init = () =>
     probeHost({
       state: join(state, 'host'),
+      root,
       cgroupParent,
       ociRuntime,
       handlerPrograms: handlerPrograms(options),
@@ -285,7 +287,7 @@ function composeParts({ options, records, system }: Environment, graph: PluginGr
     facts: {
       version: VERSION,
       cgroupDriver: 'cgroupfs',
-      recursiveReadOnlyHandlers: recursiveReadOnly(handlers.usable, host),
+      ...handlerFeatures(handlers.usable, host, snapshotter),
       info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
     },
     async close() {
@@ -306,9 +308,3 @@ const STATE_FOLDERS = ['ns', 'sandboxes', 'containers', 'tasks', 'oci', 'init', 
 
 const cgroupOf = (cgroupParent: string) => (sandbox: SandboxRecord, taskId: string) =>
   cgroupsPath(sandbox, taskId, cgroupParent);
-
-/** Handlers, the default among them, whose OCI runtime can mount read-only recursively. */
-function recursiveReadOnly(handlers: Map<string, HandlerOptions>, { ociRuntimes }: HostAbilities): Set<string> {
-  const able = [...handlers].filter(([, handler]) => findingOf(handler, ociRuntimes)?.features.recursiveReadonlyMounts);
-  return new Set(able.map(([name]) => name));
-}

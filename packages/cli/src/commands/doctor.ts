@@ -20,6 +20,7 @@ export async function doctor({ config }: CommandContext, options: DoctorOptions)
   if (root) {
     const abilities = await probeHost({
       state: config.state,
+      root: config.root,
       cgroupParent: config.cgroup_parent,
       ociRuntime: config.runtime.oci_runtime,
       conmon: config.runtime.conmon,

@@ -19,6 +19,8 @@ export type RuntimeFacts = {
   info: Record<string, unknown>;
   /** Runtime handlers that can mount read-only recursively. */
   recursiveReadOnlyHandlers: ReadonlySet<string>;
+  /** Runtime handlers whose pods can have users of their own. */
+  userNamespaceHandlers: ReadonlySet<string>;
 };
 
 /** What the CRI verbs work with; each takes what it needs. */

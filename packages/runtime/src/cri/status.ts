@@ -20,9 +20,15 @@ export function status({
       },
       runtimeHandlers: controllers.handlers().map((name) => ({
         name,
-        features: { recursiveReadOnlyMounts: facts.recursiveReadOnlyHandlers.has(name), userNamespaces: false },
+        features: {
+          recursiveReadOnlyMounts: facts.recursiveReadOnlyHandlers.has(name),
+          userNamespaces: facts.userNamespaceHandlers.has(name),
+        },
       })),
-      features: { supplementalGroupsPolicy: true },
+      features: {
+        supplementalGroupsPolicy: true,
+        userNamespacesHostNetwork: facts.userNamespaceHandlers.size > 0,
+      },
       info: verboseInfo(verbose, () => facts.info, 'config'),
     };
   };

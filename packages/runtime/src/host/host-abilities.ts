@@ -1,5 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { type CgroupHierarchy, discoverCgroups } from '@podwright/base';
+import { loadSystem } from '../sys/system.ts';
+import { type IdMappingSupport, probeIdMapping } from './id-mapping.ts';
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
 import { knownOciRuntimes, type OciRuntimeFinding, probeOciRuntime } from './oci-runtimes.ts';
 import { findProgram, type ProgramFinding, readVersion } from './programs.ts';
@@ -8,6 +10,8 @@ import { findProgram, type ProgramFinding, readVersion } from './programs.ts';
 export type HostAbilities = {
   kernel: KernelAbilities;
   cgroups: CgroupHierarchy;
+  /** What pods in user namespaces need of the file system of image layers. */
+  idMapping: IdMappingSupport;
   /** In order of preference. */
   ociRuntimes: OciRuntimeFinding[];
   conmon: ProgramFinding | undefined;
@@ -18,6 +22,8 @@ export type HostAbilities = {
 export type HostProbeOptions = {
   /** Folder on a file system that a reboot empties: findings are kept in it, and runtimes tried. */
   state: string;
+  /** A folder on the file system of image layers. */
+  root: string;
   cgroupParent: string;
   /** Name or path, '' for the known ones alone. */
   ociRuntime: string;
@@ -40,12 +46,20 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     bootId: kernel.bootId,
     cgroups,
   };
-  const [conmon, cniPlugins, ...found] = await Promise.all([
+  const [idMapping, conmon, cniPlugins, ...found] = await Promise.all([
+    probeIdMapping(loadSystem(), options.root),
     findConmon(options.conmon),
     findCniPlugins(options.cniBinDirs),
     ...names.map((name) => probeOciRuntime(name, probe)),
   ]);
-  return { kernel, cgroups, conmon, cniPlugins, ociRuntimes: found.filter((finding) => finding !== undefined) };
+  return {
+    kernel,
+    cgroups,
+    idMapping,
+    conmon,
+    cniPlugins,
+    ociRuntimes: found.filter((finding) => finding !== undefined),
+  };
 }
 
 async function findConmon(nameOrPath: string): Promise<ProgramFinding | undefined> {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
 import { chooseOciRuntime, type OciRuntimeFinding } from './oci-runtimes.ts';
 
-const features = { recursiveReadonlyMounts: false, idMappedMounts: false };
+const features = { recursiveReadonlyMounts: false, userNamespaces: false };
 const works = (name: string): OciRuntimeFinding => {
   const path = `/bin/${name}`;
   return { name, path, version: '1', features, works: true, program: { name, path }, wrapped: false };

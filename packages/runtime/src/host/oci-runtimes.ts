@@ -1,13 +1,11 @@
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { errorMessage, isErrno, PodwrightError, runProgram, writeFileAtomic } from '@podwright/base';
+import { errorMessage, isErrno, PodwrightError, writeFileAtomic } from '@podwright/base';
 import type { OciProgram } from '../tasks/oci-program.ts';
 import { outOfSightOfV2 } from './hybrid-crun.ts';
+import { findFeatures, type OciRuntimeFeatures } from './oci-features.ts';
 import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
 import { findProgram, readVersion } from './programs.ts';
-
-/** What mounts of a runtime's containers can be. */
-export type OciRuntimeFeatures = { recursiveReadonlyMounts: boolean; idMappedMounts: boolean };
 
 /** An OCI runtime of this machine, and whether it works here. `reason` is the runtime's own words. */
 export type OciRuntimeFinding = {
@@ -27,7 +25,9 @@ export type OciProbeOptions = OciTrialOptions & {
 };
 
 /** Counted up when what is tried, or what is made of it, changes: findings of an older Podwright are then not used. */
-const probeVersion = 3;
+const probeVersion = 4;
+
+const noFeatures: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
 
 /** Runtimes in order of preference: crun takes half of runc's time. */
 export const knownOciRuntimes = ['crun', 'runc'];
@@ -44,7 +44,7 @@ export async function probeOciRuntime(
   const key = [probeVersion, path, mtimeMs, size, options.bootId, options.cgroups.mode].join(' ');
   const cached = await readCache(cache, key);
   if (cached !== undefined) return cached;
-  await mkdir(options.cacheDirectory, { recursive: true, mode: 0o700 });
+  await mkdir(options.cacheDirectory, { recursive: true, mode: 0o711 });
   const finding = await probe(path, options);
   await writeFileAtomic(cache, JSON.stringify({ key, finding }));
   return finding;
@@ -71,37 +71,31 @@ export function chooseOciRuntime(findings: OciRuntimeFinding[], asked: string): 
 async function probe(path: string, options: OciProbeOptions): Promise<OciRuntimeFinding> {
   const name = basename(path);
   const version = await readVersion(path).catch(() => '');
-  const found = { name, path, version, features: await readFeatures(path) };
-  const refusal = await trial({ name, path }, options);
-  if (refusal === undefined) return { ...found, works: true, program: { name, path }, wrapped: false };
+  const found = { name, path, version };
+  const plain = { name, path };
+  const refusal = await trial(plain, options);
+  if (refusal === undefined) {
+    return {
+      ...found,
+      works: true,
+      program: plain,
+      wrapped: false,
+      features: await findFeatures(path, plain, options),
+    };
+  }
   const hidden = name === 'crun' ? await outOfSightOfV2(path, options.cgroups) : undefined;
-  if (hidden === undefined) return { ...found, works: false, reason: refusal };
+  if (hidden === undefined) return { ...found, features: noFeatures, works: false, reason: refusal };
   const hiddenRefusal = await trial(hidden, options);
-  if (hiddenRefusal === undefined) return { ...found, works: true, program: hidden, wrapped: true };
-  return { ...found, works: false, reason: `${refusal}; out of sight of v2: ${hiddenRefusal}` };
+  if (hiddenRefusal === undefined) {
+    const features = await findFeatures(path, hidden, options);
+    return { ...found, works: true, program: hidden, wrapped: true, features };
+  }
+  return { ...found, features: noFeatures, works: false, reason: `${refusal}; out of sight of v2: ${hiddenRefusal}` };
 }
 
 /** Why the program does not work, `undefined` if it does. */
 async function trial(program: OciProgram, options: OciTrialOptions): Promise<string | undefined> {
   return await tryOciProgram(program, options).then(() => undefined, errorMessage);
-}
-
-/** `RUNTIME features` (runtime-spec, features.md). Runtimes that do not have the command have none of these for sure. */
-async function readFeatures(path: string): Promise<OciRuntimeFeatures> {
-  const { exitCode, stdout } = await runProgram(path, ['features'], { signal: AbortSignal.timeout(10_000) });
-  try {
-    if (exitCode !== 0) throw new Error(`exit code ${exitCode}`);
-    const features = JSON.parse(stdout) as {
-      mountOptions?: string[];
-      linux?: { mountExtensions?: { idmap?: { enabled?: boolean } } };
-    };
-    return {
-      recursiveReadonlyMounts: features.mountOptions?.includes('rro') ?? false,
-      idMappedMounts: features.linux?.mountExtensions?.idmap?.enabled ?? false,
-    };
-  } catch {
-    return { recursiveReadonlyMounts: false, idMappedMounts: false };
-  }
 }
 
 async function readCache(path: string, key: string): Promise<OciRuntimeFinding | undefined> {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmod,
   mkdir,
   mkdtemp,
   open,
@@ -27,22 +28,31 @@ export type OciTrialOptions = {
   cgroups: CgroupHierarchy;
 };
 
+/** What is special about a trial's container: changes of its specification, and what is looked at while it runs. */
+export type OciTrial = { change?: (spec: OciSpec) => OciSpec; check?: (pid: number) => Promise<void> };
+
 /**
  * Creates, starts, enters and deletes a real container with the programs of this machine in it: what a runtime says of
  * itself does not tell whether it works here. Rejects with the runtime's words.
  */
-export async function tryOciProgram(program: OciProgram, options: OciTrialOptions): Promise<void> {
-  await mkdir(options.directory, { recursive: true });
+export async function tryOciProgram(
+  program: OciProgram,
+  options: OciTrialOptions,
+  { change = (spec) => spec, check }: OciTrial = {},
+): Promise<void> {
+  await mkdir(options.directory, { recursive: true, mode: 0o711 });
   const bundle = await mkdtemp(join(options.directory, 'trial-'));
+  await chmod(bundle, 0o711); // for users of a user namespace
   const id = `podwright-${basename(bundle)}`;
   const cgroupsPath = join(options.cgroupParent, id);
   const runtime = { ...program, root: join(bundle, 'state') };
   try {
     const mounts = await prepareRootfs(join(bundle, 'rootfs'));
-    await writeFile(join(bundle, 'config.json'), JSON.stringify(trialSpec(bundle, mounts, cgroupsPath)));
-    await createDetached(runtime, bundle, id);
+    await writeFile(join(bundle, 'config.json'), JSON.stringify(change(trialSpec(bundle, mounts, cgroupsPath))));
+    const pid = await createDetached(runtime, bundle, id);
     await runOciCommand(runtime, ['start', id]);
     await runOciCommand(runtime, ['exec', id, '/bin/sh', '-c', ':']);
+    await check?.(pid);
     await runOciCommand(runtime, ['delete', '--force', id]);
   } catch (error) {
     await runOciCommand(runtime, ['delete', '--force', id]).catch(() => undefined);
@@ -54,15 +64,17 @@ export async function tryOciProgram(program: OciProgram, options: OciTrialOption
   }
 }
 
-/** `create` with files as stdio: the container keeps what it is given, and a pipe would never end. */
-async function createDetached(runtime: OciRuntime, bundle: string, id: string): Promise<void> {
+/** `create` with files as stdio: the container keeps what it is given, and a pipe would never end. Returns its process. */
+async function createDetached(runtime: OciRuntime, bundle: string, id: string): Promise<number> {
   const log = join(bundle, 'stderr');
+  const pidFile = join(bundle, 'pid');
   const stderr = await open(log, 'w');
   try {
-    const args = [...globalArguments(runtime), 'create', '--bundle', bundle, id];
+    const args = [...globalArguments(runtime), 'create', '--bundle', bundle, '--pid-file', pidFile, id];
     const child = spawn(runtime.path, args, { stdio: ['ignore', 'ignore', stderr.fd], timeout: 30_000 });
     const [exitCode] = await once(child, 'exit');
     if (exitCode !== 0) throw runtimeError(`${runtime.name} create`, await readFile(log, 'utf8'));
+    return Number(await readFile(pidFile, 'utf8'));
   } finally {
     await stderr.close();
   }
@@ -90,7 +102,7 @@ async function removeTrial(bundle: string): Promise<void> {
     await (entry.isDirectory() ? rmdir : unlink)(join(rootfs, entry.name));
   await rmdir(rootfs).catch(() => undefined);
   await rm(join(bundle, 'state'), { recursive: true, force: true });
-  for (const name of ['config.json', 'stderr']) await rm(join(bundle, name), { force: true });
+  for (const name of ['config.json', 'stderr', 'pid']) await rm(join(bundle, name), { force: true });
   await rmdir(bundle);
 }
 

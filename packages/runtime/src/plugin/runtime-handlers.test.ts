@@ -4,7 +4,7 @@ import type { OciRuntimeFinding } from '../host/oci-runtimes.ts';
 import { findingOf, handlerPrograms, ociPrograms, runtimeHandlers } from './runtime-handlers.ts';
 
 function finding(name: string, works = true, path = `/usr/bin/${name}`): OciRuntimeFinding {
-  const found = { name, path, version: '1', features: { recursiveReadonlyMounts: true, idMappedMounts: true } };
+  const found = { name, path, version: '1', features: { recursiveReadonlyMounts: true, userNamespaces: true } };
   return works ? { ...found, works, program: { name, path }, wrapped: false } : { ...found, works, reason: 'broken' };
 }
 

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OciRuntimeFinding } from '../host/oci-runtimes.ts';
+import { handlerFeatures } from './handler-features.ts';
+
+const runtime = (name: string, recursiveReadonlyMounts: boolean, userNamespaces: boolean): OciRuntimeFinding => {
+  const program = { name, path: `/bin/${name}` };
+  return {
+    ...program,
+    version: '1',
+    features: { recursiveReadonlyMounts, userNamespaces },
+    works: true,
+    program,
+    wrapped: false,
+  };
+};
+const ociRuntimes = [runtime('crun', true, true), runtime('runc', true, false)];
+const oci = (program: string, sandbox = 'pinned') => ({ task: 'oci', program, sandbox });
+const handlers = new Map([
+  ['', oci('')],
+  ['runc', oci('runc')],
+  ['paused', oci('crun', 'pause')],
+  ['foreign', oci('crun', 'shim')],
+  ['kata', { task: 'shim-v2', program: 'kata', sandbox: 'shim' }],
+]);
+const names = (set: ReadonlySet<string>) => [...set];
+
+test('a handler can do what its OCI runtime can, and users of their own also need its sandbox controller', () => {
+  const idMapping = { overlay: true, bind: false, reason: '' };
+  const features = handlerFeatures(handlers, { ociRuntimes, idMapping }, { name: 'overlayfs' });
+  assert.deepEqual(names(features.recursiveReadOnlyHandlers), ['', 'runc', 'paused', 'foreign']);
+  assert.deepEqual(names(features.userNamespaceHandlers), ['', 'paused']);
+});
+
+test('no pod has users of its own where the root file systems cannot be mapped', () => {
+  const idMapping = { overlay: false, bind: true, reason: 'old kernel' };
+  const able = (name: string) =>
+    names(handlerFeatures(handlers, { ociRuntimes, idMapping }, { name }).userNamespaceHandlers);
+  assert.deepEqual(able('overlayfs'), []);
+  assert.deepEqual(able('native'), ['', 'paused']);
+});
