@@ -33,6 +33,7 @@ test('the example comes up, shows its page on the host, restarts its job, and Ct
   assert.match(await fetchText(`http://127.0.0.1:${port}/index.html`), /Hello from Podwright/);
   await run.until(/^fetch\/fetch \| <h1>Hello from Podwright<\/h1>$/m);
   await run.until(/fetch\/fetch: Error \(exit code 1\)/);
+  await run.until(/^fetch\/fetch \| not yet$/m); // of the run that failed
   assert.match(run.out, /^web +2\/2 +Running +0 +10\.99\.1\.\d+ +[\d.]+ m?s$/m);
   run.child.kill('SIGINT');
   const { code, err } = await run.ended();

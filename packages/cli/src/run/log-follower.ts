@@ -18,15 +18,25 @@ export class LogFollower {
     this.#signal = signal;
   }
 
-  /** Begins to follow what this state of the pod shows as started and is not followed yet; each restart anew. */
+  /**
+   * Begins to follow what this state of the pod shows as started and is not followed yet; each restart anew. The run
+   * before it is shown first if it ended before anybody followed it.
+   */
   update(pod: Pod): void {
     for (const status of [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]) {
-      const run = `${pod.metadata.uid}/${status.name}/${status.containerID}`;
-      if (!hasLog(status) || this.#started.has(run)) continue;
-      this.#started.add(run);
-      const following = this.#follow(pod, status.name).finally(() => this.#running.delete(following));
+      const missed = this.#isNew(pod, status.lastState.terminated?.containerID);
+      if (!hasLog(status) || !this.#isNew(pod, status.containerID)) continue;
+      const following = this.#follow(pod, status.name, missed).finally(() => this.#running.delete(following));
       this.#running.add(following);
     }
+  }
+
+  /** Whether this run of a container was not followed before; from now on it was. */
+  #isNew(pod: Pod, containerId: string | undefined): boolean {
+    const run = `${pod.metadata.uid}/${containerId}`;
+    if (containerId === undefined || this.#started.has(run)) return false;
+    this.#started.add(run);
+    return true;
   }
 
   /** Resolves when every log that is being followed has ended. */
@@ -34,12 +44,17 @@ export class LogFollower {
     await Promise.all(this.#running);
   }
 
-  async #follow(pod: Pod, container: string): Promise<void> {
-    const label = `${podLabel(pod)}/${container}`;
+  async #follow(pod: Pod, container: string, withPrevious: boolean): Promise<void> {
+    if (withPrevious) await this.#show(pod, { container, previous: true });
+    await this.#show(pod, { container, follow: true });
+  }
+
+  async #show(pod: Pod, query: { container: string; previous?: boolean; follow?: boolean }): Promise<void> {
+    const label = `${podLabel(pod)}/${query.container}`;
     const colour = COLOURS[[...label].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % COLOURS.length]!;
     const prefix = styleText(colour, `${label} | `, { stream: process.stdout });
     try {
-      const chunks = await this.#client.log(pod.metadata, { container, follow: true }, this.#signal);
+      const chunks = await this.#client.log(pod.metadata, query, this.#signal);
       for await (const line of linesOf(chunks)) process.stdout.write(`${prefix}${line}\n`);
     } catch (error) {
       if (this.#signal.aborted || isNotFound(error)) return;

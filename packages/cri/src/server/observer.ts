@@ -50,7 +50,8 @@ export function createServerObserver(logger: Logger, registry?: Registry): Serve
 
 function logFailure(logger: Logger, fields: object, error: unknown): void {
   const code = errorCode(error);
-  const level = OWN_FAULTS.has(code) ? 'warn' : 'info';
+  // A client that goes is how streams normally end.
+  const level = OWN_FAULTS.has(code) ? 'warn' : code === 'cancelled' ? 'debug' : 'info';
   const stack = error instanceof PodwrightError || !(error instanceof Error) ? undefined : error.stack;
   logger[level]({ ...fields, code, error: errorMessage(error), stack }, 'a call failed');
 }

@@ -58,19 +58,20 @@ function send(
   const { promise, resolve, reject } = Promise.withResolvers<{ answer: HttpAnswer; location: string | undefined }>();
   const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const outgoing = open(url, { headers, signal, agent: false, rejectUnauthorized: false });
-  outgoing.on('error', (error) =>
+  const fail = (error: Error) => {
     reject(
       signal.aborted
         ? signal.reason
         : new PodwrightError('unavailable', `GET ${url}: ${error.message}`, { cause: error }),
-    ),
-  );
+    );
+  };
+  outgoing.on('error', fail);
   outgoing.on('response', (response) => {
     readStart(response).then((body) => {
       const status = response.statusCode ?? 0;
       const redirect = status >= 300 && status < 400 && status !== 304;
       resolve({ answer: { status, body }, location: redirect ? response.headers.location : undefined });
-    }, reject);
+    }, fail);
   });
   outgoing.end();
   return promise;

@@ -12,6 +12,10 @@ const server = createServer((request, response) => {
   if (request.url === '/redirect') return response.writeHead(302, { location: '/ok' }).end();
   if (request.url === '/away') return response.writeHead(302, { location: 'http://other.invalid/' }).end();
   if (request.url === '/slow') return;
+  if (request.url === '/cut') {
+    response.writeHead(200, { 'content-length': 100 });
+    return void response.write('a part', () => response.destroy());
+  }
   response.writeHead(request.url === '/ok' && request.headers['x-key'] === 'yes' ? 200 : 503).end('body');
 }).listen(0, '127.0.0.1');
 const grpc = createHttp2Server();
@@ -56,6 +60,7 @@ test('a redirect on the same host is followed', () =>
 test('a redirect to another host counts as success', () => check({ httpGet: { path: '/away', port } }, 'success'));
 test('no answer in time is failure', () =>
   check({ httpGet: { path: '/slow', port }, timeoutSeconds: 0.05 }, 'failure'));
+test('an answer that is cut is failure', () => check({ httpGet: { path: '/cut', port } }, 'failure'));
 test('nobody listening is failure', () => check({ httpGet: { port: 1 } }, 'failure'));
 test('an open port is success', () => check({ tcpSocket: { port } }, 'success'));
 test('a closed port is failure', () => check({ tcpSocket: { port: 1 } }, 'failure'));
