@@ -58,8 +58,10 @@ export type RuntimeOptions = {
   /** Name of the handler for pods that ask for none; '' is `ociRuntime` with pinned namespaces. */
   defaultHandler?: string;
   plugins?: PluginOptions[];
-  /** Where exec, attach and port-forward are served: host and port (0: any). */
-  streaming: { address: string; port: number };
+  /** Where exec, attach and port-forward are served: host and port (0: any); https with the PEM files of `tls`. */
+  streaming: { address: string; port: number; tls?: { certificate: string; key: string } };
+  /** A TCP listener of the CRI beside the socket, for clients with a certificate of `clientCa` (PEM files); else plain text. */
+  tcp?: { address: string; port: number; tls?: { certificate: string; key: string; clientCa: string } };
   logger: Logger;
   /** For tests only: called at each named stage of each verb. */
   failpoint?: Failpoint;

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError, raceAbort, Undo, withTimeout } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, raceAbort, Undo, withTimeout, wrapError } from '@podwright/base';
 import { type CriServer, createCriServer, handleService, ImageTransfers } from '@podwright/cri';
 import { StreamingServer } from '@podwright/streaming';
 import { openBuiltins } from './builtins.ts';
@@ -8,6 +8,7 @@ import { ContainerService } from './containers/container-service.ts';
 import { imageHandlers, runtimeHandlers } from './cri/handlers.ts';
 import { imageTransfers } from './cri/image-transfers.ts';
 import { StreamUrls } from './cri/stream-urls.ts';
+import { readTlsFiles } from './cri/tls-files.ts';
 import { LifecycleEvents } from './events/lifecycle-events.ts';
 import { noFailpoint } from './metadata/failpoint.ts';
 import { RecordClock } from './metadata/ids.ts';
@@ -29,6 +30,8 @@ const CLOSE_GRACE_MS = 5000;
 export type RuntimeHandle = {
   /** `unix://` and the path of the CRI socket. */
   readonly endpoint: string;
+  /** The port of the TCP listener, if there is one. */
+  readonly tcpPort: number | undefined;
   /**
    * Stops serving; pods go on running and are found again by the next start. `removeHostState` also removes what the
    * runtime made on the machine for itself (bridge, rules, mounts, cgroup): `failed_precondition` while there are pods.
@@ -60,8 +63,7 @@ export async function startRuntimeOf(
     undo.add('close the parts', () => parts.close());
     const services = compose(options, { records, parts });
     await recover({ records, parts, ...services, logger: options.logger });
-    const streaming = new StreamingServer({ ...options.streaming, logger: options.logger });
-    await streaming.listen();
+    const streaming = await openStreaming(options);
     undo.add('close the streaming server', () => streaming.close());
     const server = await serve(options, { parts, streaming, ...services });
     return handleOf({ server, streaming, records, parts, ...services, unlock });
@@ -117,14 +119,26 @@ async function recover(
   });
 }
 
-function serve(
-  { socket, logger }: RuntimeOptions,
+async function openStreaming({ streaming, logger }: RuntimeOptions): Promise<StreamingServer> {
+  const tls = await readTlsFiles(streaming.tls);
+  try {
+    const server = new StreamingServer({ ...streaming, tls, logger });
+    await server.listen();
+    return server;
+  } catch (error) {
+    throw wrapError(`serve streams on ${streaming.address} port ${streaming.port}`, error);
+  }
+}
+
+async function serve(
+  { socket, tcp, logger }: RuntimeOptions,
   { parts, streaming, ...services }: Services & { parts: RuntimeParts; streaming: StreamingServer },
 ): Promise<CriServer> {
   const urls = new StreamUrls({ ...parts, ...services, server: streaming });
   const all = { ...parts, ...services, streaming: urls, logger };
-  return createCriServer({
+  return await createCriServer({
     socket,
+    tcp: tcp && { ...tcp, tls: await readTlsFiles(tcp.tls) },
     handlers: { runtime: runtimeHandlers(all), image: imageHandlers(all) },
     extraServices: [handleService(ImageTransfers, imageTransfers(all))],
     logger,
@@ -163,6 +177,7 @@ function handleOf(
   let closing: Promise<void> | undefined;
   return {
     endpoint: server.endpoint,
+    tcpPort: server.tcpPort,
     close: ({ removeHostState = false } = {}) => (closing ??= close(removeHostState)),
   };
 }

@@ -3,8 +3,11 @@ import { createLogger } from '@podwright/base';
 import type { RuntimeOptions } from '@podwright/runtime';
 import type { NodeConfig } from '../config.ts';
 
+type Settings = NodeConfig['runtime'];
+
 /** The runtime's share of a node's settings. */
 export function runtimeOptions(config: NodeConfig): RuntimeOptions {
+  const { runtime } = config;
   return {
     root: join(config.root, 'runtime'),
     state: config.state,
@@ -16,15 +19,31 @@ export function runtimeOptions(config: NodeConfig): RuntimeOptions {
       bridge: config.network.bridge,
       subnet: config.network.subnet,
     },
-    ociRuntime: config.runtime.oci_runtime,
-    conmon: config.runtime.conmon,
-    registryConfigDir: config.runtime.registry_config_dir,
-    pinnedImages: config.runtime.pinned_images,
-    snapshotter: config.runtime.snapshotter,
-    handlers: config.runtime.handlers,
-    defaultHandler: config.runtime.default_handler,
-    plugins: Object.entries(config.runtime.plugins).map(([id, plugin]) => ({ id, ...plugin, from: config.file })),
-    streaming: { address: config.runtime.streaming_address, port: config.runtime.streaming_port },
+    ociRuntime: runtime.oci_runtime,
+    conmon: runtime.conmon,
+    registryConfigDir: runtime.registry_config_dir,
+    snapshotter: runtime.snapshotter,
+    handlers: Object.fromEntries(
+      Object.entries(runtime.handlers).map(([name, handler]) => [name, handlerOptions(handler, runtime)]),
+    ),
+    defaultHandler: runtime.default_handler,
+    plugins: Object.entries(runtime.plugins).map(([id, plugin]) => ({ id, ...plugin, from: config.file })),
+    streaming: streamingOptions(runtime),
+    tcp: runtime.tcp && tcpOptions(runtime.tcp),
     logger: createLogger({ name: 'runtime', level: config.log_level }),
   };
+}
+
+function handlerOptions({ pause_image: own, ...handler }: Settings['handlers'][string], runtime: Settings) {
+  return handler.sandbox === 'pause' ? { ...handler, pauseImage: own ?? runtime.pause_image } : handler;
+}
+
+function streamingOptions(runtime: Settings): RuntimeOptions['streaming'] {
+  const { streaming_address: address, streaming_port: port, streaming_cert: certificate, streaming_key: key } = runtime;
+  // both are there or none is: the schema's word
+  return { address, port, tls: certificate && key ? { certificate, key } : undefined };
+}
+
+function tcpOptions({ address, port, cert, key, client_ca: clientCa }: NonNullable<Settings['tcp']>) {
+  return { address, port, tls: cert && key && clientCa ? { certificate: cert, key, clientCa } : undefined };
 }

@@ -47,6 +47,16 @@ const refused: [string, string, RegExp][] = [
     '[runtime]\ndefault_handler = "cruun"',
     /c\.toml:2: .*is none of crun, runc; did you mean "crun"/,
   ],
+  [
+    'an image that is not used',
+    '[runtime.handlers.x]\npause_image = "pause:3"',
+    /c\.toml:2: .*pause_image = "pause:3": is used with sandbox = "pause" alone$/,
+  ],
+  [
+    'a certificate without its key',
+    '[runtime]\nstreaming_cert = "/x"',
+    /runtime\.streaming_key: is needed with streaming_cert$/,
+  ],
   ['the systemd driver', '[runtime]\ncgroup_driver = "systemd"', /"systemd": is not supported; use "cgroupfs"/],
   ['a plugin without a package', '[runtime.plugins.x]', /c\.toml:1: runtime\.plugins\.x\.package: is needed$/],
   ['a plugin with a taken name', '[runtime.plugins.native]\npackage = "x"', /plugins\.native: is the name of a part/],

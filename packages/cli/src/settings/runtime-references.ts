@@ -4,7 +4,7 @@ import type { RuntimeSettings } from './runtime-schema.ts';
 
 const SNAPSHOTTERS = ['auto', 'overlayfs', 'native'];
 const TASK_RUNTIMES = ['oci'];
-const CONTROLLERS = ['pinned'];
+const CONTROLLERS = ['pinned', 'pause'];
 /** Handlers that are there, where they work, without being configured. */
 const FOUND_HANDLERS = ['crun', 'runc'];
 
@@ -20,14 +20,20 @@ export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
   return [
     ...(handler === '' ? [] : unknown(['default_handler'], handler, [...new Set(own)])),
     ...unknown(['snapshotter'], runtime.snapshotter, [...SNAPSHOTTERS, ...plugins]),
-    ...Object.entries(handlers).flatMap(([name, { task, sandbox }]) => [
+    ...Object.entries(handlers).flatMap(([name, { task, sandbox, pause_image: image }]) => [
       ...unknown(['handlers', name, 'task'], task, [...TASK_RUNTIMES, ...plugins]),
       ...unknown(['handlers', name, 'sandbox'], sandbox, [...CONTROLLERS, ...plugins]),
+      ...(image === undefined || sandbox === 'pause' ? [] : [unusedImage(name)]),
     ]),
     ...pluginProblems(plugins),
     ...cgroupProblems(runtime),
+    ...streamingProblems(runtime),
     ...tcpProblems(runtime),
   ];
+}
+
+function unusedImage(handler: string): ConfigProblem {
+  return { path: ['runtime', 'handlers', handler, 'pause_image'], words: 'is used with sandbox = "pause" alone' };
 }
 
 function pluginProblems(plugins: string[]): ConfigProblem[] {
@@ -44,6 +50,13 @@ function cgroupProblems({ cgroup_driver: driver }: RuntimeSettings): ConfigProbl
   if (driver !== 'systemd') return [];
   const words = 'is not supported; use "cgroupfs", and a kubelet that is not ours is told so by the runtime';
   return [{ path: ['runtime', 'cgroup_driver'], words }];
+}
+
+function streamingProblems({ streaming_cert: cert, streaming_key: key }: RuntimeSettings): ConfigProblem[] {
+  if ((cert === undefined) === (key === undefined)) return [];
+  const [missing, other] =
+    cert === undefined ? ['streaming_cert', 'streaming_key'] : ['streaming_key', 'streaming_cert'];
+  return [{ path: ['runtime', missing!], words: `is needed with ${other}` }];
 }
 
 function tcpProblems({ tcp }: RuntimeSettings): ConfigProblem[] {

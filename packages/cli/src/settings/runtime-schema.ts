@@ -11,6 +11,7 @@ const HandlerSchema = z.strictObject({
   task: z.string().min(1).default('oci'),
   program: z.string().default(''),
   sandbox: z.string().min(1).default('pinned'),
+  pause_image: z.string().optional(),
 });
 
 const PluginSchema = z.strictObject({
@@ -34,6 +35,7 @@ const TcpSchema = z.strictObject({
 export const RuntimeSchema = z.strictObject({
   oci_runtime: z.string().default(''),
   conmon: z.string().min(1).default('conmon'),
+  pause_image: z.string().default(''),
   default_handler: z.string().default(''),
   cgroup_driver: z.enum(['cgroupfs', 'systemd']).default('cgroupfs'),
   snapshotter: z.string().min(1).default('auto'),
@@ -41,6 +43,8 @@ export const RuntimeSchema = z.strictObject({
   pinned_images: z.array(z.string().min(1)).default([]),
   streaming_address: address.default('127.0.0.1'),
   streaming_port: port.default(0),
+  streaming_cert: path.optional(),
+  streaming_key: path.optional(),
   tcp: TcpSchema.optional(),
   handlers: z.record(name, HandlerSchema).default({}),
   plugins: z.record(name, PluginSchema).default({}),

@@ -21,7 +21,7 @@ export type CriServerOptions = {
   socket: string;
   /** Permissions of the socket; 0600 if left out. */
   mode?: number;
-  /** A TCP listener beside the socket, always with TLS. */
+  /** A TCP listener beside the socket. */
   tcp?: TcpOptions;
   handlers: { runtime: Partial<RuntimeHandlers>; image: Partial<ImageHandlers> };
   /** Services of one's own on the same socket, from `handleService`. */

@@ -6,12 +6,15 @@ import { errorMessage, type Logger, listenUnix, PodwrightError, type SocketFile,
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 import { acceptAnyAuthority } from './authority/accept-any-authority.ts';
 
-/** A TCP listener. With `clientCa` (PEM) only clients with a certificate of that authority are let in. */
+/**
+ * A TCP listener. With `clientCa` (PEM) only clients with a certificate of that authority are let in. Without `tls` everybody
+ * who reaches the address is, in plain text.
+ */
 export type TcpOptions = {
   address: string;
   /** 0 for any free port. */
   port: number;
-  tls: { certificate: Buffer; key: Buffer; clientCa?: Buffer };
+  tls?: { certificate: Buffer; key: Buffer; clientCa?: Buffer };
 };
 
 /** Where a server listens, and its open connections. */
@@ -46,7 +49,7 @@ export class Listeners {
     const unix = createServer(onConnection);
     const socketFile = await listenUnix(unix, socketPath(options.socket), options.mode ?? 0o600);
     try {
-      const servers = options.tcp === undefined ? [unix] : [unix, await listenTls(options.tcp, onConnection)];
+      const servers = options.tcp === undefined ? [unix] : [unix, await listenTcp(options.tcp, onConnection)];
       for (const server of servers) server.on('error', (error) => logAcceptError(options.logger, error));
       return new Listeners(servers, socketFile, connections);
     } catch (error) {
@@ -88,19 +91,27 @@ function logAcceptError(logger: Logger, error: Error): void {
   logger.error({ error: errorMessage(error) }, 'accept a connection');
 }
 
-async function listenTls({ address, port, tls }: TcpOptions, onConnection: (socket: Socket) => void): Promise<Server> {
-  const { certificate, key, clientCa } = tls;
-  const server = createTlsServer(
+async function listenTcp({ address, port, tls }: TcpOptions, onConnection: (socket: Socket) => void): Promise<Server> {
+  const endpoint = formatEndpoint({ kind: 'tcp', host: address, port });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  try {
+    const server = tls === undefined ? createServer(onConnection) : createTlsListener(tls, onConnection);
+    server.once('error', reject).listen(port, address, resolve);
+    await promise;
+    server.off('error', reject);
+    return server;
+  } catch (error) {
+    throw wrapError(`listen on ${endpoint}`, error, 'internal');
+  }
+}
+
+/** Throws for certificates and keys that make no sense. */
+function createTlsListener(
+  { certificate, key, clientCa }: NonNullable<TcpOptions['tls']>,
+  onConnection: (socket: Socket) => void,
+): Server {
+  return createTlsServer(
     { cert: certificate, key, ca: clientCa, requestCert: clientCa !== undefined, ALPNProtocols: ['h2'] },
     onConnection,
   );
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(port, address, resolve);
-  try {
-    await promise;
-  } catch (error) {
-    throw wrapError(`listen on ${formatEndpoint({ kind: 'tcp', host: address, port })}`, error, 'internal');
-  }
-  server.off('error', reject);
-  return server;
 }

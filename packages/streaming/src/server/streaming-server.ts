@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, sleep } from '@podwright/base';
@@ -8,8 +9,13 @@ import type { StreamingRequest } from './streaming-request.ts';
 import { TokenCache } from './tokens.ts';
 import { refuseUpgrade } from './upgrade-answers.ts';
 
-/** `address` should be one that only this machine reaches; `port` 0 takes a free one. */
-export type StreamingServerOptions = { address: string; port: number; logger: Logger };
+/** `address` should be one that only this machine reaches; `port` 0 takes a free one. With `tls` (PEM) URLs are https. */
+export type StreamingServerOptions = {
+  address: string;
+  port: number;
+  tls?: { certificate: Buffer; key: Buffer };
+  logger: Logger;
+};
 
 /** A client that has connected must send its request within this. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -33,17 +39,22 @@ export class StreamingServer {
   constructor(options: StreamingServerOptions) {
     this.#options = options;
     const timing = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: HEADERS_TIMEOUT_MS / 4 };
-    this.#server = createServer(
-      { ...timing, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS, noDelay: true },
-      (_request, response) => response.writeHead(404).end('upgrade to SPDY/3.1 or WebSocket on a URL of this server\n'),
-    );
+    const settings = { ...timing, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS, noDelay: true };
+    const { tls } = options;
+    this.#server =
+      tls === undefined
+        ? createServer(settings, refusePlain)
+        : createTlsServer(
+            { ...settings, cert: tls.certificate, key: tls.key, ALPNProtocols: ['http/1.1'] },
+            refusePlain,
+          );
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade({ request, socket, head }));
   }
 
   /** Binds the address; the server's error (`EADDRINUSE`, `EADDRNOTAVAIL`) if that cannot be. */
   async listen(): Promise<void> {
-    const { address, port, logger } = this.#options;
+    const { address, port, tls, logger } = this.#options;
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(port, address, () => {
@@ -52,7 +63,7 @@ export class StreamingServer {
       });
     });
     this.#server.on('error', (error) => logger.warn({ error: errorMessage(error) }, 'streaming server'));
-    this.#base = baseUrl(this.#server.address() as AddressInfo);
+    this.#base = `${tls === undefined ? 'http' : 'https'}://${authority(this.#server.address() as AddressInfo)}`;
   }
 
   /**
@@ -102,9 +113,13 @@ export class StreamingServer {
   }
 }
 
+const refusePlain: RequestListener = (_request, response) => {
+  response.writeHead(404).end('upgrade to SPDY/3.1 or WebSocket on a URL of this server\n');
+};
+
 /** A server on all addresses is told by the one that is always there. */
-function baseUrl({ address, port }: AddressInfo): string {
-  if (address === '0.0.0.0') return `http://127.0.0.1:${port}`;
-  if (address === '::') return `http://[::1]:${port}`;
-  return address.includes(':') ? `http://[${address}]:${port}` : `http://${address}:${port}`;
+function authority({ address, port }: AddressInfo): string {
+  if (address === '0.0.0.0') return `127.0.0.1:${port}`;
+  if (address === '::') return `[::1]:${port}`;
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

@@ -1,0 +1,19 @@
+import { readFile } from 'node:fs/promises';
+import { errorMessage, PodwrightError } from '@podwright/base';
+
+/** Reads PEM files: each path becomes its content. One that cannot be read is a `failed_precondition` that names it. */
+export async function readTlsFiles<Name extends string>(
+  files: Record<Name, string> | undefined,
+): Promise<Record<Name, Buffer> | undefined> {
+  if (files === undefined) return undefined;
+  const read = Object.entries<string>(files).map(async ([name, path]) => [name, await readPem(path)] as const);
+  return Object.fromEntries(await Promise.all(read)) as Record<Name, Buffer>;
+}
+
+async function readPem(path: string): Promise<Buffer> {
+  const content = await readFile(path).catch((cause: unknown) => {
+    throw new PodwrightError('failed_precondition', `read TLS file ${path}: ${errorMessage(cause)}`, { cause });
+  });
+  if (content.includes('-----BEGIN ')) return content;
+  throw new PodwrightError('failed_precondition', `read TLS file ${path}: it is not in PEM format`);
+}
