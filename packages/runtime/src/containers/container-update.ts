@@ -22,10 +22,11 @@ export async function updateContainer(
   table.update(id, (current) => ({ ...current, config: changed.config }));
 }
 
-/** 0, '' and empty lists leave what is. */
+/** 0, '' and empty lists leave what is; files of the unified cgroup that are not named stay as they are. */
 export function mergeResources(current: ContainerResources, change: ContainerResources): ContainerResources {
   const isSet = (value: unknown) =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== 0 && value !== '';
   const set = Object.entries(change).filter(([, value]) => isSet(value));
-  return { ...current, ...Object.fromEntries(set) };
+  const unified = { ...current.unified, ...change.unified };
+  return { ...current, ...Object.fromEntries(set), unified };
 }

@@ -1,7 +1,7 @@
 import type { ContainerFilter, RuntimeHandlers } from '@podwright/cri';
 import type { ContainerRecord } from '../containers/container-record.ts';
 import { criContainer, matchesContainer } from './container-status.ts';
-import { pages } from './pages.ts';
+import { messagePages } from './pages.ts';
 import type { CriServices } from './services.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes'>;
@@ -14,7 +14,8 @@ export function containerList(services: Needs): RuntimeHandlers['listContainers'
 /** StreamContainers: the same list in several messages. */
 export function containerStream(services: Needs): RuntimeHandlers['streamContainers'] {
   return async function* ({ filter }) {
-    for (const page of pages(select(services, filter))) yield { containers: page.map(criContainer) };
+    const found = select(services, filter);
+    for await (const containers of messagePages(found, (some) => some.map(criContainer))) yield { containers };
   };
 }
 

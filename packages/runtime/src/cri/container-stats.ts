@@ -2,7 +2,7 @@ import type { ContainerStatsFilter, RuntimeHandlers } from '@podwright/cri';
 import type { ContainerRecord } from '../containers/container-record.ts';
 import { matchesLabels } from './labels.ts';
 import { measureEach } from './measure-each.ts';
-import { pages } from './pages.ts';
+import { messagePages } from './pages.ts';
 import type { CriServices } from './services.ts';
 import { criContainerStats } from './statistics.ts';
 
@@ -23,9 +23,8 @@ export function containerStatsList(services: Needs): RuntimeHandlers['listContai
 /** StreamContainerStats: the same list in several messages. */
 export function containerStatsStream(services: Needs): RuntimeHandlers['streamContainerStats'] {
   return async function* ({ filter }) {
-    for (const page of pages(select(services, filter))) {
-      yield { containerStats: await measure(services, page) };
-    }
+    const found = select(services, filter);
+    for await (const containerStats of messagePages(found, (some) => measure(services, some))) yield { containerStats };
   };
 }
 

@@ -1,6 +1,6 @@
 import type { PodSandboxFilter, RuntimeHandlers } from '@podwright/cri';
 import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
-import { pages } from './pages.ts';
+import { messagePages } from './pages.ts';
 import { criSandbox, matchesSandbox } from './sandbox-status.ts';
 import type { CriServices } from './services.ts';
 
@@ -14,7 +14,8 @@ export function sandboxList({ sandboxes }: Needs): RuntimeHandlers['listPodSandb
 /** StreamPodSandboxes: the same list in several messages. */
 export function sandboxStream({ sandboxes }: Needs): RuntimeHandlers['streamPodSandboxes'] {
   return async function* ({ filter }) {
-    for (const page of pages(select(sandboxes, filter))) yield { podSandboxes: page.map(criSandbox) };
+    const found = select(sandboxes, filter);
+    for await (const podSandboxes of messagePages(found, (some) => some.map(criSandbox))) yield { podSandboxes };
   };
 }
 

@@ -4,7 +4,7 @@ import { isReady, type SandboxConfig, type SandboxRecord } from '../sandbox/sand
 import { measureEach } from './measure-each.ts';
 import { criMetrics } from './metric-descriptors.ts';
 import { cgroupSamples, containerSamples, interfaceSamples } from './metric-samples.ts';
-import { pages } from './pages.ts';
+import { messagePages } from './pages.ts';
 import type { CriServices } from './services.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics' | 'logger'>;
@@ -17,8 +17,9 @@ export function sandboxMetricsList(services: Needs): RuntimeHandlers['listPodSan
 /** StreamPodSandboxMetrics: the same list in several messages. */
 export function sandboxMetricsStream(services: Needs): RuntimeHandlers['streamPodSandboxMetrics'] {
   return async function* () {
-    for (const page of pages(services.sandboxes.list().filter(isReady))) {
-      yield { podSandboxMetrics: await measure(services, page) };
+    const ready = services.sandboxes.list().filter(isReady);
+    for await (const podSandboxMetrics of messagePages(ready, (some) => measure(services, some))) {
+      yield { podSandboxMetrics };
     }
   };
 }

@@ -2,7 +2,7 @@ import type { PodSandboxStatsFilter, RuntimeHandlers } from '@podwright/cri';
 import { isReady, type SandboxRecord } from '../sandbox/sandbox-record.ts';
 import { matchesLabels } from './labels.ts';
 import { measureEach } from './measure-each.ts';
-import { pages } from './pages.ts';
+import { messagePages } from './pages.ts';
 import type { CriServices } from './services.ts';
 import { criSandboxStats } from './statistics.ts';
 
@@ -23,9 +23,9 @@ export function sandboxStatsList(services: Needs): RuntimeHandlers['listPodSandb
 /** StreamPodSandboxStats: the same list in several messages. */
 export function sandboxStatsStream(services: Needs): RuntimeHandlers['streamPodSandboxStats'] {
   return async function* ({ filter }) {
-    for (const page of pages(select(services, filter))) {
-      yield { podSandboxStats: await measure(services, page) };
-    }
+    const found = select(services, filter);
+    for await (const podSandboxStats of messagePages(found, (some) => measure(services, some)))
+      yield { podSandboxStats };
   };
 }
 

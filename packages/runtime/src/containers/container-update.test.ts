@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ContainerResources } from './container-record.ts';
+import { mergeResources } from './container-update.ts';
+
+const resources: ContainerResources = {
+  cpuPeriod: 100_000,
+  cpuQuota: 50_000,
+  cpuShares: 512,
+  memoryLimitBytes: 1000,
+  memorySwapLimitBytes: 0,
+  oomScoreAdj: 900,
+  cpusetCpus: '0-1',
+  cpusetMems: '',
+  hugepageLimits: [{ pageSize: '2MB', limitBytes: 0 }],
+  unified: { 'memory.high': '900' },
+};
+const nothing: ContainerResources = {
+  cpuPeriod: 0,
+  cpuQuota: 0,
+  cpuShares: 0,
+  memoryLimitBytes: 0,
+  memorySwapLimitBytes: 0,
+  oomScoreAdj: 0,
+  cpusetCpus: '',
+  cpusetMems: '',
+  hugepageLimits: [],
+  unified: {},
+};
+
+test('what an update does not name stays as it is', () => {
+  assert.deepEqual(mergeResources(resources, nothing), resources);
+  assert.deepEqual(mergeResources(nothing, resources), resources);
+});
+
+test('an update changes what it names, and -1 is a value', () => {
+  const changed = mergeResources(resources, { ...nothing, cpuQuota: -1, memoryLimitBytes: 2000, cpusetCpus: '1' });
+  assert.deepEqual(changed, { ...resources, cpuQuota: -1, memoryLimitBytes: 2000, cpusetCpus: '1' });
+});
+
+test('files of the unified cgroup are changed one by one', () => {
+  const { unified } = mergeResources(resources, { ...nothing, unified: { 'memory.min': '1', 'memory.high': 'max' } });
+  assert.deepEqual(unified, { 'memory.high': 'max', 'memory.min': '1' });
+});
