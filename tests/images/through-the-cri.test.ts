@@ -32,7 +32,7 @@ before(async () => {
   await push('users/none', { config: { Labels: { is: 'not the one that is loaded' } } });
   await push('users/number', { config: { User: '1002:50' } });
   await push('users/name', { config: { User: 'www-data:www' } });
-  await push('volume', { files: { '/data/in/file': 'from the image', '/data/other': 'x' } });
+  await push('volume', { files: { '/data/in/file': 'from the image\n', '/data/other': 'whole\n' } });
   await runtime.start({ pinnedImages: [pinned] });
 });
 
@@ -142,7 +142,10 @@ test('images are mounted read-only, whole or in part, and stay while a container
   const log = join(config.logDirectory, 'main.log');
   using patience = withTimeout(undefined, 60_000, 'wait for the log');
   const told = async () => (/refused/.test(readFileSync(log, 'utf8')) ? readFileSync(log, 'utf8') : undefined);
-  assert.match(await waitFor(told, { intervalMs: 20, signal: patience }), /from the imagexroot:x:0.* refused/s);
+  assert.match(
+    await waitFor(told, { intervalMs: 20, signal: patience }),
+    /F from the image\n.*F whole\n.*F root:x:0.* refused/s,
+  );
   const { status } = await cri.runtime.containerStatus({ containerId });
   assert.deepEqual(
     status?.mounts.map(({ containerPath, image, imageSubPath }) => [containerPath, image?.image, imageSubPath]),
@@ -153,7 +156,7 @@ test('images are mounted read-only, whole or in part, and stay while a container
     ],
   );
   const { stdout } = await cri.runtime.execSync({ containerId, cmd: ['cat', '/whole/data/in/file'], timeout: 20n });
-  assert.equal(Buffer.from(stdout).toString(), 'from the image');
+  assert.equal(Buffer.from(stdout).toString(), 'from the image\n');
   const before = (await cri.image.imageFsInfo({})).imageFilesystems[0]!.usedBytes!.value;
   await cri.runtime.removePodSandbox({ podSandboxId });
   const collected = async () => {
