@@ -10,7 +10,8 @@ import { sameMappings } from './user-namespace.ts';
 export function containerCreate({
   containers,
   sandboxes,
-}: Pick<CriServices, 'containers' | 'sandboxes'>): RuntimeHandlers['createContainer'] {
+  facts,
+}: Pick<CriServices, 'containers' | 'sandboxes' | 'facts'>): RuntimeHandlers['createContainer'] {
   return async ({ podSandboxId, config }, { signal }) => {
     const sandbox = sandboxes.require(podSandboxId);
     const wanted = containerConfig(config);
@@ -21,6 +22,7 @@ export function containerCreate({
       );
     }
     checkUsers(wanted, sandbox);
+    checkReadOnly(wanted, sandbox, facts);
     const record = await containers.create(sandbox.id, wanted, signal);
     return { containerId: record.id };
   };
@@ -39,5 +41,19 @@ function checkUsers({ name, security, mounts }: ContainerConfig, { id, config }:
   throw new PodwrightError(
     'invalid_argument',
     `create container ${name}: the ID mappings of mount ${other.containerPath} are not those of its sandbox ${id}`,
+  );
+}
+
+/** A mount that is to be read-only with all below it must not be less than that. */
+function checkReadOnly(
+  { name, mounts }: ContainerConfig,
+  { config: { runtimeHandler } }: SandboxRecord,
+  { recursiveReadOnlyHandlers }: CriServices['facts'],
+): void {
+  const mount = mounts.find(({ recursiveReadOnly }) => recursiveReadOnly);
+  if (mount === undefined || recursiveReadOnlyHandlers.has(runtimeHandler)) return;
+  throw new PodwrightError(
+    'failed_precondition',
+    `create container ${name}: runtime handler "${runtimeHandler}" cannot mount ${mount.containerPath} recursively read-only`,
   );
 }
