@@ -41,7 +41,7 @@ describe('what this machine can do', () => {
       ['/usr/lib/cni'],
     );
     assert.ok(!readdirSync(state).some((name) => name.startsWith('trial-')));
-    const written = () => statSync(join(state, 'oci-runc.json')).mtimeMs;
+    const written = () => statSync(join(state, 'host/oci-runc.json')).mtimeMs;
     const writtenAtMs = written();
     assert.deepEqual(await probeHost(options), abilities);
     assert.equal(written(), writtenAtMs);

@@ -15,7 +15,7 @@ const LASTING = [
   /^files: \S+\/(input|net\.d|cni-bin)\//,
   /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/pods|runtime)$/,
   /^files: \S+\/root\/runtime\/(lock|metadata\.db(-wal|-shm)?|containers|network|network\/(attachments|results|cni))$/,
-  /^files: \S+\/root\/runtime\/(content|snapshots)(\/|$)/,
+  /^files: \S+\/root\/runtime\/(content|snapshots|host)(\/|$)/,
   /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/addresses)$/,
 ];
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { errorCode } from '@podwright/base';
 import { type HostAbilities, probeHost } from '@podwright/runtime';
@@ -19,8 +20,8 @@ export async function doctor({ config }: CommandContext, options: DoctorOptions)
   const findings: Finding[] = [rootFinding(root), await nodeFinding(config.apiSocket)];
   if (root) {
     const abilities = await probeHost({
-      state: config.state,
-      root: config.root,
+      state: join(config.state, 'host'),
+      root: join(config.root, 'runtime'),
       cgroupParent: config.cgroup_parent,
       ociRuntime: config.runtime.oci_runtime,
       conmon: config.runtime.conmon,

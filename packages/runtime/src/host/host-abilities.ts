@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type CgroupHierarchy, discoverCgroups } from '@podwright/base';
 import { loadSystem } from '../sys/system.ts';
 import { type IdMappingSupport, probeIdMapping } from './id-mapping.ts';
@@ -20,9 +21,9 @@ export type HostAbilities = {
 };
 
 export type HostProbeOptions = {
-  /** Folder on a file system that a reboot empties: findings are kept in it, and runtimes tried. */
+  /** Folder in which runtimes are tried. */
   state: string;
-  /** A folder on the file system of image layers. */
+  /** Folder on the file system of image layers, in which findings are kept until the machine starts anew. */
   root: string;
   cgroupParent: string;
   /** Name or path, '' for the known ones alone. */
@@ -41,7 +42,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
   const names = [...new Set(asked)].filter((name) => name !== '');
   const probe = {
     directory: options.state,
-    cacheDirectory: options.state,
+    cacheDirectory: join(options.root, 'host'),
     cgroupParent: options.cgroupParent,
     bootId: kernel.bootId,
     cgroups,
