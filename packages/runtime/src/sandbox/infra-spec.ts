@@ -52,7 +52,7 @@ export function infraSpec(sandbox: SandboxRecord, program: InfraProgram, place: 
       { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev', 'ro'] },
       { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'noexec', 'mode=755', 'size=64k'] },
     ],
-    annotations: annotationsOf(sandbox),
+    annotations: infraAnnotations(sandbox),
     linux: {
       cgroupsPath,
       namespaces: [...(pid === 'new' ? [{ type: 'pid' as const }] : []), { type: 'mount' }, ...shared],
@@ -72,7 +72,7 @@ function mappedUser({ config }: SandboxRecord, user: InfraProgram['user']): Infr
 }
 
 /** By these, runtimes that keep a whole pod in one place (virtual machines) know the first process of a pod. */
-function annotationsOf({ id, config }: SandboxRecord): Record<string, string> {
+export function infraAnnotations({ id, config }: SandboxRecord): Record<string, string> {
   return {
     'io.kubernetes.cri.container-type': 'sandbox',
     'io.kubernetes.cri.sandbox-id': id,

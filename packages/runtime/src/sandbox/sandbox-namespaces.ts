@@ -60,6 +60,11 @@ export class SandboxNamespaces {
     this.#dependencies.system.mount(path, { source: `/proc/${pid}/ns/pid`, flags: mountFlags.bind });
   }
 
+  /** Whether `pinPid` has pinned one. */
+  hasPid(sandboxId: string): Promise<boolean> {
+    return isPinned(this.pidPath(sandboxId));
+  }
+
   /** Where `pinPid` pins. */
   pidPath(sandboxId: string): string {
     return this.#pin(sandboxId, 'pid');

@@ -1,0 +1,168 @@
+import { readlinkSync } from 'node:fs';
+import { isErrno, type Logger, PodwrightError, wrapError } from '@podwright/base';
+import type { Shim } from '../shim/shim.ts';
+import type { ShimProgram } from '../shim/shim-program.ts';
+import type { Shims } from '../shim/shims.ts';
+import { infraAnnotations } from './infra-spec.ts';
+import type { SandboxController, SandboxEnvironment } from './sandbox-controller.ts';
+import type { SandboxFolders } from './sandbox-folders.ts';
+import type { SandboxNamespaces } from './sandbox-namespaces.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
+import { endShimSandbox, startShimSandbox, untilEnded, whyNotAlive } from './shim-sandbox.ts';
+import { ShimSandboxFiles } from './shim-sandbox-files.ts';
+
+export type ShimControllerDependencies = {
+  namespaces: SandboxNamespaces;
+  folders: SandboxFolders;
+  /** The same that run the tasks of these sandboxes, which find the sandbox's shim by its bundle. */
+  shims: Shims;
+  /** The shim of a runtime handler; undefined for handlers of others. */
+  programFor: (handler: string) => ShimProgram | undefined;
+  /** What the shim is told of the pod. */
+  describe: (sandbox: SandboxRecord) => { typeUrl: string; value: Uint8Array };
+  logger: Logger;
+};
+
+/**
+ * Sandboxes that a shim makes by containerd's Sandbox API, one shim a sandbox: virtual machines, for example. Its tasks go
+ * to the same shim. The pod's network is set up in a namespace of ours before the shim is started, which is handed to it.
+ */
+export class ShimController implements SandboxController {
+  readonly name = 'shim';
+  readonly startsInNetwork = true;
+  readonly #dependencies: ShimControllerDependencies;
+  readonly #files: ShimSandboxFiles;
+  readonly #listeners = new Set<(sandboxId: string, reason: string) => void>();
+  /** Sandboxes whose end is waited for. */
+  readonly #watched = new Set<string>();
+
+  constructor(dependencies: ShimControllerDependencies) {
+    this.#dependencies = dependencies;
+    this.#files = new ShimSandboxFiles(dependencies.shims);
+  }
+
+  async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }> {
+    this.#program(sandbox);
+    await this.#dependencies.namespaces.create(sandbox, signal);
+    return { netnsPath: this.netnsPath(sandbox) };
+  }
+
+  async start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
+    const { folders, shims, describe } = this.#dependencies;
+    const { id } = sandbox;
+    const program = this.#program(sandbox);
+    await folders.make(sandbox);
+    const bundle = await this.#files.make(sandbox, { program });
+    const shim = await shims.start({ id, bundle, program }, signal);
+    const pid = await startShimSandbox(
+      shim,
+      {
+        sandboxId: id,
+        bundlePath: bundle,
+        netnsPath: this.netnsPath(sandbox) ?? '',
+        options: describe(sandbox),
+        annotations: { ...sandbox.config.annotations, ...infraAnnotations(sandbox) },
+      },
+      signal,
+    );
+    await this.#files.write(id, { program, pid });
+    this.#pinPids(sandbox, pid);
+    this.#watch(id, shim);
+  }
+
+  setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void> {
+    return this.#dependencies.folders.setAddresses(sandbox, ips);
+  }
+
+  environment(sandbox: SandboxRecord): SandboxEnvironment {
+    const { namespaces, folders } = this.#dependencies;
+    return { namespaces: namespaces.paths(sandbox), ...folders.paths(sandbox) };
+  }
+
+  /** `failed_precondition` where the shim has no process in a PID namespace of the pod. */
+  async sharedPidNamespace({ id }: SandboxRecord): Promise<string> {
+    const { namespaces } = this.#dependencies;
+    if (await namespaces.hasPid(id)) return namespaces.pidPath(id);
+    throw new PodwrightError(
+      'failed_precondition',
+      `share PIDs in sandbox ${id}: its shim tells no process that has a PID namespace of its own`,
+    );
+  }
+
+  async status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }> {
+    const { namespaces, shims } = this.#dependencies;
+    const missing = await namespaces.missing(sandbox);
+    if (missing !== undefined) return { alive: false, reason: `namespace ${missing} is gone` };
+    const shim = await shims.load(shims.bundle(sandbox.id));
+    const reason = await whyNotAlive(shim, sandbox.id);
+    if (reason !== undefined) return { alive: false, reason };
+    this.#watch(sandbox.id, shim!);
+    return { alive: true };
+  }
+
+  onLost(listener: (sandboxId: string, reason: string) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  async stop(sandboxId: string): Promise<void> {
+    const { namespaces, folders, shims, logger } = this.#dependencies;
+    this.#watched.delete(sandboxId);
+    const record = await this.#files.read(sandboxId);
+    if (record !== undefined) {
+      const call = { id: sandboxId, bundle: shims.bundle(sandboxId), program: record.program };
+      await endShimSandbox({ shims, call, logger });
+      await this.#files.remove(sandboxId);
+    }
+    folders.unmount(sandboxId);
+    await namespaces.release(sandboxId);
+  }
+
+  async remove(sandboxId: string): Promise<void> {
+    await this.stop(sandboxId);
+    await this.#dependencies.folders.remove(sandboxId);
+  }
+
+  async list(): Promise<string[]> {
+    const { namespaces, folders } = this.#dependencies;
+    return [...new Set([...(await namespaces.list()), ...(await folders.list())])];
+  }
+
+  netnsPath(sandbox: SandboxRecord): string | undefined {
+    return this.#dependencies.namespaces.paths(sandbox).network;
+  }
+
+  /** Stops watching; the sandboxes go on. */
+  close(): void {
+    this.#watched.clear();
+  }
+
+  #program({ id, config }: SandboxRecord): ShimProgram {
+    const program = this.#dependencies.programFor(config.runtimeHandler);
+    if (program !== undefined) return program;
+    throw new PodwrightError(
+      'failed_precondition',
+      `start sandbox ${id}: the runtime handler "${config.runtimeHandler}" names no shim`,
+    );
+  }
+
+  /** Only a PID namespace that is not the machine's may be shared with containers. */
+  #pinPids({ id, config }: SandboxRecord, pid: number): void {
+    if (pid === 0 || config.pid === 'node') return;
+    try {
+      if (readlinkSync(`/proc/${pid}/ns/pid`) === readlinkSync('/proc/self/ns/pid')) return;
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return; // a process of another place, or one that has ended: the watch tells
+      throw wrapError(`look at process ${pid} of sandbox ${id}`, error, 'internal');
+    }
+    this.#dependencies.namespaces.pinPid(id, pid);
+  }
+
+  #watch(sandboxId: string, shim: Shim): void {
+    if (this.#watched.has(sandboxId)) return;
+    this.#watched.add(sandboxId);
+    untilEnded(shim, sandboxId).then((reason) => {
+      if (!this.#watched.delete(sandboxId)) return; // stopped, or nobody listens any more
+      for (const listener of this.#listeners) listener(sandboxId, reason);
+    });
+  }
+}

@@ -1,0 +1,57 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, wrapError, writeFileAtomic } from '@podwright/base';
+import type { ShimProgram } from '../shim/shim-program.ts';
+import type { Shims } from '../shim/shims.ts';
+import { infraAnnotations } from './infra-spec.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
+
+/** What is remembered of a shim's sandbox: enough to end it, whatever handlers are configured by then. */
+export type ShimSandboxRecord = {
+  program: ShimProgram;
+  /** A process in the sandbox's namespaces, as the shim says; absent before it has started, or if there is none. */
+  pid?: number;
+};
+
+/** The bundles of shims' sandboxes; a sandbox has one from before its shim is started until nothing of it is left. */
+export class ShimSandboxFiles {
+  readonly #shims: Shims;
+
+  constructor(shims: Shims) {
+    this.#shims = shims;
+  }
+
+  /** Makes the bundle. Its `config.json` has only what shims look for in it to know the pod. */
+  async make(sandbox: SandboxRecord, record: ShimSandboxRecord): Promise<string> {
+    const bundle = this.#shims.bundle(sandbox.id);
+    await mkdir(bundle, { mode: 0o711 });
+    await this.write(sandbox.id, record);
+    const spec = { ociVersion: '1.0.2', annotations: infraAnnotations(sandbox) };
+    await writeFile(join(bundle, 'config.json'), JSON.stringify(spec), { mode: 0o600 });
+    return bundle;
+  }
+
+  async write(sandboxId: string, record: ShimSandboxRecord): Promise<void> {
+    await writeFileAtomic(this.#record(sandboxId), JSON.stringify(record));
+  }
+
+  /** Undefined if the shim was never to be started, or everything is gone. */
+  async read(sandboxId: string): Promise<ShimSandboxRecord | undefined> {
+    try {
+      return JSON.parse(await readFile(this.#record(sandboxId), 'utf8')) as ShimSandboxRecord;
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return undefined;
+      throw wrapError(`read the record of sandbox ${sandboxId}`, error, 'internal');
+    }
+  }
+
+  async remove(sandboxId: string): Promise<void> {
+    const bundle = this.#shims.bundle(sandboxId);
+    this.#shims.forget(bundle);
+    await rm(bundle, { recursive: true, force: true });
+  }
+
+  #record(sandboxId: string): string {
+    return join(this.#shims.bundle(sandboxId), 'sandbox.json');
+  }
+}

@@ -1,0 +1,113 @@
+import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort } from '@podwright/base';
+import type { Shim } from '../shim/shim.ts';
+import type { ShimCall } from '../shim/shim-program.ts';
+import type { Shims } from '../shim/shims.ts';
+import { killProcessTrees, listProcesses, readProcFile } from '../tasks/processes.ts';
+
+/** How long a sandbox may take to start: a virtual machine boots. */
+const START_TIMEOUT_MS = 120_000;
+/** How long a sandbox may take to end by itself, and then its shim. */
+const STOP_TIMEOUT_S = 10;
+const SHUTDOWN_TIMEOUT_MS = 10_000;
+/** What a shim answers without asking anybody; also on a busy machine. */
+const ANSWER_TIMEOUT_MS = 30_000;
+const SHIM_ENDED = 'the shim of the sandbox has ended';
+
+/** What the sandbox is made from. `options` describe the pod. */
+export type ShimSandboxRequest = {
+  sandboxId: string;
+  bundlePath: string;
+  netnsPath: string;
+  options: { typeUrl: string; value: Uint8Array };
+  annotations: Record<string, string>;
+};
+
+/**
+ * Makes and starts the sandbox of a shim. Returns a process in it, 0 if the shim tells none. A shim without sandboxes is a
+ * `failed_precondition`, one whose sandboxes are not of Linux `unimplemented`.
+ */
+export async function startShimSandbox(shim: Shim, request: ShimSandboxRequest, signal: AbortSignal): Promise<number> {
+  const { sandboxId } = request;
+  const bounds = { signal, timeoutMs: START_TIMEOUT_MS };
+  await shim.sandbox.createSandbox(request, bounds).catch((error) => {
+    throw errorCode(error) === 'unimplemented' ? withoutSandboxes(error) : error;
+  });
+  const { platform } = await shim.sandbox.platform({ sandboxId }, bounds);
+  if (platform !== undefined && platform.os !== '' && platform.os !== 'linux')
+    throw new PodwrightError('unimplemented', `start sandbox ${sandboxId}: its shim makes sandboxes of ${platform.os}`);
+  return (await shim.sandbox.startSandbox({ sandboxId }, bounds)).pid;
+}
+
+function withoutSandboxes(cause: unknown): PodwrightError {
+  return new PodwrightError(
+    'failed_precondition',
+    'the shim has no sandboxes of its own (containerd.runtime.sandbox.v1); use the sandbox controller "pause" for its handler',
+    { cause },
+  );
+}
+
+/** Why the sandbox is not alive, undefined if it is. `shim` is undefined if it has ended. */
+export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Promise<string | undefined> {
+  if (shim === undefined) return SHIM_ENDED;
+  const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
+  try {
+    await shim.sandbox.pingSandbox({ sandboxId }, bounds);
+    // shims that have nothing to tell of a sandbox leave the state empty
+    const { state } = await shim.sandbox.sandboxStatus({ sandboxId, verbose: false }, bounds);
+    return state === 'SANDBOX_NOTREADY' ? 'the sandbox of the shim has ended' : undefined;
+  } catch (error) {
+    return `the shim of the sandbox does not answer: ${errorMessage(error)}`;
+  }
+}
+
+/** Waits until the sandbox has ended, or its shim has, and tells which. */
+export async function untilEnded(shim: Shim, sandboxId: string): Promise<string> {
+  await shim.sandbox.waitSandbox({ sandboxId }, { timeoutMs: 0 }).catch(() => undefined);
+  const reason = await whyNotAlive(shim.isOpen ? shim : undefined, sandboxId);
+  if (reason !== undefined) return reason;
+  await shim.closed; // some answer at once: the sandbox then is as alive as the shim
+  return SHIM_ENDED;
+}
+
+export type EndRequest = { shims: Shims; call: ShimCall; logger: Logger };
+
+/** Ends the sandbox and its shim, by force if they do not by themselves, and has the shim's binary remove what is left. */
+export async function endShimSandbox({ shims, call, logger }: EndRequest): Promise<void> {
+  const shim = await shims.load(call.bundle);
+  const orderly = shim !== undefined && (await shutDown(shim, call.id, logger));
+  if (orderly) return;
+  await killShims(shims, call.id);
+  await shims.cleanUp(call).catch((error) => {
+    logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'the binary of a dead shim could not clean up');
+  });
+}
+
+/** Whether the sandbox and the shim ended by themselves. */
+async function shutDown(shim: Shim, sandboxId: string, logger: Logger): Promise<boolean> {
+  const stop = { sandboxId, timeoutSecs: STOP_TIMEOUT_S };
+  try {
+    await unlessGone(shim, shim.sandbox.stopSandbox(stop, { timeoutMs: STOP_TIMEOUT_S * 1000 + ANSWER_TIMEOUT_MS }));
+    await unlessGone(shim, shim.sandbox.shutdownSandbox({ sandboxId }, { timeoutMs: ANSWER_TIMEOUT_MS }));
+    await raceAbort(shim.closed, AbortSignal.timeout(SHUTDOWN_TIMEOUT_MS));
+    return true;
+  } catch (error) {
+    logger.warn({ sandbox: sandboxId, error: errorMessage(error) }, 'kill a shim that does not end its sandbox');
+    return false;
+  }
+}
+
+/** A sandbox that is not there is as good as ended; the answer may be lost with the shim. */
+async function unlessGone(shim: Shim, call: Promise<unknown>): Promise<void> {
+  await call.catch((error) => {
+    if (shim.isOpen && !['not_found', 'unimplemented'].includes(errorCode(error))) throw error;
+  });
+}
+
+/** Kills shims that were started for the sandbox: also one that nobody could remember any more before we were killed. */
+async function killShims(shims: Shims, sandboxId: string): Promise<void> {
+  const isOurs = async (pid: number) => {
+    const words = (await readProcFile(pid, 'cmdline'))?.split('\0') ?? [];
+    return words.includes(shims.home.events) && words[words.indexOf('-id') + 1] === sandboxId;
+  };
+  for (const pid of await listProcesses()) if (await isOurs(pid)) await killProcessTrees([pid]);
+}
