@@ -117,9 +117,8 @@ const PROPAGATIONS: Record<ContainerMount['propagation'], MountPropagation> = {
 
 function criMount(mount: ContainerMount, images: Pick<ImageService, 'find'>): MessageInitShape<typeof MountSchema> {
   const { containerPath, hostPath, readonly, recursiveReadOnly, selinuxRelabel, imageSubPath } = mount;
-  const found = mount.image === '' ? undefined : images.find(mount.image);
-  const imageRef = found?.repoDigests[0] ?? found?.id ?? ''; // as that of the container's own image
-  const image = mount.image === '' ? undefined : { image: mount.image, imageRef };
+  // What PullImage gave for it, which clients compare it with (critest), other than for the container's own image.
+  const image = mount.image === '' ? undefined : { image: mount.image, imageRef: images.find(mount.image)?.id ?? '' };
   const propagation = PROPAGATIONS[mount.propagation];
   return { containerPath, hostPath, readonly, recursiveReadOnly, selinuxRelabel, propagation, imageSubPath, image };
 }
