@@ -55,8 +55,10 @@ type Environment = {
 
 /** The built-in implementation of every part. This is the only file that names implementations. */
 export async function openBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<RuntimeParts> {
+  const others = await loadPlugins(options);
   const environment = environmentOf(options, records);
-  const graph = await PluginGraph.start(await allPlugins(environment), { needed: neededPlugins(options) });
+  const plugins = [...builtinPlugins(environment), ...others];
+  const graph = await PluginGraph.start(plugins, { needed: neededPlugins(options) });
   try {
     return composeParts(environment, graph);
   } catch (error) {
@@ -67,7 +69,8 @@ export async function openBuiltins(options: RuntimeOptions, records: RuntimeReco
 
 /** How the plugins of these options get on here, also when there could be no pods. They are closed again. */
 export async function tryBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<PluginState[]> {
-  const graph = await PluginGraph.start(await allPlugins(environmentOf(options, records)), { needed: [] });
+  const plugins = [...builtinPlugins(environmentOf(options, records)), ...(await loadPlugins(options))];
+  const graph = await PluginGraph.start(plugins, { needed: [] });
   await graph.close();
   return graph.states();
 }
@@ -82,10 +85,6 @@ function environmentOf(options: RuntimeOptions, records: RuntimeRecords): Enviro
     namespaces: new SandboxNamespaces({ system, logger, state }),
     folders: new SandboxFolders({ system, state }),
   };
-}
-
-async function allPlugins(environment: Environment): Promise<RuntimePlugin[]> {
-  return [...builtinPlugins(environment), ...(await loadPlugins(environment.options))];
 }
 
 function builtinPlugins(environment: Environment): RuntimePlugin[] {
