@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { Limiter, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
+import type { ExpectedBlob } from '../content/content-writer.ts';
 import type { NewImage } from './image-records.ts';
 import { type LayerSnapshots, type LayerStep, layerSteps } from './layer-snapshots.ts';
 import type { Lease } from './leases.ts';
@@ -39,10 +40,10 @@ export type Installation = {
 /** An image whose content and snapshots are there; it only lacks its names and its record. */
 export type InstalledImage = Omit<NewImage, 'tags' | 'digests'>;
 
-type Found = { manifest: ImageManifest; config: ImageConfig; manifestDigest: string; visited: string[] };
+type Found = { manifest: ImageManifest; config: ImageConfig; manifestDigest: string; visited: ExpectedBlob[] };
 
-/** The way down to a manifest: the digests above it, and whether it is known to be meant for this machine. */
-type Path = { above: string[]; certain: boolean };
+/** The way down to a manifest: the indexes above it, and whether it is known to be meant for this machine. */
+type Path = { above: ExpectedBlob[]; certain: boolean };
 
 /**
  * Brings an image's content and snapshots into place: from a manifest or index down to unpacked layers. Downloads run at
@@ -62,14 +63,15 @@ export class ImageInstaller {
     const found = await this.#find(installation, installation.target, { above: [], certain: true });
     const { manifest, config, manifestDigest, visited } = found;
     const steps = layerSteps(manifest.layers, config.rootfs.diff_ids);
-    const content = [...visited, manifest.config.digest, ...manifest.layers.map(({ digest }) => digest)];
+    const blobs = [...visited, manifest.config, ...manifest.layers];
+    const content = blobs.map(({ digest }) => digest);
     const chain = steps.map(({ chainId }) => chainId);
     lease.hold(...content, ...chain);
     tracker.startDownloads([manifest.config, ...manifest.layers], steps.length);
     tracker.setBlobBytes(manifest.config.digest, manifest.config.size);
     await this.#checkSpace(installation, manifest.layers);
     await this.#bringLayers(installation, steps);
-    const sizeBytes = [manifest.config, ...manifest.layers].reduce((sum, { size }) => sum + size, 0);
+    const sizeBytes = blobs.reduce((sum, { size }) => sum + size, 0);
     return { id: manifest.config.digest, manifestDigest, config, chain, content, sizeBytes };
   }
 
@@ -81,14 +83,14 @@ export class ImageInstaller {
     await content.ingest(descriptor, async (writer) => writer.write(await source.readManifest(descriptor)));
     const data = await content.readSmall(descriptor.digest, manifestLimits.manifestBytes);
     const parsed = parseManifest(data, descriptor.mediaType, what);
-    const visited = [...above, descriptor.digest];
+    const visited = [...above, { digest: descriptor.digest, size: data.length }];
     if (parsed.kind === 'index') return this.#findInIndex(installation, parsed.manifests, visited);
     const config = await this.#fetchConfig(installation, parsed, certain);
     return { manifest: parsed, config, manifestDigest: descriptor.digest, visited };
   }
 
   /** The entry for this platform; among those that name none, the first whose config fits. */
-  async #findInIndex(installation: Installation, entries: Descriptor[], above: string[]): Promise<Found> {
+  async #findInIndex(installation: Installation, entries: Descriptor[], above: ExpectedBlob[]): Promise<Found> {
     const { platform } = this.#options;
     if (above.length > manifestLimits.indexDepth) {
       const why = `more than ${manifestLimits.indexDepth} nested indexes`;

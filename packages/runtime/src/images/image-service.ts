@@ -20,7 +20,7 @@ export type ImageRecord = {
   repoTags: string[];
   /** `docker.io/library/busybox@sha256:…` */
   repoDigests: string[];
-  /** Bytes of the config and the packed layers. */
+  /** Bytes of the manifests, the config and the packed layers. */
   sizeBytes: number;
   manifestDigest: string;
   config: ImageConfig;
