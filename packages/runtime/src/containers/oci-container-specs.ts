@@ -2,6 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { posix } from 'node:path';
 import { PodwrightError, wrapError } from '@podwright/base';
+import { applyCdiEdits } from '../cdi/apply-edits.ts';
+import { resolveCdiDevices } from '../cdi/cdi-devices.ts';
 import type { ImageRecord } from '../images/image-service.ts';
 import type { RecordTable } from '../metadata/record-table.ts';
 import { buildSpec, defaultMaskedPaths, defaultReadonlyPaths } from '../oci/build-spec.ts';
@@ -26,6 +28,8 @@ export type OciContainerSpecsDependencies = {
   /** Where a container is found whose PID namespace another one joins. */
   containers: RecordTable<ContainerRecord>;
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
+  /** Folders of CDI specifications. */
+  cdiFolders: string[];
   /** What the machine has, and whether AppArmor is switched on. */
   host: SpecHost & { apparmor: boolean };
 };
@@ -53,12 +57,13 @@ export class OciContainerSpecs implements ContainerSpecs {
   }
 
   async build(record: ContainerRecord, sandbox: SandboxRecord, signal: AbortSignal): Promise<OciSpec> {
-    const { files, controllers, cgroupsPath, host } = this.#dependencies;
+    const { files, controllers, cgroupsPath, host, cdiFolders } = this.#dependencies;
     const { config, image, user } = record;
     const controller = controllers.of(sandbox);
     const podName = sandbox.config.hostname === '' ? hostname() : sandbox.config.hostname;
     const devices = await Promise.all(config.devices.map((device) => resolveDevices(device)));
-    return buildSpec({
+    const edits = await resolveCdiDevices(config.cdiDevices ?? [], cdiFolders);
+    const spec = buildSpec({
       args: computeArgs(config, image.config),
       env: computeEnvironment({ image: image.config, hostname: podName, terminal: config.tty, asked: config.envs }),
       cwd: computeWorkingDirectory(config.workingDir, image.config),
@@ -71,11 +76,12 @@ export class OciContainerSpecs implements ContainerSpecs {
       namespaces: await this.#namespaces(record, { sandbox, controller, signal }),
       devices: devices.flat(),
       hostDevices: config.security.privileged ? await listHostDevices() : [],
-      resources: specResources(config.resources),
+      resources: specResources(resourcesAtStart(config.resources)),
       cgroupsPath: cgroupsPath(sandbox, record.id),
       annotations: annotationsOf(record, sandbox),
       host,
     });
+    return await applyCdiEdits(spec, edits);
   }
 
   resources(record: ContainerRecord): OciLinuxResources {
@@ -172,6 +178,11 @@ async function seccompOf(profile: SecurityProfile): Promise<SpecSecurity['seccom
   } catch (error) {
     throw wrapError(`read seccomp profile ${profile.ref}`, error, 'invalid_argument');
   }
+}
+
+/** A new cgroup has no quota; crun 1.8 fails when it is asked for none on cgroup v1. */
+function resourcesAtStart(resources: ContainerResources): ContainerResources {
+  return { ...resources, cpuQuota: Math.max(0, resources.cpuQuota) };
 }
 
 function specResources(resources: ContainerResources): SpecResources {

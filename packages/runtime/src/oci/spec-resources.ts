@@ -12,8 +12,8 @@ export function computeResources(resources: SpecResources, host: SpecHost): OciL
     cpus: resources.cpusetCpus,
     mems: resources.cpusetMems,
   });
-  // Without a swap limit of its own, a limited container may not swap, as with every Kubernetes runtime.
-  const swap = host.swapLimit ? resources.memorySwapLimitBytes || Math.max(0, resources.memoryLimitBytes) : 0;
+  // Without a swap limit of its own, a limited container may not swap, and an unlimited one may, as with every Kubernetes runtime.
+  const swap = host.swapLimit ? resources.memorySwapLimitBytes || resources.memoryLimitBytes : 0;
   const memory = set({ limit: resources.memoryLimitBytes, swap });
   const hugepages = host.hugetlb ? resources.hugepageLimits : [];
   const unified = host.cgroupMode === 'v2' ? resources.unified : {};

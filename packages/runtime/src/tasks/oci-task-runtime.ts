@@ -162,7 +162,8 @@ export class OciTaskRuntime implements TaskRuntime {
   async update(id: string, resources: OciLinuxResources): Promise<void> {
     await this.#changes.run(id, async () => {
       const record = await this.#get(id, 'update', ['created', 'running']);
-      await updateTask(this.#files.runtime(record.program), record, resources);
+      const { cgroups } = this.#options;
+      await updateTask({ runtime: this.#files.runtime(record.program), cgroups }, record, resources);
     });
   }
 

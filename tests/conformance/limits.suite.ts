@@ -1,0 +1,117 @@
+/** UpdateContainerResources on a CRI runtime, whoever made it: the kernel has the limits that the client asked for. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, readCgroupFile, treeOf } from '@podwright/base';
+import { createIn, type Pod, runPod, startIn } from './pods.fixture.ts';
+import type { RuntimeToCompare } from './runtimes.fixture.ts';
+
+const MEGABYTE = 1n << 20n;
+
+/** What the kernel has for a process, in v1's units. */
+type Limits = { shares: number; quota: string; period: string; cpus: string; memory: string };
+
+export function limitsSuite(name: string, open: () => Promise<RuntimeToCompare>): void {
+  suite(`limits of containers of ${name}`, { timeout: 120_000 }, () => {
+    let runtime: RuntimeToCompare;
+    let pod: Pod;
+    let cgroups: CgroupHierarchy;
+    before(async () => {
+      [runtime, cgroups] = [await open(), await discoverCgroups()];
+      pod = await runPod(runtime, 'limits');
+    });
+    after(() => runtime?.end());
+
+    const script = 'exec sleep 1000';
+    const linux = (resources: object) => ({ linux: { resources } });
+    const first = { cpuPeriod: 100_000n, cpuQuota: 50_000n, cpuShares: 512n, memoryLimitInBytes: 64n * MEGABYTE };
+    const asked = (containerId: string, resources: object) =>
+      runtime.cri.runtime.updateContainerResources({ containerId, linux: resources });
+    const limits = async (containerId: string) => limitsOf(cgroups, await pidOf(runtime, containerId));
+
+    test('a running container gets other limits, each alone and together', async () => {
+      const containerId = await startIn(runtime, pod, { name: 'running', script, ...linux(first) });
+      const memory = (count: bigint) => String(count * MEGABYTE);
+      const before = await limits(containerId);
+      assert.deepEqual(
+        [before.shares, before.quota, before.period, before.memory],
+        [512, '50000', '100000', memory(64n)],
+      );
+      await asked(containerId, { cpuShares: 1024n });
+      await asked(containerId, { cpuQuota: 20_000n });
+      await asked(containerId, { memoryLimitInBytes: 128n * MEGABYTE });
+      assert.deepEqual(await limits(containerId), { ...before, shares: 1024, quota: '20000', memory: memory(128n) });
+      await asked(containerId, { memoryLimitInBytes: 32n * MEGABYTE, cpuPeriod: 50_000n, cpuQuota: 25_000n });
+      const expected = { ...before, shares: 1024, quota: '25000', period: '50000', memory: memory(32n) };
+      assert.deepEqual(await limits(containerId), expected);
+      await asked(containerId, { cpusetCpus: '0' });
+      assert.deepEqual(await limits(containerId), { ...expected, cpus: '0' });
+      await asked(containerId, {});
+      assert.deepEqual(await limits(containerId), { ...expected, cpus: '0' }, 'nothing that is asked changes nothing');
+      await asked(containerId, { cpuQuota: -1n });
+      await asked(containerId, { memoryLimitInBytes: -1n });
+      await asked(containerId, { cpuShares: 100n });
+      const { shares, quota, memory: limit } = await limits(containerId);
+      assert.deepEqual([shares, quota], [100, '-1'], 'limits that are taken away stay away');
+      assert.ok(limit === 'max' || Number(limit) > 2 ** 60, limit);
+    });
+
+    test('limits of a container that waits for its start are there from its start on', async () => {
+      const containerId = await createIn(runtime, pod, { name: 'created', script, ...linux(first) });
+      await asked(containerId, { cpuShares: 256n, memoryLimitInBytes: 48n * MEGABYTE });
+      await runtime.cri.runtime.startContainer({ containerId });
+      const { shares, quota, memory } = await limits(containerId);
+      assert.deepEqual([shares, quota, memory], [256, '50000', String(48n * MEGABYTE)]);
+    });
+
+    test('a container may be made without a quota, and get one', async () => {
+      const resources = { cpuQuota: -1n, memoryLimitInBytes: -1n };
+      const containerId = await startIn(runtime, pod, { name: 'unlimited', script, ...linux(resources) });
+      assert.equal((await limits(containerId)).quota, '-1');
+      await asked(containerId, { cpuQuota: 30_000n });
+      assert.equal((await limits(containerId)).quota, '30000');
+    });
+
+    test('a limit that the kernel refuses changes nothing', async () => {
+      const containerId = await startIn(runtime, pod, { name: 'refused', script, ...linux(first) });
+      const before = await limits(containerId);
+      await assert.rejects(asked(containerId, { cpusetCpus: '4000' }));
+      await assert.rejects(asked(containerId, { cpuQuota: 1n }));
+      assert.deepEqual(await limits(containerId), before);
+      await asked(containerId, { cpuShares: 300n });
+      assert.deepEqual(await limits(containerId), { ...before, shares: 300 }, 'what was refused is not tried again');
+    });
+  });
+}
+
+async function pidOf({ cri }: RuntimeToCompare, containerId: string): Promise<number> {
+  const { info } = await cri.runtime.containerStatus({ containerId, verbose: true });
+  return (JSON.parse(info.info!) as { pid: number }).pid;
+}
+
+/** Read where the process is, whatever its runtime calls its cgroup. */
+async function limitsOf(cgroups: CgroupHierarchy, pid: number): Promise<Limits> {
+  const own = (await readFile(`/proc/${pid}/cgroup`, 'utf8')).split('\n').map((line) => line.split(':'));
+  const read = async (controller: string, file: string) => {
+    const tree = treeOf(cgroups, controller)!;
+    const path = own.find(([, names]) =>
+      tree.version === 2 ? names === '' : names?.split(',').includes(controller),
+    )![2]!;
+    return (await readCgroupFile(join(cgroupDirectory(tree, path), file)))!.trim();
+  };
+  const cpus = await read('cpuset', 'cpuset.cpus');
+  if (treeOf(cgroups, 'cpu')!.version === 2) {
+    const [quota, period] = (await read('cpu', 'cpu.max')).replace('max', '-1').split(' ') as [string, string];
+    const weight = Number(await read('cpu', 'cpu.weight'));
+    const shares = Math.round(((weight - 1) * 262_142) / 9999 + 2);
+    return { shares, quota, period, cpus, memory: await read('memory', 'memory.max') };
+  }
+  return {
+    shares: Number(await read('cpu', 'cpu.shares')),
+    quota: await read('cpu', 'cpu.cfs_quota_us'),
+    period: await read('cpu', 'cpu.cfs_period_us'),
+    cpus,
+    memory: await read('memory', 'memory.limit_in_bytes'),
+  };
+}
