@@ -11,8 +11,10 @@ import { probeOciRuntime } from '../../packages/runtime/src/host/oci-runtimes.ts
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
 import { OptionsSchema } from '../../packages/runtime/src/shim/gen/containerd/runc/v1/options_pb.js';
 import type { ShimProgram } from '../../packages/runtime/src/shim/shim-program.ts';
+import { Shims } from '../../packages/runtime/src/shim/shims.ts';
 import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
+import { ShimTaskRuntime } from '../../packages/runtime/src/tasks/shim-task-runtime.ts';
 import type { TaskRuntimeHarness } from '../../packages/runtime/src/tasks/task-runtime.suite.ts';
 
 const applets =
@@ -61,8 +63,37 @@ export async function openTasks(scratch: Scratch, program: OciProgram): Promise<
 export async function taskHarness(program: (scratch: Scratch) => Promise<OciProgram>): Promise<TaskRuntimeHarness> {
   const scratch = makeScratch();
   const chosen = await program(scratch);
+  return { ...harnessIn(scratch), open: () => openTasks(scratch, chosen), remove: scratch.remove };
+}
+
+/** The suite's place for a shim. */
+export async function shimHarness(): Promise<TaskRuntimeHarness> {
+  const scratch = makeScratch();
+  let shims: Shims | undefined;
+  const open = async () => {
+    await shims?.close();
+    shims = await Shims.open({ state: join(scratch.directory, 'shims'), logger: silentLogger });
+    return await openShimTasks(scratch, shims);
+  };
+  const remove = async () => {
+    await shims?.close();
+    await scratch.remove();
+  };
+  return { ...harnessIn(scratch), open, remove };
+}
+
+export async function openShimTasks(scratch: Scratch, shims: Shims): Promise<ShimTaskRuntime> {
+  return await ShimTaskRuntime.open({
+    state: join(scratch.directory, 'shim-tasks'),
+    shims,
+    handlers: { '': shimProgram(scratch) },
+    cgroups: await discoverCgroups(),
+    logger: silentLogger,
+  });
+}
+
+function harnessIn(scratch: Scratch): Omit<TaskRuntimeHarness, 'open' | 'remove'> {
   return {
-    open: () => openTasks(scratch, chosen),
     config: (id, args, { memoryLimitBytes, ...changes } = {}) => {
       const spec = testSpec(scratch, id, args);
       spec.process.terminal = changes.terminal ?? false;
@@ -74,7 +105,6 @@ export async function taskHarness(program: (scratch: Scratch) => Promise<OciProg
     },
     mark: newMark(),
     processesWith,
-    remove: scratch.remove,
   };
 }
 

@@ -32,6 +32,8 @@ export class Shims {
   readonly #spool: PublishSpool;
   readonly #system = loadSystem();
   readonly #logs = new Map<string, Disposable>();
+  /** Connections, and those that are being made, by address. */
+  readonly #shims = new Map<string, Promise<Shim>>();
 
   private constructor(options: ShimsOptions, events: ShimEvents, spool: PublishSpool) {
     this.#options = options;
@@ -65,15 +67,27 @@ export class Shims {
     if (basename(call.bundle) !== call.id)
       throw new PodwrightError('invalid_argument', `bundle ${call.bundle} is not named as ${call.id}`);
     this.#openLog(call.bundle);
-    const endpoint = await startShim(this.home, call, signal);
-    await writeFileAtomic(endpointFile(call.bundle), JSON.stringify(endpoint));
+    return await this.join(call.bundle, await startShim(this.home, call, signal), signal);
+  }
+
+  /** Remembers in a bundle that the shim at this endpoint serves it, too, and connects to it. */
+  async join(bundle: string, endpoint: ShimEndpoint, signal: AbortSignal): Promise<Shim> {
+    await writeFileAtomic(endpointFile(bundle), JSON.stringify(endpoint));
     return await this.connect(endpoint, signal);
   }
 
-  /** Connects to a shim; `unavailable` if it does not run any more. */
+  /** A connection to a shim, which all who ask share; `unavailable` if it does not run any more. */
   async connect(endpoint: ShimEndpoint, signal?: AbortSignal): Promise<Shim> {
+    const known = await this.#shims.get(endpoint.address)?.catch(() => undefined);
+    if (known?.isOpen) return known;
     const timeout = AbortSignal.timeout(connectTimeoutMs);
-    return await Shim.connect(endpoint, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
+    const shim = Shim.connect(endpoint, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
+    const forget = () => {
+      if (this.#shims.get(endpoint.address) === shim) this.#shims.delete(endpoint.address);
+    };
+    this.#shims.set(endpoint.address, shim);
+    shim.then(({ closed }) => closed.then(forget), forget);
+    return await shim;
   }
 
   /** Where the shim of a bundle is or was; `undefined` if none was started for it, as far as is known. */
@@ -86,18 +100,14 @@ export class Shims {
     }
   }
 
-  /** Connects to the shim of a bundle after a restart of ours; `undefined` if there is none any more. */
+  /** Connects to the shim of a bundle, also after a restart of ours; `undefined` if there is none any more. */
   async load(bundle: string, signal?: AbortSignal): Promise<Shim | undefined> {
     const endpoint = await this.endpoint(bundle);
     if (endpoint === undefined) return undefined;
-    try {
-      const shim = await this.connect(endpoint, signal);
-      if (!this.#logs.has(bundle)) this.#openLog(bundle);
-      return shim;
-    } catch {
-      signal?.throwIfAborted();
-      return undefined;
-    }
+    const shim = await this.connect(endpoint, signal).catch(() => undefined);
+    signal?.throwIfAborted();
+    if (shim !== undefined && !this.#logs.has(bundle)) this.#openLog(bundle);
+    return shim;
   }
 
   /**
@@ -111,7 +121,7 @@ export class Shims {
     return exit;
   }
 
-  /** Forgets a bundle that is removed. */
+  /** Lets go of a bundle that is removed. */
   forget(bundle: string): void {
     this.#logs.get(bundle)?.[Symbol.dispose]();
     this.#logs.delete(bundle);
@@ -120,6 +130,11 @@ export class Shims {
   /** Stops listening; shims go on. */
   async close(): Promise<void> {
     for (const log of this.#logs.values()) log[Symbol.dispose]();
+    for (const shim of this.#shims.values())
+      shim.then(
+        (open) => open.close(),
+        () => undefined,
+      );
     this.#spool.close();
     await this.events.close();
   }
@@ -127,7 +142,7 @@ export class Shims {
   /** A shim that was killed leaves its socket. A later one for the same pod has the same. */
   async #removeSocket(endpoint: ShimEndpoint): Promise<void> {
     try {
-      (await this.connect(endpoint)).close();
+      await this.connect(endpoint);
     } catch {
       const path = socketPath(endpoint.address);
       if (path.startsWith('/')) await rm(path, { force: true });

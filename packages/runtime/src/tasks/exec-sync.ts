@@ -6,37 +6,57 @@ import { runtimeError } from './runtime-words.ts';
 /** The most that is kept of each of stdout and stderr: what a CRI client accepts in one answer. */
 const maxOutputBytes = 16 * 1024 * 1024;
 /** How long output is still read after the process has ended while one of its children holds the pipe open. */
-const drainMs = 1_000;
+export const drainMs = 1_000;
 /** Longest timer of Node.js. */
 const maxTimeoutMs = 2 ** 31 - 1;
 
+/** A command that runs, whatever runs it. */
+export type RunningExec = {
+  what: string;
+  stdout: Readable;
+  stderr: Readable;
+  exited: Promise<number>;
+  /** Kills the whole process tree. */
+  kill(): Promise<void>;
+};
+
+export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
+
 /** Runs a command in a task to its end. With a timeout, the whole process tree is killed and `deadline_exceeded` thrown. */
-export async function execSync(
-  request: ExecRequest,
-  timeoutMs: number,
-): Promise<{ stdout: Buffer; stderr: Buffer; exitCode: number }> {
+export async function execSync(request: ExecRequest, timeoutMs: number): Promise<ExecResult> {
   const exec = new ExecProcess(request, { terminal: false, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { stdout, stderr } = exec.child;
+  try {
+    const kill = () => exec.kill();
+    const result = await collectExec(
+      { what: exec.what, stdout: stdout!, stderr: stderr!, exited: exec.exited, kill },
+      timeoutMs,
+    );
+    // Without the process, output and exit code are the runtime's own.
+    if ((await exec.pid()) === undefined) throw runtimeError(exec.what, result.stderr.toString('utf8'));
+    return result;
+  } finally {
+    await exec.removeFiles();
+  }
+}
+
+/** Waits for the end of a command and returns what it wrote. `timeoutMs` 0 means for ever. */
+export async function collectExec(exec: RunningExec, timeoutMs: number): Promise<ExecResult> {
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;
     exec.kill().catch(() => undefined);
   }, timeoutMs || maxTimeoutMs);
   try {
-    const [stdout, stderr, exitCode] = await Promise.all([
-      collect(exec.child.stdout!, exec.exited),
-      collect(exec.child.stderr!, exec.exited),
-      exec.exited,
-    ]);
+    const output = [collect(exec.stdout, exec.exited), collect(exec.stderr, exec.exited)] as const;
+    const [stdout, stderr, exitCode] = await Promise.all([...output, exec.exited]);
     if (timedOut) {
       const words = `${exec.what}: not done within ${timeoutMs} ms, killed`;
       throw new PodwrightError('deadline_exceeded', words);
     }
-    // Without the process, output and exit code are the runtime's own.
-    if ((await exec.pid()) === undefined) throw runtimeError(exec.what, stderr.toString('utf8'));
     return { stdout, stderr, exitCode };
   } finally {
     clearTimeout(timer);
-    await exec.removeFiles();
   }
 }
 

@@ -9,7 +9,7 @@ import type { TaskConfig, TaskExit, TaskRuntime } from './task-runtime.ts';
 
 /** What the suite needs of the place in which an implementation is tried. */
 export type TaskRuntimeHarness = {
-  /** A runtime on the harness' state; a second one is a later life of the first. */
+  /** A runtime on the harness' state. One that is opened after the one before was closed is a later life of it. */
   open(): Promise<TaskRuntime>;
   /** A task that runs `args` in a root file system with BusyBox. */
   config(id: string, args: string[], changes?: Partial<Omit<TaskConfig, 'id' | 'spec'>> & SpecChanges): TaskConfig;
@@ -47,6 +47,11 @@ export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntim
         await tasks.create(harness.config(id, args, changes), bound());
         await tasks.start(id);
       },
+      restart: async () => {
+        tasks.close();
+        tasks = await harness.open();
+        return tasks;
+      },
     });
     lifeTests(context);
     endTests(context);
@@ -61,6 +66,8 @@ type SuiteContext = {
   harness: TaskRuntimeHarness;
   tasks: TaskRuntime;
   start(id: string, args: string[], changes?: Parameters<TaskRuntimeHarness['config']>[2]): Promise<void>;
+  /** The next life of the runtime, which the tests after this one have. */
+  restart(): Promise<TaskRuntime>;
 };
 
 const exitOf = (tasks: TaskRuntime, id: string): Promise<TaskExit> =>
@@ -172,24 +179,54 @@ function lifeTests(context: () => SuiteContext): void {
   });
 
   test('a later life of the runtime knows, controls and deletes the tasks of an earlier one', async () => {
-    const { tasks, harness, start } = context();
+    const { tasks, harness, start, restart } = context();
     await start('kept', ['sh', '-c', 'trap "exit 5" TERM; while :; do sleep 0.05; done']);
     await start('ended', ['sh', '-c', 'exit 6']);
     await exitOf(tasks, 'ended');
     await tasks.create(harness.config('waiting', forever), bound());
-    const later = await harness.open();
-    try {
-      assert.equal((await later.state('kept')).status, 'running');
-      assert.equal((await later.state('waiting')).status, 'created');
-      assert.equal((await exitOf(later, 'ended')).exitCode, 6);
-      const exit = exitOf(later, 'kept');
-      await later.kill('kept', 'TERM');
-      assert.equal((await exit).exitCode, 5);
-      for (const id of ['kept', 'ended', 'waiting']) await later.delete(id);
-      for (const id of ['kept', 'ended', 'waiting']) assert.equal((await tasks.state(id)).status, 'absent');
-    } finally {
-      later.close();
-    }
+    const later = await restart();
+    assert.equal((await later.state('kept')).status, 'running');
+    assert.equal((await later.state('waiting')).status, 'created');
+    assert.equal((await exitOf(later, 'ended')).exitCode, 6);
+    const exit = exitOf(later, 'kept');
+    await later.kill('kept', 'TERM');
+    assert.equal((await exit).exitCode, 5);
+    for (const id of ['kept', 'ended', 'waiting']) await later.delete(id);
+    for (const id of ['kept', 'ended', 'waiting']) assert.equal((await later.state(id)).status, 'absent');
+  });
+
+  test('a later life goes on with the stdin, the output and the log of a task', async () => {
+    const { tasks, harness, start, restart } = context();
+    const { logPath } = harness.config('resumed', forever);
+    await start('resumed', ['sh', '-c', 'while read line; do echo "got $line"; done; echo over'], { stdin: true });
+    const before = new AbortController();
+    const first = await tasks.attach('resumed', before.signal);
+    first.stdin.write('one\n');
+    await reader(first.stdout).next(/got one\n/);
+    before.abort(new Error('detached'));
+    const later = await restart();
+    const { stdin, stdout } = await later.attach('resumed', bound());
+    const seen = reader(stdout);
+    stdin.write('two\n');
+    await seen.next(/got two\n/);
+    assert.equal((await later.state('resumed')).status, 'running');
+    await later.delete('resumed');
+    assert.match(await readFile(logPath, 'utf8'), /^\S+ stdout F got one\n\S+ stdout F got two\n$/);
+  });
+
+  test('what a task writes while there is no runtime, its last words too, is in its log', async () => {
+    const { tasks, harness, start, restart } = context();
+    const { logPath } = harness.config('alone', forever);
+    await start('alone', ['sh', '-c', 'sleep 0.5; for word in a b c; do echo $word; done; exit 4']);
+    tasks.close();
+    await waitFor(() => harness.processesWith('for word in a b c').length === 0 || undefined, {
+      intervalMs: 20,
+      signal: bound(),
+    });
+    const later = await restart();
+    assert.equal((await exitOf(later, 'alone')).exitCode, 4);
+    assert.match(await readFile(logPath, 'utf8'), /^\S+ stdout F a\n\S+ stdout F b\n\S+ stdout F c\n$/);
+    await later.delete('alone');
   });
 
   test('limits of a running task can be changed', async () => {

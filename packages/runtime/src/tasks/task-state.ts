@@ -65,7 +65,7 @@ export async function findTaskProcess(record: TaskRecord): Promise<number | unde
 }
 
 /** Whether a process is in the task's cgroup. */
-export async function isInTask(pid: number, record: TaskRecord): Promise<boolean> {
+export async function isInTask(pid: number, record: Pick<TaskRecord, 'cgroupsPath'>): Promise<boolean> {
   const cgroup = (await readProcFile(pid, 'cgroup')) ?? '';
   return cgroup.split('\n').some((line) => line.endsWith(record.cgroupsPath));
 }
