@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { FileSchema } from './file-schema.ts';
+import { parseConfig } from './parse-config.ts';
+
+const document = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
+
+/** What one key is, in the words of the document. */
+type Key = { type: string; default: string };
+
+type JsonSchema = {
+  type?: string;
+  enum?: string[];
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: JsonSchema | false;
+};
+
+/** A configuration in which every table is there, so that every default is. */
+const everything = parseConfig(
+  '[runtime.handlers.name]\n[runtime.plugins.name]\npackage = "x"\n[runtime.tcp]\nport = 1\ninsecure = true\n',
+  'everything',
+);
+const SET_HERE = ['runtime.tcp.insecure'];
+
+function typeOf({ type, enum: words, items }: JsonSchema): string {
+  if (words !== undefined) return words.map((word) => `\`"${word}"\``).join(', ');
+  if (type === 'array') return `list of ${typeOf(items!)}s`;
+  return type === 'object' ? 'table' : type!;
+}
+
+function defaultOf(path: string[], needed: boolean): string {
+  if (needed) return 'needed';
+  if (SET_HERE.includes(path.join('.'))) return '`false`';
+  const value = path.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], everything);
+  return value === undefined ? '–' : `\`${JSON.stringify(value)}\``;
+}
+
+/** Every key of the schema by its path; tables of names have the name NAME. */
+function schemaKeys(schema: JsonSchema, path: string[] = []): [string, Key][] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, at]): [string, Key][] => {
+    const here = [...path, name];
+    if (at.properties !== undefined) return schemaKeys(at, here);
+    if (at.additionalProperties && at.additionalProperties.properties !== undefined)
+      return schemaKeys(at.additionalProperties, [...here, 'name']);
+    const value = defaultOf(here, schema.required?.includes(name) ?? false);
+    return [[here.join('.').replace('.name.', '.NAME.'), { type: typeOf(at), default: value }]];
+  });
+}
+
+/** Every key of the document's tables; the headings say where they are. */
+function documentKeys(): [string, Key][] {
+  let table = '';
+  return document.split('\n').flatMap((line): [string, Key][] => {
+    const heading = /^## (?:`\[(.+)\]`)?/.exec(line);
+    if (heading !== null) table = heading[1] ?? '';
+    const cells = line.startsWith('| `') ? line.split('|').map((cell) => cell.trim()) : [];
+    const key = /^`(.+)`$/.exec(cells[1] ?? '')?.[1];
+    if (key === undefined) return [];
+    return [[table === '' ? key : `${table}.${key}`, { type: cells[2]!, default: cells[3]! }]];
+  });
+}
+
+test('the document and the schema name the same keys, types and defaults', () => {
+  const schema = z.toJSONSchema(FileSchema, { io: 'input' }) as JsonSchema;
+  assert.deepEqual(Object.fromEntries(documentKeys()), Object.fromEntries(schemaKeys(schema)));
+});
+
+test('the examples of the document are configurations', () => {
+  const examples = [...document.matchAll(/```toml\n(.*?)```/gs)].map((match) => match[1]!);
+  assert.ok(examples.length >= 7);
+  for (const example of examples) parseConfig(example, 'example');
+});
+
+test('the example of an error is the one that is told', () => {
+  const told = /^podwright: (read .*)$/m.exec(document)?.[1];
+  const text = '\n\n\n\n\n[runtime]\nsnapshotter = "overlay"\n';
+  assert.throws(() => parseConfig(text, '/etc/podwright/config.toml'), { message: told });
+});
