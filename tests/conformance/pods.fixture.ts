@@ -37,7 +37,8 @@ export function containerConfig({ image }: Pick<RuntimeToCompare, 'image'>, name
 }
 
 /** A sandbox, and what else is needed to make containers in it. */
-export type Pod = { podSandboxId: string; config: ReturnType<typeof podConfig> };
+export type Pod = { podSandboxId: string; config: PodConfig };
+type PodConfig = Omit<ReturnType<typeof podConfig>, 'linux'> & MessageInitShape<typeof PodSandboxConfigSchema>;
 
 export async function runPod(runtime: RuntimeToCompare, name: string, labels?: Record<string, string>): Promise<Pod> {
   const config = podConfig(runtime, name, labels);
