@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeUndoFailures, removeCgroup } from '@podwright/base';
+import { cdiFolders } from './cdi/cdi-devices.ts';
 import { CgroupStatistics } from './containers/cgroup-statistics.ts';
 import { cgroupsPath } from './containers/cgroups-path.ts';
 import { ContainerFiles } from './containers/container-files.ts';
@@ -270,7 +271,14 @@ function composeParts({ options, records, system }: Environment, graph: PluginGr
     tasks,
     network,
     controllers,
-    specs: new OciContainerSpecs({ ...records, files, controllers, cgroupsPath, host: host.kernel }),
+    specs: new OciContainerSpecs({
+      ...records,
+      files,
+      controllers,
+      cgroupsPath,
+      cdiFolders: options.cdiFolders ?? cdiFolders,
+      host: host.kernel,
+    }),
     statistics: new CgroupStatistics({
       ...records,
       system,

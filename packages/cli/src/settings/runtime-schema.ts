@@ -40,6 +40,7 @@ export const RuntimeSchema = z.strictObject({
   cgroup_driver: z.enum(['cgroupfs', 'systemd']).default('cgroupfs'),
   snapshotter: z.string().min(1).default('auto'),
   registry_config_dir: path.default('/etc/podwright/certs.d'),
+  cdi_spec_dirs: z.array(path).default(['/etc/cdi', '/var/run/cdi']),
   pinned_images: z.array(z.string().min(1)).default([]),
   streaming_address: address.default('127.0.0.1'),
   streaming_port: port.default(0),

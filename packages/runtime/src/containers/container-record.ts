@@ -77,6 +77,8 @@ export type ContainerConfig = {
   envs: { name: string; value: string }[];
   mounts: ContainerMount[];
   devices: ContainerDevice[];
+  /** Names of CDI devices (`vendor/class=name`), each once. */
+  cdiDevices?: string[];
   labels: Record<string, string>;
   annotations: Record<string, string>;
   /** Below the sandbox's log directory; '' for none. */

@@ -73,7 +73,7 @@ test('what makes no sense is refused with its class', () => {
     'invalid_argument',
     /propagation 9/,
   );
-  refuse({ CDIDevices: [{ name: 'x/y=z' }] }, 'unimplemented', /CDI/);
+  refuse({ CDIDevices: [{ name: 'gpu0' }] }, 'invalid_argument', /"gpu0" is not vendor\/class=name/);
   refuse({ linux: { securityContext: { runAsGroup: { value: 1n } } } }, 'invalid_argument', /runAsGroup/);
   refuse({ linux: { securityContext: { runAsUser: { value: -1n } } } }, 'invalid_argument', /-1 is not an id/);
   refuse({ linux: { resources: { memoryLimitInBytes: 1n << 62n } } }, 'invalid_argument', /out of range/);

@@ -11,6 +11,7 @@ import {
   SecurityProfile_ProfileType as ProfileType,
   SupplementalGroupsPolicy,
 } from '@podwright/cri';
+import { askedDevices } from '../cdi/device-name.ts';
 import type {
   ContainerConfig,
   ContainerMount,
@@ -30,12 +31,6 @@ export function containerConfig(config: CriContainerConfig | undefined): Contain
   if (config?.metadata === undefined) throw invalid('the container configuration has no metadata');
   if (config.metadata.name === '') throw invalid('the container has no name');
   if (config.image === undefined || config.image.image === '') throw invalid('the container has no image');
-  if (config.CDIDevices.length > 0) {
-    throw new PodwrightError(
-      'unimplemented',
-      `use CDI device ${config.CDIDevices[0]?.name}: this runtime has no CDI yet`,
-    );
-  }
   if (config.mounts.length > MAX_ENTRIES || config.envs.length > MAX_ENTRIES)
     throw invalid('too many mounts or variables');
   return {
@@ -57,6 +52,10 @@ export function containerConfig(config: CriContainerConfig | undefined): Contain
       hostPath,
       permissions,
     })),
+    cdiDevices: askedDevices(
+      config.CDIDevices.map(({ name }) => name),
+      config.annotations,
+    ),
     labels: config.labels,
     annotations: config.annotations,
     logPath: config.logPath,

@@ -56,7 +56,8 @@ async function devicesBelow(directory: string, target: string): Promise<OciDevic
   return devices;
 }
 
-function deviceOf(stats: Stats, path: string): OciDevice | undefined {
+/** The device of a node; `undefined` if it is none. */
+export function deviceOf(stats: Stats, path: string): OciDevice | undefined {
   if (!stats.isCharacterDevice() && !stats.isBlockDevice()) return undefined;
   const type = stats.isBlockDevice() ? 'b' : 'c';
   const { uid, gid } = stats;

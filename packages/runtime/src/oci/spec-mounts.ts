@@ -40,8 +40,12 @@ export function computeMounts({ mounts, ...input }: Pick<SpecInput, 'mounts' | '
   const covered = (destination: string) =>
     own.some((mount) => mount.destination === destination || destination.startsWith(`${mount.destination}/`));
   const kernel = kernelMounts(input).filter(({ destination }) => !covered(destination));
-  const ordered = own.toSorted((left, right) => depth(left.destination) - depth(right.destination));
-  return [...kernel, ...ordered.map(bindMount)];
+  return [...kernel, ...own.toSorted(byDepth).map(bindMount)];
+}
+
+/** Parents before what is inside of them. */
+export function byDepth(left: { destination: string }, right: { destination: string }): number {
+  return depth(left.destination) - depth(right.destination);
 }
 
 const depth = (path: string) => path.split('/').filter((part) => part !== '').length;

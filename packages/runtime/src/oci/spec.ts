@@ -5,9 +5,21 @@ export type OciSpec = {
   root: { path: string; readonly: boolean };
   hostname?: string;
   mounts: OciMount[];
+  hooks?: { [K in OciHookName]?: OciHook[] };
   annotations?: Record<string, string>;
   linux: OciLinux;
 };
+
+export type OciHookName =
+  | 'prestart'
+  | 'createRuntime'
+  | 'createContainer'
+  | 'startContainer'
+  | 'poststart'
+  | 'poststop';
+
+/** A program that the OCI runtime runs at some point of a container's life; the timeout is in seconds. */
+export type OciHook = { path: string; args?: string[]; env?: string[]; timeout?: number };
 
 export type OciProcess = {
   terminal: boolean;
@@ -45,6 +57,13 @@ export type OciLinux = {
   maskedPaths?: string[];
   readonlyPaths?: string[];
   mountLabel?: string;
+  intelRdt?: {
+    closID?: string;
+    l3CacheSchema?: string;
+    memBwSchema?: string;
+    schemata?: string[];
+    enableMonitoring?: boolean;
+  };
 };
 
 export type OciDevice = {

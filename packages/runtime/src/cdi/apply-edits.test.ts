@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OciSpec } from '../oci/spec.ts';
+import { applyCdiEdits } from './apply-edits.ts';
+import type { CdiEdits } from './cdi-spec.ts';
+
+const spec: OciSpec = {
+  ociVersion: '1.0.2',
+  process: {
+    terminal: false,
+    user: { uid: 0, gid: 0, additionalGids: [1] },
+    args: ['x'],
+    env: ['A=1', 'B=2'],
+    cwd: '/',
+  },
+  root: { path: '/r', readonly: false },
+  mounts: [
+    { destination: '/proc', type: 'proc', source: 'proc', options: [] },
+    { destination: '/lib/x', type: 'bind', source: '/old', options: [] },
+  ],
+  linux: { namespaces: [], cgroupsPath: '/c', resources: { devices: [{ allow: false, access: 'rwm' }] } },
+};
+const apply = (...edits: CdiEdits[]) => applyCdiEdits(spec, edits);
+
+test('variables replace those of their name, in their place', async () => {
+  assert.deepEqual((await apply({ env: ['A=9', 'C=3'] })).process.env, ['A=9', 'B=2', 'C=3']);
+});
+
+test('mounts replace those of their place, parents first', async () => {
+  const { mounts } = await apply({
+    mounts: [
+      { hostPath: '/new', containerPath: '/lib/x', options: ['rbind', 'ro'] },
+      { hostPath: 'tmpfs', containerPath: '/t', type: 'tmpfs' },
+    ],
+  });
+  assert.deepEqual(
+    mounts.map(({ destination, source, type }) => [destination, source, type]),
+    [
+      ['/proc', 'proc', 'proc'],
+      ['/t', 'tmpfs', 'tmpfs'],
+      ['/lib/x', '/new', 'bind'],
+    ],
+  );
+});
+
+test('hooks are added by their name, groups but 0, and the last RDT class counts', async () => {
+  const edited = await apply(
+    { hooks: [{ hookName: 'prestart', path: '/a' }], additionalGids: [0, 7, 1], intelRdt: { closID: 'one' } },
+    { hooks: [{ hookName: 'prestart', path: '/b', timeout: 2 }], intelRdt: { closID: 'two' } },
+  );
+  assert.deepEqual(edited.hooks, { prestart: [{ path: '/a' }, { path: '/b', timeout: 2 }] });
+  assert.deepEqual(edited.process.user.additionalGids, [1, 7]);
+  assert.deepEqual(edited.linux.intelRdt, { closID: 'two' });
+});
+
+test('a node that says nothing is as the machine has it', async () => {
+  const { linux } = await apply({ deviceNodes: [{ path: '/dev/my-null', hostPath: '/dev/null' }] });
+  assert.deepEqual(linux.devices, [{ path: '/dev/my-null', type: 'c', major: 1, minor: 3, fileMode: 0o666 }].map(like));
+  assert.deepEqual(linux.resources?.devices?.at(-1), { allow: true, type: 'c', major: 1, minor: 3, access: 'rwm' });
+});
+
+/** The machine's /dev/null may have other permissions. */
+const like = (device: object) => ({ ...device, fileMode: 0o666 });
+
+test('a node that says everything need not be there, and one without permissions has no rule', async () => {
+  const { linux } = await apply({
+    deviceNodes: [
+      { path: '/dev/none', type: 'u', major: 240, minor: 7, permissions: 'none', uid: 4, gid: 5, fileMode: 0o600 },
+      { path: '/dev/pipe', type: 'p' },
+    ],
+  });
+  assert.deepEqual(linux.devices, [
+    { path: '/dev/none', type: 'c', major: 240, minor: 7, fileMode: 0o600, uid: 4, gid: 5 },
+    { path: '/dev/pipe', type: 'p', major: 0, minor: 0 },
+  ]);
+  assert.equal(linux.resources?.devices?.length, 1);
+});
+
+test('a node belongs to the user of the container unless it says whose it is', async () => {
+  const user = { uid: 1000, gid: 2000 };
+  const edits = [{ deviceNodes: [{ path: '/dev/null' }, { path: '/dev/zero', uid: 0 }] }];
+  const { linux } = await applyCdiEdits({ ...spec, process: { ...spec.process, user } }, edits);
+  const owners = linux.devices?.map(({ uid, gid }) => [uid, gid]);
+  assert.deepEqual(owners, [
+    [1000, 2000],
+    [0, 2000],
+  ]);
+});
+
+test('a node that the machine does not have as it is said to be is refused', async () => {
+  const refuse = (node: { path: string; type?: 'b' | 'c' }, message: RegExp) =>
+    assert.rejects(apply({ deviceNodes: [node] }), { code: 'failed_precondition', message });
+  await refuse({ path: '/dev/no-such-device' }, /CDI device node \/dev\/no-such-device.*ENOENT/);
+  await refuse({ path: '/etc/passwd' }, /it is no device/);
+  await refuse({ path: '/dev/null', type: 'b' }, /\/dev\/null is of type c, not b/);
+});

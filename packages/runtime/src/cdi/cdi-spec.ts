@@ -1,0 +1,122 @@
+import { PodwrightError } from '@podwright/base';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { isDeviceName, parseKind } from './device-name.ts';
+import { minimumVersion, versions } from './spec-version.ts';
+
+/** The largest file that is read. */
+export const maxSpecBytes = 4 << 20;
+/** Aliases of YAML multiply what a file holds; specifications need next to none. */
+const MAX_ALIASES = 100;
+const MAX_ENTRIES = 10_000;
+
+const path = z.string().min(1).max(4096);
+const id = z.int().min(0).max(0xffffffff);
+const environment = z
+  .array(z.string().regex(/^[^=\0]+=/, 'is not NAME=value'))
+  .max(MAX_ENTRIES)
+  .optional();
+const annotations = z.record(z.string(), z.string()).optional();
+
+const deviceNode = z.strictObject({
+  path,
+  hostPath: path.optional(),
+  type: z.enum(['', 'b', 'c', 'u', 'p']).optional(),
+  major: z.int().min(0).max(0xffffffff).optional(),
+  minor: z.int().min(0).max(0xffffffff).optional(),
+  fileMode: z.int().min(0).max(0o7777).optional(),
+  permissions: z
+    .string()
+    .regex(/^([rwm]{0,3}|none)$/, 'is not of r, w, m')
+    .optional(),
+  uid: id.optional(),
+  gid: id.optional(),
+});
+
+const mount = z.strictObject({
+  hostPath: path,
+  containerPath: path,
+  options: z.array(z.string()).max(100).optional(),
+  type: z.string().optional(),
+});
+
+const hook = z.strictObject({
+  hookName: z.enum(['prestart', 'createRuntime', 'createContainer', 'startContainer', 'poststart', 'poststop']),
+  path,
+  args: z.array(z.string()).max(MAX_ENTRIES).optional(),
+  env: environment,
+  timeout: z.int().min(0).optional(),
+});
+
+const intelRdt = z.strictObject({
+  closID: z
+    .string()
+    .max(4095)
+    .regex(/^(\/|(?!\.{1,2}$)[^/\n]*)$/, 'is no file name')
+    .optional(),
+  l3CacheSchema: z.string().optional(),
+  memBwSchema: z.string().optional(),
+  schemata: z.array(z.string()).max(100).optional(),
+  enableMonitoring: z.boolean().optional(),
+});
+
+const containerEdits = z.strictObject({
+  env: environment,
+  deviceNodes: z.array(deviceNode).max(MAX_ENTRIES).optional(),
+  hooks: z.array(hook).max(1000).optional(),
+  mounts: z.array(mount).max(MAX_ENTRIES).optional(),
+  intelRdt: intelRdt.optional(),
+  additionalGids: z.array(id).max(1000).optional(),
+});
+
+const device = z.strictObject({
+  name: z.string().refine(isDeviceName, 'is no device name'),
+  annotations,
+  containerEdits,
+});
+
+const cdiSpec = z.strictObject({
+  cdiVersion: z.string().refine((text) => versions.includes(text), `is none of ${versions.join(', ')}`),
+  kind: z.string().refine((text) => parseKind(text) !== undefined, 'is not vendor/class'),
+  annotations,
+  devices: z.array(device).min(1, 'there are none').max(MAX_ENTRIES),
+  containerEdits: containerEdits.optional(),
+});
+
+/** What is changed in a container's specification for a device (CDI, SPEC.md: containerEdits). */
+export type CdiEdits = z.infer<typeof containerEdits>;
+export type CdiDeviceNode = z.infer<typeof deviceNode>;
+/** A specification: devices of one kind, and edits that each of them needs. */
+export type CdiSpec = z.infer<typeof cdiSpec>;
+
+/**
+ * Reads a specification, JSON or YAML. Fields that are unknown, and those that its version does not have, are refused: a
+ * device that is only half there is worse than none. `invalid_argument` names the file and the field.
+ */
+export function decodeCdiSpec(text: string, file: string): CdiSpec {
+  const refuse = (reason: string, cause?: unknown): never => {
+    throw new PodwrightError('invalid_argument', `read CDI specification ${file}: ${reason}`, { cause });
+  };
+  const result = cdiSpec.safeParse(parseText(text, refuse));
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    return refuse(`${issue?.path.join('.') || 'it'}: ${issue?.message}`, result.error);
+  }
+  const spec = result.data;
+  const minimum = minimumVersion(spec);
+  if (versions.indexOf(minimum) > versions.indexOf(spec.cdiVersion.replace(/^v/, ''))) {
+    return refuse(`it uses fields of version ${minimum}, but says that it is of ${spec.cdiVersion}`);
+  }
+  const names = spec.devices.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice === undefined ? spec : refuse(`device ${twice} is there twice`);
+}
+
+/** JSON is YAML, too. */
+function parseText(text: string, refuse: (reason: string, cause: unknown) => never): unknown {
+  try {
+    return parse(text, { maxAliasCount: MAX_ALIASES, prettyErrors: false });
+  } catch (error) {
+    return refuse('it is neither JSON nor YAML', error);
+  }
+}

@@ -1,0 +1,48 @@
+import { PodwrightError } from '@podwright/base';
+
+/** A CDI device: `vendor/class=name`, e.g. `nvidia.com/gpu=0`. */
+export type DeviceName = { vendor: string; class: string; name: string };
+
+/** Annotations of a container that name devices: `cdi.k8s.io/ANYTHING: NAME,NAME`. */
+const ANNOTATION_PREFIX = 'cdi.k8s.io/';
+/** Most devices of one container; more is a mistake. */
+const MAX_DEVICES = 1000;
+
+const kindPart = /^[A-Za-z](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
+const namePart = /^[A-Za-z0-9](?:[A-Za-z0-9_.:-]*[A-Za-z0-9])?$/;
+
+/** Takes a qualified name apart (CDI, SPEC.md: kind and name). `undefined` if it is none. */
+export function parseDeviceName(text: string): DeviceName | undefined {
+  const [, kind = '', name = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  const parts = parseKind(kind);
+  return parts === undefined || !isDeviceName(name) ? undefined : { ...parts, name };
+}
+
+/** Takes the `vendor/class` of a specification apart; `undefined` if it is none. */
+export function parseKind(text: string): Omit<DeviceName, 'name'> | undefined {
+  const [vendor = '', deviceClass = '', ...rest] = text.split('/');
+  if (rest.length > 0 || !kindPart.test(vendor) || !kindPart.test(deviceClass)) return undefined;
+  return { vendor, class: deviceClass };
+}
+
+/** Whether a specification may call a device so. */
+export const isDeviceName = (text: string): boolean => namePart.test(text);
+
+/**
+ * The devices that a container asks for, each once: those of its own field, then those of its annotations, as device plugins
+ * of older kubelets give them. `invalid_argument` names what is no device.
+ */
+export function askedDevices(named: string[], annotations: Record<string, string>): string[] {
+  const fromAnnotations = Object.entries(annotations)
+    .filter(([key]) => key.startsWith(ANNOTATION_PREFIX))
+    .flatMap(([key, value]) => value.split(',').map((name) => ({ name, where: `annotation ${key}` })));
+  const all = [...named.map((name) => ({ name, where: 'CDI devices' })), ...fromAnnotations];
+  if (all.length > MAX_DEVICES) {
+    throw new PodwrightError('invalid_argument', `there are ${all.length} CDI devices, at most ${MAX_DEVICES} may be`);
+  }
+  for (const { name, where } of all) {
+    if (parseDeviceName(name) !== undefined) continue;
+    throw new PodwrightError('invalid_argument', `${where}: ${JSON.stringify(name)} is not vendor/class=name`);
+  }
+  return [...new Set(all.map(({ name }) => name))];
+}
