@@ -1,8 +1,8 @@
 import { PauseController } from '../../packages/runtime/src/sandbox/pause-controller.ts';
 import { testSandboxController } from '../../packages/runtime/src/sandbox/sandbox.suite.ts';
-import { makeSandboxPlace } from './place.fixture.ts';
+import { makeInfraParts } from './place.fixture.ts';
 
-await testSandboxController(async () => {
-  const place = await makeSandboxPlace();
-  return { controller: new PauseController(place), close: place.close };
+await testSandboxController(async (state) => {
+  const parts = await makeInfraParts(state);
+  return { controller: new PauseController(parts), close: parts.close };
 });

@@ -1,4 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { discoverCgroups, silentLogger } from '@podwright/base';
 import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
@@ -7,17 +6,22 @@ import { InfraProcess } from '../../packages/runtime/src/sandbox/infra-process.t
 import { HostInitRoot } from '../../packages/runtime/src/sandbox/infra-roots.ts';
 import { SandboxFolders } from '../../packages/runtime/src/sandbox/sandbox-folders.ts';
 import { SandboxNamespaces } from '../../packages/runtime/src/sandbox/sandbox-namespaces.ts';
-import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
 import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
 
-/** What sandbox controllers are made of, in a folder of its own, with runc. */
-export type SandboxPlace = Awaited<ReturnType<typeof makeSandboxPlace>>;
-
-export async function makeSandboxPlace() {
-  const state = mkdtempSync('/tmp/pwt-sandbox-');
+/** What sandbox controllers of every kind are made of. */
+export function makeSandboxParts(state: string) {
   const system = loadSystem();
   const logger = silentLogger;
+  return {
+    logger,
+    namespaces: new SandboxNamespaces({ system, logger, state }),
+    folders: new SandboxFolders({ system, state }),
+  };
+}
+
+/** What those have whose sandboxes have a process, which runc runs. */
+export async function makeInfraParts(state: string) {
   const cgroups = await discoverCgroups();
   const tasks = await OciTaskRuntime.open({
     state: join(state, 'oci'),
@@ -25,23 +29,15 @@ export async function makeSandboxPlace() {
     program: { name: 'runc', path: await requireProgram('runc') },
     handlers: {},
     cgroups,
-    logger,
+    logger: silentLogger,
   });
   const { minimumOomScoreAdj } = await readKernelAbilities(cgroups);
   return {
-    state,
-    system,
-    tasks,
-    namespaces: new SandboxNamespaces({ system, logger, state }),
-    folders: new SandboxFolders({ system, state }),
+    ...makeSandboxParts(state),
     process: new InfraProcess({ tasks, state }),
     roots: new HostInitRoot({ state, program: () => findProgram('catatonit') }),
-    cgroupsPath: (_: unknown, id: string) => `/${id}`,
+    cgroupsPath: (_: unknown, id: string) => `/pwt-${id.slice(0, 12)}`,
     oomScoreAdj: Math.max(-998, minimumOomScoreAdj),
-    close: async () => {
-      tasks.close();
-      unmountTree(system, state);
-      rmSync(state, { recursive: true });
-    },
+    close: async () => tasks.close(),
   };
 }

@@ -42,7 +42,7 @@ export class ShimController implements SandboxController {
   }
 
   async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }> {
-    this.#program(sandbox);
+    this.#check(sandbox);
     await this.#dependencies.namespaces.create(sandbox, signal);
     return { netnsPath: this.netnsPath(sandbox) };
   }
@@ -134,6 +134,16 @@ export class ShimController implements SandboxController {
   /** Stops watching; the sandboxes go on. */
   close(): void {
     this.#watched.clear();
+  }
+
+  /** The Sandbox API has no words for user namespaces, so that a shim would not keep to the pod's. */
+  #check(sandbox: SandboxRecord): void {
+    this.#program(sandbox);
+    if (sandbox.config.userNamespace === undefined) return;
+    throw new PodwrightError(
+      'failed_precondition',
+      `start sandbox ${sandbox.id}: sandboxes of shims have no user namespaces; use a handler with another sandbox controller`,
+    );
   }
 
   #program({ id, config }: SandboxRecord): ShimProgram {

@@ -1,0 +1,169 @@
+/**
+ * A shim with containerd's Sandbox API, as a process of its own: `node sandbox-shim.ts -id ID -bundle B … start|delete`.
+ * A sandbox is a process in PID, IPC and UTS namespaces of its own and in the network namespace that it is given. Tasks are
+ * run by the machine's containerd-shim-runc-v2, to which the task service here passes every call on. The annotation
+ * `test.podwright/shim` makes it misbehave: `refuses`, `hangs`.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { timestampNow } from '@bufbuild/protobuf/wkt';
+import { PodwrightError, silentLogger, waitFor } from '@podwright/base';
+import { PodSandboxConfigSchema } from '@podwright/cri';
+import { Sandbox } from '../../packages/runtime/src/shim/gen/containerd/runtime/sandbox/v1/sandbox_pb.js';
+import { DeleteResponseSchema, Task } from '../../packages/runtime/src/shim/gen/containerd/task/v2/shim_pb.js';
+import { Shim } from '../../packages/runtime/src/shim/shim.ts';
+import { startShim } from '../../packages/runtime/src/shim/shim-program.ts';
+import { TtrpcServer } from '../../packages/runtime/src/ttrpc/server.ts';
+import type { TtrpcHandlers } from '../../packages/runtime/src/ttrpc/service.ts';
+
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2).map((word) => word.replace(/^-(?=\w\w)/, '--')),
+  options: {
+    namespace: { type: 'string', default: '' },
+    address: { type: 'string', default: '' },
+    'publish-binary': { type: 'string', default: '' },
+    id: { type: 'string', default: '' },
+    bundle: { type: 'string', default: '' },
+  },
+  allowPositionals: true,
+});
+const { id, bundle } = values;
+/** The path of a socket may have 107 bytes only. */
+const socket = join(dirname(dirname(bundle)), `${id.slice(0, 12)}.sock`);
+const pidFile = join(bundle, 'sandbox.pid');
+
+const actions: Record<string, () => Promise<void>> = { start, serve, delete: remove };
+await actions[positionals[0]!]!();
+
+/** Has another process serve, and tells where. */
+async function start(): Promise<void> {
+  const args = [...process.argv.slice(1, -1), 'serve'];
+  const child = spawn(process.execPath, args, { detached: true, stdio: 'ignore', cwd: bundle });
+  await waitFor(async () => (existsSync(socket) ? true : undefined), {
+    intervalMs: 10,
+    signal: AbortSignal.timeout(60_000),
+  });
+  child.unref();
+  process.stdout.write(JSON.stringify({ version: 2, address: `unix://${socket}`, protocol: 'ttrpc' }));
+}
+
+/** Cleans up after one that was killed. */
+async function remove(): Promise<void> {
+  if (existsSync(pidFile)) killQuietly(Number(readFileSync(pidFile, 'utf8')));
+  rmSync(socket, { force: true });
+  process.stdout.write(toBinary(DeleteResponseSchema, create(DeleteResponseSchema, { exitedAt: timestampNow() })));
+}
+
+async function serve(): Promise<void> {
+  const server = new TtrpcServer({ logger: silentLogger });
+  let started: Promise<Shim> | undefined;
+  const tasks = () => (started ??= startTaskShim());
+  server.add(Task, passedOn(tasks));
+  const endTasks = async () => {
+    if (started === undefined) return;
+    const shim = await started;
+    await shim.tasks.shutdown({ id, now: true }).catch(() => undefined); // its answer may be lost with it
+    await shim.closed;
+  };
+  server.add(Sandbox, sandboxService(server, endTasks));
+  await server.listen(socket, 0o600);
+}
+
+async function startTaskShim(): Promise<Shim> {
+  const home = { namespace: values.namespace, events: values.address, publisher: values['publish-binary'] };
+  const program = { path: 'containerd-shim-runc-v2' };
+  const signal = AbortSignal.timeout(60_000);
+  return Shim.connect(await startShim(home, { program, id, bundle }, signal), signal);
+}
+
+/** Every call of the task service, given to the other shim, which the first one starts. */
+function passedOn(shim: () => Promise<Shim>): TtrpcHandlers<typeof Task> {
+  const handlers = Task.methods.map(({ localName }) => [
+    localName,
+    async (request: unknown, signal: AbortSignal) => {
+      const { tasks } = await shim();
+      const call = tasks[localName as keyof typeof tasks] as (request: unknown, options: object) => Promise<object>;
+      return await call(request, { signal, timeoutMs: 0 });
+    },
+  ]);
+  return Object.fromEntries(handlers) as TtrpcHandlers<typeof Task>;
+}
+
+function sandboxService(server: TtrpcServer, endTasks: () => Promise<void>): TtrpcHandlers<typeof Sandbox> {
+  let netns = '';
+  let hostname = '';
+  let mood = '';
+  let first: { process: ChildProcess; pid: number; ended: Promise<unknown> } | undefined;
+  const alive = () => first !== undefined && first.process.exitCode === null && first.process.signalCode === null;
+  return {
+    async createSandbox({ netnsPath, options, annotations, sandboxId, bundlePath }) {
+      mood = annotations['test.podwright/shim'] ?? '';
+      if (mood === 'refuses') throw new PodwrightError('resource_exhausted', 'no room for another sandbox');
+      if (sandboxId !== id || bundlePath !== bundle) throw new PodwrightError('invalid_argument', 'not my sandbox');
+      if (options?.typeUrl !== PodSandboxConfigSchema.typeName)
+        throw new PodwrightError('invalid_argument', `options are ${options?.typeUrl}`);
+      hostname = fromBinary(PodSandboxConfigSchema, options.value).hostname;
+      netns = netnsPath;
+      return {};
+    },
+    async startSandbox() {
+      first = await startProcess(netns, hostname);
+      writeFileSync(pidFile, String(first.pid));
+      return { pid: first.pid, createdAt: timestampNow() };
+    },
+    platform: async () => ({ platform: { os: 'linux', architecture: 'amd64' } }),
+    async stopSandbox() {
+      if (mood === 'hangs') await new Promise(() => undefined);
+      killQuietly(first?.pid);
+      await first?.ended;
+      return {};
+    },
+    async waitSandbox() {
+      await first?.ended;
+      return { exitStatus: 137, exitedAt: timestampNow() };
+    },
+    sandboxStatus: async ({ sandboxId }) => ({
+      sandboxId,
+      pid: first?.pid ?? 0,
+      state: alive() ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY',
+      info: { hostname },
+    }),
+    pingSandbox: async () => ({}),
+    async shutdownSandbox() {
+      killQuietly(first?.pid);
+      await endTasks();
+      rmSync(pidFile, { force: true });
+      await server.close();
+      process.exit(0);
+    },
+    sandboxMetrics: async () => ({ metrics: { id } }),
+  };
+}
+
+/** The process that the sandbox is. It ends with us. */
+async function startProcess(netns: string, hostname: string) {
+  const inNetwork = netns === '' ? [] : ['nsenter', `--net=${netns}`];
+  const script = `${hostname === '' ? '' : `hostname ${hostname}; `}exec catatonit -P`;
+  const isolated = ['unshare', '--pid', '--ipc', '--uts', '--fork', '--kill-child', 'sh', '-c', script];
+  const [program, ...args] = [...inNetwork, ...isolated] as [string, ...string[]];
+  const process = spawn(program, args, { stdio: 'ignore' });
+  const ended = once(process, 'exit');
+  const child = async () => {
+    const pids = execFileSync('cat', [`/proc/${process.pid}/task/${process.pid}/children`], { encoding: 'utf8' });
+    return Number(pids.trim()) || undefined;
+  };
+  const pid = await waitFor(child, { intervalMs: 5, signal: AbortSignal.timeout(60_000) });
+  return { process, pid, ended };
+}
+
+function killQuietly(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(pid, 'SIGKILL');
+  } catch {
+    // it has ended
+  }
+}
