@@ -26,15 +26,16 @@ export class FaultyRegistry implements AsyncDisposable {
     this.#server = createServer((request, response) => this.#answer(request, response));
   }
 
-  static async start(): Promise<FaultyRegistry> {
+  static async start(address = '127.0.0.1'): Promise<FaultyRegistry> {
     const registry = new FaultyRegistry();
-    await new Promise<void>((resolve) => registry.#server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => registry.#server.listen(0, address, resolve));
     return registry;
   }
 
-  /** `127.0.0.1:port`, the domain of references to it. */
+  /** `127.0.0.1:port` or `[::1]:port`, the domain of references to it. */
   get host(): string {
-    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    const { address, port } = this.#server.address() as AddressInfo;
+    return `${address.includes(':') ? `[${address}]` : address}:${port}`;
   }
 
   addBlob(data: Buffer): { digest: string; size: number } {

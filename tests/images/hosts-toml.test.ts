@@ -1,6 +1,7 @@
 /** `hosts.toml` and certificate folders, tried on Debian's docker-registry behind TLS with client certificates. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -9,7 +10,7 @@ import { type TestContext, test } from 'node:test';
 import type { Images } from '../../packages/runtime/src/images/images.ts';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { DockerRegistry, makeCertificates, type RegistrySettings } from './docker-registry.ts';
-import { FaultyRegistry } from './faulty-registry.ts';
+import { cutBlob, FaultyRegistry } from './faulty-registry.ts';
 import { openImageRoom, scratch } from './image-room.ts';
 import { addImage, makeLayer } from './made-image.ts';
 import { rejects } from './rejects.ts';
@@ -141,6 +142,25 @@ test('a mirror without an answer, with an error, or with wrong content is passed
   assert.equal(registry.asked('blobs').length, 1, 'only what was wrong comes from the second one');
   mirror.faults.push((_request, response) => Boolean(response.writeHead(500).end()));
   await pullAnew(images, 'some.invalid/app:1');
+});
+
+test('a layer that one mirror does not send whole goes on at the next, and at an IPv6 address', async (t) => {
+  const { images, configure } = await start(t);
+  await using mirror = await FaultyRegistry.start();
+  await using registry = await FaultyRegistry.start('::1');
+  const layer = makeLayer({ big: randomBytes(200_000).toString('hex') });
+  for (const sink of [mirror, registry]) addImage(sink, { tag: '1', layers: [layer] });
+  mirror.faults.push(cutBlob(layer.data, { bytes: 50_000, times: 100 }));
+  configure(registry.host, { 'hosts.toml': `[host."http://${mirror.host}"]` });
+  const { repoTags } = await images.pull(`${registry.host}/app:1`, { signal });
+  assert.deepEqual(repoTags, [`${registry.host}/app:1`]);
+  const { digest } = registry.addBlob(layer.data);
+  const fromSecond = registry.asked('blobs').filter(({ path }) => path.endsWith(digest));
+  assert.deepEqual(
+    fromSecond.map(({ headers }) => headers.range),
+    ['bytes=50000-'],
+  );
+  assert.equal(images.find(`${registry.host}/app:1`)?.repoTags[0], repoTags[0]);
 });
 
 test('a host that takes no connections is given up after its dial timeout', async (t) => {

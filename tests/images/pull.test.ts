@@ -84,6 +84,30 @@ test('different images that share layers fetch and unpack them once', async (t) 
   assert.equal((await room.snapshotter.list()).length, 4);
 });
 
+test('layers are fetched at once, up to the limit', async (t) => {
+  const { registry, images, name } = await start(t, { parallelDownloads: 2 });
+  const layers = ['a', 'b', 'c', 'd'].map((path) => makeLayer({ [path]: path }));
+  addImage(registry, { tag: '1', layers });
+  const digests = new Set(layers.map(({ data }) => registry.addBlob(data).digest));
+  let running = 0;
+  let most = 0;
+  const { promise: two, resolve: areTwo } = Promise.withResolvers<void>();
+  registry.faults.push(({ path }, response) => {
+    const digest = path.split('/').at(-1)!;
+    if (!digests.has(digest)) return false;
+    most = Math.max(most, ++running);
+    if (running === 2) areTwo();
+    // each answer waits until two have been asked for
+    void two.then(() => {
+      running--;
+      response.end(registry.blobs.get(digest));
+    });
+    return true;
+  });
+  await images.pull(name, { signal: AbortSignal.timeout(60_000) });
+  assert.equal(most, 2);
+});
+
 test('a pull goes on for the others when one caller leaves, and ends when all have left', async (t) => {
   const { registry, room, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base] });

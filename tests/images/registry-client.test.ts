@@ -170,6 +170,26 @@ test('a connection that stalls is given up and gone on with', async (t) => {
   assert.equal(registry.requests.at(-1)?.headers.range, 'bytes=1000-');
 });
 
+test('a slow transfer is no stall, however long it takes', async (t) => {
+  const { registry, content, download } = await start(t, { stallTimeoutMs: 400 });
+  const data = randomBytes(60);
+  const blob = registry.addBlob(data);
+  const startMs = performance.now();
+  registry.faults.push((_request, response) => {
+    response.writeHead(200, { 'content-length': data.length });
+    let sent = 0;
+    const timer = setInterval(() => {
+      response.write(data.subarray(sent, ++sent));
+      if (sent === data.length) clearInterval(timer);
+    }, 20);
+    return true;
+  });
+  await download(blob);
+  assert.ok(await content.has(blob));
+  assert.equal(registry.requests.length, 1);
+  assert.ok(performance.now() - startMs > 1000, 'longer than the bound on silence');
+});
+
 test('a registry that accepts and says nothing is a deadline exceeded', async (t) => {
   const { registry, client } = await start(t, { stallTimeoutMs: 50 });
   registry.faults.push(() => true);
