@@ -48,7 +48,7 @@ export async function runPod(runtime: RuntimeToCompare, name: string, labels?: R
 
 /** A container that runs a shell script; the rest replaces what it has otherwise. */
 export type ContainerInPod = { name: string; script: string } & Partial<
-  Pick<ContainerConfig, 'stdin' | 'tty' | 'logPath' | 'command'>
+  Pick<ContainerConfig, 'stdin' | 'tty' | 'logPath' | 'command' | 'annotations'>
 > & {
     metadata?: undefined;
     image?: { image: string };
