@@ -1,11 +1,9 @@
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeUndoFailures, removeCgroup } from '@podwright/base';
-import { cdiFolders } from './cdi/cdi-devices.ts';
-import { CgroupStatistics } from './containers/cgroup-statistics.ts';
-import { cgroupsPath } from './containers/cgroups-path.ts';
-import { ContainerFiles } from './containers/container-files.ts';
-import { OciContainerSpecs } from './containers/oci-container-specs.ts';
+import { PodwrightError } from '@podwright/base';
+import { composeParts } from './compose-parts.ts';
+import { cgroupsPathBelow } from './containers/cgroups-path.ts';
+import { describeSandbox } from './cri/sandbox-description.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
 import { chooseOciRuntime } from './host/oci-runtimes.ts';
 import { findProgram, requireProgram } from './host/programs.ts';
@@ -13,29 +11,28 @@ import { createImageService } from './images/images.ts';
 import { createNetwork } from './network/cni-network.ts';
 import type { RuntimeOptions } from './options.ts';
 import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';
-import { handlerFeatures } from './plugin/handler-features.ts';
 import { loadPlugins } from './plugin/load-plugin.ts';
 import type { PluginState } from './plugin/plugin.ts';
 import { PluginGraph } from './plugin/plugin-graph.ts';
 import { handlerPrograms, ociPrograms, runtimeHandlers } from './plugin/runtime-handlers.ts';
-import type { RuntimePlugin, RuntimePluginTypes } from './plugin/runtime-plugins.ts';
-import { describeHandlers, usableHandlers } from './plugin/usable-handlers.ts';
+import type { RuntimePlugin } from './plugin/runtime-plugins.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { ImageInfraRoots } from './sandbox/image-infra-roots.ts';
 import { InfraProcess } from './sandbox/infra-process.ts';
 import { HostInitRoot } from './sandbox/infra-roots.ts';
 import { PauseController } from './sandbox/pause-controller.ts';
 import { PinnedController } from './sandbox/pinned-controller.ts';
-import { createPortDialer } from './sandbox/port-dialer.ts';
-import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
 import { SandboxFolders } from './sandbox/sandbox-folders.ts';
 import { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
-import type { SandboxRecord } from './sandbox/sandbox-record.ts';
 import { SharedPidInit } from './sandbox/shared-pid-init.ts';
+import { ShimController } from './sandbox/shim-controller.ts';
+import { findShimPrograms } from './shim/handler-shims.ts';
+import { SHIM_FOLDERS } from './shim/shim-folders.ts';
+import { Shims } from './shim/shims.ts';
 import { openSnapshotter } from './snapshots/open-snapshotter.ts';
-import { unmountTree } from './sys/mountinfo.ts';
 import { loadSystem, type System } from './sys/system.ts';
 import { OciTaskRuntime } from './tasks/oci-task-runtime.ts';
+import { ShimTaskRuntime } from './tasks/shim-task-runtime.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { LayerUnpacker } from './unpack/unpack-layer.ts';
 
@@ -43,7 +40,6 @@ import { LayerUnpacker } from './unpack/unpack-layer.ts';
 const INFRA_PROGRAM = 'catatonit';
 /** The kernel ends these last when memory is short, as every Kubernetes runtime has it. */
 const INFRA_OOM_SCORE_ADJ = -998;
-const VERSION = '0.1.0';
 
 /** What every plugin may use. */
 type Environment = {
@@ -98,6 +94,9 @@ function builtinPlugins(environment: Environment): RuntimePlugin[] {
     ociTasksPlugin(environment),
     pinnedPlugin(environment),
     pausePlugin(environment),
+    shimsPlugin(environment),
+    shimTasksPlugin(environment),
+    shimSandboxPlugin(environment),
   ];
 }
 
@@ -244,74 +243,58 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
   return {
     process: new InfraProcess({ tasks, state }),
     roots: new HostInitRoot({ state, program: () => findProgram(INFRA_PROGRAM) }),
-    cgroupsPath: cgroupOf(cgroupParent),
+    cgroupsPath: cgroupsPathBelow(cgroupParent),
     oomScoreAdj: Math.max(INFRA_OOM_SCORE_ADJ, host.kernel.minimumOomScoreAdj),
   };
 }
 
-/** The parts out of the plugins' instances. */
-function composeParts({ options, records, system }: Environment, graph: PluginGraph<RuntimePluginTypes>): RuntimeParts {
-  const { root, state, logger, cgroupParent } = options;
-  const host = graph.get('host', 'linux');
-  const images = graph.get('images', 'store');
-  const network = graph.get('network', 'cni');
-  const tasks = graph.get('task-runtime', 'oci');
-  const snapshotter = chooseSnapshotter(options.snapshotter, graph);
-  const handlers = usableHandlers(options, graph);
-  const controllers = new SandboxControllers({
-    controllers: [...graph.all('sandbox-controller').values()],
-    handlers: new Map([...handlers.usable].map(([name, { sandbox }]) => [name, sandbox])),
-    unavailable: handlers.unavailable,
-  });
-  const files = new ContainerFiles({ system, snapshotter, root, state });
-  const cgroupsPath = cgroupOf(cgroupParent);
+/** containerd's shims, started at the need: only if a handler has one, or an earlier life of ours had. */
+function shimsPlugin({ options }: Environment): RuntimePlugin<'shims'> {
+  const { state, logger } = options;
+  const folder = join(state, SHIM_FOLDERS.shims);
   return {
-    images,
-    files,
-    tasks,
-    network,
-    controllers,
-    specs: new OciContainerSpecs({
-      ...records,
-      files,
-      controllers,
-      cgroupsPath,
-      cdiFolders: options.cdiFolders ?? cdiFolders,
-      host: host.kernel,
-    }),
-    statistics: new CgroupStatistics({
-      ...records,
-      system,
-      logger,
-      cgroups: host.cgroups,
-      cgroupsPath,
-      controllers,
-      snapshotter,
-      files,
-      root,
-    }),
-    dial: createPortDialer({ system, logger }),
-    facts: {
-      version: VERSION,
-      cgroupDriver: 'cgroupfs',
-      ...handlerFeatures(handlers.usable, host, snapshotter),
-      info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
+    type: 'shims',
+    id: 'containerd',
+    requires: ['host/linux'],
+    async init({ get, note }) {
+      const handlers = runtimeHandlers(options, get('host', 'linux').ociRuntimes);
+      const programs = await findShimPrograms(handlers, join(state, SHIM_FOLDERS.runc));
+      if (programs.size === 0 && !existsSync(folder))
+        throw new PodwrightError('failed_precondition', 'no runtime handler has a shim that is installed');
+      note([...programs].map(([name, { path }]) => `${name || 'default'}: ${path}`).join(', '));
+      return { shims: await Shims.open({ state: folder, logger }), programs };
     },
-    async close() {
-      const failures = await graph.close();
-      if (failures.length > 0) logger.error({ error: describeUndoFailures(failures) }, 'plugins could not be closed');
-    },
-    async removeHostState() {
-      await network.close({ removeHostState: true });
-      await removeCgroup(host.cgroups, cgroupParent);
-      unmountTree(system, state);
-      for (const name of STATE_FOLDERS) await rm(join(state, name), { recursive: true, force: true });
-    },
+    close: ({ shims }) => shims.close(),
   };
 }
 
-/** What the parts keep in the state directory. */
-const STATE_FOLDERS = ['ns', 'sandboxes', 'containers', 'tasks', 'oci', 'init', 'network', 'host', 'plugins'];
+function shimTasksPlugin({ options }: Environment): RuntimePlugin<'task-runtime'> {
+  const { state, logger } = options;
+  return {
+    type: 'task-runtime',
+    id: 'shim-v2',
+    requires: ['host/linux', 'shims/containerd'],
+    init({ get }) {
+      const { shims, programs } = get('shims', 'containerd');
+      const { cgroups } = get('host', 'linux');
+      const handlers = Object.fromEntries(programs);
+      return ShimTaskRuntime.open({ state: join(state, SHIM_FOLDERS.tasks), shims, handlers, cgroups, logger });
+    },
+    close: (tasks) => tasks.close(),
+  };
+}
 
-const cgroupOf = (cgroupParent: string) => (sandbox: SandboxRecord, taskId: string) =>
-  cgroupsPath(sandbox, taskId, cgroupParent);
+function shimSandboxPlugin({ options, namespaces, folders }: Environment): RuntimePlugin<'sandbox-controller'> {
+  const { logger } = options;
+  return {
+    type: 'sandbox-controller',
+    id: 'shim',
+    requires: ['shims/containerd'],
+    init({ get }) {
+      const { shims, programs } = get('shims', 'containerd');
+      const programFor = (handler: string) => programs.get(handler);
+      return new ShimController({ namespaces, folders, shims, programFor, describe: describeSandbox, logger });
+    },
+    close: (controller) => (controller as ShimController).close(),
+  };
+}

@@ -1,5 +1,5 @@
 export { type HostAbilities, probeHost } from './host/host-abilities.ts';
 export { inspectPlugins } from './inspect-plugins.ts';
-export type { RuntimeOptions } from './options.ts';
+export type { HandlerOptions, RuntimeOptions } from './options.ts';
 export type { PluginState } from './plugin/plugin.ts';
 export { type RuntimeHandle, startRuntime } from './runtime.ts';

@@ -1,16 +1,27 @@
 import type { Logger } from '@podwright/base';
 import type { Failpoint } from './metadata/failpoint.ts';
 
+/** Settings that shims understand: `binaryName` that for runc, the others those with a configuration file of their own. */
+export type ShimSettings = {
+  /** Name or path of the OCI runtime that the shim starts; runc if left out. */
+  binaryName?: string;
+  configPath?: string;
+  /** What kind of configuration it is, in the shim's words. */
+  configType?: string;
+};
+
 /** What a runtime handler is made of; a RuntimeClass picks one by name. */
 export type HandlerOptions = {
-  /** Id of a task runtime: `oci`, or a plugin's. */
+  /** Id of a task runtime: `oci`, `shim-v2`, or a plugin's. */
   task: string;
   /** Name or path of the OCI runtime or shim; '' for the one with the handler's name. */
   program: string;
-  /** Id of a sandbox controller: `pinned`, or a plugin's. */
+  /** Id of a sandbox controller: `pinned`, `pause`, `shim`, or a plugin's. */
   sandbox: string;
   /** With the sandbox controller `pause`: reference of the image of pods' own processes; none is the machine's catatonit. */
   pauseImage?: string;
+  /** With the task runtime `shim-v2`: settings of the shim. */
+  shim?: ShimSettings;
 };
 
 /** A plugin of somebody else, from a module. */

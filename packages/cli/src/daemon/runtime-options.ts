@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createLogger } from '@podwright/base';
-import type { RuntimeOptions } from '@podwright/runtime';
+import type { HandlerOptions, RuntimeOptions } from '@podwright/runtime';
 import type { NodeConfig } from '../config.ts';
 
 type Settings = NodeConfig['runtime'];
@@ -35,8 +35,15 @@ export function runtimeOptions(config: NodeConfig): RuntimeOptions {
   };
 }
 
-function handlerOptions({ pause_image: own, ...handler }: Settings['handlers'][string], runtime: Settings) {
-  return handler.sandbox === 'pause' ? { ...handler, pauseImage: own ?? runtime.pause_image } : handler;
+function handlerOptions(
+  { pause_image: image, shim, ...handler }: Settings['handlers'][string],
+  runtime: Settings,
+): HandlerOptions {
+  return {
+    ...handler,
+    pauseImage: handler.sandbox === 'pause' ? (image ?? runtime.pause_image) : undefined,
+    shim: shim && { binaryName: shim.binary_name, configPath: shim.config_path, configType: shim.config_type },
+  };
 }
 
 function streamingOptions(runtime: Settings): RuntimeOptions['streaming'] {

@@ -21,10 +21,10 @@ type JsonSchema = {
 
 /** A configuration in which every table is there, so that every default is. */
 const everything = parseConfig(
-  '[runtime.handlers.name]\n[runtime.plugins.name]\npackage = "x"\n[runtime.tcp]\nport = 1\ninsecure = true\n',
+  '[runtime.handlers.name]\ntask = "shim-v2"\nshim = {}\n[runtime.plugins.name]\npackage = "x"\n[runtime.tcp]\nport = 1\ninsecure = true\n',
   'everything',
 );
-const SET_HERE = ['runtime.tcp.insecure'];
+const SET_HERE: Record<string, string> = { 'runtime.tcp.insecure': '`false`', 'runtime.handlers.name.task': '`"oci"`' };
 
 function typeOf({ type, enum: words, items }: JsonSchema): string {
   if (words !== undefined) return words.map((word) => `\`"${word}"\``).join(', ');
@@ -34,7 +34,8 @@ function typeOf({ type, enum: words, items }: JsonSchema): string {
 
 function defaultOf(path: string[], needed: boolean): string {
   if (needed) return 'needed';
-  if (SET_HERE.includes(path.join('.'))) return '`false`';
+  const setHere = SET_HERE[path.join('.')];
+  if (setHere !== undefined) return setHere;
   const value = path.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], everything);
   return value === undefined ? '–' : `\`${JSON.stringify(value)}\``;
 }

@@ -3,8 +3,8 @@ import type { ConfigProblem } from './config-problems.ts';
 import type { RuntimeSettings } from './runtime-schema.ts';
 
 const SNAPSHOTTERS = ['auto', 'overlayfs', 'native'];
-const TASK_RUNTIMES = ['oci'];
-const CONTROLLERS = ['pinned', 'pause'];
+const TASK_RUNTIMES = ['oci', 'shim-v2'];
+const CONTROLLERS = ['pinned', 'pause', 'shim'];
 /** Handlers that are there, where they work, without being configured. */
 const FOUND_HANDLERS = ['crun', 'runc'];
 
@@ -20,10 +20,10 @@ export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
   return [
     ...(handler === '' ? [] : unknown(['default_handler'], handler, [...new Set(own)])),
     ...unknown(['snapshotter'], runtime.snapshotter, [...SNAPSHOTTERS, ...plugins]),
-    ...Object.entries(handlers).flatMap(([name, { task, sandbox, pause_image: image }]) => [
-      ...unknown(['handlers', name, 'task'], task, [...TASK_RUNTIMES, ...plugins]),
-      ...unknown(['handlers', name, 'sandbox'], sandbox, [...CONTROLLERS, ...plugins]),
-      ...(image === undefined || sandbox === 'pause' ? [] : [unusedImage(name)]),
+    ...Object.entries(handlers).flatMap(([name, handler]) => [
+      ...unknown(['handlers', name, 'task'], handler.task, [...TASK_RUNTIMES, ...plugins]),
+      ...unknown(['handlers', name, 'sandbox'], handler.sandbox, [...CONTROLLERS, ...plugins]),
+      ...handlerProblems(handler).map(({ path, words }) => ({ path: ['runtime', 'handlers', name, ...path], words })),
     ]),
     ...pluginProblems(plugins),
     ...cgroupProblems(runtime),
@@ -32,8 +32,19 @@ export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
   ];
 }
 
-function unusedImage(handler: string): ConfigProblem {
-  return { path: ['runtime', 'handlers', handler, 'pause_image'], words: 'is used with sandbox = "pause" alone' };
+/** Settings of one handler that do not go together. */
+function handlerProblems(handler: RuntimeSettings['handlers'][string]): ConfigProblem[] {
+  const { task, sandbox, pause_image: image, shim } = handler;
+  const problems: ConfigProblem[] = [];
+  if (image !== undefined && sandbox !== 'pause')
+    problems.push({ path: ['pause_image'], words: 'is used with sandbox = "pause" alone' });
+  if (sandbox === 'shim' && task !== 'shim-v2')
+    problems.push({ path: ['sandbox'], words: 'needs task = "shim-v2": the containers are in what the shim makes' });
+  if (shim !== undefined && task !== 'shim-v2')
+    problems.push({ path: ['shim'], words: 'is used with task = "shim-v2" alone' });
+  if (shim?.config_type !== undefined && shim.config_path === undefined)
+    problems.push({ path: ['shim', 'config_type'], words: 'needs config_path' });
+  return problems;
 }
 
 function pluginProblems(plugins: string[]): ConfigProblem[] {

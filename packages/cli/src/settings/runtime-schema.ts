@@ -12,6 +12,13 @@ const HandlerSchema = z.strictObject({
   program: z.string().default(''),
   sandbox: z.string().min(1).default('pinned'),
   pause_image: z.string().optional(),
+  shim: z
+    .strictObject({
+      binary_name: z.string().min(1).optional(),
+      config_path: path.optional(),
+      config_type: z.string().min(1).optional(),
+    })
+    .optional(),
 });
 
 const PluginSchema = z.strictObject({

@@ -6,3 +6,9 @@ export function cgroupsPath(sandbox: SandboxRecord, taskId: string, ownParent: s
   const { cgroupParent } = sandbox.config;
   return posix.join('/', cgroupParent === '' ? ownParent : cgroupParent, taskId);
 }
+
+/** As `cgroupsPath`, for a runtime with this cgroup of its own. */
+export const cgroupsPathBelow =
+  (ownParent: string) =>
+  (sandbox: SandboxRecord, taskId: string): string =>
+    cgroupsPath(sandbox, taskId, ownParent);

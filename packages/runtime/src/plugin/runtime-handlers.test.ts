@@ -39,7 +39,7 @@ test('configured handlers are added, take names over, and have their name as the
     crun: pinned('crun'),
     runc: { ...pinned('/opt/runc'), sandbox: 'pause' },
     youki: pinned('youki'),
-    kata: { task: 'shim-v2', program: 'kata', sandbox: 'shim' },
+    kata: { task: 'shim-v2', program: 'containerd-shim-kata-v2', sandbox: 'shim' },
   });
   assert.equal(findingOf(all.get('kata')!, findings), undefined);
   assert.equal(ociPrograms(all, findings).runc?.path, '/opt/runc');

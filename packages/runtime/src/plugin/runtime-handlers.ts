@@ -1,6 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import { knownOciRuntimes, type OciRuntimeFinding } from '../host/oci-runtimes.ts';
 import type { HandlerOptions, RuntimeOptions } from '../options.ts';
+import { shimBinary } from '../shim/handler-shims.ts';
 import type { OciProgram } from '../tasks/oci-program.ts';
 
 /** Options that say which runtime handlers there are. */
@@ -55,7 +56,10 @@ export function findingOf(
   return findings.find(({ works, name, path }) => works && ['', name, path].includes(program));
 }
 
-const programOf = (name: string, { program }: HandlerOptions): string => (program === '' ? name : program);
+function programOf(name: string, { task, program }: HandlerOptions): string {
+  if (task === 'shim-v2') return shimBinary(name, program);
+  return program === '' ? name : program;
+}
 
 const ociHandler = (program: string): HandlerOptions => ({ task: 'oci', program, sandbox: 'pinned' });
 

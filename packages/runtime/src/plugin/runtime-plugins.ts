@@ -2,6 +2,8 @@ import type { HostAbilities } from '../host/host-abilities.ts';
 import type { ImageService } from '../images/image-service.ts';
 import type { Network } from '../network/network.ts';
 import type { SandboxController } from '../sandbox/sandbox-controller.ts';
+import type { ShimProgram } from '../shim/shim-program.ts';
+import type { Shims } from '../shim/shims.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { TaskRuntime } from '../tasks/task-runtime.ts';
 import type { Plugin } from './plugin.ts';
@@ -12,6 +14,8 @@ export type RuntimePluginTypes = {
   snapshotter: Snapshotter;
   images: ImageService & { close(): Promise<void> };
   network: Network;
+  /** Shims of containerd, and which one each runtime handler has. */
+  shims: { shims: Shims; programs: ReadonlyMap<string, ShimProgram> };
   'task-runtime': TaskRuntime;
   'sandbox-controller': SandboxController;
 };

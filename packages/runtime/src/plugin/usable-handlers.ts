@@ -1,4 +1,4 @@
-import { errorMessage } from '@podwright/base';
+import { errorMessage, PodwrightError } from '@podwright/base';
 import { chooseOciRuntime } from '../host/oci-runtimes.ts';
 import type { HandlerOptions, RuntimeOptions } from '../options.ts';
 import type { PluginGraph } from './plugin-graph.ts';
@@ -17,6 +17,7 @@ export function usableHandlers(options: RuntimeOptions, graph: PluginGraph<Runti
       graph.get('task-runtime', handler.task);
       graph.get('sandbox-controller', handler.sandbox);
       if (handler.task === 'oci') chooseOciRuntime(ociRuntimes, handler.program);
+      if (handler.task === 'shim-v2') checkShim(name, handler, graph);
       handlers.usable.set(name, handler);
     } catch (error) {
       if (name === '') throw error;
@@ -33,4 +34,10 @@ export function describeHandlers({ usable, unavailable }: UsableHandlers): objec
     ...[...usable].map(([name, handler]) => ({ name, ...handler })),
     ...[...unavailable].map(([name, reason]) => ({ name, reason })),
   ];
+}
+
+function checkShim(name: string, { program }: HandlerOptions, graph: PluginGraph<RuntimePluginTypes>): void {
+  if (graph.get('shims', 'containerd').programs.has(name)) return;
+  const remedy = 'it is not installed; install it, or give its path as the program of the handler';
+  throw new PodwrightError('failed_precondition', `find the shim ${program}: ${remedy}`);
 }

@@ -1,0 +1,108 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeUndoFailures, removeCgroup } from '@podwright/base';
+import { cdiFolders } from './cdi/cdi-devices.ts';
+import { CgroupStatistics } from './containers/cgroup-statistics.ts';
+import { cgroupsPathBelow } from './containers/cgroups-path.ts';
+import { ContainerFiles } from './containers/container-files.ts';
+import { OciContainerSpecs } from './containers/oci-container-specs.ts';
+import { AppArmor } from './host/apparmor.ts';
+import type { RuntimeOptions } from './options.ts';
+import { chooseSnapshotter } from './plugin/choose-snapshotter.ts';
+import { handlerFeatures } from './plugin/handler-features.ts';
+import type { PluginGraph } from './plugin/plugin-graph.ts';
+import type { RuntimePluginTypes } from './plugin/runtime-plugins.ts';
+import { describeHandlers, type UsableHandlers, usableHandlers } from './plugin/usable-handlers.ts';
+import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
+import { createPortDialer } from './sandbox/port-dialer.ts';
+import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
+import { SHIM_FOLDERS } from './shim/shim-folders.ts';
+import { unmountTree } from './sys/mountinfo.ts';
+import { loadSystem } from './sys/system.ts';
+import type { TaskRuntime } from './tasks/task-runtime.ts';
+import { TaskRuntimes } from './tasks/task-runtimes.ts';
+
+const VERSION = '0.1.0';
+
+/** Puts a runtime's parts together out of its plugins' instances. */
+export function composeParts(
+  { options, records }: { options: RuntimeOptions; records: RuntimeRecords },
+  graph: PluginGraph<RuntimePluginTypes>,
+): RuntimeParts {
+  const system = loadSystem();
+  const { root, state, logger, cgroupParent } = options;
+  const host = graph.get('host', 'linux');
+  const images = graph.get('images', 'store');
+  const network = graph.get('network', 'cni');
+  const snapshotter = chooseSnapshotter(options.snapshotter, graph);
+  const handlers = usableHandlers(options, graph);
+  const tasks = routeTasks(handlers, graph.all('task-runtime'));
+  const controllers = new SandboxControllers({
+    controllers: [...graph.all('sandbox-controller').values()],
+    handlers: new Map([...handlers.usable].map(([name, { sandbox }]) => [name, sandbox])),
+    unavailable: handlers.unavailable,
+  });
+  const files = new ContainerFiles({ system, snapshotter, root, state });
+  const cgroupsPath = cgroupsPathBelow(cgroupParent);
+  return {
+    images,
+    files,
+    tasks,
+    network,
+    controllers,
+    specs: new OciContainerSpecs({
+      ...records,
+      files,
+      controllers,
+      cgroupsPath,
+      cdiFolders: options.cdiFolders ?? cdiFolders,
+      confinement: {
+        seccomp: host.kernel.seccomp,
+        apparmor: new AppArmor(host.kernel.apparmor),
+        selinux: host.selinux,
+      },
+      host: host.kernel,
+    }),
+    statistics: new CgroupStatistics({
+      ...records,
+      system,
+      logger,
+      cgroups: host.cgroups,
+      cgroupsPath,
+      controllers,
+      snapshotter,
+      files,
+      root,
+    }),
+    dial: createPortDialer({ system, logger }),
+    facts: {
+      version: VERSION,
+      cgroupDriver: 'cgroupfs',
+      ...handlerFeatures(handlers.usable, host, snapshotter),
+      info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
+    },
+    async close() {
+      const failures = await graph.close();
+      if (failures.length > 0) logger.error({ error: describeUndoFailures(failures) }, 'plugins could not be closed');
+    },
+    async removeHostState() {
+      await network.close({ removeHostState: true });
+      await removeCgroup(host.cgroups, cgroupParent);
+      unmountTree(system, state);
+      for (const name of STATE_FOLDERS) await rm(join(state, name), { recursive: true, force: true });
+    },
+  };
+}
+
+/** What the parts keep in the state directory. */
+const STATE_FOLDERS = [
+  ...['ns', 'sandboxes', 'containers', 'tasks', 'oci', 'init', 'network', 'host', 'plugins'],
+  ...Object.values(SHIM_FOLDERS),
+];
+
+/** New tasks go where their handler says. With one task runtime there is nothing to decide. */
+function routeTasks({ usable }: UsableHandlers, runtimes: ReadonlyMap<string, TaskRuntime>): TaskRuntime {
+  const [only] = runtimes.values();
+  if (only !== undefined && runtimes.size === 1) return only;
+  return new TaskRuntimes({ runtimes, handlers: new Map([...usable].map(([name, { task }]) => [name, task])) });
+}

@@ -1,0 +1,129 @@
+/** Runtime handlers from a configuration file: pods run on what their handler says. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { loadConfig } from '../../packages/cli/src/config.ts';
+import { runtimeOptions } from '../../packages/cli/src/daemon/runtime-options.ts';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+
+const TOML = `
+[runtime]
+default_handler = "boxed"
+
+[runtime.handlers.boxed]
+task = "shim-v2"
+program = "io.containerd.runc.v2"
+
+[runtime.handlers.paused]
+program = "runc"
+sandbox = "pause"
+
+[runtime.handlers.nothing]
+task = "shim-v2"
+
+[runtime.handlers.broken]
+program = "/no/such/runc"
+`;
+
+const runtime = new RuntimeUnderTest();
+const file = join(runtime.place.directory, 'net.d', 'config.toml');
+
+/** What the configuration file says about handlers. */
+function handlerOptions(toml: string) {
+  writeFileSync(file, toml);
+  const { handlers, defaultHandler } = runtimeOptions(loadConfig({ config: file }));
+  return { handlers, defaultHandler };
+}
+
+before(async () => void (await runtime.start(handlerOptions(TOML))));
+after(async () => assert.deepEqual(await runtime.end(), []));
+
+/** Starts a pod with one container on a handler. */
+async function startPod(name: string, runtimeHandler: string) {
+  const { cri, image, place } = runtime;
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name), runtimeHandler });
+  const config = containerOf(image, 'main', 'echo "I am $(hostname)"; exec sleep 1000');
+  const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
+  await cri.runtime.startContainer({ containerId });
+  return { podSandboxId, containerId };
+}
+
+/** The name of the program whose child the container's first process is. */
+async function parentOf(containerId: string): Promise<string> {
+  const { info } = await runtime.cri.runtime.containerStatus({ containerId, verbose: true });
+  const { pid } = JSON.parse(info.info!) as { pid: number };
+  const parent = /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1];
+  return readFileSync(`/proc/${parent}/comm`, 'utf8').trim();
+}
+
+async function controllerOf(podSandboxId: string): Promise<string> {
+  const { info } = await runtime.cri.runtime.podSandboxStatus({ podSandboxId, verbose: true });
+  return (JSON.parse(info.info!) as { controller: string }).controller;
+}
+
+async function check(containerId: string, name: string): Promise<void> {
+  const { cri } = runtime;
+  const { stdout } = await cri.runtime.execSync({ containerId, cmd: ['hostname'], timeout: 60n });
+  assert.equal(Buffer.from(stdout).toString(), `${name}\n`);
+  const { stats } = await cri.runtime.containerStats({ containerId });
+  assert.ok(stats!.memory!.workingSetBytes!.value > 0n);
+  assert.match(
+    readFileSync(join(runtime.place.logs, name, 'main.log'), 'utf8'),
+    new RegExp(`stdout F I am ${name}$`, 'm'),
+  );
+}
+
+const table: [string, string, string, string][] = [
+  ['crun', 'crun', 'pinned', 'conmon'],
+  ['paused', 'paused', 'pause', 'conmon'],
+  ['boxed', 'boxed', 'pinned', 'containerd-shim'],
+  ['by default', '', 'pinned', 'containerd-shim'],
+];
+for (const [what, handler, controller, parent] of table) {
+  test(`a pod runs on the handler ${what}`, async () => {
+    const name = `on-${handler || 'default'}`;
+    const { podSandboxId, containerId } = await startPod(name, handler);
+    await check(containerId, name);
+    assert.equal(await controllerOf(podSandboxId), controller);
+    assert.equal(await parentOf(containerId), parent);
+    await runtime.cri.runtime.stopPodSandbox({ podSandboxId });
+    await runtime.cri.runtime.removePodSandbox({ podSandboxId });
+    assert.deepEqual(await runtime.remains(), []);
+  });
+}
+
+test('handlers that cannot be had here are told with the reason, and the others are offered', async () => {
+  const { cri, place } = runtime;
+  const run = (runtimeHandler: string) => cri.runtime.runPodSandbox({ config: podOf(place, 'none'), runtimeHandler });
+  await assert.rejects(run('nothing'), {
+    code: 'failed_precondition',
+    message: /handler "nothing" cannot be used here: find the shim containerd-shim-nothing-v2: it is not installed/,
+  });
+  await assert.rejects(run('broken'), { code: 'failed_precondition', message: /no\/such\/runc is not installed/ });
+  await assert.rejects(run('unheard-of'), { code: 'invalid_argument', message: /crun, runc, boxed, paused/ });
+  const { runtimeHandlers, info } = await cri.runtime.status({ verbose: true });
+  assert.deepEqual(
+    runtimeHandlers.map(({ name }) => name),
+    ['', 'crun', 'runc', 'boxed', 'paused'],
+  );
+  const { handlers } = JSON.parse(info.config!) as { handlers: { name: string; reason?: string }[] };
+  assert.match(handlers.find(({ name }) => name === 'broken')?.reason ?? '', /not installed/);
+});
+
+test('pods outlive their handlers: they are used, stopped and removed when no file names those any more', async () => {
+  const pods = [await startPod('old-boxed', 'boxed'), await startPod('old-paused', 'paused')];
+  await runtime.stop();
+  await runtime.start(handlerOptions(''), { load: false });
+  await check(pods[0]!.containerId, 'old-boxed');
+  await check(pods[1]!.containerId, 'old-paused');
+  await assert.rejects(startPod('new', 'boxed'), { code: 'invalid_argument' });
+  for (const { podSandboxId } of pods) {
+    await runtime.cri.runtime.stopPodSandbox({ podSandboxId });
+    await runtime.cri.runtime.removePodSandbox({ podSandboxId });
+  }
+  assert.deepEqual(await runtime.remains(), []);
+  await runtime.stop();
+  await runtime.start(handlerOptions(TOML), { load: false });
+});
