@@ -15,6 +15,8 @@ export type RegistrySettings = {
   clientCa?: string;
   /** Asks for `me` with the password `secret`. */
   password?: boolean;
+  /** Takes tokens of a server at `realm`, signed with a certificate of the CA in `rootCertificates`. */
+  token?: { realm: string; service: string; issuer: string; rootCertificates: string };
 };
 
 /** `secret`, by bcrypt. */
@@ -49,7 +51,7 @@ export class DockerRegistry implements AsyncDisposable {
   }
 }
 
-function configuration(folder: string, port: number, { tls, clientCa, password }: RegistrySettings): object {
+function configuration(folder: string, port: number, { tls, clientCa, password, token }: RegistrySettings): object {
   return {
     version: '0.1',
     log: { level: 'error' },
@@ -58,6 +60,16 @@ function configuration(folder: string, port: number, { tls, clientCa, password }
       addr: `127.0.0.1:${port}`,
       ...(tls && { tls: { certificate: tls.certificate, key: tls.key, ...(clientCa && { clientcas: [clientCa] }) } }),
     },
+    ...(token && {
+      auth: {
+        token: {
+          realm: token.realm,
+          service: token.service,
+          issuer: token.issuer,
+          rootcertbundle: token.rootCertificates,
+        },
+      },
+    }),
     ...(password && { auth: { htpasswd: { realm: 'test', path: join(folder, 'htpasswd') } } }),
   };
 }

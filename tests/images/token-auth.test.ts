@@ -1,0 +1,79 @@
+/** Token authentication against Debian's docker-registry, which checks the tokens, and a token server that signs them. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { runChecked } from '@podwright/base';
+import type { RegistryAuth } from '../../packages/runtime/src/images/image-service.ts';
+import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
+import { DockerRegistry } from './docker-registry.ts';
+import { type ImageRoom, openImageRoom } from './image-room.ts';
+import { rejects } from './rejects.ts';
+import { TokenServer } from './token-server.ts';
+
+const folder = mkdtempSync('/var/tmp/podwright-images-');
+const me = { username: 'me', password: 'secret' };
+let tokens: TokenServer;
+let registry: DockerRegistry;
+let room: ImageRoom & AsyncDisposable;
+
+before(async () => {
+  tokens = await TokenServer.start(folder);
+  registry = await DockerRegistry.start(folder, tokens.settings);
+  room = await openImageRoom(join(folder, 'room'));
+  const { layout } = await makeBusyboxImage(join(folder, 'layout'));
+  const copy = ['copy', '-q', '--dest-tls-verify=false', '--dest-creds', 'me:secret'];
+  // not synchronously: it asks the token server in this process
+  await runChecked('skopeo', [...copy, `oci:${layout}:1`, `docker://${registry.host}/private/app:1`]);
+});
+
+beforeEach(() => {
+  tokens.requests.length = 0;
+  tokens.fault = () => 'good';
+});
+
+after(async () => {
+  await room[Symbol.asyncDispose]();
+  await registry[Symbol.asyncDispose]();
+  await tokens[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+async function pullAnew(auth?: RegistryAuth): Promise<void> {
+  const { id } = await room.images.pull(`${registry.host}/private/app:1`, {
+    signal: AbortSignal.timeout(60_000),
+    auth,
+  });
+  await room.images.remove(id);
+}
+
+test('one token for the repository serves a whole pull', async () => {
+  await pullAnew(me);
+  assert.deepEqual(tokens.requests, [{ method: 'GET', user: 'me', scopes: ['repository:private/app:pull'] }]);
+});
+
+test('the other forms of credentials get a token too', async () => {
+  await pullAnew({ auth: Buffer.from('me:secret').toString('base64') });
+  await pullAnew({ identityToken: 'my refresh token' });
+  assert.deepEqual(
+    tokens.requests.map(({ method, user }) => `${method} ${user}`),
+    ['GET me', 'POST me'],
+  );
+});
+
+test('a token that the registry finds expired is fetched anew', async () => {
+  tokens.fault = () => (tokens.requests.length === 1 ? 'expired' : 'good');
+  await pullAnew(me);
+  assert.equal(tokens.requests.length, 2);
+});
+
+test('who may not pull is told so, and nothing goes on for ever', async () => {
+  await rejects(pullAnew(), 'unauthenticated', /401 \(UNAUTHORIZED: .*\); it does not exist, or needs credentials/);
+  tokens.fault = () => 'nothing allowed';
+  await rejects(pullAnew(me), ['unauthenticated', 'permission_denied'], /401|403/);
+  tokens.fault = () => 'refused';
+  await rejects(pullAnew(me), 'unauthenticated', /get a token from http:.* 401 \(UNAUTHORIZED: who are you\?\)/);
+  tokens.fault = () => 'expired';
+  await rejects(pullAnew(me), 'unauthenticated', /401/);
+  assert.ok(tokens.requests.length < 20, `${tokens.requests.length} tokens were asked for`);
+});
