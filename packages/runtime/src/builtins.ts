@@ -34,6 +34,7 @@ import { loadSystem, type System } from './sys/system.ts';
 import { OciTaskRuntime } from './tasks/oci-task-runtime.ts';
 import { ShimTaskRuntime } from './tasks/shim-task-runtime.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
+import { TaskRuntimes } from './tasks/task-runtimes.ts';
 import { LayerUnpacker } from './unpack/unpack-layer.ts';
 
 /** The machine's own program for pods that need a process of their own: the package catatonit. */
@@ -215,16 +216,12 @@ function pausePlugin(environment: Environment): RuntimePlugin<'sandbox-controlle
   return {
     type: 'sandbox-controller',
     id: 'pause',
-    requires: [
-      'host/linux',
-      'task-runtime/oci',
-      'images/store',
-      snapshotterRequirement(environment.options.snapshotter),
-    ],
+    requires: ['host/linux', 'task-runtime', 'images/store', snapshotterRequirement(environment.options.snapshotter)],
     init(context) {
-      const { get } = context;
+      const { get, all } = context;
       const { snapshotter, handlers = {}, defaultHandler = '' } = environment.options;
-      const infra = infraOf(environment, get('host', 'linux'), get('task-runtime', 'oci'));
+      const host = get('host', 'linux');
+      const infra = infraOf(environment, host, infraTasks(environment, host, all('task-runtime')));
       const roots = new ImageInfraRoots({
         ...environment,
         images: get('images', 'store'),
@@ -235,6 +232,12 @@ function pausePlugin(environment: Environment): RuntimePlugin<'sandbox-controlle
       return new PauseController({ ...environment, ...infra, roots });
     },
   };
+}
+
+/** A pod's own process is run by what runs the containers of its handler. */
+function infraTasks({ options }: Environment, host: HostAbilities, runtimes: ReadonlyMap<string, TaskRuntime>) {
+  const handlers = [...runtimeHandlers(options, host.ociRuntimes)];
+  return new TaskRuntimes({ runtimes, handlers: new Map(handlers.map(([name, { task }]) => [name, task])) });
 }
 
 /** What sandboxes' own processes are run with. */

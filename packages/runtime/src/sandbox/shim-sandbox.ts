@@ -87,13 +87,22 @@ async function shutDown(shim: Shim, sandboxId: string, logger: Logger): Promise<
   const stop = { sandboxId, timeoutSecs: STOP_TIMEOUT_S };
   try {
     await unlessGone(shim, shim.sandbox.stopSandbox(stop, { timeoutMs: STOP_TIMEOUT_S * 1000 + ANSWER_TIMEOUT_MS }));
-    await unlessGone(shim, shim.sandbox.shutdownSandbox({ sandboxId }, { timeoutMs: ANSWER_TIMEOUT_MS }));
+    await unlessGone(shim, endShim(shim, sandboxId));
     await raceAbort(shim.closed, AbortSignal.timeout(SHUTDOWN_TIMEOUT_MS));
     return true;
   } catch (error) {
     logger.warn({ sandbox: sandboxId, error: errorMessage(error) }, 'kill a shim that does not end its sandbox');
     return false;
   }
+}
+
+/** Asks the shim to end; one without sandboxes, by its task service. */
+async function endShim(shim: Shim, sandboxId: string): Promise<void> {
+  const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
+  await shim.sandbox.shutdownSandbox({ sandboxId }, bounds).catch(async (error) => {
+    if (errorCode(error) !== 'unimplemented') throw error;
+    await shim.tasks.shutdown({ id: sandboxId, now: true }, bounds);
+  });
 }
 
 /** A sandbox that is not there is as good as ended; the answer may be lost with the shim. */
