@@ -1,4 +1,5 @@
 import type { ImageConfig } from '../images/oci-image.ts';
+import type { SelinuxOptions } from '../oci/selinux.ts';
 import type { IdMappings } from '../sys/user-namespace.ts';
 
 /** Whose PID namespace a container has: the pod's, its own, the machine's, or another container's. */
@@ -63,7 +64,8 @@ export type ContainerSecurity = {
   readonlyPaths: string[];
   seccomp: SecurityProfile;
   apparmor: SecurityProfile | undefined;
-  selinux?: { user: string; role: string; type: string; level: string };
+  /** Absent: as its sandbox's. */
+  selinux?: SelinuxOptions;
 };
 
 /** What a container was asked to be. Only `resources` and `annotations` change later. */

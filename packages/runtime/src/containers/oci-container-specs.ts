@@ -1,17 +1,16 @@
-import { readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { posix } from 'node:path';
-import { PodwrightError, wrapError } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
 import { applyCdiEdits } from '../cdi/apply-edits.ts';
 import { resolveCdiDevices } from '../cdi/cdi-devices.ts';
+import { relabel } from '../host/selinux.ts';
 import type { ImageRecord } from '../images/image-service.ts';
 import type { RecordTable } from '../metadata/record-table.ts';
-import { buildSpec, defaultMaskedPaths, defaultReadonlyPaths } from '../oci/build-spec.ts';
+import { buildSpec } from '../oci/build-spec.ts';
 import { listHostDevices, resolveDevices } from '../oci/devices.ts';
 import { computeArgs, computeEnvironment, computeWorkingDirectory } from '../oci/process-config.ts';
-import { maxSeccompProfileBytes, parseSeccompProfile } from '../oci/seccomp.ts';
 import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
-import type { SpecHost, SpecNamespace, SpecNamespaces, SpecResources, SpecSecurity } from '../oci/spec-input.ts';
+import type { SpecHost, SpecNamespace, SpecNamespaces, SpecResources } from '../oci/spec-input.ts';
 import { computeResources } from '../oci/spec-resources.ts';
 import { resolveUser, userString } from '../oci/user.ts';
 import type { SandboxController } from '../sandbox/sandbox-controller.ts';
@@ -19,7 +18,8 @@ import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
 import type { ContainerFiles } from './container-files.ts';
 import { type MountSources, resolveMounts } from './container-mounts.ts';
-import type { ContainerRecord, ContainerResources, SecurityProfile } from './container-record.ts';
+import type { ContainerRecord, ContainerResources } from './container-record.ts';
+import { type Confinement, containerSecurity } from './container-security.ts';
 import type { ContainerSpecs } from './container-specs.ts';
 
 export type OciContainerSpecsDependencies = {
@@ -30,8 +30,9 @@ export type OciContainerSpecsDependencies = {
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
   /** Folders of CDI specifications. */
   cdiFolders: string[];
-  /** What the machine has, and whether AppArmor is switched on. */
-  host: SpecHost & { apparmor: boolean };
+  confinement: Confinement;
+  /** What the machine has. */
+  host: SpecHost;
 };
 
 /** Specifications by the OCI builder, from a container's record, its sandbox, and what the machine has. */
@@ -62,6 +63,9 @@ export class OciContainerSpecs implements ContainerSpecs {
     const controller = controllers.of(sandbox);
     const podName = sandbox.config.hostname === '' ? hostname() : sandbox.config.hostname;
     const devices = await Promise.all(config.devices.map((device) => resolveDevices(device)));
+    const security = await containerSecurity(record, sandbox, this.#dependencies.confinement);
+    const mounts = await resolveMounts(record, this.#mountSources(record, controller.environment(sandbox)));
+    for (const mount of mounts) if (mount.selinuxRelabel) await relabel(mount.source, security.selinuxMountLabel);
     const edits = await resolveCdiDevices(config.cdiDevices ?? [], cdiFolders);
     const spec = buildSpec({
       args: computeArgs(config, image.config),
@@ -71,8 +75,8 @@ export class OciContainerSpecs implements ContainerSpecs {
       terminal: config.tty,
       rootfs: { path: files.rootfs(record.id), readonly: config.security.readonlyRootfs },
       hostname: podName,
-      mounts: await resolveMounts(record, this.#mountSources(record, controller.environment(sandbox))),
-      security: await this.#security(record),
+      mounts,
+      security,
       namespaces: await this.#namespaces(record, { sandbox, controller, signal }),
       devices: devices.flat(),
       hostDevices: config.security.privileged ? await listHostDevices() : [],
@@ -139,44 +143,6 @@ export class OciContainerSpecs implements ContainerSpecs {
       );
     }
     return { kind: 'path', path: `/proc/${target.state.pid}/ns/pid` };
-  }
-
-  async #security({ config: { security } }: ContainerRecord): Promise<SpecSecurity> {
-    return {
-      privileged: security.privileged,
-      addCapabilities: security.addCapabilities,
-      dropCapabilities: security.dropCapabilities,
-      addAmbientCapabilities: security.addAmbientCapabilities,
-      noNewPrivileges: security.noNewPrivileges,
-      maskedPaths: security.maskedPaths.length === 0 ? defaultMaskedPaths : security.maskedPaths,
-      readonlyPaths: security.readonlyPaths.length === 0 ? defaultReadonlyPaths : security.readonlyPaths,
-      seccomp: await seccompOf(security.seccomp),
-      apparmorProfile: this.#appArmorProfile(security.apparmor),
-      selinuxProcessLabel: '',
-      selinuxMountLabel: '',
-    };
-  }
-
-  #appArmorProfile(profile: SecurityProfile | undefined): string {
-    if (profile?.type !== 'localhost') return '';
-    if (this.#dependencies.host.apparmor) return profile.ref;
-    throw new PodwrightError(
-      'failed_precondition',
-      `use AppArmor profile ${profile.ref}: this kernel has AppArmor switched off`,
-    );
-  }
-}
-
-async function seccompOf(profile: SecurityProfile): Promise<SpecSecurity['seccomp']> {
-  if (profile.type === 'runtime-default') return 'runtime-default';
-  if (profile.type === 'unconfined') return undefined;
-  try {
-    const { size } = await stat(profile.ref);
-    if (size > maxSeccompProfileBytes)
-      throw new Error(`it has ${size} bytes, at most ${maxSeccompProfileBytes} are read`);
-    return parseSeccompProfile(await readFile(profile.ref, 'utf8'), profile.ref);
-  } catch (error) {
-    throw wrapError(`read seccomp profile ${profile.ref}`, error, 'invalid_argument');
   }
 }
 

@@ -20,6 +20,7 @@ import type {
   ContainerSecurity,
   SecurityProfile,
 } from '../containers/container-record.ts';
+import { selinuxOf } from './selinux.ts';
 import { signalName } from './signals.ts';
 import { mountMappings, userNamespaceOf } from './user-namespace.ts';
 
@@ -148,9 +149,9 @@ function securityOf(security: LinuxContainerSecurityContext | undefined): Contai
     noNewPrivileges: security?.noNewPrivs ?? false,
     maskedPaths: security?.maskedPaths ?? [],
     readonlyPaths: security?.readonlyPaths ?? [],
-    seccomp: profile(security?.seccomp, security?.seccompProfilePath) ?? { type: 'unconfined' },
-    apparmor: profile(security?.apparmor, security?.apparmorProfile),
-    ...selinux(security),
+    seccomp: profile('seccomp', security?.seccomp, security?.seccompProfilePath) ?? { type: 'unconfined' },
+    apparmor: profile('apparmor', security?.apparmor, security?.apparmorProfile),
+    ...selinuxOf(security?.selinuxOptions),
   };
 }
 
@@ -168,27 +169,28 @@ function pidMode(options: NamespaceOption | undefined): ContainerPidMode {
 }
 
 /** The profile, or the older field as one string (`runtime/default`, `unconfined`, `localhost/NAME`); undefined without either. */
-function profile(profile: CriSecurityProfile | undefined, old: string | undefined): SecurityProfile | undefined {
-  if (profile === undefined) return oldProfile(old ?? '');
+function profile(
+  field: string,
+  profile: CriSecurityProfile | undefined,
+  old: string | undefined,
+): SecurityProfile | undefined {
+  if (profile === undefined) return oldProfile(field, old ?? '');
+  if (profile.profileType !== ProfileType.Localhost && profile.localhostRef !== '') {
+    throw invalid(`${field}: localhostRef "${profile.localhostRef}" is for the type Localhost alone`);
+  }
   if (profile.profileType === ProfileType.RuntimeDefault) return { type: 'runtime-default' };
   if (profile.profileType === ProfileType.Unconfined) return { type: 'unconfined' };
-  if (profile.localhostRef === '') throw invalid('a localhost security profile has no name');
+  if (profile.profileType !== ProfileType.Localhost) throw invalid(`${field}: type ${profile.profileType} is unknown`);
+  if (profile.localhostRef === '') throw invalid(`${field}: localhostRef is empty`);
   return { type: 'localhost', ref: profile.localhostRef.replace(/^localhost\//, '') };
 }
 
-function oldProfile(text: string): SecurityProfile | undefined {
+function oldProfile(field: string, text: string): SecurityProfile | undefined {
   if (text === '') return undefined;
   if (text === 'runtime/default' || text === 'docker/default') return { type: 'runtime-default' };
   if (text === 'unconfined') return { type: 'unconfined' };
   if (text.startsWith('localhost/')) return { type: 'localhost', ref: text.slice('localhost/'.length) };
-  throw invalid(`security profile "${text}" is unknown`);
-}
-
-function selinux(security: LinuxContainerSecurityContext | undefined): Pick<ContainerSecurity, 'selinux'> {
-  const options = security?.selinuxOptions;
-  if (options === undefined) return {};
-  const { user, role, type, level } = options;
-  return { selinux: { user, role, type, level } };
+  throw invalid(`${field}: profile "${text}" is unknown`);
 }
 
 /** User and group ids of Linux have 32 bits, the last one being no id. */

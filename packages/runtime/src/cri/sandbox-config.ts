@@ -8,6 +8,7 @@ import {
 } from '@podwright/cri';
 import type { PortMapping } from '../network/network.ts';
 import type { PidNamespaceMode, SandboxConfig, SandboxNamespaceMode } from '../sandbox/sandbox-record.ts';
+import { selinuxOf } from './selinux.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 
 /** Longest host name of Linux (sethostname(2)). */
@@ -37,6 +38,7 @@ export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandl
     pid: pidMode(namespaces?.pid),
     ...userNamespace(namespaces, security?.privileged ?? false),
     sysctls: config.linux?.sysctls ?? {},
+    ...selinuxOf(security?.selinuxOptions),
     privileged: security?.privileged ?? false,
     runtimeHandler,
   };

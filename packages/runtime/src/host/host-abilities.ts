@@ -1,16 +1,20 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CgroupHierarchy, discoverCgroups } from '@podwright/base';
+import type { SelinuxContexts } from '../oci/selinux.ts';
 import { loadSystem } from '../sys/system.ts';
 import { type IdMappingSupport, probeIdMapping } from './id-mapping.ts';
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
 import { knownOciRuntimes, type OciRuntimeFinding, probeOciRuntime } from './oci-runtimes.ts';
 import { findProgram, type ProgramFinding, readVersion } from './programs.ts';
+import { readSelinuxContexts } from './selinux.ts';
 
 /** What this machine can do, found out once at the start; plain data, to be printed. */
 export type HostAbilities = {
   kernel: KernelAbilities;
   cgroups: CgroupHierarchy;
+  /** Contexts of containers in the machine's SELinux policy; '' without SELinux. */
+  selinux: SelinuxContexts;
   /** What pods in user namespaces need of the file system of image layers. */
   idMapping: IdMappingSupport;
   /** In order of preference. */
@@ -38,6 +42,7 @@ export type HostProbeOptions = {
 export async function probeHost(options: HostProbeOptions): Promise<HostAbilities> {
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);
+  const selinux = await readSelinuxContexts(kernel.selinux);
   const asked = [options.ociRuntime, ...knownOciRuntimes, ...(options.handlerPrograms ?? [])];
   const names = [...new Set(asked)].filter((name) => name !== '');
   const probe = {
@@ -56,6 +61,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
   return {
     kernel,
     cgroups,
+    selinux,
     idMapping,
     conmon,
     cniPlugins,

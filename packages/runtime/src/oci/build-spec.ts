@@ -6,25 +6,6 @@ import type { SpecInput, SpecNamespaces } from './spec-input.ts';
 import { computeMounts, rootfsPropagation } from './spec-mounts.ts';
 import { computeDeviceRules, computeResources } from './spec-resources.ts';
 
-/** Paths of /proc and /sys that tell of, or act on, the whole machine: hidden from containers. */
-export const defaultMaskedPaths = [
-  '/proc/acpi',
-  '/proc/asound',
-  '/proc/interrupts',
-  '/proc/kcore',
-  '/proc/keys',
-  '/proc/latency_stats',
-  '/proc/sched_debug',
-  '/proc/scsi',
-  '/proc/timer_list',
-  '/proc/timer_stats',
-  '/sys/devices/virtual/powercap',
-  '/sys/firmware',
-];
-
-/** Paths that containers may look at but not write to. */
-export const defaultReadonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
-
 /**
  * A container's specification, equal in effect to what containerd's CRI plugin writes. Pure.
  * Errors: those of `computeCapabilities`.

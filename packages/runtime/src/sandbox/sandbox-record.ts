@@ -1,5 +1,6 @@
 import type { ContainerResources } from '../containers/container-record.ts';
 import type { PortMapping } from '../network/network.ts';
+import type { SelinuxOptions } from '../oci/selinux.ts';
 import type { IdMappings } from '../sys/user-namespace.ts';
 
 /** Whose namespace a pod uses: its own, or the machine's. */
@@ -30,6 +31,8 @@ export type SandboxConfig = {
   /** The pod's own user namespace; absent: the machine's. */
   userNamespace?: IdMappings;
   sysctls: Record<string, string>;
+  /** Parts of the SELinux labels of containers that name none themselves. */
+  selinux?: SelinuxOptions;
   /** Its containers may be privileged. */
   privileged: boolean;
   /** Picks the sandbox controller and the OCI runtime; '' for the default. */

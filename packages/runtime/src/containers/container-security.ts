@@ -1,0 +1,55 @@
+import { readFile, stat } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import { PodwrightError, wrapError } from '@podwright/base';
+import type { AppArmor } from '../host/apparmor.ts';
+import { maxSeccompProfileBytes, parseSeccompProfile } from '../oci/seccomp.ts';
+import { type SelinuxContexts, selinuxLabels } from '../oci/selinux.ts';
+import type { SpecSecurity } from '../oci/spec-input.ts';
+import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
+import type { ContainerRecord, ContainerSecurity } from './container-record.ts';
+
+/** What the machine's kernel has to confine a container with. */
+export type Confinement = { seccomp: boolean; apparmor: AppArmor; selinux: SelinuxContexts };
+
+/** What a container may do, in the words of the OCI: profiles are looked up, labels made up. */
+export async function containerSecurity(
+  { config: { security } }: ContainerRecord,
+  sandbox: SandboxRecord,
+  { seccomp, apparmor, selinux }: Confinement,
+): Promise<SpecSecurity> {
+  const { privileged } = security;
+  const options = security.selinux ?? sandbox.config.selinux;
+  const labels = selinuxLabels(selinux, options, { sandboxId: sandbox.id, privileged });
+  return {
+    privileged,
+    addCapabilities: security.addCapabilities,
+    dropCapabilities: security.dropCapabilities,
+    addAmbientCapabilities: security.addAmbientCapabilities,
+    noNewPrivileges: security.noNewPrivileges,
+    maskedPaths: security.maskedPaths,
+    readonlyPaths: security.readonlyPaths,
+    seccomp: privileged ? undefined : await seccompOf(security.seccomp, seccomp),
+    apparmorProfile: await apparmor.profileFor(security.apparmor, { privileged }),
+    selinuxProcessLabel: labels.process,
+    selinuxMountLabel: labels.mount,
+  };
+}
+
+async function seccompOf(profile: ContainerSecurity['seccomp'], hasSeccomp: boolean): Promise<SpecSecurity['seccomp']> {
+  if (profile.type === 'unconfined') return undefined;
+  if (!hasSeccomp) {
+    throw new PodwrightError('failed_precondition', `use seccomp profile ${profile.type}: this kernel has no seccomp`);
+  }
+  if (profile.type === 'runtime-default') return 'runtime-default';
+  const { ref } = profile;
+  try {
+    if (!isAbsolute(ref)) throw new PodwrightError('invalid_argument', 'it is not an absolute path');
+    const stats = await stat(ref);
+    if (!stats.isFile() || stats.size > maxSeccompProfileBytes) {
+      throw new PodwrightError('invalid_argument', `it is no file, or has more than ${maxSeccompProfileBytes} bytes`);
+    }
+    return parseSeccompProfile(await readFile(ref, 'utf8'), ref);
+  } catch (error) {
+    throw wrapError(`read seccomp profile ${ref}`, error, 'invalid_argument');
+  }
+}

@@ -1,0 +1,50 @@
+/** What a profile can build on: files of the distribution's policies, and the profile that this process itself has. */
+export type AppArmorSurroundings = { abi: boolean; tunables: boolean; base: boolean; daemonProfile: string };
+
+/** Who may send a container's processes signals, besides themselves. */
+const senders = ['unconfined', 'runc', 'crun', 'conmon'];
+
+/** Files of the machine that even root in a container has no business with (apparmor.d(5)). */
+const denied = [
+  '@{PROC}/* w', // files of /proc itself: each acts on the whole machine
+  '@{PROC}/{[^1-9/],[^1-9/][^0-9/],[^1-9s/][^0-9y/][^0-9s/],[^1-9/][^0-9/][^0-9/][^0-9/]*}/** w', // all but processes and sys
+  '@{PROC}/sys/[^k]** w', // all but sys/kernel
+  '@{PROC}/sys/kernel/{?,??,[^s][^h][^m]**} w', // all but shared memory, which has its own namespace
+  '@{PROC}/sysrq-trigger rwklx',
+  '@{PROC}/kcore rwklx',
+  '/sys/[^f]*/** wklx',
+  '/sys/f[^s]*/** wklx',
+  '/sys/fs/[^c]*/** wklx',
+  '/sys/fs/c[^g]*/** wklx',
+  '/sys/fs/cg[^r]*/** wklx',
+  '/sys/firmware/** rwklx',
+  '/sys/devices/virtual/powercap/** rwklx',
+  '/sys/kernel/security/** rwklx',
+];
+
+/**
+ * The AppArmor profile of containers that ask for none or for the runtime's: equal in effect to the one that Docker and
+ * containerd load. It allows what the other walls (namespaces, capabilities, seccomp) allow, but for mounts, foreign
+ * signals and traces, and files that act on the machine.
+ */
+export function defaultAppArmorProfile(name: string, surroundings: AppArmorSurroundings): string {
+  const { abi, tunables, base, daemonProfile } = surroundings;
+  const peers = [...new Set([...senders, daemonProfile])];
+  const lines = [
+    ...(abi ? ['abi <abi/3.0>,'] : []),
+    tunables ? '#include <tunables/global>' : '@{PROC}=/proc/',
+    `profile ${name} flags=(attach_disconnected,mediate_deleted) {`,
+    ...(base ? ['  #include <abstractions/base>'] : []),
+    '  network,',
+    '  capability,',
+    '  file,',
+    '  umount,',
+    ...peers.map((peer) => `  signal (receive) peer=${peer},`),
+    `  signal (send,receive) peer=${name},`,
+    `  ptrace (trace,tracedby,read,readby) peer=${name},`,
+    '  deny mount,',
+    ...denied.map((rule) => `  deny ${rule},`),
+    '}',
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
