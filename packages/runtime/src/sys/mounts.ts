@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import type { Mount } from '../snapshots/snapshotter.ts';
@@ -53,8 +53,9 @@ function mountOne(system: System, mount: Mount, target: string): void {
 }
 
 /**
- * Calls `use` with the options as one string. Lower directories of an overlay that do not fit in a page are spelled through
- * a descriptor of the folder that all of them are in: `/proc/self/fd/20/17/fs` (128 layers then take about 3 kB).
+ * Calls `use` with the options as one string. Lower directories of an overlay that do not fit in a page are spelled relative
+ * to the folder that all of them are in, which is the working directory meanwhile: 400 layers then take about 3 kB. Nothing
+ * else sees that: it is over before this returns, and nobody uses relative paths.
  */
 function withData(mount: Mount, data: string[], use: (text: string) => void): void {
   const text = data.join(',');
@@ -67,14 +68,15 @@ function withData(mount: Mount, data: string[], use: (text: string) => void): vo
   const lower = data[index]?.slice(prefix.length).split(':') ?? [];
   const folder = commonFolder(lower);
   if (mount.type !== 'overlay' || folder === '/') throw tooLong(mount, text);
-  const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  const short = lower.map((path) => path.slice(folder.length + 1));
+  const shorter = data.with(index, prefix + short.join(':')).join(',');
+  if (Buffer.byteLength(shorter) > MAX_DATA_BYTES) throw tooLong(mount, shorter);
+  const before = process.cwd();
+  process.chdir(folder);
   try {
-    const short = lower.map((path) => `/proc/self/fd/${descriptor}${path.slice(folder.length)}`);
-    const shorter = data.with(index, prefix + short.join(':')).join(',');
-    if (Buffer.byteLength(shorter) > MAX_DATA_BYTES) throw tooLong(mount, shorter);
     use(shorter);
   } finally {
-    closeSync(descriptor);
+    process.chdir(before);
   }
 }
 
