@@ -86,7 +86,7 @@ export async function openShimTasks(scratch: Scratch, shims: Shims): Promise<Shi
   return await ShimTaskRuntime.open({
     state: join(scratch.directory, 'shim-tasks'),
     shims,
-    handlers: { '': shimProgram(scratch) },
+    handlers: { '': shimProgram(scratch), boxed: shimProgram(scratch) },
     cgroups: await discoverCgroups(),
     logger: silentLogger,
   });

@@ -36,6 +36,7 @@ const classes: [RegExp, ErrorCode][] = [
   [/exec: ".*": (.*: )?(permission denied|is a directory)/, 'permission_denied'],
   [/container (\S+ )?does not exist|error opening file .*status/, 'not_found'],
   [/already exists/, 'already_exists'],
+  [/no space left on device/i, 'resource_exhausted'],
   [/stopped container|container (is )?not running|not running|process already finished/, 'failed_precondition'],
 ];
 

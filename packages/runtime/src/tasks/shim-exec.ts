@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
+import { PassThrough, type Readable, Writable } from 'node:stream';
 import { isErrno } from '@podwright/base';
 import type { OciSpec } from '../oci/spec.ts';
 import type { Shim } from '../shim/shim.ts';
@@ -34,13 +34,14 @@ export type ShimExecRequest = {
 export class ShimExec {
   readonly what: string;
   readonly stdin: Writable | undefined;
-  readonly stdout: Socket;
-  readonly stderr: Socket | undefined;
+  readonly stdout: Readable;
+  readonly stderr: Readable | undefined;
   /** The exit code, once the process has ended. Never rejects. */
   readonly exited: Promise<number>;
   readonly #request: ShimExecRequest;
   readonly #id: string;
   readonly #pid = Promise.withResolvers<number>();
+  readonly #outputs: Socket[];
 
   private constructor(request: ShimExecRequest, id: string) {
     const { shim, record, command } = request;
@@ -50,8 +51,10 @@ export class ShimExec {
     const paths = this.#paths();
     const closeIO = () => shim.tasks.closeIO({ id: record.id, execId: id, stdin: true });
     this.stdin = paths.stdin === '' ? undefined : endByClosing(openFifoWriter(paths.stdin), closeIO);
-    this.stdout = openFifoReader(paths.stdout);
-    this.stderr = paths.stderr === '' ? undefined : openFifoReader(paths.stderr);
+    this.#outputs = [paths.stdout, paths.stderr].filter((path) => path !== '').map(openFifoReader);
+    const [stdout, stderr] = this.#outputs.map(keepUnread);
+    this.stdout = stdout!;
+    this.stderr = stderr;
     this.exited = this.#pid.promise
       .then(() => shim.tasks.wait({ id: record.id, execId: id }, { timeoutMs: 0 }))
       .then(({ exitStatus }) => exitStatus)
@@ -92,8 +95,7 @@ export class ShimExec {
   /** Lets go of the streams; the process goes on. */
   close(): void {
     this.stdin?.destroy();
-    this.stdout.destroy();
-    this.stderr?.destroy();
+    for (const output of this.#outputs) output.destroy();
   }
 
   async #start(): Promise<number> {
@@ -118,8 +120,7 @@ export class ShimExec {
 
   /** The shim ends the output when it is to forget the process, so it is not to before all is read. */
   #removeAtEnd(): void {
-    const outputs = this.stderr === undefined ? [this.stdout] : [this.stdout, this.stderr];
-    const read = outputs.map((output) => (output.closed ? undefined : once(output, 'close')));
+    const read = this.#outputs.map((output) => (output.closed ? undefined : once(output, 'close')));
     const { shim, record } = this.#request;
     Promise.all([this.exited, ...read])
       .then(() => this.close())
@@ -156,6 +157,13 @@ async function killExec(shim: Shim, record: ShimTaskRecord, { id, pid }: { id: s
 async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
   await shim.tasks.delete({ id: record.id, execId: id }).catch(() => undefined); // it may never have come to be
   await rm(execDirectory(record, id), { recursive: true, force: true });
+}
+
+/** A stream that stays until somebody reads it; one of a FIFO that is empty ends at once. */
+function keepUnread(socket: Socket): Readable {
+  const output = socket.pipe(new PassThrough());
+  socket.once('close', () => output.end());
+  return output;
 }
 
 /** Writes into a FIFO that the shim holds open, too: at the end both let go of it, and its reader sees the end. */

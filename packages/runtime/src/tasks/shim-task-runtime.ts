@@ -146,7 +146,11 @@ export class ShimTaskRuntime implements TaskRuntime {
     const { shim, record } = await this.#get(id, 'run a command in', ['running']);
     const exec = await ShimExec.start({ ...this.#execParts(shim, record), command, terminal: false, stdin: false });
     const { what, stdout, stderr, exited } = exec;
-    return await collectExec({ what, stdout, stderr: stderr!, exited, kill: () => exec.kill() }, timeoutMs);
+    try {
+      return await collectExec({ what, stdout, stderr: stderr!, exited, kill: () => exec.kill() }, timeoutMs);
+    } finally {
+      exec.close(); // a child of the process may have its output open for ever
+    }
   }
 
   async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {

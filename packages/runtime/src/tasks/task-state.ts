@@ -1,6 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CgroupHierarchy, isErrno, killCgroup, readOomKills, sleep, writeFileAtomic } from '@podwright/base';
+import {
+  type CgroupHierarchy,
+  errorCode,
+  isErrno,
+  killCgroup,
+  readOomKills,
+  sleep,
+  writeFileAtomic,
+} from '@podwright/base';
 import { runOciCommand, waitsForStart } from './oci-program.ts';
 import { isRunning, readProcFile } from './processes.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
@@ -90,7 +98,13 @@ async function endLostTask(dependencies: TaskStateDependencies, record: TaskReco
   if (known !== undefined) return { status: 'exited', exit: known };
   await killCgroup(dependencies.cgroups, record.cgroupsPath);
   const message = 'the monitor of the container died, so the container was killed; how it ended is unknown';
-  await writeFileAtomic(dependencies.files.exit(record.id), `${lostExitCode} ${message}`);
+  try {
+    await writeFileAtomic(dependencies.files.exit(record.id), `${lostExitCode} ${message}`);
+  } catch (error) {
+    // Monitors die of a full disk, too. Who asks again finds the same.
+    if (errorCode(error) !== 'resource_exhausted') throw error;
+    return { status: 'exited', exit: { exitCode: lostExitCode, exitedAtMs: Date.now(), oomKilled: false, message } };
+  }
   const exit = await readExit(dependencies, record);
   return exit === undefined ? { status: 'absent' } : { status: 'exited', exit };
 }

@@ -1,0 +1,124 @@
+import { PodwrightError } from '@podwright/base';
+import type { OciLinuxResources } from '../oci/spec.ts';
+import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from './task-runtime.ts';
+
+export type TaskRuntimesOptions = {
+  /**
+   * Every task runtime that may have tasks on this host, by its name. One that no handler names any more belongs here, too:
+   * its tasks must still be stopped and deleted.
+   */
+  runtimes: ReadonlyMap<string, TaskRuntime>;
+  /** The name of the task runtime of each runtime handler; that of '' has the tasks without a handler. */
+  handlers: ReadonlyMap<string, string>;
+};
+
+/**
+ * Several task runtimes as one. New tasks go to the runtime of their handler; later calls go to the one that has the task,
+ * whatever the handlers are by then. Ids are taken in all of the runtimes at once.
+ *
+ * To configure a handler, put its name into `handlers` with the name of its runtime, and its program into the `handlers` of
+ * that runtime: `new OciTaskRuntime({ handlers: { fast: { name: 'crun', path } } })`, or `new ShimTaskRuntime({ handlers:
+ * { kata: { path: '/usr/bin/containerd-shim-kata-v2', options } } })`.
+ */
+export class TaskRuntimes implements TaskRuntime {
+  readonly name = 'handlers';
+  readonly #options: TaskRuntimesOptions;
+  /** Which runtime has a task, as far as somebody asked. */
+  readonly #owners = new Map<string, TaskRuntime>();
+
+  constructor(options: TaskRuntimesOptions) {
+    this.#options = options;
+  }
+
+  async create(config: TaskConfig, signal: AbortSignal): Promise<{ pid: number }> {
+    const runtime = this.#ofHandler(config);
+    const owner = await this.#find(config.id);
+    if (owner !== undefined && owner !== runtime)
+      throw new PodwrightError('already_exists', `create task ${config.id}: ${owner.name} has one with this id`);
+    const created = await runtime.create(config, signal);
+    this.#owners.set(config.id, runtime);
+    return created;
+  }
+
+  async start(id: string): Promise<void> {
+    await (await this.#get(id)).start(id);
+  }
+
+  async kill(id: string, signal: string, options?: { all?: boolean }): Promise<void> {
+    await (await this.#get(id)).kill(id, signal, options);
+  }
+
+  async state(id: string): Promise<TaskState> {
+    return (await (await this.#find(id))?.state(id)) ?? { status: 'absent' };
+  }
+
+  onExit(id: string, listener: (exit: TaskExit) => void): Disposable {
+    const known = this.#owners.get(id);
+    if (known !== undefined) return known.onExit(id, listener);
+    // Nobody has asked for it in this life: each of them may have it.
+    const watches = [...this.#options.runtimes.values()].map((runtime) => runtime.onExit(id, listener));
+    return { [Symbol.dispose]: () => watches.forEach((watch) => void watch[Symbol.dispose]()) };
+  }
+
+  async delete(id: string): Promise<void> {
+    await (await this.#find(id))?.delete(id);
+    this.#owners.delete(id);
+  }
+
+  async execSync(id: string, command: string[], timeoutMs: number) {
+    return await (await this.#get(id)).execSync(id, command, timeoutMs);
+  }
+
+  async exec(id: string, config: ExecConfig): Promise<ExecSession> {
+    return await (await this.#get(id)).exec(id, config);
+  }
+
+  async attach(id: string, signal: AbortSignal, options?: { stdin?: boolean }): Promise<Omit<ExecSession, 'exit'>> {
+    return await (await this.#get(id)).attach(id, signal, options);
+  }
+
+  async reopenLog(id: string): Promise<void> {
+    await (await this.#get(id)).reopenLog(id);
+  }
+
+  async update(id: string, resources: OciLinuxResources): Promise<void> {
+    await (await this.#get(id)).update(id, resources);
+  }
+
+  async list(): Promise<string[]> {
+    return (await Promise.all([...this.#options.runtimes.values()].map((runtime) => runtime.list()))).flat();
+  }
+
+  /** Closes the runtimes. */
+  close(): void {
+    for (const runtime of this.#options.runtimes.values()) runtime.close();
+  }
+
+  #ofHandler({ id, handler }: TaskConfig): TaskRuntime {
+    const { runtimes, handlers } = this.#options;
+    const runtime = runtimes.get(handlers.get(handler) ?? '');
+    if (runtime !== undefined) return runtime;
+    const known = [...handlers.keys()].filter((name) => name !== '').join(', ');
+    throw new PodwrightError(
+      'invalid_argument',
+      `create task ${id}: there is no runtime handler ${JSON.stringify(handler)}, but ${known || 'none'}; configure it`,
+    );
+  }
+
+  async #get(id: string): Promise<TaskRuntime> {
+    const owner = await this.#find(id);
+    if (owner === undefined) throw new PodwrightError('not_found', `no task ${id}`);
+    return owner;
+  }
+
+  async #find(id: string): Promise<TaskRuntime | undefined> {
+    const known = this.#owners.get(id);
+    if (known !== undefined) return known;
+    for (const runtime of this.#options.runtimes.values())
+      if ((await runtime.list()).includes(id)) {
+        this.#owners.set(id, runtime);
+        return runtime;
+      }
+    return undefined;
+  }
+}
