@@ -2,175 +2,199 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
-import { PassThrough, Readable } from 'node:stream';
-import { buffer, text } from 'node:stream/consumers';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { after, before, suite, test } from 'node:test';
 import { waitFor } from '@podwright/base';
-import type { CriClient } from '@podwright/cri';
-import { PortForwarder, proxyUpgrade, runRemoteCommand, type TerminalSize } from '@podwright/streaming';
+import { ContainerState } from '@podwright/cri';
+import { PortForwarder, proxyUpgrade, type TerminalSize } from '@podwright/streaming';
+import { boundMs, collect, type RuntimeForStreaming, StreamingPod, Visitor } from './streaming-pod.fixture.ts';
 
-/** A runtime with the busybox image, for one suite. */
-export type RuntimeForStreaming = {
-  cri: CriClient;
-  image: string;
-  logDirectory: string;
-  end: () => Promise<void>;
-};
-
-const httpPort = 8080;
-/** Longer than any answer that is expected. */
-const boundMs = 30_000;
+const eventually = (condition: () => boolean) =>
+  waitFor(() => condition() || undefined, { intervalMs: 10, signal: AbortSignal.timeout(boundMs) });
 
 export function streamingSuite(name: string, open: () => Promise<RuntimeForStreaming>): void {
-  suite(`streaming from ${name}`, { timeout: 120_000 }, () => {
-    let runtime: RuntimeForStreaming;
-    let podSandboxId: string;
-    let containerId: string;
+  suite(`streaming from ${name}`, { timeout: 300_000 }, () => {
+    let pod: StreamingPod;
 
     before(async () => {
-      runtime = await open();
-      const metadata = { name: 'streams', uid: 'uid-streams', namespace: 'default', attempt: 0 };
-      const config = { metadata, hostname: 'streams', logDirectory: runtime.logDirectory, linux: {} };
-      ({ podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config }));
-      const start = async (script: string, container: object) => {
-        const made = await runtime.cri.runtime.createContainer({
-          podSandboxId,
-          sandboxConfig: config,
-          config: { image: { image: runtime.image }, command: ['sh', '-c', script], linux: {}, ...container },
-        });
-        await runtime.cri.runtime.startContainer({ containerId: made.containerId });
-        return made.containerId;
-      };
-      containerId = await start(`httpd -p ${httpPort} -h /; while read line; do echo "got $line"; done`, {
-        metadata: { name: 'main', attempt: 0 },
-        logPath: 'main.log',
-        stdin: true,
-      });
+      pod = await new StreamingPod(await open()).start();
     });
+    after(() => pod?.runtime.end());
 
-    after(() => runtime?.end());
+    execTests(() => pod);
+    attachTests(() => pod);
+    portForwardTests(() => pod);
+  });
+}
 
-    const exec = async (script: string, choice: { stdin?: boolean; stderr?: boolean; tty?: boolean } = {}) => {
-      const { stdin = false, stderr = true, tty = false } = choice;
-      const cmd = ['sh', '-c', script];
-      return (await runtime.cri.runtime.exec({ containerId, cmd, stdin, stdout: true, stderr, tty })).url;
+function execTests(pod: () => StreamingPod): void {
+  test('a command gives its output, its errors and its exit code', async () => {
+    const { exitCode, out, err } = await collect(await pod().exec('echo out; echo err >&2; exit 3'));
+    assert.deepEqual([exitCode, out.toString(), err], [3, 'out\n', 'err\n']);
+  });
+
+  test('ten quick commands at once lose no output', async () => {
+    const numbers = Array.from({ length: 10 }, (_, index) => index);
+    const words = await Promise.all(
+      numbers.map(async (index) => (await collect(await pod().exec(`echo ${index}`))).out),
+    );
+    assert.deepEqual(
+      words.map(String),
+      numbers.map((index) => `${index}\n`),
+    );
+  });
+
+  test('64 megabytes of any bytes go in and come out, and the end of the input is seen', async () => {
+    const sent = Buffer.alloc(64 << 20, Buffer.from([0, 255, 10, 13, 4, 128, 3]));
+    const { exitCode, out } = await collect(await pod().exec('cat', { stdin: true }), Readable.from([sent]));
+    assert.equal(exitCode, 0);
+    assert.ok(out.equals(sent));
+  });
+
+  test('a command on a terminal sees its size and its changes', async () => {
+    const until = (size: string) => `until stty size | grep -q '${size}'; do sleep 0.05; done`;
+    // While a terminal has no size, busybox's stty says so instead.
+    const script = `exec 2>/dev/null; ${until('33 99')}; echo first; ${until('40 120')}; read line; echo "read $line"; exit 5`;
+    const url = await pod().exec(script, { stdin: true, stderr: false, tty: true });
+    let tell: (size: TerminalSize) => void = () => undefined;
+    const resize = (listener: typeof tell) => {
+      tell = listener;
+      listener({ Width: 99, Height: 33 });
+      return { [Symbol.dispose]: () => undefined };
     };
+    const visitor = new Visitor(url, { stdin: true, tty: true, resize });
+    await eventually(() => visitor.output.includes('first'));
+    tell({ Width: 120, Height: 40 });
+    visitor.stdin.write('words\n');
+    assert.equal(await visitor.ended, 5);
+    assert.match(visitor.output, /read words\r\n$/);
+  });
 
-    const collect = async (url: string, input?: Buffer) => {
-      const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-      const outputs = Promise.all([buffer(stdout), text(stderr)]);
-      const stdin = input && Readable.from([input]);
-      const signal = AbortSignal.timeout(boundMs);
-      const exitCode = await runRemoteCommand({ url }, { stdin, stdout, stderr, tty: false }, signal);
-      stdout.end();
-      stderr.end();
-      const [out, err] = await outputs;
-      return { exitCode, out, err };
+  test('a command that is not there is an error in words', async () => {
+    const request = { containerId: pod().main, cmd: ['nosuch'], stdin: false, stdout: true, stderr: true, tty: false };
+    const { url } = await pod().runtime.cri.runtime.exec(request);
+    await assert.rejects(collect(url), /nosuch/);
+  });
+
+  test('a URL is good once, and for nothing but what it was given out for', async () => {
+    const url = await pod().exec('true');
+    assert.equal((await collect(url)).exitCode, 0);
+    await assert.rejects(collect(url), { code: 'not_found' });
+    await assert.rejects(collect(url.replace(/[^/]*$/, 'guessed')), { code: 'not_found' });
+  });
+
+  test('a command runs through a proxy', async () => {
+    const target = await pod().exec('cat; exit 7', { stdin: true });
+    const proxy = createServer().listen(0, '127.0.0.1');
+    proxy.on('upgrade', (request, socket, head) => proxyUpgrade(request, { socket, head }, target));
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const sent = Buffer.alloc(5 << 20, 'proxy');
+    const { exitCode, out } = await collect(`http://127.0.0.1:${port}/`, Readable.from([sent]));
+    assert.deepEqual([exitCode, out.equals(sent)], [7, true]);
+    proxy.close();
+  });
+}
+
+function attachTests(pod: () => StreamingPod): void {
+  test('attach talks to the container, which goes on when the client leaves', async () => {
+    for (const word of ['one', 'two']) {
+      const visitor = new Visitor(await pod().attach(pod().main, { stdin: true }), { stdin: true });
+      visitor.stdin.write(`${word}\n`);
+      await eventually(() => visitor.output === `got ${word}\n`);
+      visitor.leave();
+      await assert.rejects(visitor.ended, /the visitor left/);
+    }
+  });
+
+  test('two who are attached see the same, and the one who stays loses nothing when the other leaves', async () => {
+    const come = async () => new Visitor(await pod().attach(pod().main, { stdin: true }), { stdin: true });
+    const [first, second] = [await come(), await come()];
+    // Who has just come sees what comes from then on, so it is said until both have seen it.
+    const saying = setInterval(() => first.stdin.write('both\n'), 200);
+    const heard = () => [first, second].every(({ output }) => output.includes('got both\n'));
+    await eventually(heard).finally(() => clearInterval(saying));
+    first.leave();
+    second.stdin.write('alone\n');
+    await eventually(() => second.output.includes('got alone\n'));
+    second.leave();
+  });
+
+  test('a container without input gives its output to who is attached, however much is typed', async () => {
+    const id = await pod().container('until [ -e /go ]; do sleep 0.05; done; echo went; sleep 1000');
+    const visitor = new Visitor(await pod().attach(id, { stdin: true }), { stdin: true });
+    visitor.stdin.write(Buffer.alloc(1 << 20, 'typed\n'));
+    const { runtime } = pod().runtime.cri;
+    await runtime.execSync({ containerId: id, cmd: ['touch', '/go'], timeout: 60n });
+    await eventually(() => visitor.output.includes('went\n'));
+    visitor.leave();
+    await runtime.removeContainer({ containerId: id });
+  });
+
+  test('who is attached sees the last words of the container and its end; then nobody can come any more', async () => {
+    const id = await pod().container('read line; echo "bye $line"; exit 3', { stdin: true });
+    const visitor = new Visitor(await pod().attach(id, { stdin: true }), { stdin: true });
+    visitor.stdin.write('all\n');
+    assert.equal(await visitor.ended, 0, 'the code of the session, not of the container');
+    assert.equal(visitor.output, 'bye all\n');
+    const { runtime } = pod().runtime.cri;
+    const late = { containerId: id, stdin: false, stdout: true, stderr: true, tty: false };
+    const exited = async () => {
+      const { status } = await runtime.containerStatus({ containerId: id });
+      return status?.state === ContainerState.CONTAINER_EXITED || undefined;
     };
+    await waitFor(exited, { intervalMs: 20, signal: AbortSignal.timeout(boundMs) });
+    await assert.rejects(async () => runtime.attach(late));
+    await assert.rejects(async () => runtime.exec({ ...late, cmd: ['true'] }));
+    await assert.rejects(async () => runtime.execSync({ containerId: id, cmd: ['true'], timeout: 0n }));
+    await runtime.removeContainer({ containerId: id });
+  });
 
-    test('a command gives its output, its errors and its exit code', async () => {
-      const { exitCode, out, err } = await collect(await exec('echo out; echo err >&2; exit 3'));
-      assert.deepEqual([exitCode, out.toString(), err], [3, 'out\n', 'err\n']);
-    });
+  test('a terminal is talked to, and takes the size of who is attached', async () => {
+    const id = await pod().container(
+      'exec 2>/dev/null; until stty size | grep "33 99"; do sleep 0.05; done; read line; echo "read $line"',
+      { stdin: true, tty: true },
+    );
+    const resize = (listener: (size: TerminalSize) => void) => {
+      listener({ Width: 99, Height: 33 });
+      return { [Symbol.dispose]: () => undefined };
+    };
+    const asked = { stdin: true, stderr: false, tty: true };
+    const visitor = new Visitor(await pod().attach(id, asked), { ...asked, resize });
+    visitor.stdin.write('words\n');
+    assert.equal(await visitor.ended, 0);
+    assert.match(visitor.output, /read words\r\n$/);
+    await pod().runtime.cri.runtime.removeContainer({ containerId: id });
+  });
+}
 
-    test('quick commands lose no output', async () => {
-      const words = await Promise.all(
-        Array.from({ length: 10 }, async (_, index) => (await collect(await exec(`echo ${index}`))).out.toString()),
-      );
-      assert.deepEqual(
-        words,
-        Array.from({ length: 10 }, (_, index) => `${index}\n`),
-      );
-    });
-
-    test('twenty megabytes of any bytes go in and come out, and the end of the input is seen', async () => {
-      const sent = Buffer.alloc(20 << 20, Buffer.from([0, 255, 10, 13, 4, 128]));
-      const { exitCode, out } = await collect(await exec('cat', { stdin: true }), sent);
-      assert.equal(exitCode, 0);
-      assert.ok(out.equals(sent));
-    });
-
-    test('a command on a terminal sees its size and its changes', async () => {
-      const until = (size: string) => `until stty size | grep -q '${size}'; do sleep 0.05; done`;
-      // While a terminal has no size, busybox's stty says so instead.
-      const script = `exec 2>/dev/null; ${until('33 99')}; echo first; ${until('40 120')}; read line; echo "read $line"; exit 5`;
-      const url = await exec(script, { stdin: true, stderr: false, tty: true });
-      const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-      let tell: (size: TerminalSize) => void = () => undefined;
-      const resize = (listener: typeof tell) => {
-        tell = listener;
-        listener({ Width: 99, Height: 33 });
-        return { [Symbol.dispose]: () => undefined };
-      };
-      let output = '';
-      stdout.on('data', (chunk: Buffer) => {
-        const told = output.includes('first');
-        output += chunk.toString();
-        if (told || !output.includes('first')) return;
-        tell({ Width: 120, Height: 40 });
-        stdin.write('words\n');
-      });
-      const io = { stdin, stdout, tty: true, resize };
-      assert.equal(await runRemoteCommand({ url }, io, AbortSignal.timeout(boundMs)), 5);
-      assert.match(output, /read words\r\n$/);
-    });
-
-    test('a command that is not there is an error in words', async () => {
-      const request = { containerId, cmd: ['nosuch'], stdin: false, stdout: true, stderr: true, tty: false };
-      const { url } = await runtime.cri.runtime.exec(request);
-      await assert.rejects(collect(url), /nosuch/);
-    });
-
-    test('attach talks to the container, which goes on when the client leaves', async () => {
-      for (const word of ['one', 'two']) {
-        const request = { containerId, stdin: true, stdout: true, stderr: true, tty: false };
-        const { url } = await runtime.cri.runtime.attach(request);
-        const [stdin, stdout, leave] = [new PassThrough(), new PassThrough(), new AbortController()];
-        const io = { stdin, stdout, stderr: new PassThrough().resume(), tty: false };
-        const attached = runRemoteCommand({ url }, io, leave.signal);
-        const left = assert.rejects(attached, /that is all/);
-        stdin.write(`${word}\n`);
-        assert.equal(String(await once(stdout, 'data', { signal: AbortSignal.timeout(boundMs) })), `got ${word}\n`);
-        leave.abort(new Error('that is all'));
-        await left;
-      }
-    });
-
-    test('ports are forwarded, and one that nobody listens on is told', async () => {
-      const { url } = await runtime.cri.runtime.portForward({ podSandboxId, port: [httpPort] });
-      using forwarder = new PortForwarder({ url });
-      const errors: string[] = [];
-      let podPort = httpPort;
-      const listener = createTcpServer({ allowHalfOpen: true }, (socket: Socket) =>
-        forwarder.forward(socket, podPort).catch((error: Error) => errors.push(error.message)),
-      ).listen(0, '127.0.0.1');
-      await once(listener, 'listening');
-      const { port } = listener.address() as AddressInfo;
-      const get = async () => {
-        const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-        socket.end('GET /etc/hostname HTTP/1.0\r\n\r\n');
-        return text(socket).catch(String);
-      };
-      const answers = await Promise.all(Array.from({ length: 10 }, get));
-      for (const answer of answers) assert.match(answer, /200 OK[\s\S]*\r\n\r\nstreams\n$/);
-      podPort = 1;
-      await get();
-      await waitFor(() => errors[0], { intervalMs: 10, signal: AbortSignal.timeout(boundMs) });
-      assert.match(errors[0]!, /refused/i);
-      listener.close();
-    });
-
-    test('a command runs through a proxy', async () => {
-      const target = await exec('cat; exit 7', { stdin: true });
-      const proxy = createServer().listen(0, '127.0.0.1');
-      proxy.on('upgrade', (request, socket, head) => proxyUpgrade(request, { socket, head }, target));
-      await once(proxy, 'listening');
-      const { port } = proxy.address() as AddressInfo;
-      const sent = Buffer.alloc(5 << 20, 'proxy');
-      const { exitCode, out } = await collect(`http://127.0.0.1:${port}/`, sent);
-      assert.deepEqual([exitCode, out.equals(sent)], [7, true]);
-      proxy.close();
-    });
+function portForwardTests(pod: () => StreamingPod): void {
+  test('forty connections are forwarded at once; one to a closed port is told, and the others go on', async () => {
+    const { podSandboxId, httpPort, runtime } = pod();
+    const { url } = await runtime.cri.runtime.portForward({ podSandboxId, port: [httpPort] });
+    using forwarder = new PortForwarder({ url });
+    const errors: string[] = [];
+    let podPort = httpPort;
+    const listener = createTcpServer({ allowHalfOpen: true }, (socket) =>
+      forwarder.forward(socket, podPort).catch((error: Error) => errors.push(error.message)),
+    ).listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const { port } = listener.address() as AddressInfo;
+    const get = async () => {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      socket.end('GET /hostname HTTP/1.0\r\n\r\n');
+      return text(socket).catch(String);
+    };
+    const answers = await Promise.all(Array.from({ length: 40 }, get));
+    for (const answer of answers) assert.match(answer, /200 OK[\s\S]*\r\n\r\nstreams\n$/);
+    podPort = 1;
+    await get();
+    await eventually(() => errors.length > 0);
+    assert.match(errors[0]!, /refused/i);
+    podPort = httpPort;
+    assert.match(await get(), /200 OK/, 'over the same connection to the runtime');
+    listener.close();
   });
 }

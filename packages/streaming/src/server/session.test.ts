@@ -96,6 +96,21 @@ test('a client that goes away while the process starts leaves none', async () =>
   assert.equal(there.seen.closed, 1);
 });
 
+test('output of a process whose client left while it started is read away', async () => {
+  const [here, there] = [client(), process()];
+  const { promise: started, resolve } = Promise.withResolvers<RemoteProcess>();
+  const session = runSession(() => started, here.streams);
+  here.leaves.abort();
+  here.stdout.destroy();
+  here.stderr.destroy();
+  await new Promise((tick) => setImmediate(tick));
+  for (let round = 0; round < 50; round++) there.stdout.write(Buffer.alloc(16 << 10));
+  resolve(there.remote);
+  await session;
+  there.stderr.end('words');
+  await eventually(() => there.stdout.writableLength === 0 && there.stderr.readableEnded);
+});
+
 test('the end of the client input is the end of the process input', async () => {
   const [here, there] = [client(), process()];
   void runSession(async () => there.remote, here.streams);

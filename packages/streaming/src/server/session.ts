@@ -93,8 +93,9 @@ class Output {
   #onEnd: () => void = () => undefined;
 
   /** Passes one output on, with its end; without a target, or after its death, it is read away so that nobody blocks. */
-  pass(source: Readable | undefined, target: Writable | undefined): void {
-    if (source === undefined) return void target?.end();
+  pass(source: Readable | undefined, asked: Writable | undefined): void {
+    if (source === undefined) return void asked?.end();
+    const target = asked?.destroyed ? undefined : asked; // its client left while the process started
     this.#flowing++;
     source.on('data', () => {
       this.#lastByteAtMs = performance.now();

@@ -1,0 +1,111 @@
+import { PassThrough, type Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import type { CriClient } from '@podwright/cri';
+import { type CommandIo, runRemoteCommand } from '@podwright/streaming';
+
+/** A runtime with the busybox image, for one suite. */
+export type RuntimeForStreaming = {
+  cri: CriClient;
+  image: string;
+  logDirectory: string;
+  end: () => Promise<void>;
+};
+
+/** Which streams a client asks for: stdout always. */
+export type Asked = { stdin?: boolean; stderr?: boolean; tty?: boolean };
+
+/** Longer than any answer that is expected. */
+export const boundMs = 60_000;
+
+/** A pod on some runtime whose containers are talked to; `main` serves /etc by HTTP and answers lines of input. */
+export class StreamingPod {
+  readonly httpPort = 8080;
+  readonly runtime: RuntimeForStreaming;
+  podSandboxId = '';
+  /** Id of the container `main`. */
+  main = '';
+  #made = 0;
+
+  constructor(runtime: RuntimeForStreaming) {
+    this.runtime = runtime;
+  }
+
+  get #config() {
+    const metadata = { name: 'streams', uid: 'uid-streams', namespace: 'default', attempt: 0 };
+    return { metadata, hostname: 'streams', logDirectory: this.runtime.logDirectory, linux: {} };
+  }
+
+  async start(): Promise<this> {
+    ({ podSandboxId: this.podSandboxId } = await this.runtime.cri.runtime.runPodSandbox({ config: this.#config }));
+    const script = `httpd -p ${this.httpPort} -h /etc; while read line; do echo "got $line"; done`;
+    this.main = await this.container(script, { stdin: true });
+    return this;
+  }
+
+  /** Starts another container that runs a script, and returns its id. */
+  async container(script: string, options: { stdin?: boolean; tty?: boolean } = {}): Promise<string> {
+    const { runtime } = this.runtime.cri;
+    const name = `container-${++this.#made}`;
+    const { containerId } = await runtime.createContainer({
+      podSandboxId: this.podSandboxId,
+      sandboxConfig: this.#config,
+      config: {
+        metadata: { name, attempt: 0 },
+        image: { image: this.runtime.image },
+        command: ['sh', '-c', script],
+        logPath: `${name}.log`,
+        linux: {},
+        ...options,
+      },
+    });
+    await runtime.startContainer({ containerId });
+    return containerId;
+  }
+
+  /** A URL for a shell script in `main`. */
+  async exec(script: string, { stdin = false, stderr = true, tty = false }: Asked = {}): Promise<string> {
+    const cmd = ['sh', '-c', script];
+    const request = { containerId: this.main, cmd, stdin, stdout: true, stderr, tty };
+    return (await this.runtime.cri.runtime.exec(request)).url;
+  }
+
+  async attach(containerId: string, { stdin = false, stderr = true, tty = false }: Asked = {}): Promise<string> {
+    return (await this.runtime.cri.runtime.attach({ containerId, stdin, stdout: true, stderr, tty })).url;
+  }
+}
+
+/** Runs what is behind a URL to its end with all of its output gathered. */
+export async function collect(url: string, stdin?: Readable) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const outputs = Promise.all([buffer(stdout), text(stderr)]);
+  const io = { stdin, stdout, stderr, tty: false };
+  const exitCode = await runRemoteCommand({ url }, io, AbortSignal.timeout(boundMs));
+  stdout.end();
+  stderr.end();
+  const [out, err] = await outputs;
+  return { exitCode, out, err };
+}
+
+/** A client that is in the middle of a session: its streams, and what it has seen. */
+export class Visitor {
+  readonly stdin = new PassThrough();
+  readonly ended: Promise<number>;
+  readonly #leave = new AbortController();
+  output = '';
+
+  /** `stdin`, `tty`, and sizes must be as the URL was asked for. */
+  constructor(url: string, { stdin = false, tty = false, resize }: Asked & Pick<CommandIo, 'resize'> = {}) {
+    const stdout = new PassThrough().on('data', (chunk: Buffer) => {
+      this.output += chunk.toString();
+    });
+    const stderr = tty ? undefined : new PassThrough().resume();
+    const io = { stdin: stdin ? this.stdin : undefined, stdout, stderr, tty, resize };
+    const signal = AbortSignal.any([this.#leave.signal, AbortSignal.timeout(boundMs)]);
+    this.ended = runRemoteCommand({ url }, io, signal);
+    this.ended.catch(() => undefined); // whoever waits for the end hears of it
+  }
+
+  leave(): void {
+    this.#leave.abort(new Error('the visitor left'));
+  }
+}
