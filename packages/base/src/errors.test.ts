@@ -10,6 +10,8 @@ const table: [string, unknown, string][] = [
     'already_exists',
   ],
   ['a system error', Object.assign(new Error('x'), { code: 'ENOENT' }), 'unknown'],
+  ['a full disk', Object.assign(new Error('x'), { code: 'ENOSPC' }), 'resource_exhausted'],
+  ['full records', Object.assign(new Error('x'), { code: 'SQLITE_FULL' }), 'resource_exhausted'],
   ['a gRPC error', Object.assign(new Error('x'), { code: 5 }), 'unknown'],
   ['a timeout', AbortSignal.timeout(0).reason ?? new DOMException('x', 'TimeoutError'), 'deadline_exceeded'],
   ['an abort', AbortSignal.abort().reason, 'cancelled'],

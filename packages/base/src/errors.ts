@@ -34,14 +34,18 @@ export class PodwrightError extends Error {
   }
 }
 
+/** What the system and SQLite say when there is no room for a file. */
+const FULL_DISK = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'];
+
 /**
- * The class of any thrown value: that of a `PodwrightError` or of a plugin's error that has such a `code`, of an abort, or
- * `unknown`.
+ * The class of any thrown value: that of a `PodwrightError` or of a plugin's error that has such a `code`, of an abort, of a
+ * full disk, or `unknown`.
  */
 export function errorCode(error: unknown): ErrorCode {
   const code =
     error instanceof Error ? ERROR_CODES.find((known) => known === (error as { code?: unknown }).code) : undefined;
   if (code !== undefined) return code;
+  if (FULL_DISK.some((full) => isErrno(error, full))) return 'resource_exhausted';
   if (error instanceof Error && error.name === 'TimeoutError') return 'deadline_exceeded';
   if (error instanceof Error && error.name === 'AbortError') return 'cancelled';
   return 'unknown';

@@ -1,10 +1,12 @@
-import { errorMessage, type KeyedLock, type Logger, raceAbort } from '@podwright/base';
+import { errorMessage, type KeyedLock, type Logger, raceAbort, sleep } from '@podwright/base';
 import type { LifecycleEvents } from '../events/lifecycle-events.ts';
 import type { RecordTable } from '../metadata/record-table.ts';
 import type { TaskExit, TaskRuntime } from '../tasks/task-runtime.ts';
 import { endOfTask } from './container-end.ts';
 import type { ContainerFiles } from './container-files.ts';
 import type { ContainerRecord } from './container-record.ts';
+
+const RECORD_AGAIN_MS = 1000;
 
 export type ExitWatchDependencies = {
   table: RecordTable<ContainerRecord>;
@@ -32,11 +34,7 @@ export class ExitWatch {
       ended: Promise.withResolvers<void>(),
     };
     this.#watches.set(id, entry);
-    entry.watch = this.#dependencies.tasks.onExit(id, (exit) => {
-      this.#record(id, exit);
-      this.#watches.delete(id);
-      entry.ended.resolve();
-    });
+    entry.watch = this.#dependencies.tasks.onExit(id, (exit) => void this.#settle(id, exit));
   }
 
   /** Waits until the container's end is recorded; at once if it does not run. */
@@ -49,6 +47,20 @@ export class ExitWatch {
   close(): void {
     for (const { watch } of this.#watches.values()) watch?.[Symbol.dispose]();
     this.#watches.clear();
+  }
+
+  /** Records the end, again and again while that cannot be written: the disk may be full. */
+  async #settle(id: string, exit: TaskExit): Promise<void> {
+    for (let entry = this.#watches.get(id); entry !== undefined; entry = this.#watches.get(id)) {
+      try {
+        this.#record(id, exit);
+        this.#watches.delete(id);
+        entry.ended.resolve();
+      } catch (error) {
+        this.#dependencies.logger.error({ container: id, error: errorMessage(error) }, 'an end could not be recorded');
+        await sleep(RECORD_AGAIN_MS);
+      }
+    }
   }
 
   #record(id: string, exit: TaskExit): void {

@@ -1,20 +1,41 @@
-import { PodwrightError } from '@podwright/base';
+import { errorCode, errorMessage, isErrno, PodwrightError, wrapError } from '@podwright/base';
 import Database from 'better-sqlite3';
+import { keepReserve } from './disk-reserve.ts';
 
 /** The one file of records: images, snapshots, sandboxes and containers. Every room has its own tables in it. */
 export type MetadataDatabase = Database.Database;
 
 /**
  * Opens the records. Write-ahead log without an fsync a commit: containers do not survive a power cut, so a start after one
- * has nothing to lose, and a crash of this process loses nothing.
+ * has nothing to lose, and a crash of this process loses nothing. A damaged file is refused (`data_loss`), not touched.
  */
 export function openDatabase(path: string): MetadataDatabase {
   const database = new Database(path);
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = NORMAL');
-  database.pragma('foreign_keys = ON');
-  database.exec('CREATE TABLE IF NOT EXISTS rooms (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
+  try {
+    const [verdict] = database.pragma('quick_check(1)') as { quick_check: string }[];
+    if (verdict?.quick_check !== 'ok') throw new PodwrightError('data_loss', verdict?.quick_check ?? 'no answer');
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = NORMAL');
+    database.pragma('foreign_keys = ON');
+    database.exec('CREATE TABLE IF NOT EXISTS rooms (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
+  } catch (error) {
+    database.close();
+    throw isDamage(error) ? damaged(path, error) : wrapError(`open the records ${path}`, error);
+  }
+  keepReserve(database);
   return database;
+}
+
+function isDamage(error: unknown): boolean {
+  return errorCode(error) === 'data_loss' || DAMAGE.some((code) => isErrno(error, code));
+}
+
+const DAMAGE = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
+
+function damaged(path: string, cause: unknown): PodwrightError {
+  const message = `open the records ${path}: the file is damaged: ${errorMessage(cause)}`;
+  const hint = `put a copy of it back, or move ${path}* away: then pods are started and images pulled anew`;
+  return new PodwrightError('data_loss', `${message}; ${hint}`, { cause });
 }
 
 /**

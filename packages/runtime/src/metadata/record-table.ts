@@ -1,12 +1,14 @@
-import { PodwrightError } from '@podwright/base';
+import { PodwrightError, wrapError } from '@podwright/base';
 import type { MetadataDatabase } from './database.ts';
+import { keepReserve, withReserve } from './disk-reserve.ts';
 
 /** What every record has: its id, and the name that is unique among the records of its table. */
 export type NamedRecord = { id: string; name: string };
 
 /**
  * One room's records: all of them in memory, each change written through to SQLite before it is seen.
- * Records are values: a change puts a new one. Lists therefore cost no system call and no copy.
+ * Records are values: a change puts a new one. Lists therefore cost no system call and no copy. On a full disk only new
+ * records are refused (`resource_exhausted`), as long as the reserve lasts.
  */
 export class RecordTable<T extends NamedRecord> {
   readonly #records = new Map<string, T>();
@@ -23,15 +25,24 @@ export class RecordTable<T extends NamedRecord> {
        ON CONFLICT (id) DO UPDATE SET name = excluded.name, record = excluded.record`,
     );
     const remove = database.prepare(`DELETE FROM ${table} WHERE id = ?`);
-    this.#put = (record) => upsert.run(record.id, record.name, JSON.stringify(record));
-    this.#delete = (id) => remove.run(id);
+    this.#put = (record) => {
+      const write = () => upsert.run(record.id, record.name, JSON.stringify(record));
+      if (this.#records.has(record.id)) return void withReserve(database, write);
+      write();
+      keepReserve(database); // there was room
+    };
+    this.#delete = (id) => withReserve(database, () => remove.run(id));
     for (const row of database.prepare(`SELECT record FROM ${table} ORDER BY rowid`).iterate()) {
       this.#remember(JSON.parse((row as { record: string }).record) as T);
     }
   }
 
   put(record: T): T {
-    this.#put(record);
+    try {
+      this.#put(record);
+    } catch (error) {
+      throw wrapError(`write the record of ${this.#what} ${record.id}`, error);
+    }
     this.#remember(record);
     return record;
   }

@@ -1,4 +1,5 @@
 import { type MetadataDatabase, migrate } from '../metadata/database.ts';
+import { withReserve } from '../metadata/disk-reserve.ts';
 import type { SnapshotInfo, SnapshotKind, SnapshotUsage } from './snapshotter.ts';
 
 /** A record: what the contract tells, and the number that names the snapshot's folder. Numbers are never used again. */
@@ -79,7 +80,7 @@ export class SnapshotRecords {
   }
 
   delete(id: number): void {
-    this.#database.prepare('DELETE FROM snapshots WHERE id = ?').run(id);
+    withReserve(this.#database, () => this.#database.prepare('DELETE FROM snapshots WHERE id = ?').run(id));
   }
 
   /** The space that was measured when the snapshot was already finished. */

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { errorCode } from '@podwright/base';
+import { openDatabase } from './database.ts';
+import { keepReserve, withReserve } from './disk-reserve.ts';
+
+function scratch(context: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-records-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  return join(directory, 'metadata.db');
+}
+
+/** Records that fill some pages. */
+function fill(path: string): void {
+  const database = openDatabase(path);
+  database.exec('CREATE TABLE things (name TEXT PRIMARY KEY) STRICT');
+  const insert = database.prepare('INSERT INTO things VALUES (?)');
+  database.transaction(() => {
+    for (let index = 0; index < 500; index++) insert.run(`${index}`.padStart(200, 'x'));
+  })();
+  database.close();
+}
+
+const damages: [string, (path: string) => void][] = [
+  ['cut in its middle', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
+  ['no SQLite at all', (path) => writeFileSync(path, 'a letter to my mother'.repeat(500))],
+  ['overwritten in its middle', (path) => writeFileSync(path, Buffer.alloc(40_000, 'x'), { flag: 'r+' })],
+];
+for (const [what, damage] of damages) {
+  test(`a file that is ${what} is refused with what to do, and not touched`, (context) => {
+    const path = scratch(context);
+    fill(path);
+    damage(path);
+    const before = readFileSync(path);
+    assert.throws(() => openDatabase(path), { code: 'data_loss', message: /metadata\.db.* is damaged.*move .* away/ });
+    assert.ok(readFileSync(path).equals(before));
+  });
+}
+
+test('a write that finds the disk full is done again with the reserve given back, once', (context) => {
+  const path = scratch(context);
+  const database = openDatabase(path);
+  context.after(() => database.close());
+  const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+  let calls = 0;
+  const write = () => {
+    calls++;
+    if (existsSync(`${path}-reserve`)) throw full;
+    return 'written';
+  };
+  assert.equal(withReserve(database, write), 'written');
+  assert.equal(calls, 2);
+  assert.throws(
+    () =>
+      withReserve(database, () => {
+        throw full;
+      }),
+    (error) => errorCode(error) === 'resource_exhausted',
+  );
+  keepReserve(database);
+  assert.ok(existsSync(`${path}-reserve`));
+});

@@ -1,0 +1,90 @@
+/** The disk of the runtime's records and files becomes full: each verb says so, leaves nothing, and succeeds once there is room. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, ftruncateSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { errorCode, isErrno } from '@podwright/base';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+
+const disk = mkdtempSync('/tmp/pw-disk-');
+execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24M', 'tmpfs', disk]);
+const place = makeTestPlace(disk);
+const runtime = new RuntimeUnderTest(place);
+const filler = join(disk, 'filler');
+
+before(() => runtime.start());
+after(async () => {
+  rmSync(filler, { force: true });
+  const left = await runtime.end();
+  execFileSync('umount', [disk]);
+  rmdirSync(disk);
+  assert.deepEqual(left, []);
+});
+
+/** Runs `work` while there are only so many bytes free on the disk. */
+async function withFree<T>(freeBytes: number, work: () => Promise<T>): Promise<T> {
+  fill(freeBytes);
+  try {
+    return await work();
+  } finally {
+    rmSync(filler);
+  }
+}
+
+function fill(freeBytes: number): void {
+  const file = openSync(filler, 'w');
+  const piece = Buffer.alloc(1 << 20);
+  let size = 0;
+  try {
+    for (;;) size += writeSync(file, piece);
+  } catch (error) {
+    assert.ok(isErrno(error, 'ENOSPC'), String(error));
+  }
+  ftruncateSync(file, Math.max(0, size - freeBytes));
+  closeSync(file);
+}
+
+/** Brings a pod with these names up and takes it down. */
+async function life(name: string): Promise<void> {
+  const { cri, image } = runtime;
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
+  const request = { podSandboxId, config: containerOf(image, 'main', 'exec sleep 1000') };
+  const { containerId } = await cri.runtime.createContainer(request);
+  await cri.runtime.startContainer({ containerId });
+  await cri.runtime.stopContainer({ containerId, timeout: 0n });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+}
+
+/** What is wrong is told in words of people, and by a code that a client understands. */
+function assertFull(error: unknown): void {
+  assert.equal(errorCode(error), 'resource_exhausted', String(error));
+  assert.match(String(error), /no space left|disk is full/i);
+}
+
+for (const freeBytes of [0, 4, 8, 16, 24, 32, 48, 64, 96, 128, 256].map((kibibytes) => kibibytes << 10)) {
+  test(`a pod that meets a disk with ${freeBytes} bytes left is told so, and comes up once there is room`, async () => {
+    const error = await withFree(freeBytes, () =>
+      life('full').then(
+        () => undefined,
+        (reason: unknown) => reason,
+      ),
+    );
+    if (error !== undefined) assertFull(error);
+    const { items } = await runtime.cri.runtime.listPodSandbox({});
+    for (const { id } of items) await runtime.cri.runtime.removePodSandbox({ podSandboxId: id });
+    await life('full');
+    assert.deepEqual(await runtime.remains(), []);
+  });
+}
+
+test('a pod that runs is taken down on a disk without a byte', async () => {
+  const { cri, image } = runtime;
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'running') });
+  const request = { podSandboxId, config: containerOf(image, 'main', 'exec sleep 1000') };
+  const { containerId } = await cri.runtime.createContainer(request);
+  await cri.runtime.startContainer({ containerId });
+  await withFree(0, () => cri.runtime.removePodSandbox({ podSandboxId }));
+  assert.deepEqual(await runtime.remains(), []);
+});
