@@ -24,7 +24,11 @@ export const openers = (name: string): Record<RuntimeToCompare['who'], () => Pro
 });
 
 async function openOurs(): Promise<RuntimeToCompare> {
-  const runtime = await new RuntimeUnderTest().start();
+  const runtime = new RuntimeUnderTest();
+  await runtime.start().catch(async (error: unknown) => {
+    await runtime.stop(); // it would keep the test from ending
+    throw error;
+  });
   const { cri, image, place } = runtime;
   const end = async () => assert.deepEqual(await runtime.end(), [], 'nothing is left on the machine');
   return { who: 'ours', cri, image, logs: place.logs, end };

@@ -19,6 +19,7 @@ import { execStream } from './exec-stream.ts';
 import { execSync } from './exec-sync.ts';
 import { ExitWatch, type TaskFinding } from './exit-watch.ts';
 import { removeInterruptedWork } from './leftovers.ts';
+import { isLogInPlace } from './monitor-log.ts';
 import { type OciProgram, startTask } from './oci-program.ts';
 import { signalNumber, signalProcess } from './processes.ts';
 import { checkpointTask, thawTask } from './task-checkpoint.ts';
@@ -156,7 +157,8 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async reopenLog(id: string): Promise<void> {
     const record = await this.#get(id, 'reopen the log of', ['created', 'running']);
-    await reopenMonitorLog(record);
+    const monitor = await findMonitor(record);
+    if (monitor === undefined || !(await isLogInPlace(monitor))) await reopenMonitorLog(record);
   }
 
   async update(id: string, resources: OciLinuxResources): Promise<void> {

@@ -1,0 +1,100 @@
+/** Log files of containers of a CRI runtime, whoever made it: every byte is there, in the CRI's format. */
+import assert from 'node:assert/strict';
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { waitFor } from '@podwright/base';
+import { contentOf, type LogLine, readLog } from './cri-log.fixture.ts';
+import { type Pod, runPod, startIn, untilExited } from './pods.fixture.ts';
+import type { RuntimeToCompare } from './runtimes.fixture.ts';
+
+const patience = () => ({ intervalMs: 20, signal: AbortSignal.timeout(60_000) });
+
+export function logsSuite(name: string, open: () => Promise<RuntimeToCompare>): void {
+  suite(`logs of ${name}`, { timeout: 180_000 }, () => {
+    let runtime: RuntimeToCompare;
+    let pod: Pod;
+    before(async () => {
+      runtime = await open();
+      pod = await runPod(runtime, 'logs');
+    });
+    after(() => runtime?.end());
+
+    /** Runs a script to its end; the path of its log. */
+    const logOf = async (container: string, script: string) => {
+      const containerId = await startIn(runtime, pod, { name: container, script });
+      await untilExited(runtime, containerId);
+      return join(pod.config.logDirectory, `${container}.log`);
+    };
+    const linesOf = async (path: string) => {
+      const lines: LogLine[] = [];
+      for await (const line of readLog(path)) lines.push(line);
+      return lines;
+    };
+
+    test('both streams, empty lines, and what waits for the rest of its line', async () => {
+      const script = "echo one; echo; printf 'tw'; sleep 0.3; echo o; echo wrong >&2; sleep 0.1; echo; printf end";
+      const path = await logOf('lines', script);
+      assert.equal(String(await contentOf(path, 'stderr')), 'wrong\n');
+      const out = String(await contentOf(path, 'stdout'));
+      assert.match(out, /^one\n\ntwo\n\nend\n?$/);
+    });
+
+    test('lines longer than any buffer, and every byte that there is', async () => {
+      // 256 bytes of each value, a line of 100,000 characters, one of 16 KiB exactly, one that is one longer
+      const bytes = Array.from({ length: 256 }, (_, value) => `\\${value.toString(8).padStart(3, '0')}`).join('');
+      const x = (count: number) => `head -c ${count} /dev/zero | tr '\\0' x`;
+      const script = `printf '${bytes}'; echo; ${x(100_000)}; echo; ${x(16_384)}; echo; ${x(16_385)}; echo`;
+      const path = await logOf('bytes', script);
+      const every = Buffer.from(Array.from({ length: 256 }, (_, value) => value));
+      const long = [100_000, 16_384, 16_385].map((count) => `${'x'.repeat(count)}\n`).join('');
+      const expected = Buffer.concat([every, Buffer.from(`\n${long}`)]);
+      assert.ok((await contentOf(path, 'stdout')).equals(expected));
+      const lines = await linesOf(path);
+      assert.ok(lines.some(({ tag }) => tag === 'P'));
+      assert.ok(lines.every(({ text }) => text.length <= 16_384));
+    });
+
+    test('a log that is moved away again and again while it is written loses nothing', async () => {
+      const count = 200_000;
+      const containerId = await startIn(runtime, pod, { name: 'turned', script: `seq 1 ${count}; sleep 1000` });
+      const path = join(pod.config.logDirectory, 'turned.log');
+      await waitFor(() => existsSync(path) || undefined, patience());
+      const files = [];
+      for (let turn = 0; turn < 8; turn++) {
+        const moved = `${path}.${turn}`;
+        renameSync(path, moved);
+        await runtime.cri.runtime.reopenContainerLog({ containerId });
+        assert.ok(existsSync(path), 'the new log is there');
+        files.push(moved);
+      }
+      const last = async () => {
+        const tail = (await contentOf(path, 'stdout')).toString().trimEnd().split('\n').at(-1);
+        return tail === String(count) ? true : undefined;
+      };
+      await waitFor(last, { intervalMs: 200, signal: AbortSignal.timeout(60_000) });
+      const parts = await Promise.all([...files, path].map((file) => contentOf(file, 'stdout')));
+      const numbers = Buffer.concat(parts).toString().trimEnd().split('\n');
+      assert.equal(numbers.length, count);
+      assert.equal(
+        numbers.findIndex((number, index) => number !== String(index + 1)),
+        -1,
+      );
+      await runtime.cri.runtime.removeContainer({ containerId });
+    });
+
+    test('a log that nobody has moved away keeps what is in it', async () => {
+      const script = 'echo before; until [ -e /go ]; do sleep 0.05; done; echo after; sleep 1000';
+      const containerId = await startIn(runtime, pod, { name: 'kept', script });
+      const path = join(pod.config.logDirectory, 'kept.log');
+      const has = (text: string) =>
+        waitFor(async () => String(await contentOf(path, 'stdout')) === text || undefined, patience());
+      await waitFor(() => existsSync(path) || undefined, patience());
+      await has('before\n');
+      for (let turn = 0; turn < 3; turn++) await runtime.cri.runtime.reopenContainerLog({ containerId });
+      await runtime.cri.runtime.execSync({ containerId, cmd: ['touch', '/go'] });
+      await has('before\nafter\n');
+      await runtime.cri.runtime.removeContainer({ containerId });
+    });
+  });
+}
