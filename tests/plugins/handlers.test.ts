@@ -1,6 +1,6 @@
 /** Runtime handlers from a configuration file: pods run on what their handler says. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { loadConfig } from '../../packages/cli/src/config.ts';
@@ -37,7 +37,10 @@ function handlerOptions(toml: string) {
   return { handlers, defaultHandler };
 }
 
-before(async () => void (await runtime.start(handlerOptions(TOML))));
+before(async () => {
+  mkdirSync(join(runtime.place.options.state, 'oci/runc'), { recursive: true }); // runc's folder, which stays
+  await runtime.start(handlerOptions(TOML));
+});
 after(async () => assert.deepEqual(await runtime.end(), []));
 
 /** Starts a pod with one container on a handler. */
