@@ -41,7 +41,7 @@ test('two hundred commands that are run, cut and ended in any order leave no pro
   const before = { processes: 2, descriptors: descriptors() };
   for (let round = 0; round < 25; round++) await Promise.all(Array.from({ length: 8 }, session));
   const clean = () => (processes().length === before.processes && descriptors() <= before.descriptors) || undefined;
-  await waitFor(clean, { intervalMs: 200, signal: AbortSignal.timeout(20_000) }).catch(() => undefined);
+  await waitFor(clean, { intervalMs: 200, signal: AbortSignal.timeout(60_000) }).catch(() => undefined);
   const [left, open] = [processes(), descriptors()];
   assert.deepEqual(await runtime.end(), []);
   assert.equal(left.length, before.processes, `the container and its monitor only: ${left.join('\n')}`);

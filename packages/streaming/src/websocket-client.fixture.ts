@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createWebSocketStream, WebSocket } from 'ws';
+import { exitCodeFrom, parseStatus } from './exit-status.ts';
+import type { TerminalSize } from './remote-process.ts';
+import { Channel } from './server/websocket-messages.ts';
+import { SpdyConnection } from './spdy/connection.ts';
+
+const MESSAGE_BYTES = 32 << 10;
+
+/** A client of a command on a WebSocket, which says and hears what Kubernetes' clients do. */
+export class WebSocketVisitor {
+  readonly protocol: string;
+  /** The WebSocket's closing code. */
+  readonly closed: Promise<number>;
+  readonly #socket: WebSocket;
+  readonly #heard = new Map<number, Buffer[]>();
+
+  constructor(url: string, protocol: string) {
+    this.protocol = protocol;
+    this.#socket = new WebSocket(url.replace(/^http/, 'ws'), [protocol]);
+    this.#socket.on('message', (data: Buffer) => {
+      const [channel, payload] = [data[0]!, data.subarray(1)];
+      const before = this.#heard.get(channel);
+      if (before === undefined) this.#heard.set(channel, [payload]);
+      else before.push(payload);
+    });
+    this.#socket.on('error', () => undefined);
+    this.closed = new Promise((resolve) => this.#socket.once('close', resolve));
+  }
+
+  /** Writes to the command; with `end`, that was all (v5). */
+  async write(input: Buffer, { end = false } = {}): Promise<void> {
+    await this.#opened();
+    for (let offset = 0; offset < input.length; offset += MESSAGE_BYTES)
+      await this.#send(Channel.stdin, input.subarray(offset, offset + MESSAGE_BYTES));
+    if (end) await this.#send(Channel.close, Buffer.from([Channel.stdin]));
+  }
+
+  async resize(size: TerminalSize): Promise<void> {
+    await this.#opened();
+    await this.#send(Channel.resize, Buffer.from(JSON.stringify(size)));
+  }
+
+  /** What has come on a channel so far. */
+  heard(channel: 'stdout' | 'stderr' | 'error'): Buffer {
+    return Buffer.concat(this.#heard.get(Channel[channel]) ?? []);
+  }
+
+  /** The exit code, once the server has closed the connection. */
+  async exitCode(): Promise<number | undefined> {
+    await this.closed;
+    const status = parseStatus(this.heard('error').toString());
+    return status && exitCodeFrom(status);
+  }
+
+  leave(): void {
+    this.#socket.terminate();
+  }
+
+  async #opened(): Promise<void> {
+    if (this.#socket.readyState === WebSocket.CONNECTING) await once(this.#socket, 'open');
+  }
+
+  #send(channel: number, payload: Buffer): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#socket.send(Buffer.concat([Buffer.from([channel]), payload]), () => resolve());
+    return promise;
+  }
+}
+
+/** Opens the tunnel of port-forward; its name is no token of HTTP, so the library must not see it. */
+export async function connectTunnel(url: string): Promise<SpdyConnection> {
+  const protocol = 'SPDY/3.1+portforward.k8s.io';
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers: { 'Sec-WebSocket-Protocol': protocol } });
+  socket.once('upgrade', ({ headers }) => {
+    if (headers['sec-websocket-protocol'] !== protocol) socket.terminate();
+    delete headers['sec-websocket-protocol'];
+  });
+  await once(socket, 'open');
+  return new SpdyConnection(createWebSocketStream(socket), { role: 'client' });
+}
