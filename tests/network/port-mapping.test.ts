@@ -63,17 +63,18 @@ test('two pods with a port each, one torn down: the other one keeps its port', a
   assert.match(await fetchFromHost('127.0.0.1', 38126), /^pair-b/);
 });
 
-/** The answer to a packet to a port of localhost. */
+/** The answer to a packet to a port of localhost; packets may be lost. */
 async function askByUdp(port: number): Promise<string> {
   const socket = createSocket('udp4');
+  const timer = setInterval(() => socket.send('?\n', port, '127.0.0.1'), 200);
   try {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     bounded().addEventListener('abort', () => reject(new Error('no answer')));
     socket.on('message', (message) => resolve(message.toString('utf8')));
     socket.on('error', reject);
-    socket.send('?\n', port, '127.0.0.1');
     return await promise;
   } finally {
+    clearInterval(timer);
     socket.close();
   }
 }
