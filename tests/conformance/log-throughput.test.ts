@@ -1,0 +1,59 @@
+/** A container that writes as fast as it can: every byte is in its log, and our process has nothing to do with it. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { ContainerEventType } from '@podwright/cri';
+import { type LogLine, readLog } from './cri-log.fixture.ts';
+import { runPod, startIn } from './pods.fixture.ts';
+import { openers, type RuntimeToCompare } from './runtimes.fixture.ts';
+
+/** 200 MB in all, in lines of 400 bytes. */
+const LINES = { stdout: 375_000, stderr: 125_000 };
+const LINE = 'x'.repeat(399);
+
+let runtime: RuntimeToCompare;
+before(async () => {
+  runtime = await openers('none').ours();
+});
+after(() => runtime?.end());
+
+/** Waits without asking again and again, which would take CPU of ours. */
+async function untilStopped(containerId: string, begin: () => Promise<unknown>): Promise<void> {
+  const events = runtime.cri.runtime.getContainerEvents({}, { signal: AbortSignal.timeout(120_000) });
+  await runtime.cri.runtime.version({});
+  await begin();
+  for await (const event of events) {
+    const stopped = event.containerEventType === ContainerEventType.CONTAINER_STOPPED_EVENT;
+    if (stopped && event.containerId === containerId) return;
+  }
+}
+
+/** Full lines of each stream, however they were cut into parts; a line that is not as it was written fails. */
+async function countLines(path: string): Promise<typeof LINES> {
+  const counts = { stdout: 0, stderr: 0 };
+  const begun: Record<LogLine['stream'], string> = { stdout: '', stderr: '' };
+  for await (const { stream, tag, text } of readLog(path)) {
+    const line = begun[stream] + text;
+    begun[stream] = tag === 'P' ? line : '';
+    if (tag === 'P') continue;
+    if (line !== LINE) assert.fail(`line ${counts[stream]} of ${stream} is ${JSON.stringify(line.slice(0, 500))}`);
+    counts[stream]++;
+  }
+  assert.deepEqual(begun, { stdout: '', stderr: '' });
+  return counts;
+}
+
+test('200 MB from a container are logged whole, without CPU time of ours', { timeout: 240_000 }, async () => {
+  const pod = await runPod(runtime, 'loud');
+  const script = `until [ -e /go ]; do sleep 0.05; done; line=${LINE}
+yes $line | head -c ${LINES.stderr * 400} >&2 & yes $line | head -c ${LINES.stdout * 400}; wait`;
+  const containerId = await startIn(runtime, pod, { name: 'loud', script });
+  const { cri } = runtime;
+  const go = () => cri.runtime.execSync({ containerId, cmd: ['touch', '/go'], timeout: 60n });
+  const before = process.cpuUsage();
+  await untilStopped(containerId, go);
+  const { user, system } = process.cpuUsage(before);
+  assert.deepEqual(await countLines(join(pod.config.logDirectory, 'loud.log')), LINES);
+  // Passing 200 MB on by ourselves would take seconds; the command and the event take some hundredths of one.
+  assert.ok(user + system < 1_000_000, `${user + system} microseconds of CPU time`);
+});
