@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { cgroupExists, discoverCgroups, listChildCgroups, sleep, waitFor } from '../../packages/base/src/index.ts';
 import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
-import type { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
-import type { TaskExit } from '../../packages/runtime/src/tasks/task-runtime.ts';
+import type { TaskExit, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import {
   makeScratch,
   newMark,
+  openShims,
   openTasks,
   processesWith,
   runc,
@@ -20,9 +20,9 @@ import {
   workingCrun,
 } from './fixture.ts';
 
-const plainRunc = async () => runc;
 const bound = () => AbortSignal.timeout(60_000);
 const mark = newMark();
+const nameOf = (program: OciProgram | 'shim') => (program === 'shim' ? 'a shim' : program.name);
 
 describe('tasks when processes die', () => {
   let scratch: Scratch;
@@ -31,12 +31,17 @@ describe('tasks when processes die', () => {
   });
   after(() => scratch.remove());
 
-  for (const find of [plainRunc, workingCrun])
-    test(`a runtime that is killed at any moment leaves tasks that its next life finds, runs on, and removes whole (${find.name})`, async () => {
+  const kinds: [string, (scratch: Scratch) => Promise<OciProgram | 'shim'>][] = [
+    ['runc', async () => runc],
+    ['crun', workingCrun],
+    ['a shim', async () => 'shim'],
+  ];
+  for (const [name, find] of kinds)
+    test(`a runtime that is killed at any moment leaves tasks that its next life finds, runs on, and removes whole (${name})`, async () => {
       const program = await find(scratch);
-      for (const delayMs of [1, 5, 10, 15, 20, 25, 30, 40, 60, 150]) {
+      for (const delayMs of [1, 10, 20, 30, 50, 120]) {
         const started = await killCreatorAfter(scratch, { program, delayMs });
-        const tasks = await openTasks(scratch, program);
+        const tasks = await open(scratch, program);
         try {
           for (const id of started) {
             assert.equal((await tasks.state(id)).status, 'running', `${id} after ${delayMs} ms`);
@@ -53,55 +58,89 @@ describe('tasks when processes die', () => {
       }
     });
 
-  test('a command that ran in a task when the runtime was killed is ended by its next life', async () => {
-    const tasks = await openTasks(scratch, runc);
-    after(() => tasks.close());
-    const spec = testSpec(scratch, 'busy', ['sleep', '1000']);
-    const bundle = join(scratch.directory, 'bundles', 'busy');
-    const options = { terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
-    await tasks.create({ ...options, id: 'busy', bundle, spec }, bound());
-    await tasks.start('busy');
-    const cut = tasks.execSync('busy', ['sh', '-c', `sleep ${mark} & sleep ${mark}`], 60_000);
-    await waitFor(() => processesWith(mark).length >= 2 || undefined, { intervalMs: 10, signal: bound() });
-    const later = await openTasks(scratch, runc); // as after a kill: nobody of the later life knows of the command
+  for (const program of [runc, 'shim'] as const)
+    test(`a command that ran in a task when the runtime was killed is ended by its next life (${nameOf(program)})`, async () => {
+      const tasks = await open(scratch, program);
+      await startTask(scratch, tasks, { id: 'busy', args: ['sleep', '1000'] });
+      const cut = tasks.execSync('busy', ['sh', '-c', `sleep ${mark} & sleep ${mark}`], 60_000).catch(() => undefined);
+      await waitFor(() => processesWith(mark).length >= 2 || undefined, { intervalMs: 10, signal: bound() });
+      tasks.close(); // as after a kill: nobody of the later life knows of the command
+      const later = await open(scratch, program);
+      try {
+        await cut;
+        assert.deepEqual(processesWith(mark), []);
+        assert.equal((await later.state('busy')).status, 'running');
+        await later.delete('busy');
+        await assertNothingLeft(scratch, later);
+      } finally {
+        later.close();
+      }
+    });
+
+  for (const program of [runc, 'shim'] as const)
+    test(`when what watches it dies, a task is killed and its end says why (${nameOf(program)})`, async () => {
+      const tasks = await open(scratch, program);
+      try {
+        await startTask(scratch, tasks, { id: 'lost', args: ['sh', '-c', `sleep ${mark} & sleep ${mark}`] });
+        const exit = new Promise<TaskExit>((resolve) => void tasks.onExit('lost', resolve));
+        process.kill(watcherPid(scratch, 'lost', program), 'SIGKILL');
+        const { exitCode, message, oomKilled } = await exit;
+        assert.deepEqual({ exitCode, oomKilled }, { exitCode: 137, oomKilled: false });
+        assert.match(message ?? '', /monitor|shim/);
+        assert.deepEqual(processesWith(mark), []);
+        assert.deepEqual(await tasks.state('lost'), { status: 'exited', exit: await exit });
+        await tasks.delete('lost');
+        await assertNothingLeft(scratch, tasks);
+      } finally {
+        tasks.close();
+      }
+    });
+
+  test('a shim that died while there was no runtime leaves a task that is found dead, with its last words in its log', async () => {
+    const tasks = await open(scratch, 'shim');
+    const logPath = join(scratch.directory, 'words.log');
+    await startTask(scratch, tasks, { id: 'words', args: ['sh', '-c', `echo last; sleep ${mark}`], logPath });
+    await waitFor(() => processesWith(mark).length > 0 || undefined, { intervalMs: 10, signal: bound() });
+    tasks.close();
+    process.kill(watcherPid(scratch, 'words', 'shim'), 'SIGKILL');
+    const later = await open(scratch, 'shim');
     try {
-      await Promise.allSettled([cut]);
-      assert.deepEqual(processesWith(mark), []);
-      assert.equal((await later.state('busy')).status, 'running');
-      await later.delete('busy');
+      const state = await later.state('words');
+      assert.equal(state.status === 'exited' && state.exit.exitCode, 137);
+      assert.match(readFileSync(logPath, 'utf8'), / stdout F last\n$/);
+      await later.delete('words');
       await assertNothingLeft(scratch, later);
     } finally {
       later.close();
     }
   });
-
-  test('when its monitor dies, a task is killed and its end says why', async () => {
-    const tasks = await openTasks(scratch, runc);
-    try {
-      const bundle = join(scratch.directory, 'bundles', 'lost');
-      const spec = testSpec(scratch, 'lost', ['sh', '-c', `sleep ${mark} & sleep ${mark}`]);
-      const options = { terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
-      await tasks.create({ ...options, id: 'lost', bundle, spec }, bound());
-      await tasks.start('lost');
-      const exit = new Promise<TaskExit>((resolve) => void tasks.onExit('lost', resolve));
-      process.kill(Number(readFileSync(join(bundle, 'conmon.pid'), 'utf8')), 'SIGKILL');
-      const { exitCode, message, oomKilled } = await exit;
-      assert.deepEqual({ exitCode, oomKilled }, { exitCode: 137, oomKilled: false });
-      assert.match(message ?? '', /monitor/);
-      assert.deepEqual(processesWith(mark), []);
-      assert.deepEqual(await tasks.state('lost'), { status: 'exited', exit: await exit });
-      await tasks.delete('lost');
-      await assertNothingLeft(scratch, tasks);
-    } finally {
-      tasks.close();
-    }
-  });
 });
+
+const open = (scratch: Scratch, program: OciProgram | 'shim'): Promise<TaskRuntime> =>
+  program === 'shim' ? openShims(scratch) : openTasks(scratch, program);
+
+async function startTask(
+  scratch: Scratch,
+  tasks: TaskRuntime,
+  { id, args, logPath = '' }: { id: string; args: string[]; logPath?: string },
+): Promise<void> {
+  const bundle = join(scratch.directory, 'bundles', id);
+  const options = { terminal: false, stdin: false, stdinOnce: false, logPath, handler: '' };
+  await tasks.create({ ...options, id, bundle, spec: testSpec(scratch, id, args) }, bound());
+  await tasks.start(id);
+}
+
+/** The process that watches a task: conmon, or the shim. */
+function watcherPid({ directory }: Scratch, id: string, program: OciProgram | 'shim'): number {
+  if (program !== 'shim') return Number(readFileSync(join(directory, 'bundles', id, 'conmon.pid'), 'utf8'));
+  const record = JSON.parse(readFileSync(join(directory, 'shim-tasks', 'records', `${id}.json`), 'utf8'));
+  return (record as { shimPid: number }).shimPid;
+}
 
 /** Starts a creator of tasks, kills it a while after it is ready, and returns the ids of tasks that it had started. */
 async function killCreatorAfter(
   scratch: Scratch,
-  { program, delayMs }: { program: OciProgram; delayMs: number },
+  { program, delayMs }: { program: OciProgram | 'shim'; delayMs: number },
 ): Promise<string[]> {
   const creator = new URL('./create-tasks.fixture.ts', import.meta.url).pathname;
   const args = [creator, JSON.stringify(scratch), JSON.stringify(program)];
@@ -121,20 +160,33 @@ async function killCreatorAfter(
   return started;
 }
 
-async function assertNothingLeft(scratch: Scratch, tasks: OciTaskRuntime): Promise<void> {
+async function assertNothingLeft(scratch: Scratch, tasks: TaskRuntime): Promise<void> {
   assert.deepEqual(await tasks.list(), []);
   // A monitor that was forked but not yet started when its runtime was killed ends by itself, a moment later.
-  const gone = () => processesWith(join(scratch.directory, 'bundles')).length === 0 || undefined;
-  await waitFor(gone, { intervalMs: 10, signal: bound() });
+  const { directory, cgroupParent } = scratch;
+  const gone = () => processesWith(directory).length === 0 && processesIn(directory).length === 0;
+  await waitFor(() => gone() || undefined, { intervalMs: 10, signal: bound() });
   const cgroups = await discoverCgroups();
-  if (await cgroupExists(cgroups, scratch.cgroupParent))
-    assert.deepEqual(await listChildCgroups(cgroups, scratch.cgroupParent), []);
-  const bundles = join(scratch.directory, 'bundles');
-  if (existsSync(bundles)) assert.deepEqual(readdirSync(bundles), []);
-  const state = join(scratch.directory, 'state');
-  const left = readdirSync(state, { recursive: true }).map(String).sort();
+  if (await cgroupExists(cgroups, cgroupParent)) assert.deepEqual(await listChildCgroups(cgroups, cgroupParent), []);
+  for (const bundles of [join(directory, 'bundles'), join(directory, 'shims', 'bundles')])
+    if (existsSync(bundles)) assert.deepEqual(readdirSync(bundles), []);
+  const left = ['state', 'shim-tasks', 'runc']
+    .map((name) => join(directory, name))
+    .flatMap((folder) => (existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []));
+  const lasting = ['runc', 'crun', 'execs', 'exits', 'records', 'podwright'];
   assert.deepEqual(
-    left.filter((name) => name !== 'runc' && name !== 'crun'),
-    ['execs', 'exits', 'records'],
+    left.filter((name) => !lasting.includes(name)),
+    [],
   );
+}
+
+/** Processes whose working directory is in this folder. */
+function processesIn(directory: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(directory);
+    } catch {
+      return false; // it has just ended
+    }
+  });
 }

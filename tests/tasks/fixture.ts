@@ -16,6 +16,7 @@ import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
 import { ShimTaskRuntime } from '../../packages/runtime/src/tasks/shim-task-runtime.ts';
 import type { TaskRuntimeHarness } from '../../packages/runtime/src/tasks/task-runtime.suite.ts';
+import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 
 const applets =
   'sh sleep echo cat ls id true false stty tty mkdir head tail yes ps wc kill setsid dd env test od seq'.split(' ');
@@ -69,17 +70,20 @@ export async function taskHarness(program: (scratch: Scratch) => Promise<OciProg
 /** The suite's place for a shim. */
 export async function shimHarness(): Promise<TaskRuntimeHarness> {
   const scratch = makeScratch();
-  let shims: Shims | undefined;
-  const open = async () => {
-    await shims?.close();
-    shims = await Shims.open({ state: join(scratch.directory, 'shims'), logger: silentLogger });
-    return await openShimTasks(scratch, shims);
-  };
-  const remove = async () => {
-    await shims?.close();
-    await scratch.remove();
-  };
-  return { ...harnessIn(scratch), open, remove };
+  return { ...harnessIn(scratch), open: () => openShims(scratch), remove: scratch.remove };
+}
+
+/** Tasks by shims, with the shims' events and connections of their own. */
+export async function openShims(scratch: Scratch): Promise<TaskRuntime> {
+  const shims = await Shims.open({ state: join(scratch.directory, 'shims'), logger: silentLogger });
+  const tasks = await openShimTasks(scratch, shims);
+  const close = tasks.close.bind(tasks);
+  return Object.assign(tasks, {
+    close: () => {
+      close();
+      void shims.close();
+    },
+  });
 }
 
 export async function openShimTasks(scratch: Scratch, shims: Shims): Promise<ShimTaskRuntime> {

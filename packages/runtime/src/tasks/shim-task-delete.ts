@@ -57,10 +57,12 @@ function removedExit(): TaskExit {
 
 /** Kills what runs, and waits for its end. What the host has in a cgroup dies without the shim, which runs a program for it. */
 async function endTask({ cgroups }: ShimTaskDependencies, task: ShimTask): Promise<TaskExit> {
-  const { id, cgroupsPath } = task.record;
+  const { id, cgroupsPath, exit } = task.record;
+  if (exit !== undefined) return exit;
   const soon = AbortSignal.timeout(endTimeoutMs);
+  const kill = async () => await task.shim.tasks.kill({ id, signal: constants.signals.SIGKILL, all: true });
   if ((await cgroupPids(cgroups, cgroupsPath, { recursive: true })).length > 0) await killCgroup(cgroups, cgroupsPath);
-  else await task.shim.tasks.kill({ id, signal: constants.signals.SIGKILL, all: true }).catch(() => undefined);
+  else await kill().catch(() => undefined); // it has just ended
   return await raceAbort(task.ended, soon);
 }
 

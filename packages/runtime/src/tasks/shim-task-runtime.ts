@@ -272,7 +272,8 @@ export class ShimTaskRuntime implements TaskRuntime {
 
   async #liveState(task: ShimTask): Promise<TaskState> {
     const { id, pid } = task.record;
-    const answer = await task.shim.tasks.state({ id }).catch(() => undefined);
+    const ask = async () => await task.shim.tasks.state({ id });
+    const answer = await ask().catch(() => undefined);
     if (answer?.status === Status.CREATED) return { status: 'created', pid: pid! };
     if (answer !== undefined && answer.status !== Status.STOPPED) return { status: 'running', pid: pid! };
     // It has ended, or its shim has: the one who watches it hears of that, too.
