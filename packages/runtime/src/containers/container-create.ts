@@ -1,4 +1,3 @@
-import { join, normalize } from 'node:path';
 import { describeUndoFailures, PodwrightError, Undo, withTimeout, wrapError } from '@podwright/base';
 import type { ImageRecord } from '../images/image-service.ts';
 import { newId } from '../metadata/ids.ts';
@@ -6,6 +5,7 @@ import { isReady, type SandboxRecord } from '../sandbox/sandbox-record.ts';
 import { makeFiles, type NewContainer } from './container-make-files.ts';
 import { type ContainerConfig, type ContainerRecord, containerName } from './container-record.ts';
 import type { ContainerContext } from './container-service.ts';
+import { logPath } from './log-path.ts';
 import { requireImage } from './require-image.ts';
 import { parseStopSignal } from './stop-signal.ts';
 
@@ -72,14 +72,4 @@ function newRecord(
     state: { phase: 'creating' },
     createdAtMs: clock.now(),
   };
-}
-
-/** Where the log goes; '' if the sandbox or the container wants none. Nothing may lead out of the sandbox's directory. */
-function logPath(directory: string, path: string): string {
-  if (directory === '' || path === '') return '';
-  const joined = join(directory, path);
-  if (!joined.startsWith(`${normalize(directory).replace(/\/$/, '')}/`)) {
-    throw new PodwrightError('invalid_argument', `use log path "${path}": it leads out of ${directory}`);
-  }
-  return joined;
 }

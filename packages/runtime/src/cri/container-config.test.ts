@@ -51,30 +51,121 @@ test('what is said is translated', () => {
   assert.deepEqual(config.security.seccomp, { type: 'localhost', ref: 'p.json' });
 });
 
-test('what makes no sense is refused with its class', () => {
-  const refuse = (more: Init, code: string, words: RegExp) =>
-    assert.throws(
-      () => translate(more),
-      (error: Error & { code: string }) => error.code === code && words.test(error.message),
-      String(words),
-    );
-  refuse({ metadata: undefined }, 'invalid_argument', /no metadata/);
-  refuse({ metadata: { name: '' } }, 'invalid_argument', /no name/);
-  refuse({ image: undefined }, 'invalid_argument', /no image/);
-  refuse({ mounts: [{ containerPath: 'd', hostPath: '/h' }] }, 'invalid_argument', /not absolute/);
-  refuse({ mounts: [{ containerPath: '/d', hostPath: '' }] }, 'invalid_argument', /not absolute/);
-  refuse(
-    { mounts: [{ containerPath: '/d', hostPath: '/h', recursiveReadOnly: true }] },
-    'invalid_argument',
-    /read-only/,
+/** What is refused must name its field, so that whoever sent it finds it. */
+function refuse(more: Init, words: RegExp): void {
+  const asked = JSON.stringify(more, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+  assert.throws(() => translate(more), { code: 'invalid_argument', message: words }, asked);
+}
+
+const accept = (more: Init) => assert.doesNotThrow(() => translate(more));
+
+test('a configuration without what every container needs is refused', () => {
+  assert.throws(() => containerConfig(undefined), { code: 'invalid_argument' });
+  refuse({ metadata: undefined }, /no metadata/);
+  refuse({ metadata: { name: '' } }, /no name/);
+  refuse({ image: undefined }, /no image/);
+  refuse({ image: { image: '' } }, /no image/);
+  refuse({ stopSignal: 99 as never }, /stopSignal 99/);
+  refuse({ CDIDevices: [{ name: 'gpu0' }] }, /"gpu0" is not vendor\/class=name/);
+  // as upstream: a name is only a name
+  for (const name of ['../x', 'a/b', 'ü', 'x'.repeat(300)]) accept({ metadata: { name } });
+});
+
+test('texts that the kernel would cut at a zero byte are refused', () => {
+  refuse({ command: ['a\0b'] }, /command "a\\u0000b"/);
+  refuse({ args: ['a\0'] }, /args/);
+  refuse({ workingDir: '/\0' }, /workingDir/);
+  refuse({ logPath: 'a\0' }, /logPath/);
+  refuse({ envs: [{ key: 'A', value: Buffer.from('x\0') }] }, /variable A/);
+  refuse({ envs: [{ key: 'A\0', value: Buffer.from('x') }] }, /envs/);
+  refuse({ envs: [{ key: '', value: Buffer.from('x') }] }, /envs: a variable has no name/);
+  accept({ command: [''], args: ['\n', '\ud800'], workingDir: 'relative/../path', envs: [{ key: 'a b' }] });
+});
+
+test('mounts that cannot be made are refused', () => {
+  const mount = (more: object) => ({ mounts: [{ containerPath: '/d', hostPath: '/h', ...more }] });
+  refuse(mount({ containerPath: '' }), /mounts\.containerPath "" is not an absolute path/);
+  refuse(mount({ containerPath: 'd' }), /mounts\.containerPath "d"/);
+  refuse(mount({ containerPath: '/' }), /the root itself/);
+  refuse(mount({ containerPath: '/a/../..' }), /the root itself/);
+  refuse(mount({ containerPath: '/a\0' }), /zero byte/);
+  refuse(mount({ hostPath: '' }), /mount \/d: hostPath "" is not an absolute path/);
+  refuse(mount({ hostPath: '../h' }), /hostPath "\.\.\/h"/);
+  refuse(mount({ propagation: 9 as never }), /propagation 9/);
+  refuse(mount({ recursiveReadOnly: true }), /recursiveReadOnly needs readonly/);
+  const { PROPAGATION_HOST_TO_CONTAINER: slave, PROPAGATION_BIDIRECTIONAL: shared } = MountPropagation;
+  for (const propagation of [slave, shared])
+    refuse(mount({ recursiveReadOnly: true, readonly: true, propagation }), /private propagation/);
+  refuse(mount({ image: { image: 'i' } }), /both an image and a hostPath/);
+  refuse(mount({ image: { image: 'i' }, hostPath: '', imageSubPath: 'a/../..' }), /imageSubPath/);
+  accept(mount({ containerPath: '/a/../d', hostPath: '/h/../x' }));
+  accept({ mounts: [mount({}), mount({})].flatMap(({ mounts }) => mounts) });
+});
+
+test('devices that cannot be given are refused', () => {
+  const device = (more: object) => ({ devices: [{ containerPath: '/dev/x', hostPath: '/dev/null', ...more }] });
+  refuse(device({ hostPath: '' }), /devices\.hostPath ""/);
+  refuse(device({ hostPath: 'dev/null' }), /devices\.hostPath/);
+  refuse(device({ containerPath: 'x' }), /device \/dev\/null: containerPath "x"/);
+  for (const permissions of ['x', 'rwmr', 'RW', ' ']) refuse(device({ permissions }), /permissions/);
+  for (const permissions of ['', 'r', 'mwr']) accept(device({ permissions }));
+  accept(device({ containerPath: '' }));
+});
+
+test('limits that the kernel takes from nobody are refused', () => {
+  const limits = (resources: object) => ({ linux: { resources } });
+  const big = 1n << 62n;
+  for (const cpuPeriod of [-1n, 1n, 999n, 1_000_001n, big]) refuse(limits({ cpuPeriod }), /cpuPeriod/);
+  for (const cpuQuota of [-2n, 1n, 999n, big]) refuse(limits({ cpuQuota }), /cpuQuota/);
+  for (const cpuShares of [-1n, big]) refuse(limits({ cpuShares }), /cpuShares/);
+  for (const memoryLimitInBytes of [-2n, big]) refuse(limits({ memoryLimitInBytes }), /memoryLimitInBytes/);
+  for (const swap of [-2n, big]) refuse(limits({ memorySwapLimitInBytes: swap }), /memorySwapLimitInBytes/);
+  refuse(limits({ memoryLimitInBytes: 2n, memorySwapLimitInBytes: 1n }), /less than memoryLimitInBytes 2/);
+  for (const oomScoreAdj of [-1001n, 1001n]) refuse(limits({ oomScoreAdj }), /oomScoreAdj/);
+  for (const list of ['a', '0-', ',1', '0,', '0 1', '-1', '0\n'])
+    for (const field of ['cpusetCpus', 'cpusetMems']) refuse(limits({ [field]: list }), new RegExp(field));
+  for (const pageSize of ['', '2', '2MB/../x', '2mb', 'MB'])
+    refuse(limits({ hugepageLimits: [{ pageSize, limit: 0n }] }), /hugepageLimits\.pageSize/);
+  refuse(limits({ hugepageLimits: [{ pageSize: '2MB', limit: big }] }), /hugepageLimits\.limit/);
+  for (const key of ['../memory.max', 'a/b.c', '', 'memory', '.max', 'memory.'])
+    refuse(limits({ unified: { [key]: '1' } }), /unified/);
+  accept(limits({ cpuPeriod: 100_000n, cpuQuota: -1n, cpuShares: 2n, memoryLimitInBytes: -1n, oomScoreAdj: -998n }));
+  accept(
+    limits({ memoryLimitInBytes: 5n, memorySwapLimitInBytes: -1n, cpusetCpus: '0-3,7,8-15:1/2', cpusetMems: '0' }),
   );
-  refuse(
-    { mounts: [{ containerPath: '/d', hostPath: '/h', propagation: 9 as never }] },
-    'invalid_argument',
-    /propagation 9/,
+  accept(limits({ hugepageLimits: [{ pageSize: '1GB', limit: 0n }], unified: { 'memory.high': 'max' } }));
+});
+
+test('a security context that is none is refused', () => {
+  const security = (securityContext: object) => ({ linux: { securityContext } });
+  refuse(security({ runAsGroup: { value: 1n } }), /runAsGroup/);
+  for (const value of [-1n, 1n << 32n, 0xffffffffn]) {
+    refuse(security({ runAsUser: { value } }), new RegExp(`runAsUser ${value} is not an id`));
+    refuse(security({ runAsUser: { value: 1n }, runAsGroup: { value } }), /runAsGroup .* is not an id/);
+    refuse(security({ supplementalGroups: [value] }), /supplementalGroups/);
+  }
+  refuse(security({ runAsUsername: 'a\0' }), /runAsUsername/);
+  refuse(security({ supplementalGroupsPolicy: 9 }), /supplementalGroupsPolicy 9/);
+  refuse(security({ namespaceOptions: { pid: 9 } }), /namespaceOptions\.pid 9/);
+  refuse(security({ namespaceOptions: { pid: NamespaceMode.TARGET } }), /targetId is empty/);
+  refuse(security({ maskedPaths: ['proc'] }), /maskedPaths "proc"/);
+  refuse(security({ readonlyPaths: [''] }), /readonlyPaths ""/);
+  refuse(security({ selinuxOptions: { level: 'x' } }), /selinuxOptions\.level/);
+  for (const field of ['seccomp', 'apparmor']) {
+    refuse(security({ [field]: { profileType: 9 } }), new RegExp(`${field}: type 9`));
+    refuse(security({ [field]: { profileType: 2, localhostRef: '' } }), new RegExp(`${field}: localhostRef is empty`));
+    for (const profileType of [0, 1])
+      refuse(security({ [field]: { profileType, localhostRef: 'x' } }), new RegExp(`${field}: localhostRef "x"`));
+  }
+  refuse(security({ seccompProfilePath: 'odd' }), /seccomp: profile "odd"/);
+  refuse(security({ apparmorProfile: 'odd' }), /apparmor: profile "odd"/);
+  accept(security({ runAsUser: { value: 0xfffffffen }, runAsUsername: 'x', selinuxOptions: { type: 'container_t' } }));
+  accept(
+    security({ maskedPaths: ['/proc/../x'], seccompProfilePath: 'runtime/default', apparmorProfile: 'unconfined' }),
   );
-  refuse({ CDIDevices: [{ name: 'gpu0' }] }, 'invalid_argument', /"gpu0" is not vendor\/class=name/);
-  refuse({ linux: { securityContext: { runAsGroup: { value: 1n } } } }, 'invalid_argument', /runAsGroup/);
-  refuse({ linux: { securityContext: { runAsUser: { value: -1n } } } }, 'invalid_argument', /-1 is not an id/);
-  refuse({ linux: { resources: { memoryLimitInBytes: 1n << 62n } } }, 'invalid_argument', /out of range/);
+});
+
+test('paths are masked only where it is asked for', () => {
+  const { maskedPaths, readonlyPaths } = translate({}).security;
+  assert.deepEqual([maskedPaths, readonlyPaths], [[], []]);
 });

@@ -37,4 +37,30 @@ test('what makes no sense is refused', () => {
   refuse({ logDirectory: '/var/log/../../etc' }, /log directory/);
   refuse({ dnsConfig: { servers: ['1.1.1.1\nnameserver 6.6.6.6'] } }, /white space/);
   refuse({ portMappings: [{ containerPort: 70000, hostPort: 1 }] }, /port 70000/);
+  refuse({ logDirectory: '/a\0' }, /logDirectory/);
+  refuse({ dnsConfig: { searches: ['a b'] } }, /white space/);
+  refuse({ dnsConfig: { options: ['ndots:5\nserver'] } }, /white space/);
+  for (const port of [-1, 0, 65_536])
+    refuse({ portMappings: [{ containerPort: port, hostPort: 80 }] }, new RegExp(`port ${port}`));
+  refuse({ portMappings: [{ containerPort: 1, hostPort: 65_536 }] }, /port 65536/);
+  refuse({ portMappings: [{ containerPort: 1, hostPort: 1, hostIp: 'localhost' }] }, /hostIp "localhost"/);
+  refuse({ portMappings: [{ containerPort: 1, hostPort: 1, protocol: 9 as never }] }, /protocol 9/);
+  refuse({ linux: { cgroupParent: '/pods/../../other' } }, /cgroupParent "\/pods\/\.\.\/\.\.\/other"/);
+  refuse({ linux: { cgroupParent: '/\0' } }, /cgroupParent/);
+  for (const field of ['network', 'ipc', 'pid'])
+    refuse(
+      { linux: { securityContext: { namespaceOptions: { [field]: 9 } } } },
+      new RegExp(`namespaceOptions\\.${field} 9`),
+    );
+  refuse({ linux: { securityContext: { selinuxOptions: { user: 'a:b' } } } }, /selinuxOptions\.user/);
+});
+
+test('what upstream accepts is accepted', () => {
+  const accept = (more: Init) => assert.doesNotThrow(() => translate(more));
+  // as upstream: names are only names
+  for (const name of ['../x', 'a/b', 'x'.repeat(300)])
+    accept({ metadata: { ...metadata, name, namespace: '', uid: '' } });
+  accept({ portMappings: [{ containerPort: 80, hostPort: -1 }] });
+  accept({ hostname: 'x'.repeat(64), logDirectory: '', linux: { cgroupParent: 'system.slice' } });
+  accept({ linux: { securityContext: { namespaceOptions: { network: NamespaceMode.CONTAINER } } } });
 });

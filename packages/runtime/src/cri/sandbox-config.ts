@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { isIP } from 'node:net';
 import {
   type PortMapping as CriPortMapping,
   NamespaceMode,
@@ -8,6 +8,7 @@ import {
 } from '@podwright/cri';
 import type { PortMapping } from '../network/network.ts';
 import type { PidNamespaceMode, SandboxConfig, SandboxNamespaceMode } from '../sandbox/sandbox-record.ts';
+import { invalid, plainText } from './field-checks.ts';
 import { selinuxOf } from './selinux.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 
@@ -32,9 +33,9 @@ export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandl
     portMappings: config.portMappings.filter(({ hostPort }) => hostPort > 0).map(portMapping),
     labels: config.labels,
     annotations: config.annotations,
-    cgroupParent: config.linux?.cgroupParent ?? '',
-    network: ownOrNode(namespaces?.network),
-    ipc: ownOrNode(namespaces?.ipc),
+    cgroupParent: checkCgroupParent(config.linux?.cgroupParent ?? ''),
+    network: ownOrNode('network', namespaces?.network),
+    ipc: ownOrNode('ipc', namespaces?.ipc),
     pid: pidMode(namespaces?.pid),
     ...userNamespace(namespaces, security?.privileged ?? false),
     sysctls: config.linux?.sysctls ?? {},
@@ -45,13 +46,14 @@ export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandl
 }
 
 /** A mode of the machine's namespace, or the pod's own for everything else. */
-function ownOrNode(mode: NamespaceMode | undefined): SandboxNamespaceMode {
+function ownOrNode(field: string, mode: NamespaceMode | undefined): SandboxNamespaceMode {
+  if (mode !== undefined && NamespaceMode[mode] === undefined)
+    throw invalid(`namespaceOptions.${field} ${mode} is unknown`);
   return mode === NamespaceMode.NODE ? 'node' : 'pod';
 }
 
 function pidMode(mode: NamespaceMode | undefined): PidNamespaceMode {
-  if (mode === NamespaceMode.NODE) return 'node';
-  return mode === NamespaceMode.CONTAINER ? 'container' : 'pod';
+  return mode === NamespaceMode.CONTAINER ? 'container' : ownOrNode('pid', mode);
 }
 
 /** Who is mapped may do nothing with the machine's processes and IPC, not even mount /proc: that is refused at once. */
@@ -86,8 +88,14 @@ function checkHostname(hostname: string): string {
 }
 
 function checkLogDirectory(directory: string): string {
-  if (directory === '' || (directory.startsWith('/') && !directory.split('/').includes('..'))) return directory;
+  if (directory === '' || (directory.startsWith('/') && !directory.split('/').includes('..')))
+    return plainText('logDirectory', directory);
   throw invalid(`log directory "${directory}" must be an absolute path without ".."`);
+}
+
+function checkCgroupParent(parent: string): string {
+  if (!parent.split('/').includes('..')) return plainText('cgroupParent', parent);
+  throw invalid(`cgroupParent "${parent}" has ".."`);
 }
 
 const PROTOCOLS: Record<Protocol, PortMapping['protocol']> = {
@@ -100,11 +108,8 @@ function portMapping({ protocol, containerPort, hostPort, hostIp }: CriPortMappi
   for (const port of [containerPort, hostPort]) {
     if (port < 1 || port > 65535) throw invalid(`port ${port} is not one from 1 to 65535`);
   }
+  if (hostIp !== '' && isIP(hostIp) === 0) throw invalid(`hostIp "${hostIp}" of port ${hostPort} is no address`);
   const name = PROTOCOLS[protocol];
   if (name === undefined) throw invalid(`protocol ${protocol} of port ${containerPort} is unknown`);
   return { protocol: name, containerPort, hostPort, hostIp };
-}
-
-function invalid(message: string): PodwrightError {
-  return new PodwrightError('invalid_argument', message);
 }

@@ -1,5 +1,5 @@
 import type { RuntimeHandlers } from '@podwright/cri';
-import { containerResources } from './container-config.ts';
+import { containerResources } from './container-resources.ts';
 import type { CriServices } from './services.ts';
 
 /**

@@ -1,9 +1,11 @@
+import { PodwrightError } from '@podwright/base';
 import { Signal } from '@podwright/cri';
 
 /** The name of a CRI signal as images spell it (`SIGRTMIN+3`); '' for the runtime's default. */
 export function signalName(signal: Signal): string {
   if (signal === Signal.RUNTIME_DEFAULT) return '';
-  const name = Signal[signal] ?? String(signal);
+  const name = Signal[signal];
+  if (name === undefined) throw new PodwrightError('invalid_argument', `stopSignal ${signal} is unknown`);
   const same = SAME[name];
   if (same !== undefined) return same;
   return name.replace('PLUS', '+').replace('MINUS', '-');

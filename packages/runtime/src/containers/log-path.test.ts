@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { logPath } from './log-path.ts';
+
+test('a log is in the directory of its sandbox', () => {
+  assert.equal(logPath('/var/log/pods/p', 'c/0.log'), '/var/log/pods/p/c/0.log');
+  assert.equal(logPath('/var/log/pods/p/', 'c/../c.log'), '/var/log/pods/p/c.log');
+  assert.equal(logPath('/', 'c.log'), '/c.log');
+  assert.equal(logPath('', 'c.log'), '');
+  assert.equal(logPath('/p', ''), '');
+});
+
+test('a log that leads out of its directory is refused', () => {
+  for (const path of ['..', '../x', 'a/../../x', '.', '../pod/x'])
+    assert.throws(() => logPath('/logs/p', path), { code: 'invalid_argument', message: /logPath/ }, path);
+});

@@ -1,0 +1,34 @@
+import { PodwrightError } from '@podwright/base';
+
+/** What a client asks for is no possible thing; `words` name the field and its value. */
+export function invalid(words: string): PodwrightError {
+  return new PodwrightError('invalid_argument', words);
+}
+
+/** The kernel takes no zero bytes in its strings: what comes after one would be lost. */
+export function plainText(field: string, text: string): string {
+  if (text.includes('\0')) throw invalid(`${field} ${JSON.stringify(text)} has a zero byte`);
+  return text;
+}
+
+export function absolutePath(field: string, path: string): string {
+  if (path.startsWith('/')) return plainText(field, path);
+  throw invalid(`${field} "${path}" is not an absolute path`);
+}
+
+/** A number as JavaScript has them, from `minimum` to `maximum`. */
+export function numberWithin(
+  field: string,
+  value: bigint | undefined,
+  { minimum, maximum = Number.MAX_SAFE_INTEGER }: { minimum: number; maximum?: number },
+): number {
+  const number = Number(value ?? 0n);
+  if (Number.isSafeInteger(number) && number >= minimum && number <= maximum) return number;
+  throw invalid(`${field} ${value} is out of range`);
+}
+
+/** User and group ids of Linux have 32 bits, the last one being no id. */
+export function idOf(field: string, value: bigint): number {
+  if (value < 0n || value >= 0xffffffffn) throw invalid(`${field} ${value} is not an id`);
+  return Number(value);
+}
