@@ -144,6 +144,22 @@ test('a mirror without an answer, with an error, or with wrong content is passed
   await pullAnew(images, 'some.invalid/app:1');
 });
 
+test('a mirror that is busy is asked again when nobody else has the image', async (t) => {
+  const { images, configure } = await start(t);
+  await using mirror = await FaultyRegistry.start();
+  await using registry = await FaultyRegistry.start();
+  addImage(mirror, { tag: '1', layers: [makeLayer({ a: 'a' })] });
+  const busy = new Map<string, number>();
+  mirror.faults.push(({ method, path }, response) => {
+    const times = (busy.get(`${method} ${path}`) ?? 0) + 1;
+    busy.set(`${method} ${path}`, times);
+    return times === 1 && Boolean(response.writeHead(503).end());
+  });
+  configure('some.invalid', { 'hosts.toml': `server = "http://${registry.host}"\n[host."http://${mirror.host}"]` });
+  await pullAnew(images, 'some.invalid/app:1');
+  assert.ok(registry.requests.length > 0, 'the registry itself has been asked');
+});
+
 test('a layer that one mirror does not send whole goes on at the next, and at an IPv6 address', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();

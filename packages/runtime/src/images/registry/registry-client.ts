@@ -26,9 +26,6 @@ export type Resolved = { descriptor: Descriptor; data?: Buffer };
 
 type HostUse<T> = (host: RegistryHost) => Promise<T>;
 
-/** One round through the hosts: which one comes first, and who hears of each that fails. */
-type Round = { rotation?: number; onFailure?: (error: unknown) => void };
-
 type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string> };
 
 /** A request, its challenge and the repetition; one more for a token that expired on the way. */
@@ -87,7 +84,7 @@ export class RegistryClient {
     return this.#anyHost(
       'pull',
       async (host) => openRange(await this.#send(host, request), { ...descriptor, offset, name: this.#name }),
-      { rotation },
+      rotation,
     );
   }
 
@@ -100,11 +97,7 @@ export class RegistryClient {
   }
 
   /** Goes through the hosts until one gives an answer; the last one's error is thrown, with the words of the others. */
-  async #anyHost<T>(
-    capability: RegistryCapability,
-    use: HostUse<T>,
-    { rotation = 0, onFailure }: Round = {},
-  ): Promise<T> {
+  async #anyHost<T>(capability: RegistryCapability, use: HostUse<T>, rotation = 0): Promise<T> {
     const { reference, signal } = this.#options;
     const able = this.#options.hosts.filter(({ capabilities }) => capabilities.includes(capability));
     const hosts = able.map((_, index) => able[(index + rotation) % able.length]!);
@@ -114,7 +107,6 @@ export class RegistryClient {
         return await use(host);
       } catch (error) {
         signal.throwIfAborted();
-        onFailure?.(error);
         failures.push(error);
       }
     }
@@ -125,21 +117,15 @@ export class RegistryClient {
     }
     if (failures.length === 0) throw last;
     const before = failures.map(errorMessage).join('; ');
-    throw new PodwrightError(errorCode(last), `${errorMessage(last)} (before: ${before})`, { cause: last });
+    // one whose failure may pass makes another round worth while
+    const cause = [last, ...failures].find(isTransient) ?? last;
+    throw new PodwrightError(errorCode(last), `${errorMessage(last)} (before: ${before})`, { cause });
   }
 
   /** As `#anyHost`, again and again while some host's failure may pass: one that is busy does not keep the others from being asked. */
   #patiently<T>(capability: RegistryCapability, use: HostUse<T>): Promise<T> {
     const { retryPolicy: policy, signal } = this.#options;
-    let mayPass = false;
-    const onFailure = (error: unknown) => {
-      mayPass ||= isTransient(error);
-    };
-    const attempt = () => {
-      mayPass = false;
-      return this.#anyHost(capability, use, { onFailure });
-    };
-    return withRetries({ policy, signal, isRetryable: () => mayPass, attempt });
+    return withRetries({ policy, signal, isRetryable: isTransient, attempt: () => this.#anyHost(capability, use) });
   }
 
   async #send(host: RegistryHost, { method, path, headers }: Request): Promise<HttpResponse> {
