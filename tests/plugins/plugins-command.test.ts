@@ -74,6 +74,7 @@ test('without a running runtime the plugins are tried, and nothing is left', asy
     'sandbox-controller +pause',
   ])
     assert.match(out, new RegExp(`^${name} +ok`, 'm'));
+  assert.match(out, /^task-runtime +shim-v2 +skip .*no runtime handler has a shim/m);
   assert.deepEqual(place.leftovers(), []);
   assert.equal(existsSync(place.path('root')), false);
 });
@@ -132,4 +133,26 @@ package = "${example}"
   const { code, err } = await withConfig('runtime');
   assert.equal(code, 1);
   assert.match(err, /sandbox-controller\/x: there is none/);
+});
+
+test('a pod with a RuntimeClass runs on the handler of that name: a shim of containerd', async (context) => {
+  const { place, file, withConfig } = makePlace(
+    context,
+    7,
+    () => '[runtime.handlers.runc-box]\ntask = "shim-v2"\nprogram = "containerd-shim-runc-v2"\n',
+  );
+  const daemon = await place.startDaemon('--config', file, 'node');
+  await place.loadImage();
+  const runtimeClass =
+    'apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: boxes}\nhandler: runc-box\n---\n';
+  const spec = '  restartPolicy: Never\n  runtimeClassName: boxes\n';
+  const manifest = runtimeClass + podManifest('boxed', 'echo from the box', spec);
+  const run = await place.call('run', '--once', place.file('a.yaml', manifest));
+  assert.equal(run.code, 0, run.err + place.log());
+  assert.match(run.out, /from the box/);
+  const { out } = await withConfig('runtime', 'plugins', '-o', 'json');
+  assert.match(stateOf(out, 'shims/containerd')?.note ?? '', /^runc-box: \/.*containerd-shim-runc-v2$/);
+  for (const name of ['task-runtime/shim-v2', 'sandbox-controller/shim']) assert.equal(stateOf(out, name)?.state, 'ok');
+  daemon.child.kill('SIGTERM');
+  assert.equal((await daemon.ended()).code, 0);
 });
