@@ -3,10 +3,11 @@
  * tried here is everything around it. Without CRIU the call says so.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { runChecked, waitFor } from '@podwright/base';
+import { startKillable } from '../fixtures/killable-runtime.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
@@ -35,7 +36,7 @@ case " $* " in
   fi
   runc --root "$root" state "$last" > "$images/state.json"
   echo played > "$work/dump.log"
-  [ ! -e ${programs}/hang ] || { touch ${programs}/hangs; exec sleep 1000; }
+  [ ! -e ${programs}/hang ] || { echo $$ > ${programs}/hangs; exec sleep 1000; }
   exit 0 ;;
 esac
 exec runc "$@"
@@ -143,4 +144,24 @@ test('a checkpoint that fails or takes too long leaves nothing, and the containe
     code: 'invalid_argument',
   });
   await cri.runtime.removePodSandbox({ podSandboxId });
+});
+
+test('a container that a killed runtime left standing still goes on with the next one', async () => {
+  const { podSandboxId, containerId } = await runContainer('cut', 'exec sleep 1000');
+  const hangs = join(programs, 'hangs');
+  rmSync(hangs, { force: true });
+  writeFileSync(join(programs, 'hang'), '');
+  await runtime.stop();
+  const ociRuntime = join(programs, 'runc');
+  const doomed = await startKillable({ ...place, options: { ...place.options, ociRuntime } });
+  const cut = assert.rejects(doomed.cri.runtime.checkpointContainer({ containerId, location: archive }));
+  const pid = () => (existsSync(hangs) && Number(readFileSync(hangs, 'utf8'))) || undefined;
+  const hanging = await waitFor(pid, { intervalMs: 20, signal: AbortSignal.timeout(60_000) });
+  await doomed.kill();
+  await cut;
+  process.kill(hanging, 'SIGKILL');
+  await runtime.start({ ociRuntime }, { load: false });
+  await goesOn(containerId);
+  assert.deepEqual(readdirSync(join(place.options.root, 'containers', containerId)), []);
+  await runtime.cri.runtime.removePodSandbox({ podSandboxId });
 });
