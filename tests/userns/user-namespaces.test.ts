@@ -7,12 +7,14 @@ import { NamespaceMode } from '@podwright/cri';
 import { containerOf, type Modes, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
+/** Beside those of the OCI runtimes, one whose pods have a process of their own. */
+const HANDLERS = { handlers: { paused: { task: 'oci', program: 'crun', sandbox: 'pause' } } };
 const runtime = new RuntimeUnderTest();
 let data: string;
 before(async () => {
   chmodSync(runtime.place.directory, 0o711); // the pod's users look files up in it
   mkdirSync(join(runtime.place.options.state, 'oci', 'runc'), { recursive: true }); // where runc keeps its state
-  await runtime.start();
+  await runtime.start(HANDLERS);
   data = join(runtime.place.logs, 'data');
   mkdirSync(data, { recursive: true });
 });
@@ -50,7 +52,7 @@ async function start(name: string, script: string, { handler = '', modes = {}, .
 }
 type Options = { handler?: string; modes?: Modes; mounts?: object[]; tty?: boolean };
 
-for (const handler of ['crun', 'runc']) {
+for (const handler of ['crun', 'runc', 'paused']) {
   test(`with ${handler} a pod has users of its own, and owns its root, its files, its volumes and its network`, async () => {
     const volume = join(data, handler);
     mkdirSync(volume);
@@ -61,7 +63,6 @@ for (const handler of ['crun', 'runc']) {
 
     assert.match(await run('cat /proc/self/uid_map'), new RegExp(`^0 +${HOST_ID} +65536$`));
     assert.match(await run('cat /proc/self/gid_map'), new RegExp(`^0 +${HOST_ID} +65536$`));
-    // the process is nobody on the machine, and root of the pod
     const owners = 'stat -c %u:%g / /bin /etc/passwd /etc/hosts /etc/resolv.conf /dev/shm /data /data/file';
     assert.deepEqual(new Set((await run(owners)).split('\n')), new Set(['0:0']));
     await run('touch /new /bin/new /dev/shm/new /data/new && echo 10.9.9.9 other >> /etc/hosts');
@@ -69,7 +70,7 @@ for (const handler of ['crun', 'runc']) {
     assert.equal(statSync(join(volume, 'new')).uid, 0, 'what root of the pod writes to a volume belongs to root');
     assert.match(await run('hostname -i'), /^10\./);
     assert.equal(await run('cat /proc/sys/net/ipv4/ip_unprivileged_port_start'), '0');
-    await run('ip link add bridge9 type bridge 2>&1 || true; ls /sys/class/net/eth0 > /dev/null');
+    await run('ls /sys/class/net/eth0 > /dev/null');
     await run('! echo b > /proc/sysrq-trigger && ! touch /proc/sys/kernel/panic_on_oops');
     assert.match(log(), / stdout F out$/m);
     assert.match(log(), / stderr F err$/m);
@@ -86,7 +87,7 @@ test('a terminal belongs to the user', async () => {
   const { log } = await start('terminal', 'stat -c "owner %u" $(tty); echo done > $(tty); exec sleep 1000', {
     tty: true,
   });
-  const said = () => /owner 0\r?\n[^]*done/.test(log()) || undefined;
+  const said = () => /owner 0\b.*done/s.test(log()) || undefined;
   await waitFor(said, { intervalMs: 50, signal: AbortSignal.timeout(60_000) });
 });
 
@@ -117,7 +118,7 @@ test('the pod and its users are found again by the next start of the runtime', a
   const { podSandboxId, containerId, run } = await start('again', 'exec sleep 1000');
   await run('touch /before');
   await runtime.stop();
-  await runtime.start({}, { load: false });
+  await runtime.start(HANDLERS, { load: false });
   const { cri, image } = runtime;
   assert.equal((await cri.runtime.podSandboxStatus({ podSandboxId })).status?.state, 0);
   const cmd = ['sh', '-c', 'stat -c %u /before; cat /proc/self/uid_map'];
