@@ -50,24 +50,6 @@ test('ADD chains results forwards, DEL runs backwards with the result and config
   assert.deepEqual(await readdir(fakes.cacheDirectory), []);
 });
 
-test('portmap is left out where there are no ports to map', async () => {
-  await using fakes = await FakePlugins.create();
-  await fakes.install('bridge', answers('10.0.0.1/24'));
-  await fakes.install('portmap', answers('10.0.0.1/24'));
-  const client = clientOf(fakes);
-  const list = listOf(['bridge', 'portmap']);
-  const added = await client.add(list, { ...attachment, capabilityArgs: { portMappings: [] } }, bounded());
-  assert.equal(added.ips[0]?.address, '10.0.0.1');
-  await client.del(attachment, list, bounded());
-  assert.deepEqual(await fakes.journal(), ['ADD bridge', 'DEL bridge']);
-
-  const portMappings = [{ hostPort: 80, containerPort: 8080, protocol: 'tcp' }];
-  await client.add(list, { ...attachment, capabilityArgs: { portMappings } }, bounded());
-  await client.del(attachment, list, bounded());
-  const after = ['ADD bridge', 'ADD portmap', 'DEL portmap', 'DEL bridge'];
-  assert.deepEqual((await fakes.journal()).slice(2), after);
-});
-
 test('a second DEL runs no plugin without a configuration, and the given one with it', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));

@@ -9,7 +9,6 @@ import {
 } from '@podwright/base';
 import { type Attachment, validateAttachment } from './attachment.ts';
 import { AttachmentCache, type AttachmentKey, type AttachmentRecord } from './attachment-cache.ts';
-import { chainOf } from './chain.ts';
 import { endStrayPlugins } from './left-processes.ts';
 import { isNamespace } from './netns.ts';
 import type { NetworkList } from './network-list.ts';
@@ -66,8 +65,7 @@ export class CniClient {
       // ADD must not be run twice without DEL: what an interrupted ADD left is removed first.
       if (await this.#cache.has(attachment)) await this.#del(attachment, list, signal);
       const cniVersion = await this.#negotiate(list, signal);
-      const network = { ...list, plugins: chainOf(list, attachment), cniVersion };
-      return await this.#addOrUndo({ network, attachment, result: null }, signal);
+      return await this.#addOrUndo({ network: { ...list, cniVersion }, attachment, result: null }, signal);
     });
   }
 
