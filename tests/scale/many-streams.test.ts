@@ -1,0 +1,124 @@
+/** Streams of every kind and transport that are opened, cut and closed in any order: TEST_SEED repeats an order. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { Limiter, sleep, waitFor } from '@podwright/base';
+import { connectSpdy } from '@podwright/streaming';
+import { WebSocket } from 'ws';
+import { type Random, seededRandom } from '../../packages/base/src/fuzz.fixture.ts';
+import { takeInventory } from '../fixtures/host-inventory.ts';
+import { type KillableRuntime, startKillable } from '../fixtures/killable-runtime.ts';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { lookAt } from './process-look.ts';
+
+const STREAMS = 200;
+const AT_ONCE = 10;
+const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
+
+const runtime = new RuntimeUnderTest();
+const { place } = runtime;
+let daemon: KillableRuntime;
+let podSandboxId: string;
+let containerId: string;
+
+before(async () => {
+  await runtime.start();
+  await runtime.stop();
+  daemon = await startKillable(place);
+  const { cri } = daemon;
+  ({ podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'streams') }));
+  // Answers each connection to port 8080, and each line on its standard input.
+  const script = 'while :; do nc -l -p 8080 -e cat; done & while read line; do echo $line; done; exec sleep 1000';
+  const config = { ...containerOf(runtime.image, 'main', script), stdin: true };
+  ({ containerId } = await cri.runtime.createContainer({ podSandboxId, config }));
+  await cri.runtime.startContainer({ containerId });
+});
+after(async () => {
+  await daemon.kill();
+  await runtime.start({}, { load: false });
+  assert.deepEqual(await runtime.end(), []);
+});
+
+type Kind = 'exec' | 'attach' | 'portforward';
+type Open = { url: string; kind: Kind; random: Random };
+
+async function urlOf(kind: Kind, random: Random): Promise<string> {
+  const { runtime: cri } = daemon.cri;
+  const standard = { stdin: true, stdout: true, stderr: random(2) === 0, tty: false };
+  if (kind === 'attach') return (await cri.attach({ ...standard, containerId })).url;
+  if (kind === 'portforward') return (await cri.portForward({ podSandboxId, port: [8080] })).url;
+  const cmd = [['cat'], ['sh', '-c', 'sleep 0.1; exit 3'], ['sleep', '1000'], ['yes']][random(4)]!;
+  return (await cri.exec({ ...standard, containerId, cmd })).url;
+}
+
+/** A SPDY connection with any of the streams that it should have, cut somewhere. */
+async function overSpdy({ url, kind, random }: Open): Promise<void> {
+  const protocols = [kind === 'portforward' ? 'portforward.k8s.io' : 'v4.channel.k8s.io'];
+  const { connection } = await connectSpdy({ url }, { protocols });
+  const types = kind === 'portforward' ? ['error', 'data'] : ['error', 'stdin', 'stdout', 'stderr'];
+  const headers: Record<string, string> = kind === 'portforward' ? { port: '8080', requestid: '0' } : {};
+  for (const streamtype of types.slice(0, random(types.length + 1))) {
+    const stream = await connection.open({ ...headers, streamtype }).catch(() => undefined);
+    stream?.resume();
+    if (random(2) === 0) stream?.write('some bytes\n');
+    if (random(3) === 0) stream?.end();
+    if (random(4) === 0) stream?.destroy();
+  }
+  await sleep(random(150));
+  if (random(2) === 0) connection.close();
+  else connection.destroy();
+  await connection.closed;
+}
+
+/** A WebSocket on which some messages come, cut somewhere. */
+async function overWebSocket({ url, kind, random }: Open): Promise<void> {
+  const protocol =
+    kind === 'portforward' ? 'v4.channel.k8s.io' : ['v4.channel.k8s.io', 'v5.channel.k8s.io'][random(2)]!;
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), [protocol]);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.on('error', () => undefined).on('message', () => undefined);
+  if (random(5) === 0) await sleep(random(20));
+  else await Promise.race([once(socket, 'open'), closed]);
+  for (let messages = random(4); messages > 0 && socket.readyState === WebSocket.OPEN; messages--)
+    socket.send(Buffer.concat([Buffer.from([[0, 4, 255, 9][random(4)]!]), Buffer.from('bytes\n')]));
+  await sleep(random(150));
+  if (random(2) === 0) socket.terminate();
+  else socket.close();
+  await Promise.race([closed, sleep(5000)]);
+  socket.terminate();
+}
+
+async function oneStream(index: number): Promise<void> {
+  const random = seededRandom(seed * 1009 + index);
+  const kind = (['exec', 'exec', 'attach', 'portforward'] as const)[random(4)]!;
+  const open = { url: await urlOf(kind, random), kind, random };
+  if (random(10) === 0) return; // a URL that nobody comes for
+  await (random(2) === 0 ? overSpdy(open) : overWebSocket(open));
+}
+
+/** What the runtime holds, and the processes of its containers. */
+function holdings(): string {
+  const processes = takeInventory(place.scope).processes.map((line) => line.replace(/^\d+ /, ''));
+  const commands = processes.filter((line) => !/nc -l|runtime-child/.test(line)).sort();
+  return JSON.stringify({ descriptors: lookAt(daemon.pid).descriptors, commands }, undefined, 1);
+}
+
+test(`${STREAMS} streams leave no process and no descriptor (TEST_SEED=${seed})`, async () => {
+  for (let index = 0; index < 6; index++) await oneStream(1_000_000 + index); // what is made once is made now
+  let before = holdings();
+  const settled = () => {
+    const earlier = before;
+    before = holdings();
+    return earlier === before || undefined;
+  };
+  await waitFor(settled, { intervalMs: 1500, signal: AbortSignal.timeout(60_000) });
+  const limiter = new Limiter(AT_ONCE);
+  await Promise.all(Array.from({ length: STREAMS }, (_, index) => limiter.run(() => oneStream(index))));
+  const clean = () => holdings() === before || undefined;
+  await waitFor(clean, { intervalMs: 250, signal: AbortSignal.timeout(60_000) }).catch(() =>
+    assert.equal(holdings(), before),
+  );
+  const answer = await daemon.cri.runtime.execSync({ containerId, cmd: ['echo', 'well'], timeout: 60n });
+  assert.equal(Buffer.from(answer.stdout).toString(), 'well\n');
+});
