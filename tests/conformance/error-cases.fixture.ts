@@ -230,6 +230,13 @@ const commands = [
     'a command that fails': ({ cri, running }) => cri.runtime.execSync({ containerId: running, cmd: ['false'] }),
   }),
   ...different(
+    { ours: 'ok', containerd: 'resource_exhausted', why: 'the exit code is worth more than the last bytes of output' },
+    {
+      'a command that writes more than an answer takes': ({ cri, running }) =>
+        cri.runtime.execSync({ containerId: running, cmd: ['head', '-c', '17000000', '/dev/zero'] }),
+    },
+  ),
+  ...different(
     { ours: 'unavailable', containerd: 'unknown', why: CLASSLESS },
     {
       'a pull from a registry that is not there': ({ cri }) =>

@@ -4,21 +4,43 @@ import type { CriServices } from './services.ts';
 
 /** Longest timer of Node.js. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+/** A CRI message has 16 MiB at most; some room is left for what is around the output. */
+const MAX_OUTPUT_BYTES = (16 << 20) - 1024;
 
-/** ExecSync: runs a command in the container to its end; `timeout` in seconds, 0 for none. */
+/**
+ * ExecSync: runs a command in the container to its end; `timeout` in seconds, 0 for none. When the client's own deadline has
+ * passed nobody waits for the command any more, so it is killed then, too.
+ */
 export function containerExecSync({
   containers,
   tasks,
 }: Pick<CriServices, 'containers' | 'tasks'>): RuntimeHandlers['execSync'] {
-  return async ({ containerId, cmd, timeout }) => {
+  return async ({ containerId, cmd, timeout }, { deadlineMs }) => {
     const { id } = containers.requireRunning(containerId);
     requireCommand(cmd);
-    const timeoutMs = Math.min(Math.max(0, Number(timeout) * 1000), MAX_TIMEOUT_MS);
-    return await tasks.execSync(id, cmd, timeoutMs).catch((error: unknown) => {
+    const timeoutMs = execTimeoutMs(Number(timeout), deadlineMs === undefined ? undefined : deadlineMs - Date.now());
+    const result = await tasks.execSync(id, cmd, timeoutMs).catch((error: unknown) => {
       // a command that is not there must not read as if the container were not there
       throw isNotFound(error) && containers.find(id) ? wrapError(`exec in container ${id}`, error, 'unknown') : error;
     });
+    return { ...result, ...fitInto(MAX_OUTPUT_BYTES, result) };
   };
+}
+
+/** What comes first, the asked timeout or the client's deadline; 0 for neither. Pure. */
+export function execTimeoutMs(timeoutSeconds: number, untilDeadlineMs: number | undefined): number {
+  const asked = timeoutSeconds > 0 ? timeoutSeconds * 1000 : Number.POSITIVE_INFINITY;
+  const first = Math.min(asked, Math.max(1, untilDeadlineMs ?? Number.POSITIVE_INFINITY));
+  return first === Number.POSITIVE_INFINITY ? 0 : Math.min(first, MAX_TIMEOUT_MS);
+}
+
+/** Output cut to what one answer takes, so that a command which writes much still tells its exit code. */
+export function fitInto(
+  maxBytes: number,
+  { stdout, stderr }: { stdout: Buffer; stderr: Buffer },
+): { stdout: Buffer; stderr: Buffer } {
+  const kept = stdout.subarray(0, maxBytes - Math.min(stderr.length, maxBytes / 2));
+  return { stdout: kept, stderr: stderr.subarray(0, maxBytes - kept.length) };
 }
 
 /** Exec: a URL at which the command's streams are. */

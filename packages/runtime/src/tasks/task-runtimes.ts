@@ -1,6 +1,14 @@
 import { PodwrightError } from '@podwright/base';
 import type { OciLinuxResources } from '../oci/spec.ts';
-import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from './task-runtime.ts';
+import type {
+  ExecConfig,
+  ExecSession,
+  TaskCheckpoint,
+  TaskConfig,
+  TaskExit,
+  TaskRuntime,
+  TaskState,
+} from './task-runtime.ts';
 
 export type TaskRuntimesOptions = {
   /**
@@ -83,6 +91,17 @@ export class TaskRuntimes implements TaskRuntime {
 
   async update(id: string, resources: OciLinuxResources): Promise<void> {
     await (await this.#get(id)).update(id, resources);
+  }
+
+  async checkpoint(id: string, wanted: TaskCheckpoint): Promise<void> {
+    const runtime = await this.#get(id);
+    if (runtime.checkpoint === undefined)
+      throw new PodwrightError('unimplemented', `the task runtime ${runtime.name} writes no checkpoints`);
+    await runtime.checkpoint(id, wanted);
+  }
+
+  async thaw(id: string): Promise<void> {
+    await (await this.#find(id))?.thaw?.(id);
   }
 
   async list(): Promise<string[]> {

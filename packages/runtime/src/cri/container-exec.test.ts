@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { execTimeoutMs, fitInto } from './container-exec.ts';
+
+test('output is cut so that both streams fit into one answer, each with at least half of it', () => {
+  const check = (lengths: [number, number], kept: [number, number]) => {
+    const [stdout, stderr] = lengths.map((length) => Buffer.alloc(length)) as [Buffer, Buffer];
+    const { stdout: out, stderr: err } = fitInto(100, { stdout, stderr });
+    assert.deepEqual([out.length, err.length], kept, lengths.join());
+  };
+  check([10, 20], [10, 20]);
+  check([100, 0], [100, 0]);
+  check([0, 100], [0, 100]);
+  check([90, 20], [80, 20]);
+  check([20, 90], [20, 80]);
+  check([200, 200], [50, 50]);
+});
+
+test('a command may run until its timeout or the deadline of the client, whichever is first', () => {
+  const check = (timeout: number, deadline: number | undefined, expected: number) =>
+    assert.equal(execTimeoutMs(timeout, deadline), expected, `${timeout} s, ${deadline} ms`);
+  check(0, undefined, 0);
+  check(-5, undefined, 0);
+  check(3, undefined, 3000);
+  check(3, 1000, 1000);
+  check(3, 5000, 3000);
+  check(0, 1000, 1000);
+  check(0, -10, 1);
+  check(1e12, undefined, 2 ** 31 - 1);
+});
