@@ -25,7 +25,7 @@ const killedExitCode = 137;
 const startTimeoutMs = 10_000;
 
 /** How long the runtime's program may take to notice that its process has ended. */
-const endsByItselfMs = 200;
+const endsByItselfMs = 10_000;
 
 /** One run of the OCI runtime's `exec`, and through its pid file the process that it started in the task. */
 export class ExecProcess {

@@ -49,7 +49,7 @@ const endTimeoutMs = 40_000;
  * the stdio and logs, goes on where it stopped, as a process a task holds the pipes meanwhile.
  */
 export class ShimTaskRuntime implements TaskRuntime {
-  readonly name = 'shim';
+  readonly name = 'shim-v2';
   readonly #options: ShimTaskRuntimeOptions;
   readonly #dependencies: ShimTaskDependencies;
   /** Tasks whose end is not known; the records have the others. */

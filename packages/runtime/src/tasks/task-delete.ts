@@ -31,9 +31,10 @@ export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, rec
   const known = await readExit({ files, cgroups }, record);
   if (known === undefined && (await findTaskProcess(record)) === undefined) await killUnfinishedCreate(record);
   await killCgroup(cgroups, record.cgroupsPath);
-  await endMonitor(record);
-  const exit = known ?? (await readExit({ files, cgroups }, record)) ?? removedExit();
-  await forgetTask(files.runtime(record.program), record);
+  const [exit] = await Promise.all([
+    endMonitor(record).then(async () => known ?? (await readExit({ files, cgroups }, record)) ?? removedExit()),
+    forgetTask(files.runtime(record.program), record),
+  ]);
   await endCgroup(cgroups, record.cgroupsPath);
   await removeBundle(record);
   await files.remove(record.id);
@@ -66,15 +67,15 @@ async function searchMonitors(record: TaskRecord): Promise<number[]> {
   return pids.filter((_, index) => mine[index]);
 }
 
-/** Ends and removes the cgroup; again if something came into it meanwhile. */
+/** Removes the cgroup, whose processes were killed; kills and tries again if something came into it meanwhile. */
 async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    await killCgroup(cgroups, path);
     try {
       return await removeCgroup(cgroups, path, 500);
     } catch (error) {
       if (errorCode(error) !== 'failed_precondition' || attempt === cgroupAttempts) throw error;
     }
+    await killCgroup(cgroups, path);
   }
 }
 

@@ -315,6 +315,9 @@ function execTests(context: () => SuiteContext): void {
     await assert.rejects(tasks.execSync('slow', command, 300), failsAs('deadline_exceeded'));
     assert.deepEqual(harness.processesWith(harness.mark), []);
     assert.equal((await tasks.state('slow')).status, 'running');
+    await assert.rejects(tasks.execSync('slow', ['tail', '-f', '/dev/null'], 300), failsAs('deadline_exceeded'));
+    // Whose first process does not reap: a zombie would stay for as long as the task.
+    assert.doesNotMatch(String((await tasks.execSync('slow', ['ps'], 60_000)).stdout), /tail/);
     await tasks.delete('slow');
   });
 
