@@ -15,7 +15,7 @@ import { withNetworkNamespace } from '../sys/namespaces.ts';
 import type { System } from '../sys/system.ts';
 import type { ContainerFiles } from './container-files.ts';
 import type { ContainerRecord } from './container-record.ts';
-import { blockDeviceName, readFilesystemUse } from './filesystem-use.ts';
+import { blockDeviceName, FilesystemOf } from './filesystem-use.ts';
 import { type InterfaceUse, parseInterfaces } from './network-use.ts';
 import { readProcessUse } from './process-use.ts';
 import type { ContainerDetails, ContainerUse, SandboxUse, Statistics } from './statistics.ts';
@@ -45,12 +45,14 @@ type Sample = { atMs: number; usageNanoseconds: number; nanoCores: number | unde
 export class CgroupStatistics implements Statistics {
   readonly layersMountpoint: string;
   readonly #dependencies: CgroupStatisticsDependencies;
+  readonly #filesystem: FilesystemOf;
   readonly #samples = new Map<string, Sample>();
   readonly #layers = new Map<string, ContainerUse['layer']>();
 
   constructor(dependencies: CgroupStatisticsDependencies) {
     this.#dependencies = dependencies;
     this.layersMountpoint = dependencies.root;
+    this.#filesystem = new FilesystemOf(dependencies.root);
   }
 
   async ofContainer(record: ContainerRecord): Promise<ContainerUse> {
@@ -69,7 +71,7 @@ export class CgroupStatistics implements Statistics {
     const [use, processes, filesystem] = await Promise.all([
       this.ofContainer(record),
       readProcessUse(pids, record.state.phase === 'running' ? record.state.pid : 0),
-      readFilesystemUse(this.layersMountpoint),
+      this.#filesystem.read(),
     ]);
     const devices = (use.cgroup.io ?? []).map(async (io) => ({ ...io, name: await blockDeviceName(io) }));
     return { ...use, cgroupPath: path ?? '', processes, filesystem, devices: await Promise.all(devices) };

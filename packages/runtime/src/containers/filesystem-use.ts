@@ -5,10 +5,20 @@ import { type MountEntry, readMounts } from '../sys/mountinfo.ts';
 /** A whole file system, and the device that it is on, as `df` names it. */
 export type FilesystemUse = { device: string; sizeBytes: number; inodes: number; freeInodes: number };
 
-/** The file system that `path` is on. */
-export async function readFilesystemUse(path: string): Promise<FilesystemUse> {
-  const { blocks, bsize, files, ffree } = await statfs(path);
-  return { device: deviceOf(path, readMounts()), sizeBytes: blocks * bsize, inodes: files, freeInodes: ffree };
+/** Looks at the file system that a folder is on. What it is on is found out once: of many mounts that takes a while. */
+export class FilesystemOf {
+  readonly #path: string;
+  #device: string | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async read(): Promise<FilesystemUse> {
+    this.#device ??= deviceOf(this.#path, readMounts());
+    const { blocks, bsize, files, ffree } = await statfs(this.#path);
+    return { device: this.#device, sizeBytes: blocks * bsize, inodes: files, freeInodes: ffree };
+  }
 }
 
 /** Source of the mount that `path` is in: the deepest one, and of several on one path the newest. */
