@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MountEntry } from '../sys/mountinfo.ts';
-import { checkPropagation } from './container-mounts.ts';
+import { parseMountinfo } from '../sys/mountinfo.ts';
+import { checkPropagation, withMountsBelow } from './container-mounts.ts';
 import type { ContainerMount } from './container-record.ts';
 
 const entry = (mountPoint: string, ...propagation: string[]) => ({ mountPoint, propagation }) as unknown as MountEntry;
@@ -21,4 +22,18 @@ test('mounts are passed on only where the mount that holds the source allows it'
   check('host-to-container', '/data/in/x', true);
   check('bidirectional', '/data/in', false);
   check('bidirectional', '/database', true);
+});
+
+test('mounts below a source are given by themselves, as writable as they may be', () => {
+  const entry = (mountPoint: string) => `1 1 0:1 / ${mountPoint} rw - tmpfs tmpfs rw`;
+  const entries = parseMountinfo(Buffer.from(['/', '/h', '/h/a', '/h/a/b', '/h/a', '/hx'].map(entry).join('\n')));
+  const plain = { source: '/h', destination: '/d', propagation: 'private', selinuxRelabel: true } as const;
+  const places = (change: { readonly: boolean; recursiveReadOnly: boolean }) =>
+    withMountsBelow([{ ...plain, ...change }], entries).map(
+      ({ source, destination, readonly }) => `${source} ${destination} ${readonly ? 'ro' : 'rw'}`,
+    );
+  const nothing = { readonly: true, recursiveReadOnly: false };
+  assert.deepEqual(places(nothing), ['/h /d ro', '/h/a /d/a rw', '/h/a/b /d/a/b rw']);
+  const all = { readonly: true, recursiveReadOnly: true };
+  assert.deepEqual(places(all), ['/h /d ro', '/h/a /d/a ro', '/h/a/b /d/a/b ro']);
 });

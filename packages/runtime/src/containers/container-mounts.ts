@@ -2,7 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
-import { type MountEntry, readMounts } from '../sys/mountinfo.ts';
+import { type MountEntry, mountsBelow, readMounts } from '../sys/mountinfo.ts';
 import type { ContainerMount, ContainerRecord } from './container-record.ts';
 import { resolveInRoot } from './root-path.ts';
 
@@ -48,6 +48,23 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
     resolved.push({ destination, source, readonly, recursiveReadOnly, propagation, selinuxRelabel });
   }
   return [...own, ...resolved];
+}
+
+/**
+ * The mounts with those of the machine that are below their sources. OCI runtimes bind these along, but crun 1.8 in a user
+ * namespace does not: there each is given by itself, which changes nothing for the others.
+ */
+export function withMountsBelow(mounts: ResolvedMount[], entries: MountEntry[]): ResolvedMount[] {
+  return mounts.flatMap((mount) => {
+    const below = mountsBelow(mount.source, entries).filter(({ mountPoint }) => mountPoint !== mount.source);
+    const places = [...new Set(below.map(({ mountPoint }) => mountPoint))];
+    const readonly = mount.recursiveReadOnly;
+    const parts = places.map((source) => {
+      const destination = posix.join(mount.destination, source.slice(mount.source.length));
+      return { ...mount, source, destination, readonly, selinuxRelabel: false };
+    });
+    return [mount, ...parts];
+  });
 }
 
 const PLAIN = { readonly: false, recursiveReadOnly: false, propagation: 'private', selinuxRelabel: true } as const;

@@ -16,8 +16,9 @@ import { resolveUser, userString } from '../oci/user.ts';
 import type { SandboxController } from '../sandbox/sandbox-controller.ts';
 import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
+import { readMounts } from '../sys/mountinfo.ts';
 import type { ContainerFiles } from './container-files.ts';
-import { type MountSources, resolveMounts } from './container-mounts.ts';
+import { type MountSources, resolveMounts, withMountsBelow } from './container-mounts.ts';
 import type { ContainerRecord, ContainerResources } from './container-record.ts';
 import { type Confinement, containerSecurity } from './container-security.ts';
 import type { ContainerSpecs } from './container-specs.ts';
@@ -75,7 +76,7 @@ export class OciContainerSpecs implements ContainerSpecs {
       terminal: config.tty,
       rootfs: { path: files.rootfs(record.id), readonly: config.security.readonlyRootfs },
       hostname: podName,
-      mounts,
+      mounts: sandbox.config.userNamespace === undefined ? mounts : withMountsBelow(mounts, readMounts()),
       security,
       namespaces: await this.#namespaces(record, { sandbox, controller, signal }),
       devices: devices.flat(),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type CgroupHierarchy, treeOf } from '@podwright/base';
 import { capabilitiesOfMask } from '../oci/capabilities.ts';
 import type { SpecHost } from '../oci/spec-input.ts';
+import { type MountEntry, readMounts } from '../sys/mountinfo.ts';
 
 /** What the kernel offers to this process. */
 export type KernelAbilities = SpecHost & {
@@ -39,12 +40,19 @@ export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<Ker
     selinux,
     userNamespaces: Number(userNamespaces) > 0,
     cgroupMode: cgroups.mode,
+    cgroupMountOptions: cgroupMountOptions(cgroups.mode === 'v2' ? readMounts() : []),
     swapLimit: await canLimitSwap(cgroups),
     // On a hybrid host the OCI runtimes limit nothing by the v2 tree.
     hugetlb: treeOf(cgroups, 'hugetlb')?.version === (cgroups.mode === 'v2' ? 2 : 1),
     minimumOomScoreAdj: minimumOomScoreAdj(effectiveCapabilities, Number(ownOomScoreAdj)),
     architecture: process.arch,
   };
+}
+
+/** Of the v2 tree, those that all of its mounts share (cgroup-v2.rst, Mounting). */
+export function cgroupMountOptions(mounts: MountEntry[]): string[] {
+  const options = mounts.find(({ type }) => type === 'cgroup2')?.superOptions ?? [];
+  return options.filter((option) => ['nsdelegate', 'memory_recursiveprot'].includes(option));
 }
 
 /** Without CAP_SYS_RESOURCE nobody may go below what a process has inherited; what we have ourselves is allowed. */

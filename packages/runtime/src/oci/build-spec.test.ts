@@ -57,6 +57,7 @@ const base: SpecInput = {
   host: {
     capabilities: allCapabilities,
     cgroupMode: 'v1',
+    cgroupMountOptions: [],
     swapLimit: true,
     hugetlb: false,
     minimumOomScoreAdj: -1000,
@@ -108,6 +109,30 @@ test('on v2 an unprivileged container sees its own cgroups alone', () => {
   const types = (changes: Changes) => build(changes).linux.namespaces.map(({ type }) => type);
   assert.ok(types({ host: { cgroupMode: 'v2' } }).includes('cgroup'));
   assert.ok(!types({ host: { cgroupMode: 'v2' }, security: { privileged: true } }).includes('cgroup'));
+});
+
+test('a container in the cgroup namespace of the machine leaves the options of its tree alone', () => {
+  const options = (privileged: boolean) => {
+    const host: Changes['host'] = { cgroupMode: 'v2', cgroupMountOptions: ['nsdelegate'] };
+    const { mounts } = build({ host, security: { privileged } });
+    return mounts.find(({ type }) => type === 'cgroup')?.options ?? [];
+  };
+  assert.ok(options(true).includes('nsdelegate') && options(true).includes('rw'));
+  assert.ok(!options(false).includes('nsdelegate') && options(false).includes('ro'));
+});
+
+test('a container of a user namespace joins it, and has the sysfs of the machine with its network', () => {
+  const range = [{ containerId: 0, hostId: 9, length: 5 }];
+  const user = { path: '/ns/user', mappings: { uids: range, gids: range } };
+  const own = build({ namespaces: { user } });
+  assert.deepEqual(own.linux.namespaces.at(-1), { type: 'user', path: '/ns/user' });
+  assert.deepEqual(own.linux.uidMappings, [{ containerID: 0, hostID: 9, size: 5 }]);
+  assert.deepEqual(own.linux.gidMappings, own.linux.uidMappings);
+  const sysfs = (spec: OciSpec) => spec.mounts.find(({ destination }) => destination === '/sys');
+  assert.equal(sysfs(own)?.type, 'sysfs');
+  const host = build({ namespaces: { user, network: { kind: 'host' } } });
+  assert.deepEqual([sysfs(host)?.type, sysfs(host)?.source], ['bind', '/sys']);
+  assert.ok(sysfs(host)?.options.includes('rro'));
 });
 
 test('a privileged container has all capabilities and devices, nothing hidden, and no filter', () => {

@@ -3,7 +3,7 @@ import { ociMappings } from './id-mappings.ts';
 import { defaultSeccompProfile } from './seccomp.ts';
 import type { OciLinux, OciProcess, OciSeccomp, OciSpec } from './spec.ts';
 import type { SpecInput, SpecNamespaces } from './spec-input.ts';
-import { computeMounts, rootfsPropagation } from './spec-mounts.ts';
+import { computeMounts, hasOwnCgroups, rootfsPropagation } from './spec-mounts.ts';
 import { computeDeviceRules, computeResources } from './spec-resources.ts';
 
 /**
@@ -50,7 +50,7 @@ function buildLinux(input: SpecInput): OciLinux {
   const devices = privileged ? [...input.hostDevices, ...given] : given;
   const rules = computeDeviceRules(privileged, input.devices);
   return {
-    namespaces: namespaceList(namespaces, host.cgroupMode === 'v2' && !privileged),
+    namespaces: namespaceList(namespaces, hasOwnCgroups(security, host)),
     ...(namespaces.user === undefined ? {} : ociMappings(namespaces.user.mappings)),
     ...(devices.length === 0 ? {} : { devices }),
     cgroupsPath: input.cgroupsPath,

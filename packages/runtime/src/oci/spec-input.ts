@@ -67,6 +67,8 @@ export type SpecHost = {
   /** This process's bounding set. */
   capabilities: string[];
   cgroupMode: CgroupMode;
+  /** Options of the v2 tree that belong to all its mounts: one without them would take them from the machine's. */
+  cgroupMountOptions: string[];
   /** Memory and swap can be limited together. */
   swapLimit: boolean;
   hugetlb: boolean;

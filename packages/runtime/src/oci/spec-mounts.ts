@@ -2,8 +2,15 @@ import { posix } from 'node:path';
 import type { OciMount } from './spec.ts';
 import type { SpecInput, SpecMount } from './spec-input.ts';
 
+type MountInput = Pick<SpecInput, 'security' | 'namespaces' | 'host'>;
+
+/** On v2 an unprivileged container sees its own cgroups alone. */
+export function hasOwnCgroups({ privileged }: SpecInput['security'], { cgroupMode }: SpecInput['host']): boolean {
+  return cgroupMode === 'v2' && !privileged;
+}
+
 /** The kernel's own file systems that each container has (runtime-spec, config-linux.md: default filesystems). */
-function kernelMounts({ security, namespaces }: Pick<SpecInput, 'security' | 'namespaces'>): OciMount[] {
+function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
   const access = security.privileged ? 'rw' : 'ro';
   const strict = ['nosuid', 'noexec', 'nodev'];
   // sysfs tells of a network: only who owns that may mount it.
@@ -27,7 +34,12 @@ function kernelMounts({ security, namespaces }: Pick<SpecInput, 'security' | 'na
     ownSysfs
       ? { destination: '/sys', type: 'sysfs', source: 'sysfs', options: [...strict, access] }
       : { destination: '/sys', type: 'bind', source: '/sys', options: ['rbind', ...strict, 'rro'] },
-    { destination: '/sys/fs/cgroup', type: 'cgroup', source: 'cgroup', options: [...strict, 'relatime', access] },
+    {
+      destination: '/sys/fs/cgroup',
+      type: 'cgroup',
+      source: 'cgroup',
+      options: [...strict, 'relatime', access, ...(hasOwnCgroups(security, host) ? [] : host.cgroupMountOptions)],
+    },
   ];
 }
 
@@ -35,7 +47,7 @@ function kernelMounts({ security, namespaces }: Pick<SpecInput, 'security' | 'na
  * All mounts in the order in which they are made: the kernel's, without those that a mount of the container covers, then
  * the container's own, parents before what is mounted inside of them.
  */
-export function computeMounts({ mounts, ...input }: Pick<SpecInput, 'mounts' | 'security' | 'namespaces'>): OciMount[] {
+export function computeMounts({ mounts, ...input }: MountInput & Pick<SpecInput, 'mounts'>): OciMount[] {
   const own = mounts.map((mount) => ({ ...mount, destination: posix.resolve('/', mount.destination) }));
   const covered = (destination: string) =>
     own.some((mount) => mount.destination === destination || destination.startsWith(`${mount.destination}/`));
