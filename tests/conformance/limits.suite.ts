@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, readCgroupFile, treeOf } from '@podwright/base';
-import { createIn, type Pod, runPod, startIn } from './pods.fixture.ts';
+import { createIn, type Pod, runPod, startIn, untilExited } from './pods.fixture.ts';
 import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
 const MEGABYTE = 1n << 20n;
@@ -71,6 +71,14 @@ export function limitsSuite(name: string, open: () => Promise<RuntimeToCompare>)
       assert.equal((await limits(containerId)).quota, '-1');
       await asked(containerId, { cpuQuota: 30_000n });
       assert.equal((await limits(containerId)).quota, '30000');
+    });
+
+    test('a container that takes more memory than it may is told to have been killed for it', async () => {
+      const hungry = 'exec dd if=/dev/zero of=/dev/null bs=100M';
+      const containerId = await startIn(runtime, pod, { name: 'hungry', script: hungry, ...linux(first) });
+      await untilExited(runtime, containerId);
+      const { status } = await runtime.cri.runtime.containerStatus({ containerId });
+      assert.deepEqual([status?.reason, status?.exitCode], ['OOMKilled', 137]);
     });
 
     test('a limit that the kernel refuses changes nothing', async () => {
