@@ -65,9 +65,9 @@ async function serve(): Promise<void> {
   server.add(Task, passedOn(tasks));
   const endTasks = async () => {
     if (started === undefined) return;
-    const shim = await started;
-    await shim.tasks.shutdown({ id, now: true }).catch(() => undefined); // its answer may be lost with it
-    await shim.closed;
+    const { tasks, closed } = await started;
+    await tasks.shutdown({ id, now: true }).catch(() => undefined); // its answer may be lost with it
+    await closed;
   };
   server.add(Sandbox, sandboxService(server, endTasks));
   await server.listen(socket, 0o600);

@@ -28,6 +28,7 @@ export type PauseControllerDependencies = {
 export class PauseController implements SandboxController {
   readonly name = 'pause';
   readonly startsInNetwork = true;
+  readonly holdsTasks = true;
   readonly #dependencies: PauseControllerDependencies;
 
   constructor(dependencies: PauseControllerDependencies) {

@@ -22,6 +22,8 @@ export interface SandboxController {
   readonly name: string;
   /** `start` comes after the network is set up, as for a virtual machine, which looks at its network when it boots. */
   readonly startsInNetwork?: boolean;
+  /** The sandbox runs the tasks of its containers: they are to be deleted before it is stopped. */
+  readonly holdsTasks?: boolean;
   /** Makes the namespaces. The answer names the network namespace to set up, none for the machine's network. */
   create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }>;
   /** Makes everything else that needs no address. */

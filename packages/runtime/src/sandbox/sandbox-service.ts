@@ -19,7 +19,14 @@ import { networkRequest } from './network-request.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
 import { decidePickUp } from './sandbox-pick-up.ts';
-import { isVisible, type SandboxConfig, type SandboxRecord, type SandboxState, sandboxName } from './sandbox-record.ts';
+import {
+  isVisible,
+  type SandboxConfig,
+  type SandboxRecord,
+  type SandboxResources,
+  type SandboxState,
+  sandboxName,
+} from './sandbox-record.ts';
 
 /** How long starting or stopping a sandbox may take in all: the kubelet's deadline for RunPodSandbox (4 minutes). */
 const WORK_TIMEOUT_MS = 240_000;
@@ -29,6 +36,8 @@ const RECOVERIES_AT_ONCE = 8;
 export type PodContainers = {
   /** Kills every container of the sandbox that runs, and waits for their ends. */
   stopAll(sandboxId: string): Promise<void>;
+  /** Waits until everything is cleared away that containers of the sandbox which have ended do not need any more. */
+  untilCleared(sandboxId: string): Promise<void>;
   removeAll(sandboxId: string): Promise<void>;
 };
 
@@ -107,6 +116,14 @@ export class SandboxService {
     const record = this.find(idOrPrefix);
     if (record === undefined) return;
     await this.#dependencies.work.run(`remove sandbox ${record.id}`, signal, () => this.#remove(record.id));
+  }
+
+  /** Notes what the pod may take from now on. None of this id is a `not_found`. */
+  async setResources(idOrPrefix: string, resources: SandboxResources): Promise<void> {
+    const { id } = this.require(idOrPrefix);
+    await this.#changes.run(id, async () => {
+      this.#dependencies.table.update(id, (record) => ({ ...record, resources }));
+    });
   }
 
   /** Ends a sandbox that cannot go on: something of it has gone. */
@@ -208,6 +225,7 @@ export class SandboxService {
     await failpoint('sandbox-stop/recorded');
     await allSettled([containers.stopAll(id), this.#tearDownNetwork(record)]);
     await failpoint('sandbox-stop/network-down');
+    if (controller.holdsTasks) await containers.untilCleared(id);
     await controller.stop(id);
     await failpoint('sandbox-stop/stopped');
     events.publish('stopped', table.put({ ...record, state: { phase: 'stopped' } }));

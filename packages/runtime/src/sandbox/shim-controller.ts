@@ -21,7 +21,11 @@ export type ShimControllerDependencies = {
   /** What the shim is told of the pod. */
   describe: (sandbox: SandboxRecord) => { typeUrl: string; value: Uint8Array };
   logger: Logger;
+  /** How long a sandbox may take to end, and then its shim, before both are killed (20 s). */
+  graceMs?: number;
 };
+
+const GRACE_MS = 20_000;
 
 /**
  * Sandboxes that a shim makes by containerd's Sandbox API, one shim a sandbox: virtual machines, for example. Its tasks go
@@ -30,6 +34,7 @@ export type ShimControllerDependencies = {
 export class ShimController implements SandboxController {
   readonly name = 'shim';
   readonly startsInNetwork = true;
+  readonly holdsTasks = true;
   readonly #dependencies: ShimControllerDependencies;
   readonly #files: ShimSandboxFiles;
   readonly #listeners = new Set<(sandboxId: string, reason: string) => void>();
@@ -105,12 +110,12 @@ export class ShimController implements SandboxController {
   }
 
   async stop(sandboxId: string): Promise<void> {
-    const { namespaces, folders, shims, logger } = this.#dependencies;
+    const { namespaces, folders, shims, logger, graceMs = GRACE_MS } = this.#dependencies;
     this.#watched.delete(sandboxId);
     const record = await this.#files.read(sandboxId);
     if (record !== undefined) {
       const call = { id: sandboxId, bundle: shims.bundle(sandboxId), program: record.program };
-      await endShimSandbox({ shims, call, logger });
+      await endShimSandbox({ shims, call, graceMs, logger });
       await this.#files.remove(sandboxId);
     }
     folders.unmount(sandboxId);

@@ -6,9 +6,6 @@ import { killProcessTrees, listProcesses, readProcFile } from '../tasks/processe
 
 /** How long a sandbox may take to start: a virtual machine boots. */
 const START_TIMEOUT_MS = 120_000;
-/** How long a sandbox may take to end by itself, and then its shim. */
-const STOP_TIMEOUT_S = 10;
-const SHUTDOWN_TIMEOUT_MS = 10_000;
 /** What a shim answers without asking anybody; also on a busy machine. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const SHIM_ENDED = 'the shim of the sandbox has ended';
@@ -69,13 +66,19 @@ export async function untilEnded(shim: Shim, sandboxId: string): Promise<string>
   return SHIM_ENDED;
 }
 
-export type EndRequest = { shims: Shims; call: ShimCall; logger: Logger };
+export type ShimSandboxEnd = {
+  shims: Shims;
+  call: ShimCall;
+  /** How long the sandbox may take to end by itself, and then its shim. */
+  graceMs: number;
+  logger: Logger;
+};
 
 /** Ends the sandbox and its shim, by force if they do not by themselves, and has the shim's binary remove what is left. */
-export async function endShimSandbox({ shims, call, logger }: EndRequest): Promise<void> {
+export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
+  const { shims, call, logger } = end;
   const shim = await shims.load(call.bundle);
-  const orderly = shim !== undefined && (await shutDown(shim, call.id, logger));
-  if (orderly) return;
+  if (shim !== undefined && (await shutDown(shim, end))) return;
   await killShims(shims, call.id);
   await shims.cleanUp(call).catch((error) => {
     logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'the binary of a dead shim could not clean up');
@@ -83,12 +86,13 @@ export async function endShimSandbox({ shims, call, logger }: EndRequest): Promi
 }
 
 /** Whether the sandbox and the shim ended by themselves. */
-async function shutDown(shim: Shim, sandboxId: string, logger: Logger): Promise<boolean> {
-  const stop = { sandboxId, timeoutSecs: STOP_TIMEOUT_S };
+async function shutDown(shim: Shim, { call, graceMs, logger }: ShimSandboxEnd): Promise<boolean> {
+  const sandboxId = call.id;
+  const stop = { sandboxId, timeoutSecs: Math.ceil(graceMs / 2000) };
   try {
-    await unlessGone(shim, shim.sandbox.stopSandbox(stop, { timeoutMs: STOP_TIMEOUT_S * 1000 + ANSWER_TIMEOUT_MS }));
+    await unlessGone(shim, shim.sandbox.stopSandbox(stop, { timeoutMs: graceMs }));
     await unlessGone(shim, endShim(shim, sandboxId));
-    await raceAbort(shim.closed, AbortSignal.timeout(SHUTDOWN_TIMEOUT_MS));
+    await raceAbort(shim.closed, AbortSignal.timeout(graceMs));
     return true;
   } catch (error) {
     logger.warn({ sandbox: sandboxId, error: errorMessage(error) }, 'kill a shim that does not end its sandbox');
