@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { NamespaceMode } from '@podwright/cri';
 import { loadConfig } from '../../packages/cli/src/config.ts';
 import { runtimeOptions } from '../../packages/cli/src/daemon/runtime-options.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
-import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
 const TOML = `
 [runtime]
@@ -20,6 +21,13 @@ program = "io.containerd.runc.v2"
 program = "runc"
 sandbox = "pause"
 
+[runtime.handlers.theirs]
+sandbox = "own"
+program = "crun"
+
+[runtime.plugins.own]
+package = "${new URL('./own-controller.fixture.ts', import.meta.url).pathname}"
+
 [runtime.handlers.nothing]
 task = "shim-v2"
 
@@ -27,25 +35,26 @@ task = "shim-v2"
 program = "/no/such/runc"
 `;
 
-const runtime = new RuntimeUnderTest();
-const file = join(runtime.place.directory, 'net.d', 'config.toml');
+const place = makeTestPlace();
+// what stays of handlers and plugins, as it is not made by pods
+for (const folder of ['state/oci/runc', 'root/plugins/own'])
+  mkdirSync(join(place.directory, folder), { recursive: true });
+const runtime = new RuntimeUnderTest(place);
+const file = join(place.directory, 'net.d', 'config.toml');
 
 /** What the configuration file says about handlers. */
 function handlerOptions(toml: string) {
   writeFileSync(file, toml);
-  const { handlers, defaultHandler } = runtimeOptions(loadConfig({ config: file }));
-  return { handlers, defaultHandler };
+  const { handlers, defaultHandler, plugins } = runtimeOptions(loadConfig({ config: file }));
+  return { handlers, defaultHandler, plugins };
 }
 
-before(async () => {
-  mkdirSync(join(runtime.place.options.state, 'oci/runc'), { recursive: true }); // runc's folder, which stays
-  await runtime.start(handlerOptions(TOML));
-});
+before(async () => void (await runtime.start(handlerOptions(TOML))));
 after(async () => assert.deepEqual(await runtime.end(), []));
 
 /** Starts a pod with one container on a handler. */
 async function startPod(name: string, runtimeHandler: string) {
-  const { cri, image, place } = runtime;
+  const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name), runtimeHandler });
   const config = containerOf(image, 'main', 'echo "I am $(hostname)"; exec sleep 1000');
   const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
@@ -72,16 +81,14 @@ async function check(containerId: string, name: string): Promise<void> {
   assert.equal(Buffer.from(stdout).toString(), `${name}\n`);
   const { stats } = await cri.runtime.containerStats({ containerId });
   assert.ok(stats!.memory!.workingSetBytes!.value > 0n);
-  assert.match(
-    readFileSync(join(runtime.place.logs, name, 'main.log'), 'utf8'),
-    new RegExp(`stdout F I am ${name}$`, 'm'),
-  );
+  assert.match(readFileSync(join(place.logs, name, 'main.log'), 'utf8'), new RegExp(`stdout F I am ${name}$`, 'm'));
 }
 
 const table: [string, string, string, string][] = [
   ['crun', 'crun', 'pinned', 'conmon'],
   ['paused', 'paused', 'pause', 'conmon'],
   ['boxed', 'boxed', 'pinned', 'containerd-shim'],
+  ['of a plugin', 'theirs', 'own', 'conmon'],
   ['by default', '', 'pinned', 'containerd-shim'],
 ];
 for (const [what, handler, controller, parent] of table) {
@@ -97,19 +104,35 @@ for (const [what, handler, controller, parent] of table) {
   });
 }
 
+test('what a controller of a plugin cannot do is told in its own words and class', async () => {
+  const { cri, image } = runtime;
+  const modes = { pid: NamespaceMode.POD };
+  const { podSandboxId } = await cri.runtime.runPodSandbox({
+    config: podOf(place, 'pid', modes),
+    runtimeHandler: 'theirs',
+  });
+  const config = containerOf(image, 'main', 'exec sleep 1000', modes);
+  await assert.rejects(cri.runtime.createContainer({ podSandboxId, config }), {
+    code: 'unimplemented',
+    message: /this controller shares no PID namespace/,
+  });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
 test('handlers that cannot be had here are told with the reason, and the others are offered', async () => {
-  const { cri, place } = runtime;
+  const { cri } = runtime;
   const run = (runtimeHandler: string) => cri.runtime.runPodSandbox({ config: podOf(place, 'none'), runtimeHandler });
   await assert.rejects(run('nothing'), {
     code: 'failed_precondition',
     message: /handler "nothing" cannot be used here: find the shim containerd-shim-nothing-v2: it is not installed/,
   });
   await assert.rejects(run('broken'), { code: 'failed_precondition', message: /no\/such\/runc is not installed/ });
-  await assert.rejects(run('unheard-of'), { code: 'invalid_argument', message: /crun, runc, boxed, paused/ });
+  await assert.rejects(run('unheard-of'), { code: 'invalid_argument', message: /crun, runc, boxed, paused, theirs/ });
   const { runtimeHandlers, info } = await cri.runtime.status({ verbose: true });
   assert.deepEqual(
     runtimeHandlers.map(({ name }) => name),
-    ['', 'crun', 'runc', 'boxed', 'paused'],
+    ['', 'crun', 'runc', 'boxed', 'paused', 'theirs'],
   );
   const { handlers } = JSON.parse(info.config!) as { handlers: { name: string; reason?: string }[] };
   assert.match(handlers.find(({ name }) => name === 'broken')?.reason ?? '', /not installed/);

@@ -1,0 +1,47 @@
+/** A plugin with a sandbox controller, as somebody else would write it, but for the parts that it is made of. */
+import type { SandboxController, SandboxRecord, ThirdPartyPlugin } from '@podwright/runtime/plugin';
+import { SandboxFolders } from '../../packages/runtime/src/sandbox/sandbox-folders.ts';
+import { SandboxNamespaces } from '../../packages/runtime/src/sandbox/sandbox-namespaces.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+
+const plugin: ThirdPartyPlugin<Record<string, never>, 'sandbox-controller'> = {
+  apiVersion: 1,
+  type: 'sandbox-controller',
+  init({ id, state, logger }): SandboxController {
+    const system = loadSystem();
+    const namespaces = new SandboxNamespaces({ system, logger, state });
+    const folders = new SandboxFolders({ system, state });
+    const netnsPath = (sandbox: SandboxRecord) => namespaces.paths(sandbox).network;
+    const stop = async (sandboxId: string) => {
+      folders.unmount(sandboxId);
+      await namespaces.release(sandboxId);
+    };
+    return {
+      name: id,
+      netnsPath,
+      stop,
+      async create(sandbox, signal) {
+        await namespaces.create(sandbox, signal);
+        return { netnsPath: netnsPath(sandbox) };
+      },
+      start: (sandbox) => folders.make(sandbox),
+      setAddresses: (sandbox, ips) => folders.setAddresses(sandbox, ips),
+      environment: (sandbox) => ({ namespaces: namespaces.paths(sandbox), ...folders.paths(sandbox) }),
+      async sharedPidNamespace() {
+        throw Object.assign(new Error('this controller shares no PID namespace'), { code: 'unimplemented' });
+      },
+      async status(sandbox) {
+        const missing = await namespaces.missing(sandbox);
+        return missing === undefined ? { alive: true } : { alive: false, reason: `${missing} is gone` };
+      },
+      onLost: () => undefined,
+      async remove(sandboxId) {
+        await stop(sandboxId);
+        await folders.remove(sandboxId);
+      },
+      list: async () => [...new Set([...(await namespaces.list()), ...(await folders.list())])],
+    };
+  },
+};
+
+export default plugin;
