@@ -128,6 +128,22 @@ test('a root file system of layers belongs to the users of the namespace, and th
   assert.equal(mountsBelow(join(scratch, 'place')).length, 1);
 });
 
+test('an image of very many layers is mapped as well', async () => {
+  const layers = Array.from({ length: 128 }, (_, index) => join(scratch, `snapshots/overlayfs/${index}/fs`));
+  for (const layer of layers) {
+    mkdirSync(layer, { recursive: true });
+    writeFileSync(join(layer, `of-${layers.indexOf(layer)}`), '');
+  }
+  const target = join(scratch, 'containers', 'c'.repeat(64), 'rootfs');
+  mkdirSync(target, { recursive: true });
+  const mount = { type: 'overlay', source: 'overlay', options: ['ro', `lowerdir=${layers.join(':')}`] };
+  await withMapping(mappings, (descriptor) =>
+    mountAllIdMapped(system, [mount], { target, users: { descriptor, mappings } }),
+  );
+  assert.equal(readdirSync(target).length, 128);
+  assert.equal(statSync(join(target, 'of-127')).uid, 100_000);
+});
+
 async function withPinnedUser(work: (enter: (...command: string[]) => void) => Promise<void>): Promise<void> {
   const user = join(pins, 'user');
   await createOwnedNamespaces(dependencies, { user, mappings }, signal);

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, isNotFound, PodwrightError, runChecked, wrapError } from '@podwright/base';
 import type { ImageRecord } from '../images/image-service.ts';
@@ -144,7 +144,8 @@ export class ContainerFiles {
         if (!isNotFound(error)) throw error;
       });
     }
-    for (const directory of [this.#mounts, this.#tasks, this.#volumes]) {
+    await removeMountPoints(join(this.#mounts, id));
+    for (const directory of [this.#tasks, this.#volumes]) {
       await rm(join(directory, id), { recursive: true, force: true });
     }
   }
@@ -162,4 +163,16 @@ export class ContainerFiles {
 /** The container that a snapshot belongs to; undefined for an image's. */
 function idOfKey(key: string): string | undefined {
   return /^container-([0-9a-f]{64})(?:-image-\d+)?$/.exec(key)?.[1];
+}
+
+/** Never what is in them: should a mount be left after all, the files of a volume or of an image must survive. */
+async function removeMountPoints(directory: string): Promise<void> {
+  try {
+    for (const entry of await readdir(directory, { withFileTypes: true })) {
+      await (entry.isDirectory() ? rmdir : unlink)(join(directory, entry.name));
+    }
+    await rmdir(directory);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw wrapError(`remove the mount points in ${directory}`, error);
+  }
 }
