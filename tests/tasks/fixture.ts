@@ -12,6 +12,7 @@ import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
 import { OptionsSchema } from '../../packages/runtime/src/shim/gen/containerd/runc/v1/options_pb.js';
 import type { ShimProgram } from '../../packages/runtime/src/shim/shim-program.ts';
 import { Shims } from '../../packages/runtime/src/shim/shims.ts';
+import { ProcessStarter } from '../../packages/runtime/src/sys/process-starter.ts';
 import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
 import { ShimTaskRuntime } from '../../packages/runtime/src/tasks/shim-task-runtime.ts';
@@ -56,6 +57,7 @@ export async function openTasks(scratch: Scratch, program: OciProgram): Promise<
     program,
     handlers: {},
     cgroups: await discoverCgroups(),
+    start: new ProcessStarter().start,
     logger: silentLogger,
   });
 }

@@ -8,6 +8,7 @@ export * from './keyed-lock.ts';
 export * from './log.ts';
 export * from './metrics.ts';
 export * from './program.ts';
+export * from './program-starter.ts';
 export { didYouMean } from './suggest.ts';
 export * from './undo.ts';
 export * from './unix-socket.ts';

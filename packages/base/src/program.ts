@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import { PodwrightError, wrapError } from './errors.ts';
+import { type ProgramStarter, startByFork } from './program-starter.ts';
 
 /** Options of `runProgram`; `maxOutputBytes` bounds each of stdout and stderr (1 MiB). */
 export type ProgramOptions = {
@@ -8,6 +9,7 @@ export type ProgramOptions = {
   cwd?: string;
   signal?: AbortSignal;
   maxOutputBytes?: number;
+  start?: ProgramStarter;
 };
 
 /** How a program ended: its exit code, or the signal that killed it. */
@@ -27,7 +29,13 @@ export type ProgramResult = {
 export function runProgram(file: string, args: string[], options: ProgramOptions = {}): Promise<ProgramResult> {
   const { promise, resolve, reject } = Promise.withResolvers<ProgramResult>();
   if (options.signal?.aborted) return Promise.reject(options.signal.reason);
-  const child = spawn(file, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: 'pipe' });
+  const start = options.start ?? startByFork;
+  const child = start(file, args, {
+    cwd: options.cwd,
+    env: options.env ?? process.env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const [stdin, ...written] = child.stdio as [Writable, Readable, Readable];
   const limit = options.maxOutputBytes ?? 1 << 20;
   const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   const sizes = { stdout: 0, stderr: 0 };
@@ -37,8 +45,8 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
     child.kill('SIGKILL');
   };
   const onAbort = () => stop(options.signal?.reason);
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].on('data', (chunk: Buffer) => {
+  for (const [index, name] of (['stdout', 'stderr'] as const).entries()) {
+    written[index]!.on('data', (chunk: Buffer) => {
       sizes[name] += chunk.length;
       if (sizes[name] > limit)
         stop(new PodwrightError('resource_exhausted', `${file}: more than ${limit} bytes of ${name}`));
@@ -46,8 +54,8 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
     });
   }
   options.signal?.addEventListener('abort', onAbort, { once: true });
-  child.stdin.on('error', () => undefined); // the program may exit without reading its input
-  child.stdin.end(options.stdin);
+  stdin.on('error', () => undefined); // the program may exit without reading its input
+  stdin.end(options.stdin);
   child.on('error', (error) => {
     options.signal?.removeEventListener('abort', onAbort);
     reject(

@@ -4,6 +4,8 @@ import {
   isDeadlineExceeded,
   KeyedLock,
   PodwrightError,
+  type ProgramStarter,
+  startByFork,
   Undo,
   wrapError,
 } from '@podwright/base';
@@ -29,6 +31,8 @@ export type CniClientOptions = {
   deadlines?: Partial<CniDeadlines>;
   /** Told of every plugin run when it has ended. */
   onCall?: CallObserver;
+  /** How plugins are started. */
+  start?: ProgramStarter;
 };
 
 /** Address plugins may ask a server, so that ADD gets more than the rest. */
@@ -50,7 +54,10 @@ export class CniClient {
     this.#directories = options.directories;
     this.#deadlines = { ...defaultDeadlines, ...options.deadlines };
     this.#cache = new AttachmentCache(options.cacheDirectory);
-    this.#caller = new PluginCaller(options.directories, options.onCall);
+    this.#caller = new PluginCaller(options.directories, {
+      onCall: options.onCall,
+      start: options.start ?? startByFork,
+    });
   }
 
   /**

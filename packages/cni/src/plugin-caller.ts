@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { errorMessage, withTimeout, wrapError } from '@podwright/base';
+import { errorMessage, type ProgramStarter, withTimeout, wrapError } from '@podwright/base';
 import type { Attachment } from './attachment.ts';
 import { isJsonObject } from './json.ts';
 import type { NetworkList, PluginConfig } from './network-list.ts';
@@ -32,11 +32,13 @@ export type PluginCall = {
 export class PluginCaller {
   readonly #directories: string[];
   readonly #onCall: CallObserver | undefined;
+  readonly #start: ProgramStarter;
   readonly #versions = new Map<string, ReadonlySet<string>>();
 
-  constructor(directories: string[], onCall?: CallObserver) {
+  constructor(directories: string[], { onCall, start }: { onCall?: CallObserver | undefined; start: ProgramStarter }) {
     this.#directories = directories;
     this.#onCall = onCall;
+    this.#start = start;
   }
 
   /** Returns the plugin's stdout. Throws a `PluginError` if it failed, `deadline_exceeded` or the signal's reason if it was killed. */
@@ -106,7 +108,7 @@ export class PluginCaller {
     const what = `plugin ${run.type} on ${run.command}`;
     using signal = withTimeout(run.signal, run.timeoutMs, what);
     try {
-      return await runPlugin({ path, environment: run.environment, stdin: run.stdin, signal });
+      return await runPlugin({ path, environment: run.environment, stdin: run.stdin, signal, start: this.#start });
     } catch (error) {
       throw wrapError(what, error);
     }

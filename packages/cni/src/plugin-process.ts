@@ -1,11 +1,17 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { PodwrightError, wrapError } from '@podwright/base';
+import type { Readable, Writable } from 'node:stream';
+import { PodwrightError, type ProgramStarter, type StartedProgram, wrapError } from '@podwright/base';
 import { endProcessGroup } from './left-processes.ts';
 
 /** How a plugin ended and what it wrote. */
 export type PluginOutput = { exitCode: number | null; signal: string | null; stdout: string; stderr: string };
 
-export type PluginProcess = { path: string; environment: Record<string, string>; stdin: string; signal: AbortSignal };
+export type PluginProcess = {
+  path: string;
+  environment: Record<string, string>;
+  stdin: string;
+  signal: AbortSignal;
+  start: ProgramStarter;
+};
 
 const maxOutputBytes = 1 << 20;
 /** How long a program that has ended may leave its output open, as it does when it starts a daemon. */
@@ -20,9 +26,9 @@ const helperGraceMs = 500;
  */
 export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
   if (process.signal.aborted) return Promise.reject(process.signal.reason);
-  const child = spawn(process.path, [], {
+  const child = process.start(process.path, [], {
     env: pluginEnvironment(process.environment),
-    stdio: 'pipe',
+    stdio: ['pipe', 'pipe', 'pipe'],
     detached: true, // setsid: a group that can be waited for and killed as one
   });
   return new Running(child, process).done;
@@ -37,21 +43,25 @@ function pluginEnvironment(variables: Record<string, string>): NodeJS.ProcessEnv
 
 class Running {
   readonly done: Promise<PluginOutput>;
-  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #child: StartedProgram;
+  readonly #output: Record<'stdout' | 'stderr', Readable>;
   readonly #written = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   #writtenBytes = 0;
   #failure: unknown;
   #linger: NodeJS.Timeout | undefined;
 
-  constructor(child: ChildProcessWithoutNullStreams, { path, stdin, signal }: PluginProcess) {
+  constructor(child: StartedProgram, { path, stdin, signal }: PluginProcess) {
     this.#child = child;
+    const [input, stdout, stderr] = child.stdio as [Writable, Readable, Readable];
+    this.#output = { stdout, stderr };
     const { promise, resolve, reject } = Promise.withResolvers<PluginOutput>();
     this.done = promise;
     const onAbort = () => this.#kill(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk) => this.#collect(name, chunk));
-    child.stdin.on('error', () => undefined); // it may end without reading its configuration
-    child.stdin.end(stdin);
+    for (const name of ['stdout', 'stderr'] as const)
+      this.#output[name].on('data', (chunk) => this.#collect(name, chunk));
+    input.on('error', () => undefined); // it may end without reading its configuration
+    input.end(stdin);
     child.on('error', (error) => {
       signal.removeEventListener('abort', onAbort);
       reject(wrapError(`start the CNI plugin ${path}`, error, 'internal'));
@@ -84,7 +94,7 @@ class Running {
   }
 
   #closeOutput(): void {
-    this.#child.stdout.destroy();
-    this.#child.stderr.destroy();
+    this.#output.stdout.destroy();
+    this.#output.stderr.destroy();
   }
 }

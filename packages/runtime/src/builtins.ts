@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { PodwrightError } from '@podwright/base';
+import { PodwrightError, type ProgramStarter } from '@podwright/base';
 import { composeParts } from './compose-parts.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
 import { describeSandbox } from './cri/sandbox-description.ts';
@@ -30,6 +30,7 @@ import { findShimPrograms } from './shim/handler-shims.ts';
 import { SHIM_FOLDERS } from './shim/shim-folders.ts';
 import { Shims } from './shim/shims.ts';
 import { openSnapshotter } from './snapshots/open-snapshotter.ts';
+import { ProcessStarter } from './sys/process-starter.ts';
 import { loadSystem, type System } from './sys/system.ts';
 import { OciTaskRuntime } from './tasks/oci-task-runtime.ts';
 import { ShimTaskRuntime } from './tasks/shim-task-runtime.ts';
@@ -47,6 +48,7 @@ type Environment = {
   options: RuntimeOptions;
   records: RuntimeRecords;
   system: System;
+  start: ProgramStarter;
   namespaces: SandboxNamespaces;
   folders: SandboxFolders;
 };
@@ -80,6 +82,7 @@ function environmentOf(options: RuntimeOptions, records: RuntimeRecords): Enviro
     options,
     records,
     system,
+    start: new ProcessStarter().start,
     namespaces: new SandboxNamespaces({ system, logger, state }),
     folders: new SandboxFolders({ system, state }),
   };
@@ -171,13 +174,18 @@ function imagesPlugin({ options, records, system }: Environment): RuntimePlugin<
   };
 }
 
-function networkPlugin({ options }: Environment): RuntimePlugin<'network'> {
+function networkPlugin({ options, start }: Environment): RuntimePlugin<'network'> {
   const { root, state, network, logger } = options;
   const directories = { stateDir: join(state, 'network'), cacheDir: join(root, 'network') };
-  return { type: 'network', id: 'cni', requires: [], init: () => createNetwork({ network, ...directories, logger }) };
+  return {
+    type: 'network',
+    id: 'cni',
+    requires: [],
+    init: () => createNetwork({ network, ...directories, start, logger }),
+  };
 }
 
-function ociTasksPlugin({ options }: Environment): RuntimePlugin<'task-runtime'> {
+function ociTasksPlugin({ options, start }: Environment): RuntimePlugin<'task-runtime'> {
   const { state, conmon, ociRuntime, logger } = options;
   return {
     type: 'task-runtime',
@@ -193,6 +201,7 @@ function ociTasksPlugin({ options }: Environment): RuntimePlugin<'task-runtime'>
         program,
         handlers: ociPrograms(runtimeHandlers(options, host.ociRuntimes), host.ociRuntimes),
         cgroups: host.cgroups,
+        start,
         logger,
       });
     },

@@ -1,6 +1,14 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, isErrno, type Logger, PodwrightError, Undo, writeFileAtomic } from '@podwright/base';
+import {
+  errorMessage,
+  isErrno,
+  type Logger,
+  PodwrightError,
+  type ProgramStarter,
+  Undo,
+  writeFileAtomic,
+} from '@podwright/base';
 import { type Attachment, CniClient, missingPlugins, missingPluginsError, type NetworkList } from '@podwright/cni';
 import type { RuntimeOptions } from '../options.ts';
 import { attachmentOf, networkResultOf, publishedPorts } from './attachment.ts';
@@ -17,6 +25,8 @@ export type CniNetworkOptions = {
   /** Of this runtime alone, and lasting: what was added to which network. */
   cacheDir: string;
   logger: Logger;
+  /** How plugins are started. */
+  start?: ProgramStarter;
 };
 
 /** Which network sandboxes get and why, for people. */
@@ -53,6 +63,7 @@ export class CniNetwork implements Network {
     this.#client = new CniClient({
       directories: options.network.binDirs,
       cacheDirectory: attachmentsPath(options.cacheDir),
+      start: options.start,
       onCall: ({ containerId, ...call }) =>
         options.logger.debug({ sandbox: containerId, ...call }, 'CNI plugin has run'),
     });

@@ -1,13 +1,13 @@
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { PodwrightError, wrapError } from '@podwright/base';
+import { PodwrightError, type ProgramStarter, wrapError } from '@podwright/base';
 import { globalArguments, type OciProgram } from './oci-program.ts';
 import { runtimeError } from './runtime-words.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 
 /** What conmon is started for: it makes the OCI runtime create the task, and stays as the task's monitor. */
 export type MonitorRequest = {
+  start: ProgramStarter;
   conmon: string;
   program: OciProgram;
   files: TaskFiles;
@@ -25,7 +25,7 @@ const maxReportBytes = 64 * 1024;
  */
 export async function startMonitor(request: MonitorRequest, signal: AbortSignal): Promise<number> {
   const { id, bundle } = request.record;
-  const child = spawn(request.conmon, monitorArguments(request), {
+  const child = request.start(request.conmon, monitorArguments(request), {
     cwd: bundle, // where it writes its `oom` file
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -33,7 +33,7 @@ export async function startMonitor(request: MonitorRequest, signal: AbortSignal)
   });
   const started = new Promise<never>((_, reject) => child.once('error', reject));
   const report = child.stdio[3] as Readable;
-  const stderr = child.stderr as Readable;
+  const stderr = child.stdio[2] as Readable;
   const stop = () => report.destroy();
   signal.addEventListener('abort', stop, { once: true });
   try {

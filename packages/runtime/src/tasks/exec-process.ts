@@ -1,14 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { raceAbort, sleep, withTimeout, wrapError } from '@podwright/base';
+import { type ProgramStarter, raceAbort, type StartedProgram, sleep, withTimeout, wrapError } from '@podwright/base';
 import type { OciSpec } from '../oci/spec.ts';
 import { globalArguments, type OciRuntime } from './oci-program.ts';
 import { killProcessTrees, readProcess } from './processes.ts';
 
 /** A command to run in a task beside its first process. */
 export type ExecRequest = {
+  start: ProgramStarter;
   runtime: OciRuntime;
   /** File for the pid of the process. */
   pidFile: string;
@@ -30,14 +30,14 @@ const endsByItselfMs = 10_000;
 /** One run of the OCI runtime's `exec`, and through its pid file the process that it started in the task. */
 export class ExecProcess {
   readonly what: string;
-  readonly child: ChildProcess;
+  readonly child: StartedProgram;
   /** Exit code of the runtime's program, which is that of the process once that runs. Never rejects after the start. */
   readonly exited: Promise<number>;
   readonly #pidFile: string;
   readonly #processFile: string;
 
   constructor(
-    { runtime, pidFile, id, command, config }: ExecRequest,
+    { start, runtime, pidFile, id, command, config }: ExecRequest,
     options: { terminal: boolean; stdio: ('pipe' | 'ignore' | number)[] },
   ) {
     this.what = `run ${JSON.stringify(command[0])} in task ${id}`;
@@ -49,7 +49,7 @@ export class ExecProcess {
     const [program, ...before] = options.terminal ? ['setsid', '--ctty', runtime.path] : [runtime.path];
     // A session of its own, either way: by it the exec's processes are known when their parents are dead.
     const detached = !options.terminal;
-    this.child = spawn(program!, [...before, ...args, id], { stdio: options.stdio, detached });
+    this.child = start(program!, [...before, ...args, id], { env: process.env, stdio: options.stdio, detached });
     this.exited = new Promise((resolve, reject) => {
       this.child.once('error', (error) => reject(wrapError(this.what, error, 'internal')));
       this.child.once('exit', (code) => resolve(code ?? killedExitCode));

@@ -44,9 +44,9 @@ type Streams = Omit<ExecSession, 'exit'>;
 
 function startOnPipes(request: ExecRequest): { exec: ExecProcess; streams: Streams } {
   const exec = new ExecProcess(request, { terminal: false, stdio: ['pipe', 'pipe', 'pipe'] });
-  const { stdin, stdout, stderr } = exec.child;
-  ignoreBrokenPipe(stdin!);
-  const streams = { stdin: stdin!, stdout: keepUnread(stdout!), stderr: keepUnread(stderr!), resize: () => undefined };
+  const [stdin, stdout, stderr] = exec.child.stdio as [Writable, Readable, Readable];
+  ignoreBrokenPipe(stdin);
+  const streams = { stdin, stdout: keepUnread(stdout), stderr: keepUnread(stderr), resize: () => undefined };
   return { exec, streams };
 }
 

@@ -25,13 +25,10 @@ export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 /** Runs a command in a task to its end. With a timeout, the whole process tree is killed and `deadline_exceeded` thrown. */
 export async function execSync(request: ExecRequest, timeoutMs: number): Promise<ExecResult> {
   const exec = new ExecProcess(request, { terminal: false, stdio: ['ignore', 'pipe', 'pipe'] });
-  const { stdout, stderr } = exec.child;
+  const [, stdout, stderr] = exec.child.stdio as [null, Readable, Readable];
   try {
     const kill = () => exec.kill();
-    const result = await collectExec(
-      { what: exec.what, stdout: stdout!, stderr: stderr!, exited: exec.exited, kill },
-      timeoutMs,
-    );
+    const result = await collectExec({ what: exec.what, stdout, stderr, exited: exec.exited, kill }, timeoutMs);
     // Without the process, output and exit code are the runtime's own.
     if ((await exec.pid()) === undefined) throw runtimeError(exec.what, result.stderr.toString('utf8'));
     return result;

@@ -7,6 +7,8 @@ import {
   KeyedLock,
   type Logger,
   PodwrightError,
+  type ProgramStarter,
+  startByFork,
   Undo,
 } from '@podwright/base';
 import type { OciLinuxResources } from '../oci/spec.ts';
@@ -49,6 +51,8 @@ export type OciTaskRuntimeOptions = {
   handlers: Record<string, OciProgram>;
   cgroups: CgroupHierarchy;
   logger: Logger;
+  /** How conmon and commands in tasks are started. */
+  start?: ProgramStarter;
 };
 
 /**
@@ -59,6 +63,7 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly name = 'oci';
   readonly #options: OciTaskRuntimeOptions;
   readonly #files: TaskFiles;
+  readonly #start: ProgramStarter;
   readonly #exits: ExitWatch;
   readonly #libc = loadLibc();
   readonly #sockets = new SeqpacketSockets();
@@ -68,6 +73,7 @@ export class OciTaskRuntime implements TaskRuntime {
   private constructor(options: OciTaskRuntimeOptions, files: TaskFiles) {
     this.#options = options;
     this.#files = files;
+    this.#start = options.start ?? startByFork;
     this.#exits = new ExitWatch({ directory: files.exits, logger: options.logger, check: (id) => this.#find(id) });
   }
 
@@ -89,7 +95,9 @@ export class OciTaskRuntime implements TaskRuntime {
       undo.add('remove what was made of the task', () => this.#remove(config.id));
       try {
         const program = this.#program(config.handler);
-        return { pid: await createTask({ conmon: this.#options.conmon, files: this.#files, program }, config, signal) };
+        const { conmon } = this.#options;
+        const dependencies = { start: this.#start, conmon, files: this.#files, program };
+        return { pid: await createTask(dependencies, config, signal) };
       } catch (error) {
         const failures = await undo.run();
         if (failures.length > 0)
@@ -225,7 +233,8 @@ export class OciTaskRuntime implements TaskRuntime {
   #execRequest(record: TaskRecord, command: string[]): ExecRequest {
     const { id, program, bundle } = record;
     const config = join(bundle, bundleFiles.config);
-    return { runtime: this.#files.runtime(program), pidFile: this.#files.newExec(id), id, command, config };
+    const runtime = this.#files.runtime(program);
+    return { start: this.#start, runtime, pidFile: this.#files.newExec(id), id, command, config };
   }
 
   #program(handler: string): OciProgram {

@@ -1,16 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { PodwrightError, refuseSystemdCgroup } from '@podwright/base';
+import { PodwrightError, type ProgramStarter, refuseSystemdCgroup } from '@podwright/base';
 import { startMonitor } from './conmon.ts';
 import type { OciProgram } from './oci-program.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 import type { TaskConfig } from './task-runtime.ts';
 
-export type TaskCreateDependencies = { conmon: string; files: TaskFiles; program: OciProgram };
+export type TaskCreateDependencies = { start: ProgramStarter; conmon: string; files: TaskFiles; program: OciProgram };
 
 /** Writes the task's record and bundle, and has its process created. The caller removes what is left of a failure. */
 export async function createTask(
-  { conmon, files, program }: TaskCreateDependencies,
+  { start, conmon, files, program }: TaskCreateDependencies,
   config: TaskConfig,
   signal: AbortSignal,
 ): Promise<number> {
@@ -27,7 +27,7 @@ export async function createTask(
   await files.write(record);
   await mkdir(config.bundle, { recursive: true, mode: 0o711 });
   await writeFile(join(config.bundle, bundleFiles.config), JSON.stringify(config.spec), { mode: 0o600 });
-  return await startMonitor({ conmon, program, files, record, logPath: config.logPath }, signal);
+  return await startMonitor({ start, conmon, program, files, record, logPath: config.logPath }, signal);
 }
 
 /** Refuses what could name files outside of the task's own, or what conmon would misread. */

@@ -1,0 +1,125 @@
+import { constants } from 'node:os';
+import koffi from 'koffi';
+import { syscallError } from './errno.ts';
+
+/** What a new process gets: its descriptors from 0 on, each one of ours or /dev/null. */
+export type SpawnRequest = {
+  file: string;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  cwd: string | undefined;
+  descriptors: (number | 'null')[];
+  /** Whether it leads a session of its own. */
+  session: boolean;
+};
+
+/** How a process ended; one of the two is null. */
+export type ProcessEnd = { exitCode: number | null; signal: NodeJS.Signals | null };
+
+const O_CLOEXEC = 0o2000000;
+const O_RDWR = 2;
+const WNOHANG = 1;
+const POSIX_SPAWN_SETSIGDEF = 0x04;
+const POSIX_SPAWN_SETSIGMASK = 0x08;
+const POSIX_SPAWN_SETSID = 0x80;
+/** More than posix_spawnattr_t, posix_spawn_file_actions_t and sigset_t take in glibc and musl. */
+const OPAQUE_BYTES = 1024;
+
+/**
+ * posix_spawn(3) and what goes with it. The C library starts the process without a copy of our page tables
+ * (CLONE_VFORK), which for a process of 100 MB takes 0.3 ms instead of the 4 ms of fork(2), on the main thread.
+ */
+export class PosixSpawn {
+  readonly #libc = bindLibc();
+  readonly #attributes = Buffer.alloc(OPAQUE_BYTES);
+
+  constructor() {
+    const { attrInit, attrSetMask, attrSetDefault } = this.#libc;
+    attrInit(this.#attributes);
+    attrSetMask(this.#attributes, Buffer.alloc(OPAQUE_BYTES));
+    // Node.js ignores SIGPIPE, which a program would inherit; glibc those that are its own, unless they are named, too.
+    attrSetDefault(this.#attributes, Buffer.alloc(OPAQUE_BYTES, 0xff));
+  }
+
+  /** Starts a process and returns its pid; nobody but `reap` may wait for it. */
+  spawn({ file, args, env, cwd, descriptors, session }: SpawnRequest): number {
+    const libc = this.#libc;
+    const actions = Buffer.alloc(OPAQUE_BYTES);
+    const pid = [0];
+    const check = (errno: number) => {
+      if (errno !== 0) throw syscallError('posix_spawn', file, errno);
+    };
+    check(libc.actionsInit(actions));
+    try {
+      if (cwd !== undefined) check(libc.actionsChdir(actions, text(cwd)));
+      for (const [target, source] of descriptors.entries()) {
+        if (source === 'null') check(libc.actionsOpen(actions, target, '/dev/null', O_RDWR, 0));
+        // Another target may have been put in the place of a low descriptor by then.
+        else check(source < descriptors.length ? constants.errno.EBADF : libc.actionsDup(actions, source, target));
+      }
+      const flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (session ? POSIX_SPAWN_SETSID : 0);
+      check(libc.attrSetFlags(this.#attributes, flags));
+      const variables = Object.entries(env).flatMap(([name, value]) =>
+        value === undefined ? [] : [`${name}=${value}`],
+      );
+      const argv = [file, ...args].map(text);
+      check(libc.spawn(pid, text(file), actions, this.#attributes, [...argv, null], [...variables.map(text), null]));
+      return pid[0]!;
+    } finally {
+      libc.actionsDestroy(actions);
+    }
+  }
+
+  /** How a process ended, `undefined` while it runs. Only once: afterwards the pid may be another's. */
+  reap(pid: number): ProcessEnd | undefined {
+    const status = [0];
+    const result = this.#libc.waitpid(pid, status, WNOHANG);
+    if (result === 0) return undefined;
+    // Somebody else has waited for it: that it ended is all that can be known.
+    if (result !== pid) return { exitCode: 255, signal: null };
+    const killedBy = status[0]! & 0x7f;
+    return killedBy === 0
+      ? { exitCode: (status[0]! >> 8) & 0xff, signal: null }
+      : { exitCode: null, signal: signalNames.get(killedBy) ?? 'SIGKILL' };
+  }
+
+  /** A pipe's reading and writing end, which no other program gets. */
+  pipe(): [reader: number, writer: number] {
+    const ends = Buffer.alloc(8);
+    if (this.#libc.pipe(ends, O_CLOEXEC) !== 0) throw syscallError('pipe2', 'a new pipe', koffi.errno());
+    return [ends.readInt32LE(0), ends.readInt32LE(4)];
+  }
+}
+
+const signalNames = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
+);
+
+/** Refuses what the kernel would take for the end of the text. */
+function text(value: string): string {
+  if (value.includes('\0')) throw syscallError('posix_spawn', JSON.stringify(value), constants.errno.EINVAL);
+  return value;
+}
+
+function bindLibc() {
+  const library = koffi.load(null);
+  const bind = (definition: string) => library.func(definition);
+  return {
+    spawn: bind(
+      'int posix_spawnp(_Out_ int *pid, const char *file, void *actions, void *attributes, const char **argv, const char **envp)',
+    ),
+    waitpid: bind('int waitpid(int pid, _Out_ int *status, int options)'),
+    pipe: bind('int pipe2(void *descriptors, int flags)'),
+    actionsInit: bind('int posix_spawn_file_actions_init(void *actions)'),
+    actionsDup: bind('int posix_spawn_file_actions_adddup2(void *actions, int source, int target)'),
+    actionsOpen: bind(
+      'int posix_spawn_file_actions_addopen(void *actions, int target, const char *path, int flags, unsigned int mode)',
+    ),
+    actionsChdir: bind('int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)'),
+    actionsDestroy: bind('int posix_spawn_file_actions_destroy(void *actions)'),
+    attrInit: bind('int posix_spawnattr_init(void *attributes)'),
+    attrSetFlags: bind('int posix_spawnattr_setflags(void *attributes, short flags)'),
+    attrSetMask: bind('int posix_spawnattr_setsigmask(void *attributes, void *signals)'),
+    attrSetDefault: bind('int posix_spawnattr_setsigdefault(void *attributes, void *signals)'),
+  };
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { type ProgramStarter, runProgram, startByFork } from '@podwright/base';
+import { ProcessStarter } from './process-starter.ts';
+
+const { start } = new ProcessStarter();
+const run = (
+  script: string,
+  options: { stdin?: string; signal?: AbortSignal; cwd?: string; env?: NodeJS.ProcessEnv } = {},
+) => runProgram('sh', ['-c', script], { start, ...options });
+
+test('a program gets its input, and gives its output and its exit code', async () => {
+  const { exitCode, signal, stdout, stderr } = await run('cat; echo alas >&2; exit 3', { stdin: 'x'.repeat(300_000) });
+  assert.deepEqual({ exitCode, signal, stderr }, { exitCode: 3, signal: null, stderr: 'alas\n' });
+  assert.equal(stdout.length, 300_000);
+});
+
+test('a program that is killed tells by which signal', async () => {
+  const { exitCode, signal } = await run('kill -TERM $$');
+  assert.deepEqual({ exitCode, signal }, { exitCode: null, signal: 'SIGTERM' });
+});
+
+test('a program has the folder and the variables that it is given', async () => {
+  const { stdout } = await run('pwd; echo "$GIVEN"', { cwd: '/usr', env: { GIVEN: 'yes', PATH: '/usr/bin:/bin' } });
+  assert.equal(stdout, '/usr\nyes\n');
+});
+
+test('a program has the descriptors and the signals that node:child_process gives it', async () => {
+  const shown = async (starter: ProgramStarter, file: string, args: string[]) =>
+    (await runProgram(file, args, { start: starter })).stdout;
+  for (const [file, ...args] of [
+    ['ls', '/proc/self/fd'],
+    ['grep', '^Sig[BIC]', '/proc/self/status'],
+  ] as const)
+    assert.equal(await shown(start, file, args), await shown(startByFork, file, args));
+});
+
+test('a program that is not there is an error', async () => {
+  await assert.rejects(runProgram('/no/such/program', [], { start }), { code: 'not_found' });
+  await assert.rejects(runProgram('true', ['a\0b'], { start }));
+});
+
+test('an abort kills the program', async () => {
+  const signal = AbortSignal.timeout(50);
+  await assert.rejects(run('exec sleep 100', { signal }), { name: 'TimeoutError' });
+});
+
+test('a further pipe and a session of its own are given', async () => {
+  const program = start('sh', ['-c', 'cut -d" " -f6 /proc/$$/stat >&3; echo $$ >&3'], {
+    env: process.env,
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  const chunks: Buffer[] = [];
+  program.stdio[3]!.on('data', (chunk) => chunks.push(chunk));
+  const [exitCode] = await once(program as never, 'close');
+  const [session, pid] = Buffer.concat(chunks).toString().trim().split('\n');
+  assert.equal(exitCode, 0);
+  assert.equal(session, pid);
+  assert.equal(pid, String(program.pid));
+});
+
+test('a hundred programs at once all end, and nothing is left of them', async () => {
+  const before = process.listenerCount('SIGCHLD');
+  const ends = await Promise.all(Array.from({ length: 100 }, (_, index) => run(`exit ${index}`)));
+  assert.deepEqual(
+    ends.map(({ exitCode }) => exitCode),
+    ends.map((_, index) => index),
+  );
+  assert.equal(process.listenerCount('SIGCHLD'), before);
+  const { stdout } = await runProgram('ps', ['--ppid', String(process.pid), '-o', 'stat='], {});
+  assert.doesNotMatch(stdout, /Z/);
+});

@@ -1,0 +1,54 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { Readable, Writable } from 'node:stream';
+import type { StartedProgram, StartOptions } from '@podwright/base';
+import type { ProcessEnd } from './posix-spawn.ts';
+
+/** A process of `ProcessStarter`, as node:child_process shows its own. */
+export class SpawnedProgram extends EventEmitter implements StartedProgram {
+  readonly pid: number;
+  readonly stdio: readonly (Socket | undefined)[];
+  exitCode: number | null = null;
+  signalCode: NodeJS.Signals | null = null;
+
+  constructor(pid: number, stdio: readonly (Socket | undefined)[]) {
+    super();
+    this.pid = pid;
+    this.stdio = stdio;
+  }
+
+  kill(signal: NodeJS.Signals = 'SIGTERM'): boolean {
+    // Once it was waited for, its pid may be another's.
+    if (this.exitCode !== null || this.signalCode !== null) return false;
+    return process.kill(this.pid, signal);
+  }
+
+  /** It has ended and was waited for. */
+  ended({ exitCode, signal }: ProcessEnd): void {
+    this.exitCode = exitCode;
+    this.signalCode = signal;
+    this.emit('exit', exitCode, signal);
+    this.stdio[0]?.destroy();
+    const open = this.stdio.flatMap((stream) => (stream === undefined || stream.closed ? [] : [stream]));
+    const closed = open.map((stream) => new Promise<void>((resolve) => stream.once('close', resolve)));
+    // What nobody has read until now is not wanted, and would keep its pipe open.
+    for (const stream of open) if (stream.readableFlowing === null) stream.resume();
+    void Promise.all(closed).then(() => this.emit('close', exitCode, signal));
+  }
+}
+
+/** What a program that could not be started looks like: it tells the error, and its pipes are at their end. */
+export function failedProgram(error: Error, { stdio }: StartOptions): StartedProgram {
+  const nothing = stdio.map((kind, index) => {
+    if (kind !== 'pipe') return null;
+    return index === 0 ? new Writable({ write: (_chunk, _encoding, done) => done() }) : Readable.from([]);
+  });
+  const program = Object.assign(new EventEmitter(), {
+    exitCode: null,
+    signalCode: null,
+    stdio: nothing,
+    kill: () => false,
+  });
+  process.nextTick(() => program.emit('error', error));
+  return program;
+}
