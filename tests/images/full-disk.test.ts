@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FaultyRegistry } from './faulty-registry.ts';
@@ -33,6 +33,12 @@ async function checkNothingLeft({ room, folder }: Started): Promise<void> {
   assert.deepEqual(readdirSync(join(folder, 'content/blobs/sha256')), []);
 }
 
+/** Leaves a megabyte of the disk free. */
+function fill(folder: string): void {
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(join(folder, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - (1 << 20))));
+}
+
 test('layers that cannot fit are refused before they are fetched', async (t) => {
   await onSmallDisk(t, makeLayer({ big: randomBytes(10_000_000).toString('latin1') }), async (started) => {
     const message = /its layers take \d+ bytes, .* has \d+ free; remove images with `podwright prune`/;
@@ -47,7 +53,7 @@ test('a disk that becomes full while a layer comes ends the pull and is given ba
   await onSmallDisk(t, layer, async (started) => {
     const { digest } = started.registry.addBlob(layer.data);
     started.registry.faults.push(({ path }) => {
-      if (path.endsWith(digest)) writeFileSync(join(started.folder, 'filler'), Buffer.alloc(6_000_000));
+      if (path.endsWith(digest)) fill(started.folder);
       return false;
     });
     await rejects(started.room.images.pull(started.name, { signal }), 'resource_exhausted', /the disk is full/);

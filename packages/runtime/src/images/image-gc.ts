@@ -34,8 +34,8 @@ export class GarbageCollector {
     this.#next ??= this.#lock.run('collect', async () => {
       this.#next = undefined;
       if (this.#closed) return;
+      await this.#sweepContent(); // first: it needs no room on a full disk, for records either
       await this.#sweepSnapshots();
-      await this.#sweepContent();
     });
     return this.#next;
   }
