@@ -133,8 +133,8 @@ async function startTask(
 /** The process that watches a task: conmon, or the shim. */
 function watcherPid({ directory }: Scratch, id: string, program: OciProgram | 'shim'): number {
   if (program !== 'shim') return Number(readFileSync(join(directory, 'bundles', id, 'conmon.pid'), 'utf8'));
-  const record = JSON.parse(readFileSync(join(directory, 'shim-tasks', 'records', `${id}.json`), 'utf8'));
-  return (record as { shimPid: number }).shimPid;
+  const shim = processesWith(`-id ${id} -address ${directory}`)[0];
+  return Number.parseInt(shim ?? '', 10);
 }
 
 /** Starts a creator of tasks, kills it a while after it is ready, and returns the ids of tasks that it had started. */

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Shim } from '../shim/shim.ts';
 import { packOptions, type ShimProgram } from '../shim/shim-program.ts';
+import { findShim } from './shim-group.ts';
 import { ioOptions, ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 import { askShim } from './shim-words.ts';
@@ -17,8 +18,6 @@ const createTimeoutMs = 120_000;
 export type ShimTaskCreate = {
   config: TaskConfig;
   program: ShimProgram;
-  /** The shim for a task, started or found. */
-  findShim(record: ShimTaskRecord): Promise<Shim>;
 };
 
 /** The sandbox with which a task shares its shim, '' for none. */
@@ -29,7 +28,7 @@ export function groupOf({ spec }: TaskConfig): string {
 /** Writes the record and bundle of a task, and has it created by a shim. The caller removes what is left of a failure. */
 export async function createShimTask(
   dependencies: ShimTaskDependencies,
-  { config, program, findShim }: ShimTaskCreate,
+  { config, program }: ShimTaskCreate,
   signal: AbortSignal,
 ): Promise<ShimTask> {
   const { files, shims, system, logger } = dependencies;
@@ -47,8 +46,7 @@ export async function createShimTask(
   record.holder = makeTaskFifos(system, options);
   const io = new TaskIo(options, record.holder);
   try {
-    const shim = await findShim(record);
-    record.shimPid = (await shim.tasks.connect({ id }).catch(() => undefined))?.shimPid;
+    const shim = await findShim(shims, record, signal);
     // To leave now would leave a task that comes to be a moment later.
     record.pid = await create(shim, record);
     await files.write(record);

@@ -6,6 +6,7 @@ import type { Shim } from '../shim/shim.ts';
 import { unmountTree } from '../sys/mountinfo.ts';
 import { endHolders } from './fifo.ts';
 import { killProcessTrees, listProcesses, readProcFile } from './processes.ts';
+import { removePodBundle, shimIdOf } from './shim-group.ts';
 import { removeLostTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 import { askShim } from './shim-words.ts';
@@ -13,6 +14,8 @@ import type { TaskExit } from './task-runtime.ts';
 
 /** How long a killed task may take to end. */
 const endTimeoutMs = 10_000;
+/** How long a shim may take to forget one; it waits for the last output itself. */
+const deleteTimeoutMs = 10_000;
 /** How long a shim without tasks may take to end. */
 const shutdownTimeoutMs = 5_000;
 
@@ -20,8 +23,8 @@ const shutdownTimeoutMs = 5_000;
 export type ShimTaskDelete = {
   record: ShimTaskRecord;
   task: ShimTask | undefined;
-  /** The shim has no other task, and no sandbox: it is to end. */
-  lastOfShim: boolean;
+  /** The pod has no other task: a shim that serves tasks alone is to end. */
+  lastOfPod: boolean;
 };
 
 /**
@@ -31,13 +34,13 @@ export type ShimTaskDelete = {
 export async function deleteShimTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<TaskExit> {
   const { shims, files, system, cgroups, logger } = dependencies;
   const { record, task } = request;
-  const exit = task === undefined ? undefined : await endTask(dependencies, task).catch(() => undefined);
-  task?.close();
+  let exit: TaskExit | undefined;
   try {
+    if (task !== undefined) exit = await endTask(dependencies, task);
     await dismiss(dependencies, request);
   } catch (error) {
     logger.warn({ task: record.id, error: errorMessage(error) }, 'end a shim that does not do as it is told');
-    await killShim(dependencies, record);
+    await killShim(dependencies, request);
     await removeLostTask(dependencies, record);
   }
   await killCgroup(cgroups, record.cgroupsPath);
@@ -46,6 +49,8 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
   shims.forget(record.bundle);
   unmountTree(system, record.bundle);
   await rm(record.bundle, { recursive: true, force: true });
+  const pod = endingShim(dependencies, request);
+  if (pod !== undefined && pod !== record.id) await removePodBundle(shims, pod);
   await files.remove(record.id);
   return exit ?? record.exit ?? removedExit();
 }
@@ -55,43 +60,66 @@ function removedExit(): TaskExit {
   return { exitCode: 137, exitedAtMs: Date.now(), oomKilled: false, message: 'the container was killed and removed' };
 }
 
-/** Kills what runs, and waits for its end. What the host has in a cgroup dies without the shim, which runs a program for it. */
+/**
+ * Kills what runs, waits for its end, and lets go of the task. What the host has in a cgroup dies without the shim, which
+ * runs a program for it.
+ */
 async function endTask({ cgroups }: ShimTaskDependencies, task: ShimTask): Promise<TaskExit> {
   const { id, cgroupsPath, exit } = task.record;
-  if (exit !== undefined) return exit;
   const soon = AbortSignal.timeout(endTimeoutMs);
   const kill = async () => await task.shim.tasks.kill({ id, signal: constants.signals.SIGKILL, all: true });
-  if ((await cgroupPids(cgroups, cgroupsPath, { recursive: true })).length > 0) await killCgroup(cgroups, cgroupsPath);
-  else await kill().catch(() => undefined); // it has just ended
-  return await raceAbort(task.ended, soon);
+  try {
+    if (exit !== undefined) return exit;
+    if ((await cgroupPids(cgroups, cgroupsPath, { recursive: true })).length > 0)
+      await killCgroup(cgroups, cgroupsPath);
+    else await kill().catch(() => undefined); // it has just ended
+    return await raceAbort(task.ended, soon);
+  } finally {
+    task.close();
+    await task.stdinEnded;
+  }
 }
 
 /** Has the shim forget the task, and end if it was its last one. Without a shim, its binary removes what it left. */
-async function dismiss(dependencies: ShimTaskDependencies, { record, lastOfShim }: ShimTaskDelete): Promise<void> {
+async function dismiss(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   const { shims } = dependencies;
-  if ((await shims.endpoint(record.bundle)) === undefined) return await killShim(dependencies, record);
-  const shim = await shims.load(record.bundle);
-  if (shim === undefined) return await removeLostTask(dependencies, record);
-  const { id } = record;
-  await askShim(`delete task ${id}`, shim.tasks.delete({ id })).catch((error) => {
+  const { id, bundle } = request.record;
+  const shim = await shims.load(bundle);
+  if (shim === undefined) return await dismissDead(dependencies, request);
+  await askShim(`delete task ${id}`, shim.tasks.delete({ id }, { timeoutMs: deleteTimeoutMs })).catch((error) => {
     if (!isNotFound(error)) throw error;
   });
-  if (lastOfShim) await shutDown(shim, id);
+  if (endingShim(dependencies, request) !== undefined) await shutDown(shim, id);
+}
+
+/** What a shim left that is dead, or that was just starting when we were killed. */
+async function dismissDead(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
+  await killShim(dependencies, request);
+  if ((await dependencies.shims.endpoint(request.record.bundle)) !== undefined)
+    await removeLostTask(dependencies, request.record);
+}
+
+/** The id of the shim that is to end with this task. */
+function endingShim({ shims }: ShimTaskDependencies, { record, lastOfPod }: ShimTaskDelete): string | undefined {
+  return lastOfPod ? shimIdOf(shims, record) : undefined;
 }
 
 /** The answer may be lost with the shim. */
 async function shutDown(shim: Shim, id: string): Promise<void> {
-  await shim.tasks.shutdown({ id }).catch((error) => {
+  await shim.tasks.shutdown({ id }, { timeoutMs: shutdownTimeoutMs }).catch((error) => {
     if (shim.isOpen) throw error;
   });
   await raceAbort(shim.closed, AbortSignal.timeout(shutdownTimeoutMs));
 }
 
-/** Kills the shim of a task that does not answer, or that was started when we were killed. */
-async function killShim({ shims }: ShimTaskDependencies, { id, shimPid }: ShimTaskRecord): Promise<void> {
-  const isOurs = async (pid: number) => {
+/** Kills the shim that is to end with this task, if there is one after all. */
+async function killShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
+  const { events } = dependencies.shims.home;
+  const shimId = endingShim(dependencies, request);
+  if (shimId === undefined) return;
+  const isIt = async (pid: number) => {
     const words = (await readProcFile(pid, 'cmdline'))?.split('\0') ?? [];
-    return words.includes(shims.home.events) && (pid === shimPid || words[words.indexOf('-id') + 1] === id);
+    return words.includes(events) && words[words.indexOf('-id') + 1] === shimId;
   };
-  for (const pid of await listProcesses()) if (await isOurs(pid)) await killProcessTrees([pid]);
+  for (const pid of await listProcesses()) if (await isIt(pid)) await killProcessTrees([pid]);
 }

@@ -23,8 +23,6 @@ export type ShimTaskRecord = {
   /** The process that holds the output's FIFOs. */
   holder?: number;
   stdinEnded?: true;
-  /** The shim's process, to be killed if it does not answer. */
-  shimPid?: number;
   /** The shim knows the task, whose first process this is. */
   pid?: number;
   exit?: TaskExit;

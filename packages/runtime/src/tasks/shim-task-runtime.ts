@@ -43,6 +43,8 @@ export type ShimTaskRuntimeOptions = {
 const resourcesTypeUrl = 'types.containerd.io/opencontainers/runtime-spec/1/LinuxResources';
 /** How long the last output of a task that has ended may take, and a dead shim's remains. */
 const endTimeoutMs = 40_000;
+/** How long a shim may take to say how a task is. */
+const stateTimeoutMs = 10_000;
 
 /**
  * Tasks that containerd's shims run, one shim for all containers of a pod. Shims outlive this process; what it does itself,
@@ -206,10 +208,8 @@ export class ShimTaskRuntime implements TaskRuntime {
     const undo = new Undo();
     undo.add('remove what was made of the task', () => this.#remove(config.id));
     try {
-      const findShim = (record: ShimTaskRecord) => this.#findShim(record, signal);
-      const request = { config, program, findShim };
-      const group = groupOf(config) || config.id;
-      const task = await this.#groups.run(group, () => createShimTask(this.#dependencies, request, signal));
+      const create = () => createShimTask(this.#dependencies, { config, program }, signal);
+      const task = await this.#groups.run(groupOf(config) || config.id, create);
       this.#tasks.set(config.id, task);
       task.watch();
       return task.record.pid!;
@@ -221,47 +221,25 @@ export class ShimTaskRuntime implements TaskRuntime {
     }
   }
 
-  /** The sandbox's shim, if it has one of its own; that of another task of the sandbox; or a new one. */
-  async #findShim(record: ShimTaskRecord, signal: AbortSignal): Promise<Shim> {
-    const { id, bundle, program, group } = record;
-    const { shims } = this.#options;
-    for (const mate of group === '' ? [] : [group, ...this.#mates(record)]) {
-      const endpoint = await shims.endpoint(shims.bundle(mate));
-      const shim = endpoint && (await shims.join(bundle, endpoint, signal).catch(() => undefined));
-      signal.throwIfAborted();
-      if (shim !== undefined) return shim;
-    }
-    return await shims.start({ id, bundle, program }, signal);
-  }
-
-  /** Ids of other live tasks of the sandbox. */
-  #mates({ id, group, program }: ShimTaskRecord): string[] {
-    const tasks = [...this.#tasks.values()].map(({ record }) => record);
-    const mates = tasks.filter((other) => other.group === group && other.program.path === program.path);
-    return mates.map((mate) => mate.id).filter((mate) => mate !== id);
-  }
-
   async #remove(id: string): Promise<void> {
     const { files, oomKilled } = this.#dependencies;
     const record = await files.read(id);
     if (record === undefined) return;
     const exit = await this.#groups.run(record.group || id, async () => {
-      const lastOfShim = await this.#isLastOfShim(record);
-      return await deleteShimTask(this.#dependencies, { record, task: this.#tasks.get(id), lastOfShim });
+      const lastOfPod = await this.#isLastOfPod(record);
+      return await deleteShimTask(this.#dependencies, { record, task: this.#tasks.get(id), lastOfPod });
     });
     this.#tasks.delete(id);
     oomKilled.delete(id);
     this.#settle(id, exit);
   }
 
-  /** Whether the task's shim serves nothing else: no sandbox of its own and no other task that has a record. */
-  async #isLastOfShim({ id, bundle, group }: ShimTaskRecord): Promise<boolean> {
-    const { shims } = this.#options;
-    const own = await shims.endpoint(bundle);
+  /** Whether no other task of the pod has a record. */
+  async #isLastOfPod({ id, group }: ShimTaskRecord): Promise<boolean> {
     if (group === '') return true;
-    for (const other of [group, ...(await this.list())])
-      if (other !== id && (await shims.endpoint(shims.bundle(other)))?.address === own?.address) return false;
-    return true;
+    const { files } = this.#dependencies;
+    const others = (await files.list()).filter((other) => other !== id);
+    return (await Promise.all(others.map((other) => files.read(other)))).every((other) => other?.group !== group);
   }
 
   #settle(id: string, exit: TaskExit): void {
@@ -272,8 +250,10 @@ export class ShimTaskRuntime implements TaskRuntime {
 
   async #liveState(task: ShimTask): Promise<TaskState> {
     const { id, pid } = task.record;
-    const ask = async () => await task.shim.tasks.state({ id });
-    const answer = await ask().catch(() => undefined);
+    const ask = async () => await task.shim.tasks.state({ id }, { timeoutMs: stateTimeoutMs });
+    const answer = await ask().catch((error) => {
+      if (task.hasShim) throw error;
+    });
     if (answer?.status === Status.CREATED) return { status: 'created', pid: pid! };
     if (answer !== undefined && answer.status !== Status.STOPPED) return { status: 'running', pid: pid! };
     // It has ended, or its shim has: the one who watches it hears of that, too.

@@ -3,6 +3,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import {
   type CgroupHierarchy,
   errorMessage,
+  isNotFound,
   killCgroup,
   type Logger,
   PodwrightError,
@@ -39,6 +40,8 @@ const lostExitCode = 137;
 export class ShimTask {
   readonly record: ShimTaskRecord;
   readonly io: TaskIo;
+  /** Settles when nothing is written down about stdin any more. */
+  stdinEnded: Promise<void> = Promise.resolve();
   readonly #shim: Shim | undefined;
   readonly #dependencies: ShimTaskDependencies;
   readonly #ended = Promise.withResolvers<TaskExit>();
@@ -53,7 +56,14 @@ export class ShimTask {
     this.record = parts.record;
     this.#shim = parts.shim;
     this.io = parts.io;
-    this.io.onStdinEnd = () => void this.#endStdin().catch(() => undefined); // it has just ended
+    this.io.onStdinEnd = () => {
+      this.stdinEnded = this.#endStdin().catch(() => undefined); // it has just ended
+    };
+  }
+
+  /** Whether the shim lives. */
+  get hasShim(): boolean {
+    return this.#shim?.isOpen === true;
   }
 
   /** `unavailable` once the shim is dead. */
@@ -87,9 +97,10 @@ export class ShimTask {
     if (this.#ending) return;
     this.#ending = true;
     this.#end(how).then(this.#ended.resolve, this.#ended.reject);
-    this.#ended.promise.catch((error) =>
-      this.#dependencies.logger.error({ task: this.record.id, error: errorMessage(error) }, 'end a task'),
-    );
+    this.#ended.promise.catch((error) => {
+      if (!this.#closed)
+        this.#dependencies.logger.error({ task: this.record.id, error: errorMessage(error) }, 'end a task');
+    });
   }
 
   /** Lets go of the task, which goes on. */
@@ -102,6 +113,7 @@ export class ShimTask {
     const { files, onExit } = this.#dependencies;
     const ended = await how;
     await this.io.finish();
+    if (this.#closed) throw new PodwrightError('cancelled', `end task ${this.record.id}: it is somebody else's now`);
     const exit = { ...ended, oomKilled: ended.exitCode !== 0 && (await this.#wasOomKilled()) };
     this.record.exit = exit;
     await files.write(this.record);
@@ -136,9 +148,13 @@ export class ShimTask {
   }
 }
 
-/** Has a dead shim's binary remove what is left of its task. */
-export async function removeLostTask({ shims }: ShimTaskDependencies, record: ShimTaskRecord): Promise<void> {
-  await shims.cleanUp({ id: record.id, bundle: record.bundle, program: record.program });
+/** Has a dead shim's binary remove what is left of its task. Without the binary, what the host's cgroup has is all that can be ended. */
+export async function removeLostTask({ shims, logger }: ShimTaskDependencies, record: ShimTaskRecord): Promise<void> {
+  const { id, bundle, program } = record;
+  await shims.cleanUp({ id, bundle, program }).catch((error) => {
+    if (!isNotFound(error)) throw error;
+    logger.warn({ task: id, error: errorMessage(error) }, 'clean up after a shim whose program is gone');
+  });
 }
 
 /**
