@@ -73,10 +73,10 @@ export async function startIn(...args: Parameters<typeof createIn>): Promise<str
 }
 
 /** Waits until the container has ended. */
-export async function untilExited({ cri }: RuntimeToCompare, containerId: string): Promise<void> {
+export async function untilExited({ cri }: RuntimeToCompare, containerId: string, patienceMs = 60_000): Promise<void> {
   const ended = async () => {
     const { status } = await cri.runtime.containerStatus({ containerId });
     return status?.state === ContainerState.CONTAINER_EXITED ? true : undefined;
   };
-  await waitFor(ended, { intervalMs: 50, signal: AbortSignal.timeout(60_000) });
+  await waitFor(ended, { intervalMs: 50, signal: AbortSignal.timeout(patienceMs) });
 }
