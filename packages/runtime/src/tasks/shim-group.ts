@@ -11,11 +11,12 @@ const ownMark = 'for-tasks';
 
 /**
  * The shim for a task, started or found. The containers of a pod share one: that of its sandbox, if a shim makes the sandbox,
- * or else one with a bundle of the pod's own, as any of its containers may go before the others.
+ * or that of the pod's own process, a task with the pod's id; or else one with a bundle of the pod's own, as any of its
+ * containers may go before the others.
  */
 export async function findShim(shims: Shims, record: ShimTaskRecord, signal: AbortSignal): Promise<Shim> {
   const { id, bundle, program, group } = record;
-  if (group === '') return await shims.start({ id, bundle, program }, signal);
+  if (group === '' || group === id) return await shims.start({ id, bundle, program }, signal);
   const pod = shims.bundle(group);
   const found = await shims.load(pod, signal);
   if (found !== undefined) return await shims.join(bundle, found.endpoint, signal);
@@ -28,10 +29,11 @@ export async function findShim(shims: Shims, record: ShimTaskRecord, signal: Abo
   return await shims.join(bundle, started.endpoint, signal);
 }
 
-/** The id under which a shim was started that serves tasks alone: the task's, or its pod's. `undefined` for a sandbox's shim. */
+/** The id under which a shim was started that serves tasks alone: the task's, or its pod's. `undefined` if others end it. */
 export function shimIdOf(shims: Shims, { id, group }: ShimTaskRecord): string | undefined {
-  if (group === '') return id;
-  return isForTasks(shims, group) ? group : undefined;
+  if (group === '' || group === id) return id;
+  const isOfSandbox = existsSync(shims.bundle(group)) && !isForTasks(shims, group);
+  return isOfSandbox ? undefined : group;
 }
 
 /** Removes the bundle of a pod whose shim has ended with its last task. */
