@@ -79,6 +79,20 @@ for (const handler of ['vm', 'pause']) {
   });
 }
 
+test('what a shim says of its sandbox is told: a process, and what it uses', () =>
+  withRuntime(async (cri) => {
+    const pod = await startPod(cri, 'vm', 'told');
+    const { info } = await cri.runtime.podSandboxStatus({ ...pod, verbose: true });
+    const { pid, shim } = JSON.parse(info.info!);
+    assert.match(readFileSync(`/proc/${pid}/cmdline`, 'utf8'), /^catatonit/);
+    assert.deepEqual(shim, { address: shimOf(pod.podSandboxId), state: 'SANDBOX_READY', info: { hostname: 'told' } });
+    const { linux } = (await cri.runtime.podSandboxStats(pod)).stats!;
+    assert.equal(linux?.cpu?.usageCoreNanoSeconds?.value, 7000n);
+    assert.equal(linux?.memory?.usageBytes?.value, 12_345n);
+    await removePod(cri, pod);
+    assert.deepEqual(await runtime.remains(), []);
+  }));
+
 test('a pod is not ready any more when its shim is killed, and its containers have ended', () =>
   withRuntime(async (cri) => {
     const pod = await startPod(cri, 'vm', 'lost');

@@ -78,8 +78,10 @@ export class CgroupStatistics implements Statistics {
   }
 
   async ofSandbox(record: SandboxRecord): Promise<SandboxUse> {
+    const { cgroups, controllers } = this.#dependencies;
     const { cgroupParent } = record.config;
-    const cgroup = cgroupParent === '' ? undefined : await readCgroupStats(this.#dependencies.cgroups, cgroupParent);
+    const ownUse = record.state.phase === 'ready' ? await controllers.of(record).use?.(record) : undefined;
+    const cgroup = ownUse ?? (cgroupParent === '' ? undefined : await readCgroupStats(cgroups, cgroupParent));
     const nanoCores = cgroup === undefined ? undefined : this.#nanoCores(record.id, cgroup);
     return { atMs: Date.now(), cgroup, nanoCores, interfaces: this.#interfaces(record) };
   }

@@ -5,7 +5,7 @@ import { criSandboxStatus } from './sandbox-status.ts';
 import type { CriServices } from './services.ts';
 import { verboseInfo } from './verbose-info.ts';
 
-/** PodSandboxStatus: a sandbox and its containers as they are now; everything from memory. */
+/** PodSandboxStatus: a sandbox and its containers as they are now; everything from memory, unless it is to be verbose. */
 export function sandboxInspect(
   services: Pick<CriServices, 'sandboxes' | 'containers' | 'controllers' | 'images' | 'clock'>,
 ): RuntimeHandlers['podSandboxStatus'] {
@@ -14,7 +14,8 @@ export function sandboxInspect(
     const record = sandboxes.require(podSandboxId);
     const pod = containers.list().filter(({ sandboxId }) => sandboxId === record.id);
     const controller = controllers.of(record);
-    const details = { controller: controller.name, netns: controller.netnsPath(record), record };
+    const more = verbose ? await controller.describe?.(record) : {};
+    const details = { controller: controller.name, netns: controller.netnsPath(record), ...more, record };
     return {
       status: criSandboxStatus(record),
       containersStatuses: pod.map((container) => criContainerStatus(container, images)),

@@ -101,4 +101,9 @@ export class PauseController implements SandboxController {
   netnsPath(sandbox: SandboxRecord): string | undefined {
     return this.#dependencies.namespaces.paths(sandbox).network;
   }
+
+  async describe({ id }: SandboxRecord): Promise<Record<string, unknown>> {
+    const state = await this.#dependencies.process.resume(id);
+    return 'pid' in state ? { pid: state.pid } : {};
+  }
 }

@@ -1,3 +1,4 @@
+import type { CgroupStats } from '@podwright/base';
 import type { SandboxRecord } from './sandbox-record.ts';
 
 /** What a sandbox gives to its containers. A namespace that is absent is the machine's own. */
@@ -43,4 +44,8 @@ export interface SandboxController {
   list(): Promise<string[]>;
   /** Path of the sandbox's network namespace, if it has one of its own. */
   netnsPath(sandbox: SandboxRecord): string | undefined;
+  /** What people may want to know besides, as plain data for JSON: the pid of its own process, for example. */
+  describe?(sandbox: SandboxRecord): Promise<Record<string, unknown>>;
+  /** What the sandbox uses where the host's cgroups do not show it; undefined if nobody counts. */
+  use?(sandbox: SandboxRecord): Promise<CgroupStats | undefined>;
 }

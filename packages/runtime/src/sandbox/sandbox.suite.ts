@@ -42,7 +42,8 @@ const plain: SandboxConfig = {
   runtimeHandler: '',
 };
 
-function sandboxOf(config: Partial<SandboxConfig> = {}): SandboxRecord {
+/** A sandbox that is to be made; by default of a pod with everything for itself. */
+export function sandboxOf(config: Partial<SandboxConfig> = {}): SandboxRecord {
   const state = { phase: 'creating' } as const;
   return { id: newId(), name: 'web', config: { ...plain, ...config }, state, createdAtMs: 0, ips: [] };
 }

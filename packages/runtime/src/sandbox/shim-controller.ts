@@ -1,5 +1,13 @@
 import { readlinkSync } from 'node:fs';
-import { isErrno, type Logger, PodwrightError, wrapError } from '@podwright/base';
+import {
+  type CgroupStats,
+  errorMessage,
+  isErrno,
+  isUnimplemented,
+  type Logger,
+  PodwrightError,
+  wrapError,
+} from '@podwright/base';
 import type { Shim } from '../shim/shim.ts';
 import type { ShimProgram } from '../shim/shim-program.ts';
 import type { Shims } from '../shim/shims.ts';
@@ -8,6 +16,7 @@ import type { SandboxController, SandboxEnvironment } from './sandbox-controller
 import type { SandboxFolders } from './sandbox-folders.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
+import { statsOfMetric } from './shim-metrics.ts';
 import { endShimSandbox, startShimSandbox, untilEnded, whyNotAlive } from './shim-sandbox.ts';
 import { ShimSandboxFiles } from './shim-sandbox-files.ts';
 
@@ -26,6 +35,8 @@ export type ShimControllerDependencies = {
 };
 
 const GRACE_MS = 20_000;
+/** What is only told to people and for statistics is not waited for long. */
+const DETAILS_TIMEOUT_MS = 5_000;
 
 /**
  * Sandboxes that a shim makes by containerd's Sandbox API, one shim a sandbox: virtual machines, for example. Its tasks go
@@ -95,10 +106,9 @@ export class ShimController implements SandboxController {
   }
 
   async status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }> {
-    const { namespaces, shims } = this.#dependencies;
-    const missing = await namespaces.missing(sandbox);
+    const missing = await this.#dependencies.namespaces.missing(sandbox);
     if (missing !== undefined) return { alive: false, reason: `namespace ${missing} is gone` };
-    const shim = await shims.load(shims.bundle(sandbox.id));
+    const shim = await this.#shim(sandbox.id);
     const reason = await whyNotAlive(shim, sandbox.id);
     if (reason !== undefined) return { alive: false, reason };
     this.#watch(sandbox.id, shim!);
@@ -136,9 +146,41 @@ export class ShimController implements SandboxController {
     return this.#dependencies.namespaces.paths(sandbox).network;
   }
 
+  /** What the shim says of the sandbox. */
+  async describe({ id: sandboxId }: SandboxRecord): Promise<Record<string, unknown>> {
+    const shim = await this.#shim(sandboxId);
+    if (shim === undefined) return {};
+    const { address } = shim.endpoint;
+    const request = { sandboxId, verbose: true };
+    const status = await this.#askQuietly(shim.sandbox.sandboxStatus(request, { timeoutMs: DETAILS_TIMEOUT_MS }));
+    return { pid: status?.pid, shim: { address, state: status?.state, info: status?.info } };
+  }
+
+  async use({ id: sandboxId }: SandboxRecord): Promise<CgroupStats | undefined> {
+    const shim = await this.#shim(sandboxId);
+    if (shim === undefined) return undefined;
+    const call = shim.sandbox.sandboxMetrics({ sandboxId }, { timeoutMs: DETAILS_TIMEOUT_MS });
+    const { metrics } = (await this.#askQuietly(call)) ?? {};
+    return metrics && statsOfMetric(metrics);
+  }
+
   /** Stops watching; the sandboxes go on. */
   close(): void {
     this.#watched.clear();
+  }
+
+  /** A shim that cannot or does not answer makes what is told of the others no worse. */
+  async #askQuietly<T>(call: Promise<T>): Promise<T | undefined> {
+    return await call.catch((error) => {
+      if (!isUnimplemented(error)) this.#dependencies.logger.warn({ error: errorMessage(error) }, 'ask a shim');
+      return undefined;
+    });
+  }
+
+  /** Undefined if it has ended. */
+  #shim(sandboxId: string): Promise<Shim | undefined> {
+    const { shims } = this.#dependencies;
+    return shims.load(shims.bundle(sandboxId));
   }
 
   /** The Sandbox API has no words for user namespaces, so that a shim would not keep to the pod's. */

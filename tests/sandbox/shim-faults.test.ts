@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { sandboxOf } from '../../packages/runtime/src/sandbox/sandbox.suite.ts';
+import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { openShimController } from './shim.fixture.ts';
+
+const state = mkdtempSync('/tmp/pwt-sandbox-');
+chmodSync(state, 0o711);
+const signal = new AbortController().signal;
+let opened: Awaited<ReturnType<typeof openShimController>>;
+before(async () => {
+  opened = await openShimController(state, { graceMs: 500 });
+});
+after(async () => {
+  await opened.close();
+  unmountTree(loadSystem(), state);
+  rmSync(state, { recursive: true });
+});
+
+async function make(mood = '') {
+  const sandbox = sandboxOf({ annotations: { 'test.podwright/shim': mood } });
+  await opened.controller.create(sandbox, signal);
+  await opened.controller.start(sandbox, signal);
+  return sandbox;
+}
+
+/** Processes that have these words in their command line. */
+function processesWith(...words: string[]): number[] {
+  const commandOf = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    } catch {
+      return []; // it has just ended
+    }
+  };
+  const has = (pid: string) => words.every((word) => commandOf(pid).includes(word));
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && has(name))
+    .map(Number);
+}
+
+/** Removes the sandbox, and looks that neither its shim nor its process is left. */
+async function removeAll(id: string, pid: unknown): Promise<void> {
+  await opened.controller.remove(id);
+  assert.deepEqual(await opened.controller.list(), []);
+  assert.deepEqual(processesWith(id), []);
+  assert.ok(!processesWith('catatonit').includes(Number(pid)));
+}
+
+test('a shim that does not end its sandbox is killed, and its binary removes what it left', async () => {
+  const sandbox = await make('hangs');
+  const { pid } = await opened.controller.describe!(sandbox);
+  assert.ok(processesWith('catatonit').includes(Number(pid)));
+  await opened.controller.stop(sandbox.id);
+  await removeAll(sandbox.id, pid);
+});
+
+test('the death of a shim is told, and its sandbox is removed without it', async () => {
+  const sandbox = await make();
+  const { pid } = await opened.controller.describe!(sandbox);
+  const lost = new Promise<string>((resolve) => {
+    opened.controller.onLost((id, reason) => id === sandbox.id && resolve(reason));
+  });
+  const [shim] = processesWith(sandbox.id, 'serve');
+  process.kill(shim!, 'SIGKILL');
+  assert.match(await lost, /shim/);
+  assert.equal((await opened.controller.status(sandbox)).alive, false);
+  await removeAll(sandbox.id, pid);
+});
+
+test('a sandbox that its shim refuses leaves no shim', async () => {
+  const sandbox = sandboxOf({ annotations: { 'test.podwright/shim': 'refuses' } });
+  await opened.controller.create(sandbox, signal);
+  await assert.rejects(opened.controller.start(sandbox, signal), { code: 'resource_exhausted' });
+  await removeAll(sandbox.id, undefined);
+});
