@@ -9,7 +9,7 @@ const UNKNOWN_EXIT_CODE = 255;
 /** The end of a container whose process ended. */
 export function endOfTask(exit: TaskExit, startedAtMs: number): ContainerEnd {
   const reason = exit.oomKilled ? 'OOMKilled' : exit.exitCode === 0 ? 'Completed' : 'Error';
-  return { startedAtMs, finishedAtMs: exit.exitedAtMs, exitCode: exit.exitCode, reason, message: '' };
+  return { startedAtMs, finishedAtMs: exit.exitedAtMs, exitCode: exit.exitCode, reason, message: exit.message ?? '' };
 }
 
 /** The end of a container whose process never ran. */

@@ -1,4 +1,4 @@
-import { errorMessage, KeyedLock, Limiter, type Logger, PodwrightError } from '@podwright/base';
+import { errorMessage, KeyedLock, Limiter, type Logger, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { LifecycleEvents } from '../events/lifecycle-events.ts';
 import type { ImageService } from '../images/image-service.ts';
 import type { Failpoint } from '../metadata/failpoint.ts';
@@ -29,6 +29,8 @@ import { updateContainer } from './container-update.ts';
 import { ExitWatch } from './exit-watch.ts';
 
 const RECOVERIES_AT_ONCE = 8;
+/** How long a container that is to be stopped may still take to start. */
+const START_PATIENCE_MS = 5000;
 
 export type ContainerServiceDependencies = {
   table: RecordTable<ContainerRecord>;
@@ -55,6 +57,8 @@ export type ContainerContext = ContainerServiceDependencies & { exits: ExitWatch
 export class ContainerService implements PodContainers {
   readonly #context: ContainerContext;
   readonly #changes = new KeyedLock();
+  /** What ends the starts that are under way, by container. */
+  readonly #starts = new Map<string, AbortController>();
 
   constructor(dependencies: ContainerServiceDependencies) {
     const exits = new ExitWatch({ ...dependencies, changes: this.#changes });
@@ -116,7 +120,15 @@ export class ContainerService implements PodContainers {
   /** Starts a created container. A failure ends it for good, with the reason StartError. */
   async start(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
-    await this.#change('start', { id, signal }, () => startContainer(this.#context, id));
+    await this.#change('start', { id, signal }, async () => {
+      const start = new AbortController();
+      this.#starts.set(id, start);
+      try {
+        await startContainer(this.#context, id, start.signal);
+      } finally {
+        this.#starts.delete(id);
+      }
+    });
   }
 
   /** Asks the container to end, and kills it after `graceMs`. Unknown and ended ones are a success. */
@@ -148,6 +160,11 @@ export class ContainerService implements PodContainers {
     await Promise.all(this.#inSandbox(sandboxId).map(({ id }) => this.#stop(id, { graceMs: 0, signal })));
   }
 
+  async untilCleared(sandboxId: string): Promise<void> {
+    const nothing = async () => undefined; // its turn comes after the clearing, which is queued with the end
+    await Promise.all(this.#inSandbox(sandboxId).map(({ id }) => this.#changes.run(id, nothing)));
+  }
+
   async removeAll(sandboxId: string): Promise<void> {
     const signal = new AbortController().signal;
     await Promise.all(this.#inSandbox(sandboxId).map(({ id }) => this.#remove(id, signal)));
@@ -173,7 +190,7 @@ export class ContainerService implements PodContainers {
 
   /** A container that is being started is stopped as soon as it runs. */
   async #stop(id: string, options: { graceMs: number; signal: AbortSignal }): Promise<void> {
-    if (this.#context.table.get(id)?.state.phase === 'starting') await this.#changes.run(id, async () => undefined);
+    await this.#startEnded(id);
     await stopContainer(this.#context, id, options);
   }
 
@@ -181,7 +198,19 @@ export class ContainerService implements PodContainers {
     return this.#context.table.list().filter((record) => record.sandboxId === sandboxId);
   }
 
-  #remove(id: string, signal: AbortSignal): Promise<void> {
+  /** Waits for a start that is under way; one that takes too long is given up. */
+  async #startEnded(id: string): Promise<void> {
+    if (this.#context.table.get(id)?.state.phase !== 'starting') return;
+    const ended = this.#changes.run(id, async () => undefined);
+    using patience = withTimeout(undefined, START_PATIENCE_MS, `wait for the start of container ${id}`);
+    await raceAbort(ended, patience).catch(() => {
+      this.#starts.get(id)?.abort(new PodwrightError('cancelled', 'it was stopped before it had started'));
+    });
+    await ended;
+  }
+
+  async #remove(id: string, signal: AbortSignal): Promise<void> {
+    await this.#startEnded(id);
     return this.#change('remove', { id, signal }, () => removeContainer(this.#context, id));
   }
 

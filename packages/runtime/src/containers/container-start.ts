@@ -18,8 +18,8 @@ import { giveStdio } from './container-stdio.ts';
 /** How long the monitor and the OCI runtime may take. */
 const START_TIMEOUT_MS = 120_000;
 
-/** Makes the container's task and lets it go. */
-export async function startContainer(context: ContainerContext, id: string): Promise<void> {
+/** Makes the container's task and lets it go, unless `stopped` aborts before. */
+export async function startContainer(context: ContainerContext, id: string, stopped: AbortSignal): Promise<void> {
   const { table, clock, events, exits, failpoint } = context;
   const record = table.require(id);
   if (record.state.phase !== 'created') {
@@ -35,10 +35,11 @@ export async function startContainer(context: ContainerContext, id: string): Pro
   table.put({ ...record, state: { phase: 'starting' } });
   await failpoint('container-start/recorded');
   try {
-    const pid = await runTask(context, record);
+    const pid = await runTask(context, record, stopped);
     await failpoint('container-start/task-started');
     events.publish('started', table.put({ ...record, state: { phase: 'running', pid, startedAtMs: clock.now() } }));
   } catch (error) {
+    await context.tasks.delete(id).catch(() => undefined); // told by who removes the container, if it stays
     const end = endOfFailedStart(errorMessage(error), clock.now());
     events.publish('stopped', table.put({ ...record, state: { phase: 'exited', ...end } }));
     // a command that is not there must not read as if the container were not there
@@ -48,11 +49,11 @@ export async function startContainer(context: ContainerContext, id: string): Pro
 }
 
 /** Creates and starts the task, or leaves none. */
-async function runTask(context: ContainerContext, record: ContainerRecord): Promise<number> {
+async function runTask(context: ContainerContext, record: ContainerRecord, stopped: AbortSignal): Promise<number> {
   const { tasks, files, specs, sandboxes, failpoint, logger } = context;
   const sandbox = sandboxes.require(record.sandboxId);
   const { id, config, logPath } = record;
-  using signal = withTimeout(undefined, START_TIMEOUT_MS, `start container ${id}`);
+  using signal = withTimeout(stopped, START_TIMEOUT_MS, `start container ${id}`);
   if (logPath !== '') await mkdir(dirname(logPath), { recursive: true, mode: 0o755 });
   const spec = await specs.build(record, sandbox, signal);
   const undo = new Undo();
