@@ -31,3 +31,24 @@ test('an image that is removed while it is written to the disk does not keep the
   await waitFor(synced, { intervalMs: 10, signal: AbortSignal.timeout(60_000) });
   assert.deepEqual(warned, []);
 });
+
+test('once it is closed, nothing touches the records any more', async () => {
+  const database = openDatabase(join(root, 'closed.db'));
+  const records = new ImageRecords(database, 'boot');
+  const config = { architecture: 'amd64', os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [] } };
+  records.put({ id: 'a', manifestDigest: '', config, content: [], sizeBytes: 0, tags: [], digests: [], chain: ['a'] });
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { promise: found, resolve: find } = Promise.withResolvers<string>();
+  const layerDirectory = () => {
+    ask();
+    return found;
+  };
+  const snapshotter = { layerDirectory } as Partial<Snapshotter> as Snapshotter;
+  const sync = new DiskSync({ root, records, snapshotter, logger: silentLogger });
+  sync.begin();
+  await asked;
+  sync.close();
+  database.close();
+  find(root); // an error now would be unhandled, and end the test
+  await new Promise(setImmediate);
+});

@@ -48,11 +48,11 @@ export class DiskSync {
         await runChecked('sync', ['--file-system', ...(await this.#paths(images[0]!.chainId))], { signal });
         if (!signal.aborted) records.markSynced(images.map(({ id }) => id));
       } catch (error) {
+        if (signal.aborted) return; // the records may be closed by now
         const removed = !records.list().some(({ id }) => id === images[0]!.id);
         if (removed)
           this.#again = true; // its folder went meanwhile; the others are still to be written
-        else if (!signal.aborted)
-          logger.warn({ error: errorMessage(error) }, 'could not have images written to the disk');
+        else logger.warn({ error: errorMessage(error) }, 'could not have images written to the disk');
       }
     }
   }

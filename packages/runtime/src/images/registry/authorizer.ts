@@ -32,6 +32,11 @@ export class Authorizer {
     this.#scope = `repository:${options.repositoryPath}:pull`;
   }
 
+  /** False for anonymous pulls. */
+  get hasCredentials(): boolean {
+    return Object.values(this.#credentials).some((value) => value !== '');
+  }
+
   /** The `authorization` header to send to a host, if it has asked for one before. */
   async headerFor(host: RegistryHost): Promise<string | undefined> {
     const state = this.#states.get(host.baseUrl);

@@ -83,15 +83,19 @@ export class RegistryClient {
     const request: Request = { method: 'GET', path: `blobs/${descriptor.digest}`, headers };
     return this.#anyHost(
       'pull',
-      async (host) => openRange(await this.#send(host, request), { ...descriptor, offset, name: this.#name }),
+      async (host) =>
+        openRange(await this.#send(host, request), { ...descriptor, offset, refusal: this.#refusal, name: this.#name }),
       rotation,
     );
   }
 
+  readonly #refusal = (response: HttpResponse, what: string, isNamed = false): Promise<Error> =>
+    registryError(response, what, { isNamed, hasCredentials: this.#options.authorizer.hasCredentials });
+
   async #getManifest(host: RegistryHost, path: string): Promise<{ data: Buffer; mediaType: string }> {
     const what = `pull ${this.#name}`;
     const response = await this.#send(host, { method: 'GET', path, headers: { accept: acceptedManifests } });
-    if (response.status !== 200) throw await registryError(response, what, '; are name and tag right?');
+    if (response.status !== 200) throw await this.#refusal(response, what, true);
     const data = await readWhole(response.body, manifestLimits.manifestBytes, `${what}: its manifest`);
     return { data, mediaType: mediaTypeOf(response) };
   }

@@ -26,14 +26,21 @@ function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>): number {
   return Math.max(ms || 0, 0);
 }
 
+/** What is known about a request that a registry refused, for the advice that its error ends with. */
+export type RefusedRequest = {
+  /** It asked for what a person has named, not for a part of it. */
+  isNamed?: boolean;
+  hasCredentials?: boolean;
+};
+
 /**
- * The error for a response, with the registry's own words (distribution-spec, Error Codes) and what a person can do about it;
- * `onMissing` says that for a 404. Consumes the body.
+ * The error for a response, with the registry's own words (distribution-spec, Error Codes) and what a person can do about
+ * it. Consumes the body.
  */
 export async function registryError(
   response: HttpResponse,
   what: string,
-  onMissing = '',
+  request: RefusedRequest = {},
 ): Promise<RegistryStatusError> {
   let words = '';
   try {
@@ -44,7 +51,7 @@ export async function registryError(
   const host = new URL(response.url).host;
   return new RegistryStatusError(
     response,
-    `${what}: ${host} answered ${response.status}${words === '' ? '' : ` (${words})`}${hint(response) || (response.status === 404 ? onMissing : '')}`,
+    `${what}: ${host} answered ${response.status}${words === '' ? '' : ` (${words})`}${advice(response, request)}`,
   );
 }
 
@@ -77,10 +84,12 @@ function codeOf(status: number): ErrorCode {
 }
 
 /** What a person can do about it. */
-function hint(response: HttpResponse): string {
+function advice(response: HttpResponse, { isNamed, hasCredentials }: RefusedRequest): string {
   const { status } = response;
+  if (status === 401 && hasCredentials) return '; it does not exist, or these credentials are wrong';
   if (status === 401) return '; it does not exist, or needs credentials';
-  if (status === 403) return '; these credentials may not pull it';
+  if (status === 403) return hasCredentials ? '; these credentials may not pull it' : '; it needs credentials';
+  if (status === 404 && isNamed) return '; are name and tag right?';
   if (status !== 429) return '';
   const waitMs = retryAfterMs(response);
   const wait = waitMs > 0 ? `in ${Math.ceil(waitMs / 1000)} s` : 'later';

@@ -57,7 +57,10 @@ export async function fetchToken(options: TokenRequest): Promise<Token> {
     credentials.identityToken === '' ? getRequest(realm, options, common) : refreshRequest(realm, options, common),
   );
   const what = `get a token from ${realm.origin}`;
-  if (response.status !== 200) throw await registryError(response, what);
+  if (response.status !== 200)
+    throw await registryError(response, what, {
+      hasCredentials: Object.values(credentials).some((value) => value !== ''),
+    });
   const answer = decode(answerSchema, await readWhole(response.body, maxTokenBytes, what), what);
   const value = answer.token || answer.access_token;
   if (!value || /[^\x21-\x7e]/.test(value)) throw new PodwrightError('unavailable', `${what}: the answer has no token`);
