@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { runChecked } from '@podwright/base';
 import type { UnpackTarget } from '../snapshots/snapshotter.ts';
 import { loadSystem } from '../sys/system.ts';
@@ -13,6 +14,8 @@ const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
 /** How overlayfs marks a folder that hides the one below it. */
 const OPAQUE_XATTR = 'trusted.overlay.opaque';
+/** How long listing may hold the thread. */
+const SLICE_MS = 4;
 /** Attributes of files travel along, but not those with which overlayfs keeps its books. */
 const TAR = ['--create', '--xattrs', '--xattrs-exclude=trusted.overlay.*', '--numeric-owner', '--sparse'];
 const FROM_LIST = ['--null', '--verbatim-files-from', '--no-recursion', '--files-from=-'];
@@ -25,7 +28,7 @@ export async function writeLayerDifference(
   { directory, overlayWhiteouts }: UnpackTarget,
   { archive, deleted, signal }: { archive: string; deleted: string; signal: AbortSignal },
 ): Promise<void> {
-  const entries = listLayer(directory, overlayWhiteouts);
+  const entries = await listLayer(directory, { overlayWhiteouts, signal });
   const whiteouts = `${archive}.whiteouts`;
   try {
     const names = await makeWhiteouts(whiteouts, entries);
@@ -39,26 +42,30 @@ export async function writeLayerDifference(
   await writeFile(deleted, JSON.stringify(entries.deleted.map((path) => `/${path}`)), { mode: 0o600 });
 }
 
-/** Everything in a layer's folder, parents first. */
-export function listLayer(directory: string, overlayWhiteouts: boolean): LayerEntries {
+/** Everything in a layer's folder, parents first. Lets others have the thread now and then: a layer may have many files. */
+export async function listLayer(
+  directory: string,
+  { overlayWhiteouts, signal }: { overlayWhiteouts: boolean; signal: AbortSignal },
+): Promise<LayerEntries> {
   const system = loadSystem();
   const entries: LayerEntries = { present: [], deleted: [], opaque: [] };
-  const visit = (folder: string) => {
-    for (const name of readdirSync(join(directory, folder)).sort()) {
-      const path = join(folder, name);
-      const stat = lstatSync(join(directory, path));
-      if (overlayWhiteouts && stat.isCharacterDevice() && stat.rdev === 0) {
-        entries.deleted.push(path);
-        continue;
-      }
-      entries.present.push(path);
-      if (!stat.isDirectory()) continue;
-      const opaque = overlayWhiteouts && system.getXattr(join(directory, path), OPAQUE_XATTR)?.toString() === 'y';
-      if (opaque) entries.opaque.push(path);
-      visit(path);
+  const namesIn = (folder: string) => readdirSync(join(directory, folder)).map((name) => join(folder, name));
+  const pending = namesIn('');
+  let sliceEndMs = performance.now() + SLICE_MS;
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    if (performance.now() > sliceEndMs) {
+      await setImmediate();
+      signal.throwIfAborted();
+      sliceEndMs = performance.now() + SLICE_MS;
     }
-  };
-  visit('');
+    const stat = lstatSync(join(directory, path));
+    const isWhiteout = overlayWhiteouts && stat.isCharacterDevice() && stat.rdev === 0;
+    (isWhiteout ? entries.deleted : entries.present).push(path);
+    if (!stat.isDirectory()) continue;
+    const isOpaque = overlayWhiteouts && system.getXattr(join(directory, path), OPAQUE_XATTR)?.toString() === 'y';
+    if (isOpaque) entries.opaque.push(path);
+    pending.push(...namesIn(path));
+  }
   return entries;
 }
 
