@@ -28,6 +28,13 @@ program = "crun"
 [runtime.plugins.own]
 package = "${new URL('./own-controller.fixture.ts', import.meta.url).pathname}"
 
+[runtime.handlers.their-tasks]
+task = "own-tasks"
+
+[runtime.plugins.own-tasks]
+package = "${new URL('./own-tasks.fixture.ts', import.meta.url).pathname}"
+settings = { program = "runc" }
+
 [runtime.handlers.nothing]
 task = "shim-v2"
 
@@ -37,7 +44,7 @@ program = "/no/such/runc"
 
 const place = makeTestPlace();
 // what stays of handlers and plugins, as it is not made by pods
-for (const folder of ['state/oci/runc', 'root/plugins/own'])
+for (const folder of ['state/oci/runc', 'state/plugins/own-tasks/runc', 'root/plugins/own', 'root/plugins/own-tasks'])
   mkdirSync(join(place.directory, folder), { recursive: true });
 const runtime = new RuntimeUnderTest(place);
 const file = join(place.directory, 'net.d', 'config.toml');
@@ -89,6 +96,7 @@ const table: [string, string, string, string][] = [
   ['paused', 'paused', 'pause', 'conmon'],
   ['boxed', 'boxed', 'pinned', 'containerd-shim'],
   ['of a plugin', 'theirs', 'own', 'conmon'],
+  ['of a plugin with tasks', 'their-tasks', 'pinned', 'conmon'],
   ['by default', '', 'pinned', 'containerd-shim'],
 ];
 for (const [what, handler, controller, parent] of table) {
@@ -128,11 +136,14 @@ test('handlers that cannot be had here are told with the reason, and the others 
     message: /handler "nothing" cannot be used here: find the shim containerd-shim-nothing-v2: it is not installed/,
   });
   await assert.rejects(run('broken'), { code: 'failed_precondition', message: /no\/such\/runc is not installed/ });
-  await assert.rejects(run('unheard-of'), { code: 'invalid_argument', message: /crun, runc, boxed, paused, theirs/ });
+  await assert.rejects(run('unheard-of'), {
+    code: 'invalid_argument',
+    message: /crun, runc, boxed, paused, theirs, their-tasks/,
+  });
   const { runtimeHandlers, info } = await cri.runtime.status({ verbose: true });
   assert.deepEqual(
     runtimeHandlers.map(({ name }) => name),
-    ['', 'crun', 'runc', 'boxed', 'paused', 'theirs'],
+    ['', 'crun', 'runc', 'boxed', 'paused', 'theirs', 'their-tasks'],
   );
   const { handlers } = JSON.parse(info.config!) as { handlers: { name: string; reason?: string }[] };
   assert.match(handlers.find(({ name }) => name === 'broken')?.reason ?? '', /not installed/);

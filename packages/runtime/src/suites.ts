@@ -9,6 +9,7 @@ import type { Snapshotter } from './snapshots/snapshotter.ts';
 import { loadSystem } from './sys/system.ts';
 
 export { type SandboxControllerUnderTest, testSandboxController } from './sandbox/sandbox.suite.ts';
+export { type TaskRuntimeHarness, taskRuntimeSuite as testTaskRuntime } from './tasks/task-runtime.suite.ts';
 
 /**
  * What every snapshotter must do. `open` opens one with its lasting data in a folder, new or as an earlier one left it.

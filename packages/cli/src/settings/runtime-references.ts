@@ -34,8 +34,13 @@ export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
 
 /** Settings of one handler that do not go together. */
 function handlerProblems(handler: RuntimeSettings['handlers'][string]): ConfigProblem[] {
-  const { task, sandbox, pause_image: image, shim } = handler;
+  const { task, program, sandbox, pause_image: image, shim } = handler;
   const problems: ConfigProblem[] = [];
+  if (program !== '' && !TASK_RUNTIMES.includes(task))
+    problems.push({
+      path: ['program'],
+      words: `is used with task = "oci" or "shim-v2" alone; see the settings of ${task}`,
+    });
   if (image !== undefined && sandbox !== 'pause')
     problems.push({ path: ['pause_image'], words: 'is used with sandbox = "pause" alone' });
   if (sandbox === 'shim' && task !== 'shim-v2')
