@@ -1,5 +1,5 @@
 import { type Any, anyUnpack, timestampMs } from '@bufbuild/protobuf/wkt';
-import { errorMessage, type Logger } from '@podwright/base';
+import { errorMessage, isAlreadyExists, type Logger, sleep } from '@podwright/base';
 import { TtrpcServer } from '../ttrpc/server.ts';
 import { TaskExitSchema, TaskOOMSchema } from './gen/containerd/events/task_pb.js';
 import { Events } from './gen/containerd/services/events/ttrpc/v1/events_pb.js';
@@ -8,6 +8,9 @@ import { Events } from './gen/containerd/services/events/ttrpc/v1/events_pb.js';
 export type ShimEvent =
   | { kind: 'exit'; taskId: string; processId: string; pid: number; exitCode: number; exitedAtMs: number }
   | { kind: 'oom'; taskId: string };
+
+/** How long the socket of an earlier life may seem alive: a program that it was just starting when it was killed has it, too. */
+const takeoverMs = 10_000;
 
 /** The event service that shims forward to. They try again for some seconds while nobody listens, then drop an event. */
 export class ShimEvents {
@@ -29,8 +32,15 @@ export class ShimEvents {
   /** Listens on a unix socket for root only. */
   static async listen(path: string, logger: Logger): Promise<ShimEvents> {
     const events = new ShimEvents(logger);
-    await events.#server.listen(path, 0o600);
-    return events;
+    const deadline = Date.now() + takeoverMs;
+    for (;;)
+      try {
+        await events.#server.listen(path, 0o600);
+        return events;
+      } catch (error) {
+        if (!isAlreadyExists(error) || Date.now() > deadline) throw error;
+        await sleep(50);
+      }
   }
 
   /** Calls back with each event from now on. */

@@ -4,8 +4,9 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough, type Readable, Writable } from 'node:stream';
-import { isErrno } from '@podwright/base';
+import { isErrno, isNotFound } from '@podwright/base';
 import type { OciSpec } from '../oci/spec.ts';
+import { Status } from '../shim/gen/containerd/v1/types/task_pb.js';
 import type { Shim } from '../shim/shim.ts';
 import type { System } from '../sys/system.ts';
 import { openFifoReader, openFifoWriter } from './fifo.ts';
@@ -74,7 +75,7 @@ export class ShimExec {
     } catch (error) {
       exec.#pid.reject(error);
       exec.close();
-      await removeExec(request.shim, request.record, id);
+      await removeExec(request.shim, request.record, id).catch(() => undefined); // then a later life of ours does
       throw error;
     }
     exec.#removeAtEnd();
@@ -125,20 +126,37 @@ export class ShimExec {
     Promise.all([this.exited, ...read])
       .then(() => this.close())
       .then(() => removeExec(shim, record, this.#id))
-      .catch(() => undefined); // the task is gone, and with it the exec
+      .catch(() => undefined); // then the task's end does, or a later life of ours
   }
 }
 
-/** Ends the execs of a task that an earlier life of ours was serving: nobody is left for whom they run. */
+/**
+ * Ends the execs of a task that an earlier life of ours was serving: nobody is left for whom they run. One that is just being
+ * started waits for a reader of its output, and the whole shim with it.
+ */
 export async function endEarlierExecs(shim: Shim, record: ShimTaskRecord): Promise<void> {
   const ids = await readdir(execDirectory(record, '')).catch((error) => {
     if (isErrno(error, 'ENOENT')) return [];
     throw error;
   });
-  for (const id of ids) {
-    const state = await shim.tasks.state({ id: record.id, execId: id }).catch(() => undefined);
-    if (state !== undefined) await killExec(shim, record, { id, pid: state.pid });
+  for (const id of ids) await endEarlierExec(shim, record, id);
+}
+
+async function endEarlierExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
+  const directory = execDirectory(record, id);
+  const outputs = (await readdir(directory)).filter((name) => name !== 'stdin');
+  const readers = outputs.map((name) => openFifoReader(join(directory, name)).resume());
+  const names = { id: record.id, execId: id };
+  try {
+    const { pid, status } = await shim.tasks.state(names);
+    if (pid > 0) await killExec(shim, record, { id, pid });
+    if (pid > 0 && status !== Status.STOPPED) await shim.tasks.wait(names);
     await removeExec(shim, record, id);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    await rm(directory, { recursive: true, force: true });
+  } finally {
+    for (const reader of readers) reader.destroy();
   }
 }
 
@@ -154,8 +172,11 @@ async function killExec(shim: Shim, record: ShimTaskRecord, { id, pid }: { id: s
   await shim.tasks.kill({ id: record.id, execId: id, signal: sigkill }).catch(() => undefined);
 }
 
+/** Has the shim forget an exec. Its folder stays while that fails: by it the exec is found again. */
 async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
-  await shim.tasks.delete({ id: record.id, execId: id }).catch(() => undefined); // it may never have come to be
+  await shim.tasks.delete({ id: record.id, execId: id }).catch((error) => {
+    if (!isNotFound(error)) throw error; // it never came to be
+  });
   await rm(execDirectory(record, id), { recursive: true, force: true });
 }
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { cgroupPids, errorMessage, isNotFound, killCgroup, raceAbort, removeCgroup } from '@podwright/base';
+import { cgroupPids, errorMessage, isNotFound, killCgroup, raceAbort, removeCgroup, wrapError } from '@podwright/base';
 import type { Shim } from '../shim/shim.ts';
 import { unmountTree } from '../sys/mountinfo.ts';
 import { endHolders } from './fifo.ts';
@@ -9,7 +9,6 @@ import { killProcessTrees, listProcesses, readProcFile } from './processes.ts';
 import { removePodBundle, shimIdOf } from './shim-group.ts';
 import { removeLostTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
-import { askShim } from './shim-words.ts';
 import type { TaskExit } from './task-runtime.ts';
 
 /** How long a killed task may take to end. */
@@ -86,10 +85,21 @@ async function dismiss(dependencies: ShimTaskDependencies, request: ShimTaskDele
   const { id, bundle } = request.record;
   const shim = await shims.load(bundle);
   if (shim === undefined) return await dismissDead(dependencies, request);
-  await askShim(`delete task ${id}`, shim.tasks.delete({ id }, { timeoutMs: deleteTimeoutMs })).catch((error) => {
-    if (!isNotFound(error)) throw error;
-  });
+  const known = await shim.tasks.delete({ id }, { timeoutMs: deleteTimeoutMs }).then(
+    () => true,
+    (error) => {
+      if (isNotFound(error)) return false;
+      throw wrapError(`delete task ${id}`, error);
+    },
+  );
+  if (!known) return await dismissUnknown(dependencies, request);
   if (endingShim(dependencies, request) !== undefined) await shutDown(shim, id);
+}
+
+/** A shim that does not know the task may yet create it, at the word of an earlier life of ours. */
+async function dismissUnknown(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
+  await killShim(dependencies, request);
+  await removeLostTask(dependencies, request.record);
 }
 
 /** What a shim left that is dead, or that was just starting when we were killed. */

@@ -169,7 +169,10 @@ export async function adoptTask(
   if (holder === undefined || exit !== undefined || pid === undefined) return undefined;
   const io = new TaskIo(ioOptions(record, dependencies.logger), holder);
   const shim = await dependencies.shims.load(record.bundle);
-  if (shim !== undefined) await endEarlierExecs(shim, record);
+  if (shim !== undefined)
+    await endEarlierExecs(shim, record).catch((error) =>
+      dependencies.logger.error({ task: record.id, error: errorMessage(error) }, 'end commands of an earlier life'),
+    );
   const task = new ShimTask(dependencies, { record, shim, io });
   task.watch();
   return task;
