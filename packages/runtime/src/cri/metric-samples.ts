@@ -76,7 +76,8 @@ function memorySamples(memory: MemoryStats): Sample[] {
   return [
     { name: 'container_memory_usage_bytes', value: memory.usageBytes },
     { name: 'container_memory_working_set_bytes', value: memory.workingSetBytes },
-    { name: 'container_memory_max_usage_bytes', value: memory.peakBytes },
+    // v2 before Linux 5.19 keeps no peak: what is used now is the most that is known of
+    { name: 'container_memory_max_usage_bytes', value: memory.peakBytes ?? memory.usageBytes },
     { name: 'container_memory_rss', value: memory.rssBytes },
     { name: 'container_memory_cache', value: memory.cacheBytes },
     { name: 'container_memory_mapped_file', value: memory.mappedFileBytes },
