@@ -61,7 +61,7 @@ async function tryRecursiveReadOnly(program: OciProgram, options: OciTrialOption
     if (mounts.length > 1 && mounts.every((entry) => entry.options.includes('ro'))) return;
     throw new PodwrightError('unimplemented', 'mount read-only recursively: mounts below can be written to');
   };
-  await tryOciProgram(program, options, { change, check });
+  await tryOciProgram(program, options, { change, check, enter: false });
 }
 
 /** A folder of the machine with mounts below it; every machine has terminals in /dev/pts. */
@@ -89,6 +89,6 @@ async function tryUserNamespace(program: OciProgram, options: OciTrialOptions): 
         namespaces: [{ type: 'pid' }, { type: 'mount' }, ...joined],
       },
     });
-    await tryOciProgram(program, options, { change });
+    await tryOciProgram(program, options, { change, enter: false });
   });
 }

@@ -29,16 +29,21 @@ export type OciTrialOptions = {
 };
 
 /** What is special about a trial's container: changes of its specification, and what is looked at while it runs. */
-export type OciTrial = { change?: (spec: OciSpec) => OciSpec; check?: (pid: number) => Promise<void> };
+export type OciTrial = {
+  change?: (spec: OciSpec) => OciSpec;
+  check?: (pid: number) => Promise<void>;
+  /** Whether a second process is run in it, which takes as long as all the rest; yes unless said otherwise. */
+  enter?: boolean;
+};
 
 /**
- * Creates, starts, enters and deletes a real container with the programs of this machine in it: what a runtime says of
+ * Creates, starts, enters (unless `enter` is false) and deletes a real container with the programs of this machine in it: what a runtime says of
  * itself does not tell whether it works here. Rejects with the runtime's words.
  */
 export async function tryOciProgram(
   program: OciProgram,
   options: OciTrialOptions,
-  { change = (spec) => spec, check }: OciTrial = {},
+  { change = (spec) => spec, check, enter = true }: OciTrial = {},
 ): Promise<void> {
   await mkdir(options.directory, { recursive: true, mode: 0o711 });
   const bundle = await mkdtemp(join(options.directory, 'trial-'));
@@ -51,7 +56,7 @@ export async function tryOciProgram(
     await writeFile(join(bundle, 'config.json'), JSON.stringify(change(trialSpec(bundle, mounts, cgroupsPath))));
     const pid = await createDetached(runtime, bundle, id);
     await runOciCommand(runtime, ['start', id]);
-    await runOciCommand(runtime, ['exec', id, '/bin/sh', '-c', ':']);
+    if (enter) await runOciCommand(runtime, ['exec', id, '/bin/sh', '-c', ':']);
     await check?.(pid);
     await runOciCommand(runtime, ['delete', '--force', id]);
   } catch (error) {
