@@ -144,6 +144,19 @@ test('a mirror without an answer, with an error, or with wrong content is passed
   await pullAnew(images, 'some.invalid/app:1');
 });
 
+test('short names are those of Docker Hub, and go to its mirror', async (t) => {
+  const { images, configure } = await start(t);
+  await using mirror = await FaultyRegistry.start();
+  addImage(mirror, { tag: 'latest', layers: [makeLayer({ a: 'a' })] });
+  configure('docker.io', { 'hosts.toml': `[host."http://${mirror.host}"]\ncapabilities = ["pull", "resolve"]` });
+  const { repoTags } = await images.pull('app', { signal });
+  assert.deepEqual(repoTags, ['docker.io/library/app:latest']);
+  const { path, query } = mirror.requests[0]!;
+  assert.deepEqual([path, query.get('ns')], ['/v2/library/app/manifests/latest', 'docker.io']);
+  for (const name of ['app', 'app:latest', 'library/app', 'docker.io/app', 'index.docker.io/library/app:latest'])
+    assert.deepEqual(images.find(name)?.repoTags, repoTags, name);
+});
+
 test('a mirror that is busy is asked again when nobody else has the image', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();
