@@ -33,7 +33,6 @@ task = "own-tasks"
 
 [runtime.plugins.own-tasks]
 package = "${new URL('./own-tasks.fixture.ts', import.meta.url).pathname}"
-settings = { program = "runc" }
 
 [runtime.handlers.nothing]
 task = "shim-v2"

@@ -1,19 +1,15 @@
 /** A plugin with a task runtime, as somebody else would write it: here it is ours under another name, with its own state. */
 import { discoverCgroups } from '@podwright/base';
 import type { TaskRuntime, ThirdPartyPlugin } from '@podwright/runtime/plugin';
-import { z } from 'zod';
 import { requireProgram } from '../../packages/runtime/src/host/programs.ts';
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
 
-const settings = z.strictObject({ program: z.string() });
-
-const plugin: ThirdPartyPlugin<z.infer<typeof settings>, 'task-runtime'> = {
+const plugin: ThirdPartyPlugin<Record<string, never>, 'task-runtime'> = {
   apiVersion: 1,
   type: 'task-runtime',
-  settings,
-  async init({ id, settings: { program }, state, logger }): Promise<TaskRuntime> {
+  async init({ id, state, logger }): Promise<TaskRuntime> {
     const cgroups = await discoverCgroups();
-    const [own, conmon] = [{ name: program, path: await requireProgram(program) }, await requireProgram('conmon')];
+    const [own, conmon] = [{ name: 'runc', path: await requireProgram('runc') }, await requireProgram('conmon')];
     const tasks = await OciTaskRuntime.open({ state, conmon, program: own, handlers: {}, cgroups, logger });
     return Object.defineProperty(tasks, 'name', { value: id });
   },

@@ -18,7 +18,7 @@ Runs Kubernetes pods on this machine, with or without a cluster.
 Pods:      run, apply, delete, ps, logs, exec, describe, events, trace
 Images:    images, pull, load, rmi
 Daemons:   node (kubelet and runtime in one), kubelet, runtime
-Machine:   doctor, version
+Machine:   doctor, version, runtime plugins
 
 Options of every command:
   --config <file>   configuration (default: /etc/podwright/config.toml if it is there)
