@@ -71,10 +71,11 @@ function hostFindings(abilities: HostAbilities, cniBinDirs: string[]): Finding[]
     ...ociFindings(abilities),
     program('conmon', conmon && `${conmon.version} (${conmon.path})`, 'apt-get install conmon'),
     pluginFinding(abilities, cniBinDirs),
+    userNamespaceFinding(abilities),
     {
       what: 'seccomp',
       level: kernel.seccomp ? 'ok' : 'note',
-      words: kernel.seccomp ? 'yes' : 'not in this kernel: profiles have no effect',
+      words: kernel.seccomp ? 'yes' : 'not in this kernel: profiles are refused',
     },
     { what: 'AppArmor', level: 'ok', words: kernel.apparmor ? 'yes' : 'not in this kernel' },
     { what: 'SELinux', level: 'ok', words: kernel.selinux ? 'yes' : 'off' },
@@ -93,6 +94,14 @@ function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {
     ...findings,
     { what: 'OCI runtime', level: 'missing', words: 'none that works', fix: 'apt-get install runc' },
   ];
+}
+
+function userNamespaceFinding({ ociRuntimes, idMapping }: HostAbilities): Finding {
+  const able = ociRuntimes.filter(({ works, features }) => works && features.userNamespaces).map(({ name }) => name);
+  const what = 'user ns';
+  if (!idMapping.overlay) return { what, level: 'note', words: `no pods with users of their own: ${idMapping.reason}` };
+  if (able.length > 0) return { what, level: 'ok', words: `with ${able.join(', ')}` };
+  return { what, level: 'note', words: 'no pods with users of their own: no OCI runtime makes them here' };
 }
 
 function program(what: string, found: string | undefined, fix: string): Finding {
