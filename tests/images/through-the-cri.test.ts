@@ -128,13 +128,11 @@ test('images are mounted read-only, whole or in part, and stay while a container
   await assert.rejects(create([mount('/v', { imageSubPath: 'data/none' })], ''), {
     message: /mount data\/none of image/,
   });
+  await assert.rejects(create([mount('/v', { imageSubPath: '../../etc' })], ''), { code: 'invalid_argument' });
   await assert.rejects(create([mount('/v', { image: { image: 'none:1' } })], ''), { message: /"none:1" not found/ });
   const script =
-    'cat /part/file /whole/data/other /up/../up/passwd; touch /whole/x || touch /part/x || echo " refused"; exec sleep 1000';
-  const { containerId } = await create(
-    [mount('/whole'), mount('/part', { imageSubPath: 'data/in' }), mount('/up', { imageSubPath: '../../etc' })],
-    script,
-  );
+    'cat /part/file /whole/data/other; touch /whole/x || touch /part/x || echo " refused"; exec sleep 1000';
+  const { containerId } = await create([mount('/whole'), mount('/part', { imageSubPath: 'data/in' })], script);
   await cri.runtime.startContainer({ containerId });
   const [first] = (await cri.runtime.containerStatus({ containerId })).status!.mounts;
   assert.equal(first?.image?.imageRef, imageRef, 'as critest wants it');
@@ -142,17 +140,13 @@ test('images are mounted read-only, whole or in part, and stay while a container
   const log = join(config.logDirectory, 'main.log');
   using patience = withTimeout(undefined, 60_000, 'wait for the log');
   const told = async () => (/refused/.test(readFileSync(log, 'utf8')) ? readFileSync(log, 'utf8') : undefined);
-  assert.match(
-    await waitFor(told, { intervalMs: 20, signal: patience }),
-    /F from the image\n.*F whole\n.*F root:x:0.* refused/s,
-  );
+  assert.match(await waitFor(told, { intervalMs: 20, signal: patience }), /F from the image\n.*F whole\n.* refused/s);
   const { status } = await cri.runtime.containerStatus({ containerId });
   assert.deepEqual(
     status?.mounts.map(({ containerPath, image, imageSubPath }) => [containerPath, image?.image, imageSubPath]),
     [
       ['/whole', reference, ''],
       ['/part', reference, 'data/in'],
-      ['/up', reference, '../../etc'],
     ],
   );
   const { stdout } = await cri.runtime.execSync({ containerId, cmd: ['cat', '/whole/data/in/file'], timeout: 20n });
