@@ -157,3 +157,22 @@ test('a pod is not ready any more when its own process dies, also while the runt
     assert.deepEqual(await runtime.remains(), []);
   });
 });
+
+for (const stage of [
+  'sandbox-run/created',
+  'sandbox-run/network-up',
+  'sandbox-stop/network-down',
+  'sandbox-remove/recorded',
+]) {
+  test(`killed at ${stage} of a pod with a process of its own, a retry succeeds and nothing is left`, async () => {
+    const first = await startKillable(place, stage);
+    const life = async () => removePod(first.cri, (await startPod(first.cri, 'pause-image')).podSandboxId);
+    await assert.rejects(life()); // the runtime dies in the middle
+    await first.dead();
+    await withRuntime(async (cri) => {
+      for (const { id } of (await cri.runtime.listPodSandbox({})).items) await removePod(cri, id);
+      await removePod(cri, (await startPod(cri, 'pause-image')).podSandboxId);
+      assert.deepEqual(await runtime.remains(), []);
+    });
+  });
+}
