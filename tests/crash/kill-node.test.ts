@@ -1,16 +1,25 @@
-/** The node is killed with SIGKILL while twenty pods start, run and stop; a new one finds everything as it was. */
+/**
+ * The node is killed with SIGKILL while twenty pods start, run and stop; a new one finds everything as it was. The moments
+ * are random; TEST_SEED repeats those of an earlier run.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { silentLogger, sleep } from '@podwright/base';
 import { ContainerState, connectCri, PodSandboxState } from '@podwright/cri';
 import type { Pod } from '@podwright/kubelet';
+import { seededRandom } from '../../packages/base/src/fuzz.fixture.ts';
 import { takeInventory } from '../fixtures/host-inventory.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 
 const POD_COUNT = 20;
+const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
+const random = seededRandom(seed);
+/** A moment in each of these stretches, whose ends are in ms. */
+const momentsWithin = (...ends: number[]) =>
+  ends.map((endMs, index) => (ends[index - 1] ?? 0) + random(endMs - (ends[index - 1] ?? 0)));
 const names = Array.from({ length: POD_COUNT }, (_, index) => `pod-${index}`);
 const marked = (name: string) => `: mark-${name}; ${forever}`;
 
@@ -87,7 +96,7 @@ async function kill(daemon: StartedProgram): Promise<Map<string, string[]>> {
 }
 
 async function allReady(): Promise<Pod[]> {
-  await place.until(async () => (await place.pods()).filter(isReady).length === POD_COUNT);
+  await place.until(async () => (await place.pods()).filter(isReady).length === POD_COUNT, 180_000);
   return place.pods();
 }
 
@@ -96,11 +105,12 @@ async function deleteAll(): Promise<void> {
   await place.ok('delete', '-f', place.file('all.yaml', manifests));
 }
 
-test('twenty pods are there exactly once after ten kills while they start, run and stop', async () => {
+test(`twenty pods are there exactly once after ten kills while they start, run and stop (TEST_SEED=${seed})`, async () => {
   const manifests = place.file('all.yaml', names.map((name) => podManifest(name, marked(name))).join('---\n'));
   let daemon = await place.startDaemon();
-  // The moments of a start on an idle machine and on a busy one; between them lie sandbox, container and status.
-  for (const momentMs of [20, 150, 400, 800, 1400, 2200]) {
+  // The stretches of a start on an idle machine and on a busy one; between them lie sandbox, container and status.
+  for (const [index, momentMs] of momentsWithin(80, 250, 600, 1000, 1800, 2600).entries()) {
+    if (index > 0) await deleteAll(); // each start begins from nothing
     const apply = place.call('apply', manifests);
     await sleep(momentMs);
     const survivors = await kill(daemon);
@@ -115,7 +125,6 @@ test('twenty pods are there exactly once after ten kills while they start, run a
       restarted.map(({ metadata }) => metadata.name).filter((name) => survivors.has(name)),
       [],
     );
-    if (momentMs < 2200) await deleteAll(); // each start begins from nothing
   }
   for (const _time of ['idle', 'idle again']) {
     const survivors = await kill(daemon);
@@ -125,7 +134,7 @@ test('twenty pods are there exactly once after ten kills while they start, run a
     await assertOnce();
     assertSame(survivors, processesOfPods());
   }
-  for (const momentMs of [100, 600]) {
+  for (const [index, momentMs] of momentsWithin(300, 1000).entries()) {
     const deleting = place.call('delete', '-f', manifests);
     await sleep(momentMs);
     await kill(daemon);
@@ -135,7 +144,7 @@ test('twenty pods are there exactly once after ten kills while they start, run a
     await place.call('delete', '-f', manifests);
     await place.until(async () => (await place.pods()).length === 0);
     assert.equal(processesOfPods().size, 0);
-    if (momentMs !== 600) {
+    if (index === 0) {
       await place.ok('apply', manifests);
       await allReady();
     }
