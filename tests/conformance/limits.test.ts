@@ -1,6 +1,5 @@
 import { limitsSuite } from './limits.suite.ts';
-import { openers } from './runtimes.fixture.ts';
+import { openers, openOurs } from './runtimes.fixture.ts';
 
-const { ours, containerd } = openers('lim');
-limitsSuite('our runtime', ours);
-limitsSuite('containerd 1.6', containerd);
+for (const program of ['crun', 'runc']) limitsSuite(`our runtime with ${program}`, () => openOurs(program));
+limitsSuite('containerd 1.6', openers('lim').containerd);

@@ -19,13 +19,14 @@ export type RuntimeToCompare = {
 
 /** How each runtime is opened; `name` is at most 4 letters and tells the containerds of one test run apart. */
 export const openers = (name: string): Record<RuntimeToCompare['who'], () => Promise<RuntimeToCompare>> => ({
-  ours: openOurs,
+  ours: () => openOurs(),
   containerd: () => openContainerd(name),
 });
 
-async function openOurs(): Promise<RuntimeToCompare> {
+/** Ours, with an OCI runtime of one's choice. */
+export async function openOurs(ociRuntime = ''): Promise<RuntimeToCompare> {
   const runtime = new RuntimeUnderTest();
-  await runtime.start().catch(async (error: unknown) => {
+  await runtime.start({ ociRuntime }).catch(async (error: unknown) => {
     await runtime.stop(); // it would keep the test from ending
     throw error;
   });

@@ -16,7 +16,7 @@ export async function updateTask(
 ): Promise<void> {
   const file = join(record.bundle, bundleFiles.resources);
   const { cpu, ...others } = resources;
-  const lifted = isLiftedHere(cgroups, cpu?.quota);
+  const lifted = isLiftedHere({ runtime, cgroups }, cpu?.quota);
   const left = lifted ? { ...others, cpu: { ...cpu, quota: undefined } } : resources;
   await writeFileAtomic(file, JSON.stringify(left));
   try {
@@ -27,7 +27,10 @@ export async function updateTask(
   }
 }
 
-/** crun 1.8 cannot take a CPU quota away in cgroup v1: it writes the largest number there is, which the kernel refuses. */
-function isLiftedHere(cgroups: CgroupHierarchy, quota: number | undefined): boolean {
-  return quota !== undefined && quota < 0 && treeOf(cgroups, 'cpu')?.version === 1;
+/**
+ * crun 1.8 cannot take a CPU quota away in cgroup v1: it writes the largest number there is, which the kernel refuses. Others
+ * must hear of it: runc sets its last quota again when it is not told a new one.
+ */
+function isLiftedHere({ runtime, cgroups }: UpdateEnvironment, quota: number | undefined): boolean {
+  return runtime.name === 'crun' && quota !== undefined && quota < 0 && treeOf(cgroups, 'cpu')?.version === 1;
 }
