@@ -182,6 +182,30 @@ suite('packing', () => {
     }
   });
 
+  test('may be followed by something, and so may the archive in it; both may be empty', async () => {
+    const garbage = Buffer.from('garbage, and more of it');
+    const followed = Buffer.concat([archive, garbage]);
+    const zeros = Buffer.alloc(1024);
+    const cases: [string, Buffer, Buffer, number][] = [
+      ['an archive', followed, followed, 1],
+      ['an archive that is packed', gzipSync(followed), followed, 1],
+      ['a gzip stream', Buffer.concat([gzipSync(archive), zeros]), archive, 1],
+      ['a gzip stream, by many zeros', Buffer.concat([gzipSync(archive), Buffer.alloc(3 << 20)]), archive, 1],
+      ['no archive', Buffer.alloc(0), Buffer.alloc(0), 0],
+      ['no archive, packed', gzipSync(Buffer.alloc(0)), Buffer.alloc(0), 0],
+      ['an empty archive', gzipSync(zeros), zeros, 0],
+    ];
+    for (const [what, blob, content, count] of cases) {
+      const { diffId, entries } = await unpackEntries(unpacker, scratch, blob, {
+        name: randomBytes(4).toString('hex'),
+      });
+      const expected = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+      assert.deepEqual([diffId, entries], [expected, count], what);
+    }
+    for (const pack of [gzipSync, zstdCompressSync])
+      await refuses(Buffer.concat([pack(archive), garbage]), 'data_loss', /stream is damaged or cut/);
+  });
+
   test('that layers do not have is named', async () => {
     await refuses(Buffer.from('425a6839314159', 'hex'), 'unimplemented', /bzip2; use gzip, zstd or none/);
     await refuses(Buffer.from('fd377a585a000004', 'hex'), 'unimplemented', /xz/);
@@ -279,12 +303,12 @@ suite('giving up', () => {
       import { loadSystem } from '${import.meta.resolve('../../packages/runtime/src/sys/system.ts')}';
       const unpacker = new LayerUnpacker({ system: loadSystem() });
       const { entries } = await unpacker.unpackLayer({ blobPath: '${blob}', mediaType: '', directory: '${scratch.folder('alive')}',
-        overlayWhiteouts: true, signal: AbortSignal.timeout(10000) });
-      console.log(entries);`;
-    const startMs = performance.now();
+        overlayWhiteouts: true, signal: AbortSignal.timeout(60000) });
+      console.log(entries);
+      const endMs = performance.now();
+      process.on('exit', () => console.log(performance.now() - endMs < 4000 ? 'at once' : 'late'));`;
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-    assert.equal(stdout, '1\n');
-    assert.ok(performance.now() - startMs < 4000);
+    assert.equal(stdout, '1\nat once\n');
     assert.ok(existsSync(scratch.at('alive/x')));
   });
 });
