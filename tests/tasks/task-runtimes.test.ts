@@ -53,6 +53,9 @@ test('a task goes to the runtime of its handler, and stays with it when the hand
     const exit = new Promise<TaskExit>((resolve) => void later.tasks.onExit('boxed', resolve));
     assert.equal(String((await later.tasks.execSync('boxed', ['echo', 'here'], 60_000)).stdout), 'here\n');
     assert.equal((await later.tasks.state('boxed')).status, 'running');
+    const use = await later.tasks.use('boxed');
+    assert.ok(use?.processes === 1 && (use.cpu?.usageNanoseconds ?? 0) > 0 && (use.memory?.usageBytes ?? 0) > 0);
+    assert.equal(await later.tasks.use('plain'), undefined); // the host counts it
     for (const id of ['boxed', 'plain']) await later.tasks.delete(id);
     assert.equal((await exit).exitCode, 137);
     assert.deepEqual(await later.tasks.list(), []);

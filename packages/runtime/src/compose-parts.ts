@@ -69,6 +69,7 @@ export function composeParts(
       logger,
       cgroups: host.cgroups,
       cgroupsPath,
+      tasks,
       controllers,
       snapshotter,
       files,

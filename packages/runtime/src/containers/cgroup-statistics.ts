@@ -13,6 +13,7 @@ import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import { withNetworkNamespace } from '../sys/namespaces.ts';
 import type { System } from '../sys/system.ts';
+import type { TaskRuntime } from '../tasks/task-runtime.ts';
 import type { ContainerFiles } from './container-files.ts';
 import type { ContainerRecord } from './container-record.ts';
 import { blockDeviceName, FilesystemOf } from './filesystem-use.ts';
@@ -32,6 +33,8 @@ export type CgroupStatisticsDependencies = {
   logger: Logger;
   cgroups: CgroupHierarchy;
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
+  /** Asked for tasks that have no cgroup on this host. */
+  tasks: Pick<TaskRuntime, 'use'>;
   sandboxes: RecordTable<SandboxRecord>;
   controllers: SandboxControllers;
   snapshotter: Snapshotter;
@@ -58,7 +61,7 @@ export class CgroupStatistics implements Statistics {
   async ofContainer(record: ContainerRecord): Promise<ContainerUse> {
     const path = this.#cgroupPath(record);
     const [cgroup, layer] = await Promise.all([
-      path === undefined ? { readAtMs: Date.now() } : readCgroupStats(this.#dependencies.cgroups, path),
+      path === undefined ? { readAtMs: Date.now() } : this.#taskUse(record.id, path),
       this.#layer(record.id),
     ]);
     return { cgroup, nanoCores: this.#nanoCores(record.id, cgroup), layer };
@@ -84,6 +87,13 @@ export class CgroupStatistics implements Statistics {
     const cgroup = ownUse ?? (cgroupParent === '' ? undefined : await readCgroupStats(cgroups, cgroupParent));
     const nanoCores = cgroup === undefined ? undefined : this.#nanoCores(record.id, cgroup);
     return { atMs: Date.now(), cgroup, nanoCores, interfaces: this.#interfaces(record) };
+  }
+
+  async #taskUse(id: string, path: string): Promise<CgroupStats> {
+    const { cgroups, tasks } = this.#dependencies;
+    const counted = await readCgroupStats(cgroups, path);
+    if (counted.cpu !== undefined || counted.memory !== undefined) return counted;
+    return (await tasks.use?.(id)) ?? counted;
   }
 
   /** Undefined for a container whose sandbox has gone. */

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import { create } from '@bufbuild/protobuf';
 import {
   type CgroupHierarchy,
+  type CgroupStats,
   cgroupPids,
   describeUndoFailures,
   errorCode,
@@ -12,6 +14,8 @@ import {
   Undo,
 } from '@podwright/base';
 import type { OciLinuxResources } from '../oci/spec.ts';
+import { statsOfMetric } from '../sandbox/shim-metrics.ts';
+import { MetricSchema } from '../shim/gen/containerd/types/metrics_pb.js';
 import { Status } from '../shim/gen/containerd/v1/types/task_pb.js';
 import type { Shim } from '../shim/shim.ts';
 import type { ShimProgram } from '../shim/shim-program.ts';
@@ -185,6 +189,17 @@ export class ShimTaskRuntime implements TaskRuntime {
       const value = Buffer.from(JSON.stringify(resources));
       await askShim(`update task ${id}`, shim.tasks.update({ id, resources: { typeUrl: resourcesTypeUrl, value } }));
     });
+  }
+
+  async use(id: string): Promise<CgroupStats | undefined> {
+    const task = this.#tasks.get(id);
+    if (task?.hasShim !== true || task.record.exit !== undefined) return undefined;
+    const { tasks } = task.shim;
+    const bound = { timeoutMs: stateTimeoutMs };
+    const asked = Promise.all([tasks.stats({ id }, bound), tasks.pids({ id }, bound)]);
+    const [{ stats: data }, { processes }] = await askShim(`count what task ${id} uses`, asked);
+    const use = statsOfMetric(create(MetricSchema, { id, data }));
+    return use && { ...use, processes: processes.length };
   }
 
   async list(): Promise<string[]> {

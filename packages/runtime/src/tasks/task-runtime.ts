@@ -1,4 +1,5 @@
 import type { Duplex, Readable, Writable } from 'node:stream';
+import type { CgroupStats } from '@podwright/base';
 import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
 
 /** What a task is made from. The caller has mounted the root file system that `spec.root.path` names. */
@@ -94,6 +95,11 @@ export interface TaskRuntime {
   checkpoint?(id: string, wanted: TaskCheckpoint): Promise<void>;
   /** Lets a task go on that stands still since a checkpoint was cut off. No error for one that does not. */
   thaw?(id: string): Promise<void>;
+  /**
+   * What the task uses, as its runtime counts it: for tasks of which the host sees no cgroup, such as those in virtual
+   * machines. `undefined` if it does not run or nobody counts.
+   */
+  use?(id: string): Promise<CgroupStats | undefined>;
   /** Ids of every task that has anything left on the host: bundle, monitor, runtime state. */
   list(): Promise<string[]>;
   /** Stops watching and listening; tasks go on. */

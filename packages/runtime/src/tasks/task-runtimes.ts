@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { type CgroupStats, PodwrightError } from '@podwright/base';
 import type { OciLinuxResources } from '../oci/spec.ts';
 import type {
   ExecConfig,
@@ -102,6 +102,10 @@ export class TaskRuntimes implements TaskRuntime {
 
   async thaw(id: string): Promise<void> {
     await (await this.#find(id))?.thaw?.(id);
+  }
+
+  async use(id: string): Promise<CgroupStats | undefined> {
+    return await (await this.#find(id))?.use?.(id);
   }
 
   async list(): Promise<string[]> {
