@@ -156,7 +156,7 @@ test('a server that ignores ranges is read past what is there', async (t) => {
 });
 
 test('a connection that stalls is given up and gone on with', async (t) => {
-  const { registry, content, download } = await start(t, { stallTimeoutMs: 100 });
+  const { registry, content, download } = await start(t, { stallTimeoutMs: 1000 });
   const data = randomBytes(300_000);
   const blob = registry.addBlob(data);
   let stalls = 1;
