@@ -32,15 +32,14 @@ function open() {
 
 test('a subscriber that reads too slowly gets what was kept for it, and is told to start over', async () => {
   const { sandboxes, source, subscribe } = open();
-  const [slow, quick] = [subscribe(), subscribe()];
+  const slow = subscribe();
   const record = sandboxes.put(recordOf('s1'));
-  const count = 10_500;
-  let heard = 0;
-  for (let index = 0; index < count; index++) {
+  for (let index = 0; index < 9_900; index++) source.publish('started', record);
+  const quick = subscribe();
+  for (let index = 0; index < 200; index++) {
     source.publish('started', record);
-    if (!(await quick.next()).done) heard++;
+    assert.equal((await quick.next()).done, false, 'who reads is not held up');
   }
-  assert.equal(heard, count, 'who reads is not held up');
   let kept = 0;
   const rest = async () => {
     while (!(await slow.next()).done) kept++;
