@@ -1,6 +1,14 @@
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { create, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  type Message,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf';
 import { PodwrightError, raceAbort, withTimeout, wrapError } from '@podwright/base';
 import { encodeFrame, type Frame, FrameDecoder, frameType, maxFrameBytes } from './frame.ts';
 import { RequestSchema, ResponseSchema } from './gen/ttrpc/request_pb.js';
@@ -11,7 +19,7 @@ import { errorOfStatus } from './status.ts';
 const defaultTimeoutMs = 30_000;
 const maxStreamId = 0xffff_fffe;
 
-type Waiting = { what: string; resolve(payload: Uint8Array): void; reject(error: PodwrightError): void };
+type Waiting = { what: string; resolve(payload: Uint8Array): void; reject(error: unknown): void };
 
 /** The calling side of one ttrpc connection. Calls run side by side; all of them fail when the connection is lost. */
 export class TtrpcConnection {
@@ -85,7 +93,7 @@ export class TtrpcConnection {
     const { streamId, answer } = this.#send(what, toBinary(RequestSchema, message));
     try {
       const answered = stop === undefined ? answer : raceAbort(answer, stop);
-      return fromBinary(method.output, await answered);
+      return decodeAnswer(what, method.output, await answered);
     } finally {
       this.#waiting.delete(streamId);
     }
@@ -116,11 +124,11 @@ export class TtrpcConnection {
     if (data === undefined)
       return reject(new PodwrightError('resource_exhausted', `${what}: the answer is over 4 MiB`));
     try {
-      const { status, payload } = fromBinary(ResponseSchema, data);
+      const { status, payload } = decodeAnswer(what, ResponseSchema, data);
       if (status === undefined || status.code === 0) resolve(payload);
       else reject(errorOfStatus(what, status));
     } catch (error) {
-      reject(wrapError(`${what}: read the answer`, error, 'internal'));
+      reject(error);
     }
   }
 
@@ -130,5 +138,13 @@ export class TtrpcConnection {
     for (const { what, reject } of this.#waiting.values()) reject(wrapError(what, reason));
     this.#waiting.clear();
     this.#closed.resolve();
+  }
+}
+
+function decodeAnswer<S extends DescMessage>(what: string, schema: S, bytes: Uint8Array): MessageShape<S> {
+  try {
+    return fromBinary(schema, bytes);
+  } catch (error) {
+    throw wrapError(`${what}: read the answer`, error, 'internal');
   }
 }

@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeFrame, type Frame, FrameDecoder, frameType, maxFrameBytes } from './frame.ts';
+import { randomNumbers } from './random-numbers.fixture.ts';
 
 const decode = (decoder: FrameDecoder, chunks: Buffer[]): Frame[] =>
   chunks.flatMap((chunk) => [...decoder.push(chunk)]);
-
-/** Numbers from 0 to `below`, always the same ones for a seed (mulberry32). */
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 function cut(bytes: Buffer, random: (below: number) => number): Buffer[] {
   const chunks: Buffer[] = [];

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { duplexPair } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { errorCode, PodwrightError, silentLogger } from '@podwright/base';
@@ -11,6 +12,7 @@ import { Sandbox } from '../shim/gen/containerd/runtime/sandbox/v1/sandbox_pb.js
 import { TtrpcConnection } from './client.ts';
 import { encodeFrame, type Frame, FrameDecoder, frameType } from './frame.ts';
 import { RequestSchema } from './gen/ttrpc/request_pb.js';
+import { randomNumbers } from './random-numbers.fixture.ts';
 import { TtrpcServer } from './server.ts';
 import type { TtrpcHandlers } from './service.ts';
 
@@ -137,5 +139,48 @@ describe('ttrpc over a unix socket', () => {
     socket.destroy();
     const answers = frames.map(({ streamId, data }) => [streamId, data?.length === 0 ? 'empty' : data?.[3]]);
     assert.deepEqual(Object.fromEntries(answers), { 1: 12, 2: 3, 3: 12, 5: 12, 7: 3, 9: 8, 11: 'empty' });
+  });
+});
+
+describe('ttrpc with a hostile other side', () => {
+  /** Frames of a call or its answer with some bytes changed, cut off or put in. */
+  const damaged = (random: (below: number) => number, type: number): Buffer => {
+    const call = { service: Sandbox.typeName, method: 'PingSandbox', timeoutNano: 1n };
+    const data = toBinary(RequestSchema, create(RequestSchema, call));
+    const frames = Array.from({ length: 3 }, (_, index) =>
+      encodeFrame({ streamId: 2 * index + 1, type, flags: 0, data }),
+    );
+    const bytes = Buffer.concat(frames);
+    for (let change = random(4); change >= 0; change--) bytes[random(bytes.length)] = random(256);
+    return bytes.subarray(0, bytes.length - random(random(2) === 0 ? 1 : bytes.length));
+  };
+
+  test('a server answers what it understands of any bytes, and nothing else happens', async () => {
+    const random = randomNumbers(3);
+    const server = new TtrpcServer({ logger: silentLogger });
+    const pong = async () => ({});
+    const handlers = Object.fromEntries(Sandbox.methods.map(({ localName }) => [localName, pong]));
+    server.add(Sandbox, handlers as unknown as TtrpcHandlers<typeof Sandbox>);
+    for (let round = 0; round < 200; round++) {
+      const [ours, theirs] = duplexPair();
+      server.serve(ours);
+      theirs.resume().end(damaged(random, frameType.request));
+      await once(theirs, 'close', { signal: bound() });
+    }
+    await server.close();
+  });
+
+  test('a client fails the calls that it waits for, or gets an answer, whatever bytes come', async () => {
+    const random = randomNumbers(4);
+    for (let round = 0; round < 200; round++) {
+      const [ours, theirs] = duplexPair();
+      const connection = new TtrpcConnection(ours);
+      const calls = Array.from({ length: 3 }, () => connection.client(Sandbox).pingSandbox({}, { timeoutMs: 0 }));
+      theirs.resume().end(damaged(random, frameType.response));
+      const results = await Promise.allSettled(calls);
+      for (const result of results)
+        if (result.status === 'rejected') assert.notEqual(errorCode(result.reason), 'unknown');
+      await connection.closed;
+    }
   });
 });
