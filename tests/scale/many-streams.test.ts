@@ -1,10 +1,10 @@
 /** Streams of every kind and transport that are opened, cut and closed in any order: TEST_SEED repeats an order. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Limiter, sleep, waitFor } from '@podwright/base';
 import { connectSpdy } from '@podwright/streaming';
-import { WebSocket } from 'ws';
 import { type Random, seededRandom } from '../../packages/base/src/fuzz.fixture.ts';
 import { takeInventory } from '../fixtures/host-inventory.ts';
 import { type KillableRuntime, startKillable } from '../fixtures/killable-runtime.ts';
@@ -71,23 +71,35 @@ async function overSpdy({ url, kind, random }: Open): Promise<void> {
   await connection.closed;
 }
 
-/** A WebSocket on which some messages come, cut somewhere. */
+/** A WebSocket in bare bytes, so that it can be cut anywhere; some messages come on it. */
 async function overWebSocket({ url, kind, random }: Open): Promise<void> {
-  const protocol =
-    kind === 'portforward' ? 'v4.channel.k8s.io' : ['v4.channel.k8s.io', 'v5.channel.k8s.io'][random(2)]!;
-  const socket = new WebSocket(url.replace(/^http/, 'ws'), [protocol]);
+  const protocol = kind === 'portforward' || random(2) === 0 ? 'v4.channel.k8s.io' : 'v5.channel.k8s.io';
+  const { port, hostname, pathname } = new URL(url);
+  const socket = connect({ port: Number(port), host: hostname });
   const closed = new Promise((resolve) => socket.once('close', resolve));
-  socket.on('error', () => undefined).on('message', () => undefined);
+  socket.on('error', () => undefined).resume();
+  socket.write(handshake(pathname, protocol));
   if (random(5) === 0) await sleep(random(20));
-  else await Promise.race([once(socket, 'open'), closed]);
-  for (let messages = random(4); messages > 0 && socket.readyState === WebSocket.OPEN; messages--)
-    socket.send(Buffer.concat([Buffer.from([[0, 4, 255, 9][random(4)]!]), Buffer.from('bytes\n')]));
+  else await Promise.race([once(socket, 'data'), closed]);
+  for (let messages = random(4); messages > 0; messages--)
+    socket.write(frame(2, Buffer.concat([Buffer.from([[0, 4, 255, 9][random(4)]!]), Buffer.from('bytes\n')])));
   await sleep(random(150));
-  if (random(2) === 0) socket.terminate();
-  else socket.close();
+  if (random(3) === 0) socket.write(frame(8, Buffer.from([3, 0xe8])));
+  if (random(2) === 0) socket.destroy();
+  else socket.end();
   await Promise.race([closed, sleep(5000)]);
-  socket.terminate();
+  socket.destroy();
 }
+
+function handshake(path: string, protocol: string): string {
+  const key = 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==';
+  const upgrade = ['Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', key];
+  return [`GET ${path} HTTP/1.1`, ...upgrade, `Sec-WebSocket-Protocol: ${protocol}`, '\r\n'].join('\r\n');
+}
+
+/** A short frame as a client sends it: masked, here with zeros (RFC 6455, 5.2). */
+const frame = (opcode: number, payload: Buffer) =>
+  Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 
 async function oneStream(index: number): Promise<void> {
   const random = seededRandom(seed * 1009 + index);
