@@ -117,6 +117,8 @@ const badRequests = [
       'a container without metadata': ({ pod, ...world }) =>
         createIn(world, pod, { name: 'nobody', script: '', metadata: undefined }),
       'exec of an empty command': ({ cri, running }) => cri.runtime.execSync({ containerId: running }),
+      'a range of pod addresses that cannot be one': ({ cri }) =>
+        cri.runtime.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr: 'nonsense' } } }),
       'a pull of a reference that cannot be one': ({ cri }) =>
         cri.image.pullImage({ image: { image: 'localhost/UPPER:x' } }),
     },
