@@ -28,7 +28,8 @@ function load(specifier: string, settings: Record<string, unknown> = {}) {
 }
 
 const value = (rest: string) => module(`export default { apiVersion: 1, type: 'snapshotter', ${rest} };`);
-const instance = `init: ({ id, ...rest }) => ({ name: id, rest })`;
+/** An instance of whatever type: it answers to every name, but is no promise. */
+const instance = `init: ({ id, ...rest }) => new Proxy({ name: id, rest }, { get: (own, key) => own[key] ?? (key === 'then' ? undefined : () => {}) })`;
 
 const wrong: [string, string, RegExp][] = [
   ['a module that is not there', './nothing.mjs', /^load plugin mine of .*config\.toml: Cannot find module/],
@@ -79,6 +80,7 @@ test('a plugin gets its id, its settings and folders of its own', async () => {
 test('a plugin is skipped where it cannot be had, and an error where it takes another name', async () => {
   const skipped = value(`init() { throw Object.assign(new Error('no such disk'), { code: 'failed_precondition' }); }`);
   const misnamed = value(`init: () => ({ name: 'other' })`);
+  const poor = value(`init: ({ id }) => ({ name: id, prepare() {}, view() {} })`);
   const states = async (specifier: string) =>
     (await PluginGraph.start<RuntimePluginTypes>(await load(specifier), { needed: [] })).states();
   assert.deepEqual(
@@ -88,6 +90,8 @@ test('a plugin is skipped where it cannot be had, and an error where it takes an
   const [state] = await states(misnamed);
   assert.equal(state?.state, 'error');
   assert.match(state.note, /calls itself "other".*"mine"/);
+  assert.match((await states(poor))[0]!.note, /as a snapshotter it lacks commit, mounts, .*close$/);
+  assert.match((await states(value('init: async () => undefined')))[0]!.note, /gave no instance/);
 });
 
 test('a package is looked up from the folder of the configuration', async () => {

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { PluginOptions, RuntimeOptions } from '../options.ts';
 import type { Plugin } from './plugin.ts';
 import type { RuntimePlugin, RuntimePluginTypes } from './runtime-plugins.ts';
@@ -14,6 +14,10 @@ import {
   type ThirdPartyType,
 } from './third-party.ts';
 
+/** A module may have much to load; an instance may have to put much in order. */
+const LOAD_TIMEOUT_MS = 60_000;
+const INIT_TIMEOUT_MS = 300_000;
+
 /**
  * Loads the plugins of others that the options name, as plugins of the graph. A module that is not there or is no plugin,
  * and settings that its schema refuses, are `invalid_argument`: the configuration is wrong.
@@ -22,8 +26,7 @@ export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOption
   return Promise.all(
     plugins.map(async (options) => {
       try {
-        const plugin = checkPlugin(await importPlugin(options));
-        const settings = await checkSettings(plugin, options.settings);
+        const { plugin, settings } = await bounded(loadPlugin(options), LOAD_TIMEOUT_MS, 'load its module');
         const folders = { root: join(root, 'plugins', options.id), state: join(state, 'plugins', options.id) };
         const handed = { id: options.id, settings, ...folders, logger: logger.child({ plugin: options.id }) };
         return graphPlugin(plugin, handed) as RuntimePlugin;
@@ -35,6 +38,17 @@ export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOption
       }
     }),
   );
+}
+
+/** What others' code may take; it cannot be stopped, only not waited for. */
+async function bounded<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
+  using deadline = withTimeout(undefined, timeoutMs, what);
+  return await raceAbort(work, deadline);
+}
+
+async function loadPlugin(options: PluginOptions): Promise<{ plugin: ThirdPartyPlugin; settings: unknown }> {
+  const plugin = checkPlugin(await importPlugin(options));
+  return { plugin, settings: await checkSettings(plugin, options.settings) };
 }
 
 /** A path is relative to the file that names it; a package is looked up from there. */
@@ -86,12 +100,36 @@ function graphPlugin<Type extends ThirdPartyType>(
     requires: [],
     async init({ note }) {
       for (const folder of [root, state]) await mkdir(folder, { recursive: true, mode: 0o711 });
-      const instance = await plugin.init({ ...handed, note });
-      if (instance.name === id) return instance;
-      throw new Error(
-        `it calls itself ${JSON.stringify(instance.name)}; it must have the id that it is given, "${id}"`,
-      );
+      const starting = Promise.resolve(plugin.init({ ...handed, note }));
+      const instance = await bounded(starting, INIT_TIMEOUT_MS, `start plugin ${id}`);
+      checkInstance(plugin.type, id, instance);
+      return instance;
     },
     close: (instance) => plugin.close?.(instance),
   };
+}
+
+/** What an instance of each type must be able to do: the contracts, for plugins that no compiler has looked at. */
+const METHODS: { [Type in ThirdPartyType]: (keyof RuntimePluginTypes[Type])[] } = {
+  snapshotter: [
+    ...(['prepare', 'view', 'commit', 'mounts', 'stat', 'usage', 'remove', 'list'] as const),
+    ...(['layerDirectory', 'unpackTarget', 'close'] as const),
+  ],
+  'sandbox-controller': [
+    ...(['create', 'start', 'setAddresses', 'environment', 'sharedPidNamespace', 'status', 'onLost'] as const),
+    ...(['stop', 'remove', 'list', 'netnsPath'] as const),
+  ],
+  'task-runtime': [
+    ...(['create', 'start', 'kill', 'state', 'onExit', 'delete', 'execSync', 'exec', 'attach', 'reopenLog'] as const),
+    ...(['update', 'list', 'close'] as const),
+  ],
+};
+
+function checkInstance(type: ThirdPartyType, id: string, instance: unknown): void {
+  if (typeof instance !== 'object' || instance === null) throw new Error('its init gave no instance');
+  const members = instance as Record<string, unknown>;
+  if (members.name !== id)
+    throw new Error(`it calls itself ${JSON.stringify(members.name)}; it must have the id that it is given, "${id}"`);
+  const missing = METHODS[type].filter((method) => typeof members[method] !== 'function');
+  if (missing.length > 0) throw new Error(`as a ${type} it lacks ${missing.join(', ')}`);
 }
