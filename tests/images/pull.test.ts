@@ -144,6 +144,33 @@ test('a pull goes on for the others when one caller leaves, and ends when all ha
   await checkNothingLeft(again);
 });
 
+test('a layer that two images share comes to the second one when the pull of the first is given up', async (t) => {
+  const { registry, room, images } = await start(t);
+  const big = makeLayer({ big: randomBytes(300_000).toString('hex') });
+  for (const tag of ['1', '2']) addImage(registry, { tag, layers: [big, makeLayer({ [tag]: tag })] });
+  const { digest, size } = registry.addBlob(big.data);
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  let silent = false;
+  registry.faults.push(({ path }, response) => {
+    if (!path.endsWith(digest) || silent) return false;
+    silent = true; // after a part, and only this once
+    response.writeHead(200, { 'content-length': size });
+    response.write(big.data.subarray(0, 100_000), () => begin());
+    return true;
+  });
+  const caller = new AbortController();
+  const first = images.pull(`${registry.host}/room/app:1`, { signal: caller.signal });
+  await begun;
+  const second = images.pull(`${registry.host}/room/app:2`, { signal: AbortSignal.timeout(60_000) });
+  const isWaiting = () => registry.requests.some(({ path }) => path.endsWith('/manifests/2')) || undefined;
+  await waitFor(isWaiting, { intervalMs: 5, signal: AbortSignal.timeout(60_000) });
+  caller.abort(new Error('given up'));
+  await assert.rejects(first, /given up/);
+  const image = await second;
+  assert.equal(await layerFile(room, image.chainId, '2'), '2');
+  assert.equal(registry.asked('blobs').filter(({ path }) => path.endsWith(digest)).length, 2);
+});
+
 test('the platform of this machine is picked from nested indexes', async (t) => {
   const { registry, images } = await start(t);
   const own = addImage(registry, { tag: 'own', layers: [base] });
