@@ -50,7 +50,7 @@ async function start(name: string, script: string, { handler = '', modes = {}, .
   };
   return { podSandboxId, containerId, run, log: () => readFileSync(join(place.logs, name, 'main.log'), 'utf8') };
 }
-type Options = { handler?: string; modes?: Modes; mounts?: object[]; tty?: boolean };
+type Options = { handler?: string; modes?: Modes; mounts?: object[]; devices?: object[]; tty?: boolean };
 
 for (const handler of ['crun', 'runc', 'paused']) {
   test(`with ${handler} a pod has users of its own, and owns its root, its files, its volumes and its network`, async () => {
@@ -58,8 +58,9 @@ for (const handler of ['crun', 'runc', 'paused']) {
     mkdirSync(volume);
     writeFileSync(join(volume, 'file'), 'of root');
     const mounts = [{ containerPath: '/data', hostPath: volume, uidMappings: mapping, gidMappings: mapping }];
+    const devices = [{ containerPath: '/dev/other', hostPath: '/dev/null', permissions: 'rw' }];
     const script = 'echo out > /dev/stdout; echo err > /dev/stderr; exec sleep 1000';
-    const { run, log } = await start(`users-${handler}`, script, { handler, mounts });
+    const { containerId, run, log } = await start(`users-${handler}`, script, { handler, mounts, devices });
 
     assert.match(await run('cat /proc/self/uid_map'), new RegExp(`^0 +${HOST_ID} +65536$`));
     assert.match(await run('cat /proc/self/gid_map'), new RegExp(`^0 +${HOST_ID} +65536$`));
@@ -68,10 +69,13 @@ for (const handler of ['crun', 'runc', 'paused']) {
     await run('touch /new /bin/new /dev/shm/new /data/new && echo 10.9.9.9 other >> /etc/hosts');
     await run('chown 7:8 /new && test "$(stat -c %u:%g /new)" = 7:8');
     assert.equal(statSync(join(volume, 'new')).uid, 0, 'what root of the pod writes to a volume belongs to root');
+    assert.equal(await run('echo x > /dev/other && stat -c %t:%T /dev/other'), '1:3');
     assert.match(await run('hostname -i'), /^10\./);
     assert.equal(await run('cat /proc/sys/net/ipv4/ip_unprivileged_port_start'), '0');
     await run('ls /sys/class/net/eth0 > /dev/null');
     await run('! echo b > /proc/sysrq-trigger && ! touch /proc/sys/kernel/panic_on_oops');
+    const { status } = await runtime.cri.runtime.containerStatus({ containerId });
+    assert.equal(status?.mounts[0]?.uidMappings[0]?.hostId, HOST_ID);
     assert.match(log(), / stdout F out$/m);
     assert.match(log(), / stderr F err$/m);
   });
@@ -120,7 +124,9 @@ test('the pod and its users are found again by the next start of the runtime', a
   await runtime.stop();
   await runtime.start(HANDLERS, { load: false });
   const { cri, image } = runtime;
-  assert.equal((await cri.runtime.podSandboxStatus({ podSandboxId })).status?.state, 0);
+  const { status } = await cri.runtime.podSandboxStatus({ podSandboxId });
+  assert.equal(status?.state, 0);
+  assert.equal(status.linux?.namespaces?.options?.usernsOptions?.uids[0]?.hostId, HOST_ID);
   const cmd = ['sh', '-c', 'stat -c %u /before; cat /proc/self/uid_map'];
   const { stdout } = await cri.runtime.execSync({ containerId, cmd, timeout: 60n });
   assert.match(text(stdout), new RegExp(`^0\n +0 +${HOST_ID}`));

@@ -94,3 +94,13 @@ test('a node that the machine does not have as it is said to be is refused', asy
   await refuse({ path: '/etc/passwd' }, /it is no device/);
   await refuse({ path: '/dev/null', type: 'b' }, /\/dev\/null is of type c, not b/);
 });
+
+test('in a user namespace, where no node can be made, it is mounted', async () => {
+  const mapped = { ...spec, linux: { ...spec.linux, namespaces: [{ type: 'user' as const, path: '/ns' }] } };
+  const edits = [{ deviceNodes: [{ path: '/dev/my-null', hostPath: '/dev/null' }] }];
+  const { linux, mounts } = await applyCdiEdits(mapped, edits);
+  assert.deepEqual(linux.devices, []);
+  assert.deepEqual(linux.resources?.devices?.at(-1), { allow: true, type: 'c', major: 1, minor: 3, access: 'rwm' });
+  const { source, destination } = mounts.find(({ destination: place }) => place.startsWith('/dev')) ?? {};
+  assert.deepEqual([source, destination], ['/dev/null', '/dev/my-null']);
+});

@@ -2,11 +2,11 @@ import { lstat } from 'node:fs/promises';
 import { PodwrightError, wrapError } from '@podwright/base';
 import { deviceOf } from '../oci/devices.ts';
 import type { OciDevice, OciMount, OciSpec } from '../oci/spec.ts';
-import { byDepth } from '../oci/spec-mounts.ts';
+import { byDepth, deviceMount } from '../oci/spec-mounts.ts';
 import type { CdiDeviceNode, CdiEdits } from './cdi-spec.ts';
 
 /** A device node that is complete: what its specification leaves out is the machine's. */
-type ResolvedNode = { device: OciDevice; access: string };
+type ResolvedNode = { device: OciDevice; access: string; hostPath: string };
 
 /**
  * Makes a container's specification one with the devices' edits, as the CDI asks for: variables replace those of their name,
@@ -62,7 +62,7 @@ function addHooks(hooks: OciSpec['hooks'] = {}, added: NonNullable<CdiEdits['hoo
   return all;
 }
 
-function addNode(spec: OciSpec, { device, access }: ResolvedNode): OciSpec {
+function addNode(spec: OciSpec, { device, access, hostPath }: ResolvedNode): OciSpec {
   const { linux, process } = spec;
   const { uid, gid } = process.user;
   // A device of nobody in particular belongs to who uses it.
@@ -71,11 +71,14 @@ function addNode(spec: OciSpec, { device, access }: ResolvedNode): OciSpec {
   const { type, major, minor } = device;
   const rules = linux.resources?.devices ?? [];
   const rule = type === 'p' || access === '' ? [] : [{ allow: true, type, major, minor, access }];
+  // In a user namespace no node can be made: it is mounted.
+  const isMapped = linux.namespaces.some((namespace) => namespace.type === 'user');
   return {
     ...spec,
+    mounts: isMapped ? mergeMounts(spec.mounts, [deviceMount({ path: device.path, hostPath })]) : spec.mounts,
     linux: {
       ...linux,
-      devices: [...others, owned],
+      devices: isMapped ? others : [...others, owned],
       resources: { ...linux.resources, devices: [...rules, ...rule] },
     },
   };
@@ -103,7 +106,7 @@ async function resolveNode(node: CdiDeviceNode): Promise<ResolvedNode> {
     ...(uid === undefined ? {} : { uid }),
     ...(gid === undefined ? {} : { gid }),
   };
-  return { device, access: permissions === 'none' ? '' : permissions || 'rwm' };
+  return { device, hostPath, access: permissions === 'none' ? '' : permissions || 'rwm' };
 }
 
 async function nodeOnMachine(path: string, mayBeMissing: boolean): Promise<OciDevice | undefined> {

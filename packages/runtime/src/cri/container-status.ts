@@ -120,7 +120,9 @@ function criMount(mount: ContainerMount, images: Pick<ImageService, 'find'>): Me
   // What PullImage gave for it, which clients compare it with (critest), other than for the container's own image.
   const image = mount.image === '' ? undefined : { image: mount.image, imageRef: images.find(mount.image)?.id ?? '' };
   const propagation = PROPAGATIONS[mount.propagation];
-  return { containerPath, hostPath, readonly, recursiveReadOnly, selinuxRelabel, propagation, imageSubPath, image };
+  const { uids: uidMappings = [], gids: gidMappings = [] } = mount.mappings ?? {};
+  const flags = { readonly, recursiveReadOnly, selinuxRelabel, propagation, uidMappings, gidMappings };
+  return { containerPath, hostPath, imageSubPath, image, ...flags };
 }
 
 function criResources(resources: ContainerResources): MessageInitShape<typeof LinuxContainerResourcesSchema> {

@@ -56,6 +56,8 @@ function sandboxState(record: SandboxRecord): PodSandboxState {
 
 const MODES = { pod: NamespaceMode.POD, container: NamespaceMode.CONTAINER, node: NamespaceMode.NODE };
 
-function namespaceOptions({ network, ipc, pid }: SandboxConfig): MessageInitShape<typeof NamespaceOptionSchema> {
-  return { network: MODES[network], ipc: MODES[ipc], pid: MODES[pid] };
+function namespaceOptions(config: SandboxConfig): MessageInitShape<typeof NamespaceOptionSchema> {
+  const { network, ipc, pid, userNamespace } = config;
+  const usernsOptions = userNamespace && { mode: NamespaceMode.POD, ...userNamespace };
+  return { network: MODES[network], ipc: MODES[ipc], pid: MODES[pid], usernsOptions };
 }

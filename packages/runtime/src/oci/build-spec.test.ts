@@ -37,7 +37,7 @@ const base: SpecInput = {
     uts: { kind: 'path', path: '/ns/uts' },
     pid: { kind: 'new' },
   },
-  devices: [{ path: '/dev/x', type: 'c', major: 9, minor: 8, access: 'rw' }],
+  devices: [{ path: '/dev/x', type: 'c', major: 9, minor: 8, access: 'rw', hostPath: '/dev/host-x' }],
   hostDevices: [{ path: '/dev/host', type: 'b', major: 7, minor: 1 }],
   resources: {
     cpuShares: 0,
@@ -128,6 +128,9 @@ test('a container of a user namespace joins it, and has the sysfs of the machine
   assert.deepEqual(own.linux.namespaces.at(-1), { type: 'user', path: '/ns/user' });
   assert.deepEqual(own.linux.uidMappings, [{ containerID: 0, hostID: 9, size: 5 }]);
   assert.deepEqual(own.linux.gidMappings, own.linux.uidMappings);
+  assert.equal(own.linux.devices, undefined);
+  assert.deepEqual([own.mounts.at(-1)?.destination, own.mounts.at(-1)?.source], ['/dev/x', '/dev/host-x']);
+  assert.deepEqual(own.linux.resources?.devices?.at(-1)?.access, 'rw');
   const sysfs = (spec: OciSpec) => spec.mounts.find(({ destination }) => destination === '/sys');
   assert.equal(sysfs(own)?.type, 'sysfs');
   const host = build({ namespaces: { user, network: { kind: 'host' } } });

@@ -46,7 +46,9 @@ function buildLinux(input: SpecInput): OciLinux {
   const { privileged } = security;
   const propagation = rootfsPropagation(mounts);
   const seccomp = seccompOf(input);
-  const given = input.devices.map(({ access: _, ...device }) => device);
+  // In a user namespace no node can be made: those that are given are mounted.
+  const made = namespaces.user === undefined ? input.devices : [];
+  const given = made.map(({ access: _, hostPath: __, ...device }) => device);
   const devices = privileged ? [...input.hostDevices, ...given] : given;
   const rules = computeDeviceRules(privileged, input.devices);
   return {

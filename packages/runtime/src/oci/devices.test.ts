@@ -16,6 +16,7 @@ test('a device is found where it is, and placed where it is wanted', async () =>
     { path, type, major, minor, access },
     { path: '/dev/nothing', type: 'c', major: 1, minor: 3, access: 'r' },
   );
+  assert.equal(device?.hostPath, '/dev/null');
   const [all] = await resolveDevices({ hostPath: '/dev/null', containerPath: '', permissions: '' });
   assert.deepEqual([all?.path, all?.access], ['/dev/null', 'rwm']);
 });

@@ -13,7 +13,8 @@ const maxDevices = 4096;
 /** Every device node below /dev, as a privileged container gets them; its console is its own. */
 export async function listHostDevices(directory = '/dev'): Promise<OciDevice[]> {
   const found = await devicesBelow(directory, directory);
-  return found.filter(({ path }) => path !== join(directory, 'console'));
+  const others = found.filter(({ path }) => path !== join(directory, 'console'));
+  return others.map(({ hostPath: _, ...device }) => device);
 }
 
 /**
@@ -34,21 +35,25 @@ export async function resolveDevices(asked: {
   });
   const target = posix.resolve('/', asked.containerPath === '' ? hostPath : asked.containerPath);
   const stats = await stat(source);
-  const devices = stats.isDirectory() ? await devicesBelow(source, target) : [deviceOf(stats, target)];
-  const found = devices.filter((device) => device !== undefined);
+  const one = deviceOf(stats, target);
+  const found = stats.isDirectory()
+    ? await devicesBelow(source, target)
+    : one === undefined
+      ? []
+      : [{ ...one, hostPath: source }];
   if (found.length === 0) throw new PodwrightError('invalid_argument', `give device ${hostPath}: it is no device`);
   return found.map((device) => ({ ...device, access }));
 }
 
-async function devicesBelow(directory: string, target: string): Promise<OciDevice[]> {
-  const devices: OciDevice[] = [];
+async function devicesBelow(directory: string, target: string): Promise<Omit<SpecDevice, 'access'>[]> {
+  const devices: Omit<SpecDevice, 'access'>[] = [];
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name);
     const placed = posix.join(target, entry.name);
     if (entry.isDirectory() && !otherFileSystems.has(entry.name)) devices.push(...(await devicesBelow(path, placed)));
     if (entry.isCharacterDevice() || entry.isBlockDevice()) {
       const device = await lstat(path).then((stats) => deviceOf(stats, placed), ignoreGone);
-      if (device !== undefined) devices.push(device);
+      if (device !== undefined) devices.push({ ...device, hostPath: path });
     }
     if (devices.length > maxDevices)
       throw new PodwrightError('resource_exhausted', `list devices: more than ${maxDevices} below ${directory}`);

@@ -59,8 +59,8 @@ export type SpecResources = {
   oomScoreAdj: number;
 };
 
-/** A device node that the container gets, with what it may do with it (`rwm`). */
-export type SpecDevice = OciDevice & { access: string };
+/** A device node that the container gets, with what it may do with it (`rwm`), and where the machine has it. */
+export type SpecDevice = OciDevice & { access: string; hostPath: string };
 
 /** What the machine can do, as far as a specification depends on it. */
 export type SpecHost = {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { OciMount } from './spec.ts';
-import type { SpecInput, SpecMount } from './spec-input.ts';
+import type { SpecDevice, SpecInput, SpecMount } from './spec-input.ts';
 
 type MountInput = Pick<SpecInput, 'security' | 'namespaces' | 'host'>;
 
@@ -47,12 +47,17 @@ function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
  * All mounts in the order in which they are made: the kernel's, without those that a mount of the container covers, then
  * the container's own, parents before what is mounted inside of them.
  */
-export function computeMounts({ mounts, ...input }: MountInput & Pick<SpecInput, 'mounts'>): OciMount[] {
+export function computeMounts({
+  mounts,
+  devices,
+  ...input
+}: MountInput & Pick<SpecInput, 'mounts' | 'devices'>): OciMount[] {
   const own = mounts.map((mount) => ({ ...mount, destination: posix.resolve('/', mount.destination) }));
   const covered = (destination: string) =>
     own.some((mount) => mount.destination === destination || destination.startsWith(`${mount.destination}/`));
   const kernel = kernelMounts(input).filter(({ destination }) => !covered(destination));
-  return [...kernel, ...own.toSorted(byDepth).map(bindMount)];
+  const nodes = input.namespaces.user === undefined ? [] : devices.map(deviceMount);
+  return [...kernel, ...[...own.map(bindMount), ...nodes].toSorted(byDepth)];
 }
 
 /** Parents before what is inside of them. */
@@ -76,6 +81,11 @@ function bindMount({ destination, source, ...mount }: SpecMount): OciMount {
     source,
     options: ['rbind', propagationOptions[mount.propagation], access],
   };
+}
+
+/** A device node of the machine, given to a container that cannot have nodes of its own. */
+export function deviceMount({ path, hostPath }: Pick<SpecDevice, 'path' | 'hostPath'>): OciMount {
+  return { destination: path, type: 'bind', source: hostPath, options: ['bind', 'rprivate', 'nosuid', 'noexec'] };
 }
 
 /** How the root's mounts are connected with the machine's: as far as the most open mount needs it. */
