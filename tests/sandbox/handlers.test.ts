@@ -158,12 +158,7 @@ test('a pod is not ready any more when its own process dies, also while the runt
   });
 });
 
-for (const stage of [
-  'sandbox-run/created',
-  'sandbox-run/network-up',
-  'sandbox-stop/network-down',
-  'sandbox-remove/recorded',
-]) {
+for (const stage of ['sandbox-run/network-up', 'sandbox-stop/network-down']) {
   test(`killed at ${stage} of a pod with a process of its own, a retry succeeds and nothing is left`, async () => {
     const first = await startKillable(place, stage);
     const life = async () => removePod(first.cri, (await startPod(first.cri, 'pause-image')).podSandboxId);

@@ -29,6 +29,7 @@ export class PauseController implements SandboxController {
   readonly name = 'pause';
   readonly startsInNetwork = true;
   readonly holdsTasks = true;
+  readonly makesUserNamespaces = true;
   readonly #dependencies: PauseControllerDependencies;
 
   constructor(dependencies: PauseControllerDependencies) {

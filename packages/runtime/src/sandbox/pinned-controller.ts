@@ -18,6 +18,7 @@ export type PinnedControllerDependencies = {
  */
 export class PinnedController implements SandboxController {
   readonly name = 'pinned';
+  readonly makesUserNamespaces = true;
   readonly #dependencies: PinnedControllerDependencies;
 
   constructor(dependencies: PinnedControllerDependencies) {

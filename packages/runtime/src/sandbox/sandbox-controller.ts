@@ -25,6 +25,8 @@ export interface SandboxController {
   readonly startsInNetwork?: boolean;
   /** The sandbox runs the tasks of its containers: they are to be deleted before it is stopped. */
   readonly holdsTasks?: boolean;
+  /** It makes the user namespaces that pods ask for (`userNamespace`). */
+  readonly makesUserNamespaces?: boolean;
   /** Makes the namespaces. The answer names the network namespace to set up, none for the machine's network. */
   create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }>;
   /** Makes everything else that needs no address. */

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SandboxController } from './sandbox-controller.ts';
+import { SandboxControllers } from './sandbox-controllers.ts';
+import type { SandboxConfig } from './sandbox-record.ts';
+
+const named = (name: string) => ({ name }) as SandboxController;
+const controllers = [named('pinned'), named('pause')];
+const handlers = new Map([
+  ['', 'pinned'],
+  ['vm', 'pause'],
+]);
+const made = (runtimeHandler: string, controller?: string) => ({
+  id: 'x',
+  controller,
+  config: { runtimeHandler } as SandboxConfig,
+});
+
+test('a handler has its controller; one that is not there is refused with those that are', () => {
+  const found = new SandboxControllers({ controllers, handlers, unavailable: new Map([['fast', 'no such program']]) });
+  assert.equal(found.forHandler('').name, 'pinned');
+  assert.equal(found.forHandler('vm').name, 'pause');
+  assert.throws(() => found.forHandler('slow'), {
+    code: 'invalid_argument',
+    message: /"slow".*"" \(the default\), vm/,
+  });
+  assert.throws(() => found.forHandler('fast'), { code: 'failed_precondition', message: /no such program/ });
+  assert.throws(() => new SandboxControllers({ controllers, handlers: new Map([['', 'none']]) }), {
+    code: 'invalid_argument',
+    message: /"none".*pinned, pause/,
+  });
+});
+
+test('a sandbox is ended by the controller that made it, whatever its handler has by now', () => {
+  const found = new SandboxControllers({ controllers, handlers });
+  assert.equal(found.of(made('', 'pause')).name, 'pause');
+  assert.equal(found.of(made('gone', 'pause')).name, 'pause');
+  assert.throws(() => found.of(made('vm', 'other')), { code: 'failed_precondition', message: /"other" made it/ });
+});
+
+test('a sandbox of which no record says who made it is of the controller of its handler, or of the default one', () => {
+  const found = new SandboxControllers({ controllers, handlers });
+  assert.equal(found.of(made('vm')).name, 'pause');
+  assert.equal(found.of(made('gone')).name, 'pinned');
+});
