@@ -38,6 +38,11 @@ export type HttpClientOptions = {
 };
 
 const maxRedirects = 10;
+/**
+ * How long one of a host's addresses is tried before the next: Node.js's quarter of a second is less than the way to
+ * another continent and back may take, and then no address would ever answer.
+ */
+const addressTimeoutMs = 2_000;
 /** What may follow a redirect to another host; never credentials. */
 const harmlessHeaders = ['accept', 'range', 'user-agent'];
 
@@ -134,9 +139,8 @@ export class HttpClient {
     const key = `${protocol} ${proxyEnv === undefined} ${settingsKey}`;
     const known = this.#agents.get(key);
     if (known !== undefined) return known;
-    const agent = secure
-      ? new https.Agent({ keepAlive: true, proxyEnv, ...secureOptions(settings, host) })
-      : new http.Agent({ keepAlive: true, proxyEnv });
+    const common = { keepAlive: true, proxyEnv, autoSelectFamilyAttemptTimeout: addressTimeoutMs };
+    const agent = secure ? new https.Agent({ ...common, ...secureOptions(settings, host) }) : new http.Agent(common);
     this.#agents.set(key, agent);
     return agent;
   }
