@@ -260,8 +260,8 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
   };
 }
 
-/** containerd's shims, started at the need: only if a handler has one, or an earlier life of ours had. */
-function shimsPlugin({ options }: Environment): RuntimePlugin<'shims'> {
+/** containerd's shims, started at the need: only if a handler has one, or an earlier life of ours had, whose pods must end. */
+function shimsPlugin({ options, records }: Environment): RuntimePlugin<'shims'> {
   const { state, logger } = options;
   const folder = join(state, SHIM_FOLDERS.shims);
   return {
@@ -271,7 +271,9 @@ function shimsPlugin({ options }: Environment): RuntimePlugin<'shims'> {
     async init({ get, note }) {
       const handlers = runtimeHandlers(options, get('host', 'linux').ociRuntimes);
       const programs = await findShimPrograms(handlers, join(state, SHIM_FOLDERS.runc));
-      if (programs.size === 0 && !existsSync(folder))
+      // after a reboot there is no folder, but there are records
+      const hadShims = existsSync(folder) || records.sandboxes.list().some(({ controller }) => controller === 'shim');
+      if (programs.size === 0 && !hadShims)
         throw new PodwrightError('failed_precondition', 'no runtime handler has a shim that is installed');
       note([...programs].map(([name, { path }]) => `${name || 'default'}: ${path}`).join(', '));
       return { shims: await Shims.open({ state: folder, logger }), programs };
