@@ -79,7 +79,7 @@ export function composeParts(
     facts: {
       version: VERSION,
       cgroupDriver: 'cgroupfs',
-      ...handlerFeatures(handlers.usable, host, snapshotter),
+      ...handlerFeatures(handlers.usable, host, graph.all('sandbox-controller')),
       info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
     },
     async close() {

@@ -99,7 +99,7 @@ function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {
 function userNamespaceFinding({ ociRuntimes, idMapping }: HostAbilities): Finding {
   const able = ociRuntimes.filter(({ works, features }) => works && features.userNamespaces).map(({ name }) => name);
   const what = 'user ns';
-  if (!idMapping.overlay) return { what, level: 'note', words: `no pods with users of their own: ${idMapping.reason}` };
+  if (!idMapping.works) return { what, level: 'note', words: `no pods with users of their own: ${idMapping.reason}` };
   if (able.length > 0) return { what, level: 'ok', words: `with ${able.join(', ')}` };
   return { what, level: 'note', words: 'no pods with users of their own: no OCI runtime makes them here' };
 }

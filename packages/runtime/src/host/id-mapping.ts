@@ -12,7 +12,7 @@ const trialRange = [{ containerId: 0, hostId: 65_536, length: 65_536 }];
 export const trialMappings: IdMappings = { uids: trialRange, gids: trialRange };
 
 /** Whether root file systems can be made for pods in user namespaces; if not, `reason` tells why. */
-export type IdMappingSupport = { overlay: boolean; bind: boolean; reason: string };
+export type IdMappingSupport = { works: boolean; reason: string };
 
 /**
  * Mounts an overlay and a folder with mapped ids below `directory`, which is on the file system of image layers: kernels
@@ -20,26 +20,18 @@ export type IdMappingSupport = { overlay: boolean; bind: boolean; reason: string
  */
 export async function probeIdMapping(system: System, directory: string): Promise<IdMappingSupport> {
   const scratch = join(existing(directory), `podwright-id-mapping-${process.pid}`);
-  const support: IdMappingSupport = { overlay: false, bind: false, reason: '' };
   try {
     await withMapping(trialMappings, (descriptor) => {
       const users = { descriptor, mappings: trialMappings };
-      for (const kind of ['overlay', 'bind'] as const) {
-        try {
-          tryMapped(system, join(scratch, kind), { kind, users });
-          support[kind] = true;
-        } catch (error) {
-          support.reason ||= errorMessage(error);
-        }
-      }
+      for (const kind of ['overlay', 'bind'] as const) tryMapped(system, join(scratch, kind), { kind, users });
     });
+    return { works: true, reason: '' };
   } catch (error) {
-    support.reason = errorMessage(error);
+    return { works: false, reason: errorMessage(error) };
   } finally {
     unmountTree(system, scratch);
     rmSync(scratch, { recursive: true, force: true });
   }
-  return support;
 }
 
 /** The folder, or the one in which it will be. */

@@ -25,17 +25,20 @@ const handlers = new Map([
 ]);
 const names = (set: ReadonlySet<string>) => [...set];
 
+const controllers = new Map([
+  ['pinned', { makesUserNamespaces: true }],
+  ['pause', { makesUserNamespaces: true }],
+  ['shim', {}],
+]);
+
 test('a handler can do what its OCI runtime can, and users of their own also need its sandbox controller', () => {
-  const idMapping = { overlay: true, bind: false, reason: '' };
-  const features = handlerFeatures(handlers, { ociRuntimes, idMapping }, { name: 'overlayfs' });
+  const idMapping = { works: true, reason: '' };
+  const features = handlerFeatures(handlers, { ociRuntimes, idMapping }, controllers);
   assert.deepEqual(names(features.recursiveReadOnlyHandlers), ['', 'runc', 'paused', 'foreign']);
   assert.deepEqual(names(features.userNamespaceHandlers), ['', 'paused']);
 });
 
 test('no pod has users of its own where the root file systems cannot be mapped', () => {
-  const idMapping = { overlay: false, bind: true, reason: 'old kernel' };
-  const able = (name: string) =>
-    names(handlerFeatures(handlers, { ociRuntimes, idMapping }, { name }).userNamespaceHandlers);
-  assert.deepEqual(able('overlayfs'), []);
-  assert.deepEqual(able('native'), ['', 'paused']);
+  const idMapping = { works: false, reason: 'old kernel' };
+  assert.deepEqual(names(handlerFeatures(handlers, { ociRuntimes, idMapping }, controllers).userNamespaceHandlers), []);
 });
