@@ -92,12 +92,11 @@ export class Shims {
 
   /** Where the shim of a bundle is or was; `undefined` if none was started for it, as far as is known. */
   async endpoint(bundle: string): Promise<ShimEndpoint | undefined> {
-    try {
-      return JSON.parse(await readFile(endpointFile(bundle), 'utf8')) as ShimEndpoint;
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return undefined;
-      throw wrapError(`read where the shim of ${bundle} is`, error, 'internal');
-    }
+    const known = await readIfThere(endpointFile(bundle));
+    if (known !== undefined) return JSON.parse(known) as ShimEndpoint;
+    // We may have been killed before its binary said so; those of containerd 1 write it down themselves.
+    const address = await readIfThere(join(bundle, 'address'));
+    return address ? { version: 2, address } : undefined;
   }
 
   /** Connects to the shim of a bundle, also after a restart of ours; `undefined` if there is none any more. */
@@ -115,9 +114,8 @@ export class Shims {
    * The bundle must still be there.
    */
   async cleanUp(call: ShimCall, signal?: AbortSignal): Promise<{ exitCode: number; exitedAtMs: number }> {
-    const endpoint = await this.endpoint(call.bundle);
     const exit = await deleteDeadShim(this.home, call, signal);
-    if (endpoint !== undefined) await this.#removeSocket(endpoint);
+    await this.removeSocket(call.bundle);
     return exit;
   }
 
@@ -139,8 +137,10 @@ export class Shims {
     await this.events.close();
   }
 
-  /** A shim that was killed leaves its socket. A later one for the same pod has the same. */
-  async #removeSocket(endpoint: ShimEndpoint): Promise<void> {
+  /** Removes the socket that a killed shim left. A later one for the same pod has the same: it stays if somebody answers. */
+  async removeSocket(bundle: string): Promise<void> {
+    const endpoint = await this.endpoint(bundle);
+    if (endpoint === undefined) return;
     try {
       await this.connect(endpoint);
     } catch {
@@ -163,3 +163,12 @@ export class Shims {
 
 const eventSocket = (state: string) => join(state, 'events.sock');
 const endpointFile = (bundle: string) => join(bundle, 'shim.json');
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw wrapError(`read ${path}`, error, 'internal');
+  }
+}

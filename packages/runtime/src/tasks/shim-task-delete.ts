@@ -45,11 +45,12 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
   await killCgroup(cgroups, record.cgroupsPath);
   await removeCgroup(cgroups, record.cgroupsPath);
   await endHolders(join(record.bundle, 'io'));
+  const shimId = endingShim(dependencies, request);
+  if (shimId !== undefined) await shims.removeSocket(shims.bundle(shimId));
   shims.forget(record.bundle);
   unmountTree(system, record.bundle);
   await rm(record.bundle, { recursive: true, force: true });
-  const pod = endingShim(dependencies, request);
-  if (pod !== undefined && pod !== record.id) await removePodBundle(shims, pod);
+  if (shimId !== undefined && shimId !== record.id) await removePodBundle(shims, shimId);
   await files.remove(record.id);
   return exit ?? record.exit ?? removedExit();
 }

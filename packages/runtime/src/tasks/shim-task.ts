@@ -148,12 +148,15 @@ export class ShimTask {
   }
 }
 
-/** Has a dead shim's binary remove what is left of its task. Without the binary, what the host's cgroup has is all that can be ended. */
+/**
+ * Has a dead shim's binary remove what is left of its task. It fails where the shim never began to create one, and cannot be
+ * had if somebody removed it; then what the host has in the task's cgroup is all that there is to end.
+ */
 export async function removeLostTask({ shims, logger }: ShimTaskDependencies, record: ShimTaskRecord): Promise<void> {
-  const { id, bundle, program } = record;
+  const { id, bundle, program, pid } = record;
   await shims.cleanUp({ id, bundle, program }).catch((error) => {
-    if (!isNotFound(error)) throw error;
-    logger.warn({ task: id, error: errorMessage(error) }, 'clean up after a shim whose program is gone');
+    if (pid !== undefined && !isNotFound(error)) throw error;
+    logger.warn({ task: id, error: errorMessage(error) }, 'clean up after a shim');
   });
 }
 
