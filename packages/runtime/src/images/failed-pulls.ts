@@ -1,11 +1,11 @@
-import { errorCode, errorMessage, type Logger } from '@podwright/base';
+import { errorCode } from '@podwright/base';
 import type { Lease } from './leases.ts';
 
 export type FailedPullsOptions = {
   /** How long the next attempt has time to come. */
   keepMs: number;
+  /** Does not reject. */
   collectGarbage: () => Promise<void>;
-  logger: Logger;
 };
 
 /** Failures after which what was fetched by then is of use for the next attempt. */
@@ -49,9 +49,6 @@ export class FailedPulls {
 
   async #giveUp(lease: Lease): Promise<void> {
     this.#release(lease);
-    const { collectGarbage, logger } = this.#options;
-    await collectGarbage().catch((error: unknown) => {
-      logger.warn({ error: errorMessage(error) }, 'could not remove what a failed pull has left');
-    });
+    await this.#options.collectGarbage();
   }
 }

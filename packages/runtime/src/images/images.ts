@@ -1,4 +1,4 @@
-import { Broadcast, type Logger, PodwrightError } from '@podwright/base';
+import { Broadcast, errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import { ContentStore } from '../content/content-store.ts';
 import type { MetadataDatabase } from '../metadata/database.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
@@ -76,6 +76,7 @@ export class Images implements ImageService {
   readonly #usage: ImageUsage;
   readonly #sync: DiskSync;
   readonly #pinned: string[];
+  readonly #logger: Logger;
 
   constructor(options: ImageServiceOptions, stores: Stores) {
     const { root, snapshotter, logger, registryConfigDir, stallTimeoutMs = 60_000 } = options;
@@ -84,10 +85,11 @@ export class Images implements ImageService {
     const shared = { ...stores, leases: this.#leases, progress: this.#progress };
     const installer = new ImageInstaller({ ...stores, platform, root, parallelDownloads });
     this.#stores = stores;
+    this.#logger = logger;
     this.#pinned = options.pinnedImages ?? [];
     this.#http = new HttpClient({ stallTimeoutMs, environment });
     const keepMs = options.failedPullLifetimeMs ?? 900_000;
-    const failedPulls = new FailedPulls({ keepMs, collectGarbage: () => this.collectGarbage(), logger });
+    const failedPulls = new FailedPulls({ keepMs, collectGarbage: () => this.#tidyUp('a failed pull has left') });
     const pulling = { ...shared, installer, failedPulls, http: this.#http };
     this.#puller = new ImagePuller({ ...pulling, registryConfigDir, retryPolicy, logger });
     this.#loader = new ImageLoader({ ...shared, installer, platform });
@@ -108,7 +110,7 @@ export class Images implements ImageService {
       this.beginSync();
       return ids.map((id) => this.#require(id));
     } finally {
-      await this.collectGarbage(); // an archive may hold more than its images need
+      await this.#tidyUp('an archive may have left'); // it may hold more than its images need
     }
   }
 
@@ -139,7 +141,7 @@ export class Images implements ImageService {
 
   async remove(reference: string): Promise<void> {
     this.#stores.records.remove(this.#requireStored(reference).id);
-    await this.collectGarbage();
+    await this.#tidyUp('a removed image has left');
   }
 
   collectGarbage(): Promise<void> {
@@ -165,6 +167,13 @@ export class Images implements ImageService {
     await this.#collector.close().catch(() => undefined); // who asked for it hears of its failure
     this.#sync.close();
     this.#http.close();
+  }
+
+  /** The work itself is done: what cannot be removed now goes with a later collection. */
+  async #tidyUp(whose: string): Promise<void> {
+    await this.collectGarbage().catch((error: unknown) => {
+      this.#logger.warn({ error: errorMessage(error) }, `could not remove what ${whose}`);
+    });
   }
 
   #isPinned(image: Omit<ImageRecord, 'pinned'>): boolean {
