@@ -31,11 +31,14 @@ function stagesInCode(): string[] {
 const stages = stagesInCode();
 const runtime = new RuntimeUnderTest();
 const { place } = runtime;
+let daemon: KillableRuntime;
 before(async () => {
   await runtime.start();
   await runtime.stop();
+  daemon = await startKillable(place);
 });
 after(async () => {
+  await daemon.kill();
   await runtime.start({}, { load: false });
   assert.deepEqual(await runtime.end(), []);
 });
@@ -59,24 +62,20 @@ test('each verb that changes a pod has stages', () => {
 
 for (const stage of stages) {
   test(`killed at ${stage}, a retry succeeds and nothing is left`, async () => {
-    const first = await startKillable(place, stage);
-    await assert.rejects(lifeOfPod(first, 'victim')); // the runtime dies in the middle
-    await first.dead();
-    const second = await startKillable(place);
-    try {
-      for (const { id } of (await second.cri.runtime.listPodSandbox({})).items) {
-        await second.cri.runtime.removePodSandbox({ podSandboxId: id });
-      }
-      await lifeOfPod(second, 'victim');
-      assert.deepEqual(await runtime.remains(), []);
-    } finally {
-      await second.kill();
+    await daemon.dieAt(stage);
+    await assert.rejects(lifeOfPod(daemon, 'victim')); // the runtime dies in the middle
+    await daemon.dead();
+    daemon = await startKillable(place);
+    for (const { id } of (await daemon.cri.runtime.listPodSandbox({})).items) {
+      await daemon.cri.runtime.removePodSandbox({ podSandboxId: id });
     }
+    await lifeOfPod(daemon, 'victim');
+    assert.deepEqual(await runtime.remains(), []);
   });
 }
 
 test('running containers outlive the runtime, and their ends while it is away are told', async () => {
-  const first = await startKillable(place);
+  const first = daemon;
   const { podSandboxId } = await first.cri.runtime.runPodSandbox({ config: podOf(place, 'survivor') });
   const start = async (name: string, script: string) => {
     const config = containerOf(runtime.image, name, script);
@@ -90,8 +89,8 @@ test('running containers outlive the runtime, and their ends while it is away ar
   await first.cri.runtime.execSync({ containerId: brief, cmd: ['touch', '/go'], timeout: 5n });
   await first.kill();
 
-  const second = await startKillable(place);
-  const { cri } = second;
+  daemon = await startKillable(place);
+  const { cri } = daemon;
   assert.equal((await cri.runtime.podSandboxStatus({ podSandboxId })).status?.state, PodSandboxState.SANDBOX_READY);
   const { status, info } = await cri.runtime.containerStatus({ containerId: steady, verbose: true });
   assert.equal(status?.state, ContainerState.CONTAINER_RUNNING);
@@ -103,5 +102,4 @@ test('running containers outlive the runtime, and their ends while it is away ar
   await cri.runtime.stopContainer({ containerId: steady, timeout: 1n });
   await cri.runtime.removePodSandbox({ podSandboxId });
   assert.deepEqual(await runtime.remains(), []);
-  await second.kill();
 });
