@@ -157,6 +157,18 @@ test('short names are those of Docker Hub, and go to its mirror', async (t) => {
     assert.deepEqual(images.find(name)?.repoTags, repoTags, name);
 });
 
+test('a mirror that may not say what tags stand for serves digests alone', async (t) => {
+  const { images, configure } = await start(t);
+  await using mirror = await FaultyRegistry.start();
+  const { manifest } = addImage(mirror, { tag: '1', layers: [makeLayer({ a: 'a' })] });
+  const text = `server = "http://127.0.0.1:1"\n[host."http://${mirror.host}"]\ncapabilities = ["pull"]`;
+  configure('some.invalid', { 'hosts.toml': text });
+  await rejects(images.pull('some.invalid/app:1', { signal }), 'unavailable', /connection refused/);
+  assert.equal(mirror.requests.length, 0);
+  const { repoDigests } = await images.pull(`some.invalid/app@${manifest.digest}`, { signal });
+  assert.deepEqual(repoDigests, [`some.invalid/app@${manifest.digest}`]);
+});
+
 test('a mirror that is busy is asked again when nobody else has the image', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();

@@ -55,7 +55,8 @@ export class RegistryClient {
     const { reference } = this.#options;
     const path = `manifests/${reference.digest ?? reference.tag}`;
     const headers = { accept: acceptedManifests };
-    return this.#patiently('resolve', async (host) => {
+    // a digest says itself what it stands for
+    return this.#patiently(reference.digest === undefined ? 'resolve' : 'pull', async (host) => {
       const head = await this.#send(host, { method: 'HEAD', path, headers });
       head.discard();
       const descriptor = describe(head, reference.digest);
