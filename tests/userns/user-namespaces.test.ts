@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { waitFor } from '@podwright/base';
@@ -72,6 +73,8 @@ for (const handler of ['crun', 'runc', 'paused']) {
     assert.equal(await run('echo x > /dev/other && stat -c %t:%T /dev/other'), '1:3');
     assert.match(await run('hostname -i'), /^10\./);
     assert.equal(await run('cat /proc/sys/net/ipv4/ip_unprivileged_port_start'), '0');
+    await run('(echo hello | nc -l -p 80) > /dev/null 2>&1 &');
+    assert.equal(await said((await run('hostname -i')).trim(), 80), 'hello\n');
     await run('ls /sys/class/net/eth0 > /dev/null');
     await run('! echo b > /proc/sysrq-trigger && ! touch /proc/sys/kernel/panic_on_oops');
     const { status } = await runtime.cri.runtime.containerStatus({ containerId });
@@ -137,3 +140,16 @@ test('the pod and its users are found again by the next start of the runtime', a
   await runtime.untilExited(second.containerId);
   assert.equal((await cri.runtime.containerStatus({ containerId: second.containerId })).status?.exitCode, 0);
 });
+
+/** What is said on a port, as soon as somebody listens there. */
+async function said(host: string, port: number): Promise<string> {
+  const ask = async () => {
+    try {
+      const words = await connect({ host, port }).setEncoding('utf8').toArray();
+      return words.join('');
+    } catch {
+      return undefined;
+    }
+  };
+  return await waitFor(ask, { intervalMs: 100, signal: AbortSignal.timeout(60_000) });
+}
