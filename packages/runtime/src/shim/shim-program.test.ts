@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { BootstrapResultSchema } from './gen/containerd/runtime/bootstrap/v1/bootstrap_pb.js';
+import { DeleteResponseSchema } from './gen/containerd/task/v2/shim_pb.js';
+import { deleteDeadShim, startShim } from './shim-program.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'shim-program-'));
+after(() => rmSync(directory, { recursive: true }));
+
+const home = { namespace: 'space', events: '/run/events.sock', publisher: '/run/publish' };
+const bound = () => AbortSignal.timeout(60_000);
+
+/** A call of a shim whose program is this script. */
+function scripted(name: string, script: string) {
+  const [path, bundle] = [join(directory, `${name}.sh`), join(directory, name)];
+  mkdirSync(bundle);
+  writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o700 });
+  return { id: name, bundle, program: { path, options: { typeUrl: 'some.Options', value: '' } } };
+}
+
+test('a shim that wants its parameters as a message gets them so', async () => {
+  const result = { version: 3, address: 'unix:///run/s', protocol: 'ttrpc' };
+  const answer = join(directory, 'answer');
+  writeFileSync(answer, toBinary(BootstrapResultSchema, create(BootstrapResultSchema, result)));
+  const call = scripted(
+    'newer',
+    `grep -qa space && exec cat ${answer}; echo 'shim was started through the deprecated API' >&2; exit 1`,
+  );
+  assert.deepEqual(await startShim(home, call, bound()), { version: 3, address: 'unix:///run/s' });
+});
+
+test('another one gets its options, flags and environment', async () => {
+  const call = scripted(
+    'older',
+    `test "$*" = "-namespace space -address /run/events.sock -publish-binary /run/publish -id older -bundle $PWD start" &&
+     test "$TTRPC_ADDRESS" = /run/events.sock && grep -qa some.Options && echo unix:///run/s`,
+  );
+  assert.deepEqual(await startShim(home, call, bound()), { version: 2, address: 'unix:///run/s' });
+});
+
+test('a shim that does not start is an error with its words, and so is one without an address', async () => {
+  await assert.rejects(startShim(home, scripted('broken', 'echo no kernel >&2; exit 3'), bound()), /broken.*no kernel/);
+  await assert.rejects(startShim(home, scripted('silent', 'exit 0'), bound()), /silent.*no address/);
+});
+
+test('how a task of a dead shim ended is read as bytes', async () => {
+  const answer = join(directory, 'deleted');
+  const exitedAt = { seconds: 1_700_000_000n, nanos: 250_000_000 };
+  writeFileSync(answer, toBinary(DeleteResponseSchema, create(DeleteResponseSchema, { exitStatus: 137, exitedAt })));
+  const exit = await deleteDeadShim(home, scripted('dead', `exec cat ${answer}`), bound());
+  assert.deepEqual(exit, { exitCode: 137, exitedAtMs: 1_700_000_000_250 });
+});
