@@ -188,7 +188,7 @@ function portForwardTests(pod: () => StreamingPod): void {
       return text(socket).catch(String);
     };
     const answers = await Promise.all(Array.from({ length: 40 }, get));
-    for (const answer of answers) assert.match(answer, /200 OK[\s\S]*\r\n\r\nstreams\n$/);
+    for (const answer of answers) assert.match(answer, /200 OK[\s\S]*\r\n\r\nstreams\n$/, `${answer}${errors}`);
     podPort = 1;
     await get();
     await eventually(() => errors.length > 0);

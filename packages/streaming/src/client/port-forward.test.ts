@@ -42,14 +42,22 @@ async function pod(serve: (socket: Socket) => void) {
   };
 }
 
+/** Where users connect to; their forwarder's ends by the users' ports. */
+const doorstep = createServer({ allowHalfOpen: true });
+const arrived = new Map<number, Socket>();
+doorstep.on('connection', (end) => arrived.set(end.remotePort!, end));
+before(() => new Promise<void>((resolve) => doorstep.listen(0, '127.0.0.1', resolve)));
+after(() => doorstep.close());
+
 /** The two ends of a local connection: the user's, and the forwarder's. */
 async function local(): Promise<[Socket, Socket]> {
-  const listener = createServer({ allowHalfOpen: true });
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const user = connect({ port: (listener.address() as { port: number }).port, host: '127.0.0.1', allowHalfOpen: true });
-  const [end] = (await once(listener, 'connection')) as [Socket];
-  listener.close();
-  return [user.on('error', () => undefined), end];
+  const { port } = doorstep.address() as { port: number };
+  const user = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
+  await once(user, 'connect');
+  await eventually(() => arrived.has(user.localPort!));
+  const end = arrived.get(user.localPort!)!;
+  arrived.delete(user.localPort!);
+  return [user, end];
 }
 
 test('connections are forwarded side by side, and each half ends on its own', async () => {
@@ -215,6 +223,7 @@ test('two hundred connections that are opened, cut and ended in any order leave 
     const timer = setTimeout(() => (random(2) === 0 ? user.destroy() : user.end()), random(30));
     await over;
     clearTimeout(timer);
+    user.destroy();
   };
   for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 20 }, one));
   await eventually(() => web.open.size === 0 && descriptors() <= before);

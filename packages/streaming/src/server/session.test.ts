@@ -7,7 +7,7 @@ import type { RemoteProcess } from '../remote-process.ts';
 import { type CommandStreams, runSession } from './session.ts';
 
 const eventually = (condition: () => boolean) =>
-  waitFor(() => (condition() ? true : undefined), { intervalMs: 2, signal: AbortSignal.timeout(5000) });
+  waitFor(() => (condition() ? true : undefined), { intervalMs: 2, signal: AbortSignal.timeout(60_000) });
 
 function client(over: Partial<CommandStreams> = {}) {
   const leaves = new AbortController();

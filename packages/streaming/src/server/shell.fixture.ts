@@ -68,4 +68,4 @@ export async function collect(target: UpgradeTarget, input?: Buffer) {
 export const descriptors = () => readdirSync('/proc/self/fd').length;
 
 export const eventually = (condition: () => boolean) =>
-  waitFor(() => (condition() ? true : undefined), { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
+  waitFor(() => (condition() ? true : undefined), { intervalMs: 5, signal: AbortSignal.timeout(60_000) });
