@@ -1,50 +1,50 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { Limiter, sleep, waitFor } from '../../packages/base/src/index.ts';
 import type { ExecSession, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
-import { makeScratch, newMark, openTasks, processesWith, runc, testSpec } from './fixture.ts';
+import { makeScratch, newMark, openShims, openTasks, processesWith, runc, type Scratch, testSpec } from './fixture.ts';
 
 const openDescriptors = () => readdirSync('/proc/self/fd').length;
 const bound = () => AbortSignal.timeout(60_000);
 const mark = newMark();
 
-test('200 streams opened, cut and closed in any order leave no process and no descriptor', async () => {
-  const scratch = makeScratch();
-  const tasks = await openTasks(scratch, runc);
-  try {
-    const spec = testSpec(scratch, 'busy', ['sh', '-c', 'while read line; do echo "$line"; done; sleep 1000']);
-    const bundle = join(scratch.directory, 'bundle');
-    const config = {
-      id: 'busy',
-      bundle,
-      spec,
-      terminal: false,
-      stdin: true,
-      stdinOnce: false,
-      logPath: '',
-      handler: '',
-    };
-    await tasks.create(config, bound());
-    await tasks.start('busy');
-    await useStream(tasks, 0); // what is loaded at the first use stays
-    const before = openDescriptors();
-    const limiter = new Limiter(8);
-    await Promise.all(Array.from({ length: 200 }, (_, index) => limiter.run(() => useStream(tasks, index))));
-    await waitFor(() => (openDescriptors() <= before && processesWith(mark).length === 0) || undefined, {
-      intervalMs: 20,
-      signal: bound(),
-    });
-    assert.equal((await tasks.state('busy')).status, 'running');
-    assert.deepEqual(readdirSync(join(scratch.directory, 'state', 'execs')), []);
-  } finally {
-    await tasks.delete('busy');
-    tasks.close();
-    await scratch.remove();
-  }
-});
+const kinds = [
+  { name: 'runc', count: 200, open: (scratch: Scratch) => openTasks(scratch, runc) },
+  { name: 'a shim', count: 80, open: openShims },
+];
+for (const { name, count, open } of kinds)
+  test(`${count} streams opened, cut and closed in any order leave no process and no descriptor (${name})`, async () => {
+    const scratch = makeScratch();
+    const tasks: TaskRuntime = await open(scratch);
+    try {
+      const spec = testSpec(scratch, 'busy', ['sh', '-c', 'while read line; do echo "$line"; done; sleep 1000']);
+      const bundle = join(scratch.directory, 'bundle');
+      const options = { terminal: false, stdin: true, stdinOnce: false, logPath: '', handler: '' };
+      await tasks.create({ ...options, id: 'busy', bundle, spec }, bound());
+      await tasks.start('busy');
+      await useStream(tasks, 0); // what is loaded at the first use stays
+      const before = openDescriptors();
+      const limiter = new Limiter(8);
+      await Promise.all(Array.from({ length: count }, (_, index) => limiter.run(() => useStream(tasks, index))));
+      await waitFor(() => (openDescriptors() <= before && processesWith(mark).length === 0) || undefined, {
+        intervalMs: 20,
+        signal: bound(),
+      });
+      assert.equal((await tasks.state('busy')).status, 'running');
+      for (const execs of ['state/execs', 'shims/bundles/busy/execs'].map((path) => join(scratch.directory, path)))
+        await waitFor(() => !existsSync(execs) || readdirSync(execs).length === 0 || undefined, {
+          intervalMs: 20,
+          signal: bound(),
+        });
+    } finally {
+      await tasks.delete('busy');
+      tasks.close();
+      await scratch.remove();
+    }
+  });
 
 /** One session of one of six kinds. */
 async function useStream(tasks: TaskRuntime, index: number): Promise<void> {
