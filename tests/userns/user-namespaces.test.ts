@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -13,7 +13,6 @@ const HANDLERS = { handlers: { paused: { task: 'oci', program: 'crun', sandbox: 
 const runtime = new RuntimeUnderTest();
 let data: string;
 before(async () => {
-  chmodSync(runtime.place.directory, 0o711); // the pod's users look files up in it
   mkdirSync(join(runtime.place.options.state, 'oci', 'runc'), { recursive: true }); // where runc keeps its state
   await runtime.start(HANDLERS);
   data = join(runtime.place.logs, 'data');
