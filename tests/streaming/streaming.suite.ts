@@ -171,7 +171,7 @@ function attachTests(pod: () => StreamingPod): void {
 }
 
 function portForwardTests(pod: () => StreamingPod): void {
-  test('forty connections are forwarded at once; one to a closed port is told, and the others go on', async () => {
+  test('forty connections are forwarded, eight at once; one to a closed port is told, and the others go on', async () => {
     const { podSandboxId, httpPort, runtime } = pod();
     const { url } = await runtime.cri.runtime.portForward({ podSandboxId, port: [httpPort] });
     using forwarder = new PortForwarder({ url });
@@ -187,7 +187,9 @@ function portForwardTests(pod: () => StreamingPod): void {
       socket.end('GET /hostname HTTP/1.0\r\n\r\n');
       return text(socket).catch(String);
     };
-    const answers = await Promise.all(Array.from({ length: 40 }, get));
+    const answers: string[] = [];
+    // busybox's httpd lets nine wait; the kernel may reset more of them.
+    for (let round = 0; round < 5; round++) answers.push(...(await Promise.all(Array.from({ length: 8 }, get))));
     for (const answer of answers) assert.match(answer, /200 OK[\s\S]*\r\n\r\nstreams\n$/, `${answer}${errors}`);
     podPort = 1;
     await get();
