@@ -1,4 +1,4 @@
 import { testSandboxController } from '../../packages/runtime/src/sandbox/sandbox.suite.ts';
 import { openShimController } from './shim.fixture.ts';
 
-await testSandboxController(async (state) => ({ ...(await openShimController(state)), userNamespaces: false }));
+await testSandboxController((state) => openShimController(state));

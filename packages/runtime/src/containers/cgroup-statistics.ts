@@ -83,7 +83,7 @@ export class CgroupStatistics implements Statistics {
   async ofSandbox(record: SandboxRecord): Promise<SandboxUse> {
     const { cgroups, controllers } = this.#dependencies;
     const { cgroupParent } = record.config;
-    const ownUse = record.state.phase === 'ready' ? await controllers.of(record).use?.(record) : undefined;
+    const ownUse = record.state.phase === 'ready' ? await controllers.find(record)?.use?.(record) : undefined;
     const cgroup = ownUse ?? (cgroupParent === '' ? undefined : await readCgroupStats(cgroups, cgroupParent));
     const nanoCores = cgroup === undefined ? undefined : this.#nanoCores(record.id, cgroup);
     return { atMs: Date.now(), cgroup, nanoCores, interfaces: this.#interfaces(record) };
@@ -133,7 +133,7 @@ export class CgroupStatistics implements Statistics {
   }
 
   #interfaces(record: SandboxRecord): InterfaceUse[] {
-    const netns = this.#dependencies.controllers.of(record).netnsPath(record);
+    const netns = this.#dependencies.controllers.find(record)?.netnsPath(record);
     if (netns === undefined || record.state.phase !== 'ready') return [];
     const text = withNetworkNamespace(this.#dependencies, netns, () =>
       readFileSync('/proc/thread-self/net/dev', 'utf8'),

@@ -13,9 +13,10 @@ export function sandboxInspect(
   return async ({ podSandboxId, verbose }) => {
     const record = sandboxes.require(podSandboxId);
     const pod = containers.list().filter(({ sandboxId }) => sandboxId === record.id);
-    const controller = controllers.of(record);
-    const more = verbose ? await controller.describe?.(record) : {};
-    const details = { controller: controller.name, netns: controller.netnsPath(record), ...more, record };
+    // a controller that is not configured any more knows nothing, but there is the record
+    const controller = controllers.find(record);
+    const more = verbose ? await controller?.describe?.(record) : {};
+    const details = { controller: controller?.name, netns: controller?.netnsPath(record), ...more, record };
     return {
       status: criSandboxStatus(record),
       containersStatuses: pod.map((container) => criContainerStatus(container, images)),

@@ -35,6 +35,7 @@ test('a sandbox is ended by the controller that made it, whatever its handler ha
   const found = new SandboxControllers({ controllers, handlers });
   assert.equal(found.of(made('', 'pause')).name, 'pause');
   assert.equal(found.of(made('gone', 'pause')).name, 'pause');
+  assert.equal(found.find(made('vm', 'other')), undefined);
   assert.throws(() => found.of(made('vm', 'other')), { code: 'failed_precondition', message: /"other" made it/ });
 });
 

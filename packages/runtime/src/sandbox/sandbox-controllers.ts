@@ -45,15 +45,21 @@ export class SandboxControllers {
    * The controller that made a sandbox, whatever handlers are configured by now: it must be stopped and removed by the same.
    * One that is not there any more is a `failed_precondition`.
    */
-  of({ id, controller, config }: Pick<SandboxRecord, 'id' | 'controller' | 'config'>): SandboxController {
-    // records of earlier versions name none
-    if (controller === undefined) return this.#byHandler.get(config.runtimeHandler) ?? this.forHandler('');
-    const found = this.#byName.get(controller);
+  of(record: Pick<SandboxRecord, 'id' | 'controller' | 'config'>): SandboxController {
+    const found = this.find(record);
     if (found !== undefined) return found;
+    const { id, controller } = record;
     throw new PodwrightError(
       'failed_precondition',
       `find the sandbox controller of ${id}: "${controller}" made it, and is not configured any more; configure it again`,
     );
+  }
+
+  /** As `of`; undefined if it is not there any more. */
+  find({ controller, config }: Pick<SandboxRecord, 'controller' | 'config'>): SandboxController | undefined {
+    if (controller !== undefined) return this.#byName.get(controller);
+    // records of earlier versions name none
+    return this.#byHandler.get(config.runtimeHandler) ?? this.#byHandler.get('');
   }
 
   handlers(): string[] {

@@ -15,8 +15,6 @@ export type SandboxControllerUnderTest = {
   controller: SandboxController;
   /** Lets go of everything as the end of the process does: the sandboxes stay. */
   close(): Promise<void>;
-  /** False for one that refuses pods with a user namespace of their own. */
-  userNamespaces?: boolean;
 };
 
 const signal = new AbortController().signal;
@@ -272,7 +270,7 @@ export async function testSandboxController(
     await current().remove(sandbox.id);
     assert.deepEqual(await current().list(), []);
   };
-  if (opened.userNamespaces === false)
+  if (!opened.controller.makesUserNamespaces)
     test('a pod in a user namespace is refused, and leaves nothing', testNoUserNamespace);
   else test('a pod in a user namespace has namespaces that belong to it', testUserNamespace);
 
