@@ -87,13 +87,11 @@ export function logsSuite(
       await runtime.cri.runtime.execSync({ containerId, cmd: ['touch', '/go'], timeout: 60n });
       await untilExited(runtime, containerId, 150_000);
       const parts = await Promise.all([...files, path].map((file) => settled(file, 'stdout', () => true)));
+      if (losesAtTurns) return;
       const numbers = parts.join('').trimEnd().split('\n').map(Number);
-      assert.equal(
-        numbers.findIndex((number, index) => index > 0 && number <= numbers[index - 1]!),
-        -1,
-        'the files go on where the one before ended',
-      );
-      if (!losesAtTurns) assert.deepEqual([numbers.length, numbers[0], numbers.at(-1)], [count, 1, count]);
+      const wrong = numbers.findIndex((number, index) => number !== index + 1);
+      assert.equal(wrong, -1, `after ${numbers[wrong - 1]} comes ${numbers[wrong]}`);
+      assert.equal(numbers.length, count);
     });
 
     test('a log that nobody has moved away keeps what is in it', async () => {

@@ -31,8 +31,7 @@ export function statisticsSuite(name: string, open: () => Promise<RuntimeToCompa
       await runPod(runtime, 'idle');
     });
     after(async () => {
-      await runtime?.end();
-      await removeCgroup(await discoverCgroups(), cgroupParent);
+      await runtime?.end().finally(async () => removeCgroup(await discoverCgroups(), cgroupParent));
     });
 
     const ofContainer = async () => (await runtime.cri.runtime.containerStats({ containerId })).stats!;
