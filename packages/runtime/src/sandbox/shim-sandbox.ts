@@ -1,4 +1,4 @@
-import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort } from '@podwright/base';
+import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort, waitFor } from '@podwright/base';
 import type { Shim } from '../shim/shim.ts';
 import type { ShimCall } from '../shim/shim-program.ts';
 import type { Shims } from '../shim/shims.ts';
@@ -79,20 +79,22 @@ export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
   const { shims, call, logger } = end;
   const shim = await shims.load(call.bundle);
   if (shim !== undefined && (await shutDown(shim, end))) return;
-  await killShims(shims, call.id);
+  await killProcessTrees(await findShims(shims, call.id));
   await shims.cleanUp(call).catch((error) => {
     logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'the binary of a dead shim could not clean up');
   });
 }
 
 /** Whether the sandbox and the shim ended by themselves. */
-async function shutDown(shim: Shim, { call, graceMs, logger }: ShimSandboxEnd): Promise<boolean> {
+async function shutDown(shim: Shim, { shims, call, graceMs, logger }: ShimSandboxEnd): Promise<boolean> {
   const sandboxId = call.id;
   const stop = { sandboxId, timeoutSecs: Math.ceil(graceMs / 2000) };
   try {
     await unlessGone(shim, shim.sandbox.stopSandbox(stop, { timeoutMs: graceMs }));
     await unlessGone(shim, endShim(shim, sandboxId));
     await raceAbort(shim.closed, AbortSignal.timeout(graceMs));
+    const gone = async () => ((await findShims(shims, sandboxId)).length === 0 ? true : undefined);
+    await waitFor(gone, { intervalMs: 5, signal: AbortSignal.timeout(graceMs) });
     return true;
   } catch (error) {
     logger.warn({ sandbox: sandboxId, error: errorMessage(error) }, 'kill a shim that does not end its sandbox');
@@ -116,11 +118,13 @@ async function unlessGone(shim: Shim, call: Promise<unknown>): Promise<void> {
   });
 }
 
-/** Kills shims that were started for the sandbox: also one that nobody could remember any more before we were killed. */
-async function killShims(shims: Shims, sandboxId: string): Promise<void> {
+/** Shims that were started for the sandbox: also one that nobody could remember any more before we were killed. */
+async function findShims(shims: Shims, sandboxId: string): Promise<number[]> {
   const isOurs = async (pid: number) => {
     const words = (await readProcFile(pid, 'cmdline'))?.split('\0') ?? [];
     return words.includes(shims.home.events) && words[words.indexOf('-id') + 1] === sandboxId;
   };
-  for (const pid of await listProcesses()) if (await isOurs(pid)) await killProcessTrees([pid]);
+  const pids = await listProcesses();
+  const ours = await Promise.all(pids.map(isOurs));
+  return pids.filter((_, index) => ours[index]);
 }
