@@ -23,7 +23,14 @@ const applets =
   'sh sleep echo cat ls id true false stty tty mkdir head tail yes ps wc kill setsid dd env test od seq'.split(' ');
 
 /** A scratch folder, a cgroup parent and a BusyBox root file system of the test's own. */
-export type Scratch = { directory: string; rootfs: string; cgroupParent: string; remove(): Promise<void> };
+export type Scratch = {
+  directory: string;
+  rootfs: string;
+  cgroupParent: string;
+  /** Settles when the shims that were closed last have let go of their socket. */
+  closing?: Promise<void>;
+  remove(): Promise<void>;
+};
 
 export function makeScratch(): Scratch {
   const directory = mkdtempSync(join(tmpdir(), 'tasks-test-'));
@@ -33,12 +40,14 @@ export function makeScratch(): Scratch {
   for (const applet of applets) symlinkSync('busybox', join(rootfs, 'bin', applet));
   const cgroupParent = `/tasks-test-${randomBytes(4).toString('hex')}`;
   const remove = async () => {
+    await scratch.closing;
     const cgroups = await discoverCgroups();
     await killCgroup(cgroups, cgroupParent);
     await removeCgroup(cgroups, cgroupParent);
     rmSync(directory, { recursive: true, force: true });
   };
-  return { directory, rootfs, cgroupParent, remove };
+  const scratch: Scratch = { directory, rootfs, cgroupParent, remove };
+  return scratch;
 }
 
 /** The path of a program that the test needs; fails if the host lacks it. */
@@ -77,13 +86,14 @@ export async function shimHarness(): Promise<TaskRuntimeHarness> {
 
 /** Tasks by shims, with the shims' events and connections of their own. */
 export async function openShims(scratch: Scratch): Promise<TaskRuntime> {
+  await scratch.closing;
   const shims = await Shims.open({ state: join(scratch.directory, 'shims'), logger: silentLogger });
   const tasks = await openShimTasks(scratch, shims);
   const close = tasks.close.bind(tasks);
   return Object.assign(tasks, {
     close: () => {
       close();
-      void shims.close();
+      scratch.closing = shims.close();
     },
   });
 }

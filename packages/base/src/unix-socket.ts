@@ -131,5 +131,5 @@ async function isAlive(path: string): Promise<boolean> {
 
 async function removeIfSame(path: string, own: { ino: number; dev: number }): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
-  if (found?.ino === own.ino && found.dev === own.dev) await unlink(path);
+  if (found?.ino === own.ino && found.dev === own.dev) await rm(path, { force: true }); // a later daemon may take it away just now
 }
