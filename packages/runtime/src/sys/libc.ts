@@ -6,6 +6,8 @@ type Pointer = Buffer | null;
 /** The functions of the C library that node:fs lacks, as they are: -1 is a failure, `errno` tells which. */
 export type Libc = {
   errno(): number;
+  /** malloc_trim(3), where the C library has it (glibc). */
+  mallocTrim?(pad: number): number;
   mount(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): number;
   umount2(target: Pointer, flags: number): number;
   /** mknodat(2), relative to the working directory. */
@@ -48,6 +50,7 @@ export function loadLibc(): Libc {
   const mknodatNumber = mknodatNumbers[process.arch];
   return {
     errno: () => koffi.errno(),
+    mallocTrim: bindIfThere(library, 'int malloc_trim(size_t pad)'),
     mount: bind('int mount(void *source, void *target, void *type, unsigned long flags, void *data)'),
     umount2: bind('int umount2(void *target, int flags)'),
     mknod: (path, mode, device) => {
@@ -76,4 +79,12 @@ export function loadLibc(): Libc {
       return syscall(callNumbers.mountSetattr, 'int', descriptor, 'void *', EMPTY, ...how);
     },
   };
+}
+
+function bindIfThere(library: ReturnType<typeof koffi.load>, definition: string) {
+  try {
+    return library.func(definition);
+  } catch {
+    return undefined;
+  }
 }

@@ -140,6 +140,11 @@ export class System {
     return { start, end };
   }
 
+  /** Gives memory that was freed back to the kernel, which the C library by itself keeps for later (malloc_trim(3)). */
+  trimMemory(): void {
+    this.#libc.mallocTrim?.(0);
+  }
+
   /** Sets the host name of this thread's UTS namespace. */
   setHostname(name: string): void {
     this.#check(this.#libc.sethostname(cString(name), Buffer.byteLength(name)), 'sethostname', name);

@@ -56,7 +56,7 @@ export class LayerUnpacker implements AsyncDisposable {
   #keep(worker: LayerWorker): void {
     const timer = setTimeout(() => {
       this.#idle.delete(worker);
-      void worker.end();
+      void worker.end().then(() => this.#system.trimMemory());
     }, IDLE_MS);
     timer.unref();
     this.#idle.set(worker, timer);
