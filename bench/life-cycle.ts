@@ -4,7 +4,15 @@ import { NamespaceMode } from '@podwright/cri';
 import { IMAGE, type RuntimeUnderTest } from './runtimes.ts';
 
 /** Steps of one pod with one container, in ms each. */
-export type LifeCycle = { sandbox: number; create: number; start: number; up: number; stop: number; remove: number };
+export type LifeCycle = {
+  sandbox: number;
+  create: number;
+  start: number;
+  up: number;
+  exec: number;
+  stop: number;
+  remove: number;
+};
 
 export type RunningPod = { sandboxId: string; containerId: string };
 
@@ -66,7 +74,10 @@ export async function takeDown(
 /** One life cycle, one pod after the other. */
 export async function lifeCycle(runtime: RuntimeUnderTest, logs: string): Promise<LifeCycle> {
   const { pod, times } = await bringUp(runtime, logs);
-  return { ...times, ...(await takeDown(runtime, pod)) };
+  const begin = performance.now();
+  await runtime.cri.runtime.execSync({ containerId: pod.containerId, cmd: ['true'], timeout: 10n });
+  const exec = performance.now() - begin;
+  return { ...times, exec, ...(await takeDown(runtime, pod)) };
 }
 
 /** Several pods brought up at once: what each took, and all of them together. */
