@@ -1,9 +1,10 @@
 /**
  * The closed set of error classes, one a gRPC status code
- * (https://grpc.io/docs/guides/status-codes/). The CRI server maps a code to its number in one place.
+ * (https://grpc.io/docs/guides/status-codes/).
  */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** In the order of their numbers, from 1: the only such table. */
 const ERROR_CODES = [
   'cancelled',
   'unknown',
@@ -22,6 +23,16 @@ const ERROR_CODES = [
   'data_loss',
   'unauthenticated',
 ] as const;
+
+/** The gRPC status number of an error class. */
+export function statusNumber(code: ErrorCode): number {
+  return ERROR_CODES.indexOf(code) + 1;
+}
+
+/** The error class of a gRPC status number; numbers that no version of gRPC defines are `unknown`. */
+export function errorCodeOfStatus(status: number): ErrorCode {
+  return ERROR_CODES[status - 1] ?? 'unknown';
+}
 
 /** The only error class that Podwright throws. The message says what was attempted on which id. */
 export class PodwrightError extends Error {

@@ -7,10 +7,9 @@ import {
   type MethodDefinition,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { PodwrightError } from '@podwright/base';
+import { errorCodeOfStatus, PodwrightError } from '@podwright/base';
 import { type CriEndpoint, grpcTarget } from '../endpoint.ts';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
-import { errorCodeFromStatus } from '../status-code.ts';
 import { defaultTimeoutMs } from './deadlines.ts';
 import type { CallObserver } from './observer.ts';
 
@@ -160,5 +159,5 @@ function metadataOf({ options }: Call): Metadata {
 
 /** The server's class and words, unchanged; what grpc-js says itself (no connection, deadline) comes the same way. */
 function errorFromService(error: ServiceError): PodwrightError {
-  return new PodwrightError(errorCodeFromStatus(error.code), error.details);
+  return new PodwrightError(errorCodeOfStatus(error.code), error.details);
 }

@@ -1,5 +1,4 @@
-import { errorCode, errorMessage } from '@podwright/base';
-import { statusFromErrorCode } from '../status-code.ts';
+import { errorCode, errorMessage, statusNumber } from '@podwright/base';
 
 /** The status message travels in a header: what is longer is cut, in characters. */
 const MAX_DETAILS = 4096;
@@ -8,5 +7,5 @@ const MAX_DETAILS = 4096;
 export function errorStatus(error: unknown): { code: number; details: string } {
   const message = errorMessage(error).toWellFormed(); // grpc-js throws on a lone surrogate
   const details = message.length > MAX_DETAILS ? `${message.slice(0, MAX_DETAILS).toWellFormed()}…` : message;
-  return { code: statusFromErrorCode(errorCode(error)), details };
+  return { code: statusNumber(errorCode(error)), details };
 }
