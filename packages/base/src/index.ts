@@ -2,6 +2,7 @@ export * from './atomic-file.ts';
 export * from './backoff.ts';
 export * from './cgroup/index.ts';
 export * from './deadline.ts';
+export * from './directory.ts';
 export * from './errors.ts';
 export * from './event-stream.ts';
 export * from './keyed-lock.ts';

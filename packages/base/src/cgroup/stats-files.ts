@@ -1,6 +1,5 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno } from '../errors.ts';
+import { namesIn } from '../directory.ts';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFile, treeOf } from './hierarchy.ts';
 
 /** The files of one cgroup in one tree. */
@@ -48,13 +47,4 @@ export const bounded = (limit: number | undefined): number | undefined =>
 
 function number(text: string): number | undefined {
   return /^\d+$/.test(text.trim()) ? Number(text) : undefined;
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  }
 }

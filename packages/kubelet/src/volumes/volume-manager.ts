@@ -1,6 +1,6 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorMessage, isErrno, KeyedLock, type Logger, PodwrightError } from '@podwright/base';
+import { errorMessage, KeyedLock, type Logger, namesIn, PodwrightError } from '@podwright/base';
 import { type Pod, podFullName, type Volume } from '../api/types.ts';
 import type { PodVolumes, SubPathRequest, VolumePaths } from './contract.ts';
 import type { Mounter } from './mounter.ts';
@@ -103,14 +103,5 @@ export class VolumeManager implements PodVolumes {
       throw new PodwrightError('failed_precondition', `remove ${directory}: still mounted: ${left.join(', ')}`);
     }
     await rm(directory, { recursive: true, force: true });
-  }
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
   }
 }

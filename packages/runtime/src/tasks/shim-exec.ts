@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough, type Readable, Writable } from 'node:stream';
-import { isErrno, isNotFound } from '@podwright/base';
+import { isNotFound, namesIn } from '@podwright/base';
 import type { OciSpec } from '../oci/spec.ts';
 import { Status } from '../shim/gen/containerd/v1/types/task_pb.js';
 import type { Shim } from '../shim/shim.ts';
@@ -135,10 +135,7 @@ export class ShimExec {
  * started waits for a reader of its output, and the whole shim with it.
  */
 export async function endEarlierExecs(shim: Shim, record: ShimTaskRecord): Promise<void> {
-  const ids = await readdir(execDirectory(record, '')).catch((error) => {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  });
+  const ids = await namesIn(execDirectory(record, ''));
   for (const id of ids) await endEarlierExec(shim, record, id);
 }
 

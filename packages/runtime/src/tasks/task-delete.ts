@@ -1,4 +1,4 @@
-import { readdir, rm, rmdir } from 'node:fs/promises';
+import { rm, rmdir } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -6,6 +6,7 @@ import {
   errorCode,
   isErrno,
   killCgroup,
+  namesIn,
   PodwrightError,
   removeCgroup,
   sleep,
@@ -97,7 +98,7 @@ async function endMonitor(record: TaskRecord): Promise<void> {
  */
 async function removeBundle(record: TaskRecord): Promise<void> {
   for (let round = 0; round < searchRounds; round++) {
-    const names = await readdir(record.bundle).catch(ignoreMissing);
+    const names = await namesIn(record.bundle);
     const ours = names.filter(isBundleFile);
     for (const name of ours) await rm(join(record.bundle, name), { force: true });
     if (ours.length < names.length) return;
@@ -110,9 +111,4 @@ async function removeBundle(record: TaskRecord): Promise<void> {
     await killUnfinishedCreate(record);
   }
   throw new PodwrightError('failed_precondition', `remove bundle ${record.bundle}: files keep appearing in it`);
-}
-
-function ignoreMissing(error: unknown): string[] {
-  if (isErrno(error, 'ENOENT')) return [];
-  throw error;
 }
