@@ -11,5 +11,6 @@ export * from './metrics.ts';
 export * from './program.ts';
 export * from './program-starter.ts';
 export { didYouMean } from './suggest.ts';
+export * from './thread-slice.ts';
 export * from './undo.ts';
 export * from './unix-socket.ts';

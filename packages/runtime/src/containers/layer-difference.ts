@@ -1,8 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
-import { runChecked } from '@podwright/base';
+import { runChecked, ThreadSlice } from '@podwright/base';
 import type { UnpackTarget } from '../snapshots/snapshotter.ts';
 import { loadSystem } from '../sys/system.ts';
 
@@ -14,8 +13,6 @@ const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
 /** How overlayfs marks a folder that hides the one below it. */
 const OPAQUE_XATTR = 'trusted.overlay.opaque';
-/** How long listing may hold the thread. */
-const SLICE_MS = 4;
 /** Attributes of files travel along, but not those with which overlayfs keeps its books. */
 const TAR = ['--create', '--xattrs', '--xattrs-exclude=trusted.overlay.*', '--numeric-owner', '--sparse'];
 const FROM_LIST = ['--null', '--verbatim-files-from', '--no-recursion', '--files-from=-'];
@@ -51,13 +48,9 @@ export async function listLayer(
   const entries: LayerEntries = { present: [], deleted: [], opaque: [] };
   const namesIn = (folder: string) => readdirSync(join(directory, folder)).map((name) => join(folder, name));
   const pending = namesIn('');
-  let sliceEndMs = performance.now() + SLICE_MS;
+  const slice = new ThreadSlice();
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-    if (performance.now() > sliceEndMs) {
-      await setImmediate();
-      signal.throwIfAborted();
-      sliceEndMs = performance.now() + SLICE_MS;
-    }
+    if (slice.isOver) await slice.next(signal);
     const stat = lstatSync(join(directory, path));
     const isWhiteout = overlayWhiteouts && stat.isCharacterDevice() && stat.rdev === 0;
     (isWhiteout ? entries.deleted : entries.present).push(path);

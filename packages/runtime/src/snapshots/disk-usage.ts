@@ -1,10 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
+import { ThreadSlice } from '@podwright/base';
 import { hasErrno } from '../sys/errno.ts';
 import type { SnapshotUsage } from './snapshotter.ts';
 
-/** How long the walk may hold the thread before others get a turn. */
-const SLICE_MS = 4;
 const BLOCK_BYTES = 512;
 
 /**
@@ -16,13 +14,9 @@ export async function diskUsage(directory: string, signal: AbortSignal): Promise
   const { dev } = lstatSync(directory);
   const linked = new Set<number>();
   const pending: (string | Buffer)[] = [directory];
-  let sliceEndMs = performance.now() + SLICE_MS;
+  const slice = new ThreadSlice();
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-    if (performance.now() > sliceEndMs) {
-      await setImmediate();
-      signal.throwIfAborted();
-      sliceEndMs = performance.now() + SLICE_MS;
-    }
+    if (slice.isOver) await slice.next(signal);
     const stat = lookOrSkip(() => lstatSync(path));
     if (stat === undefined || stat.dev !== dev) continue;
     if (stat.nlink > 1 && !stat.isDirectory()) {
