@@ -261,7 +261,7 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
 }
 
 /** containerd's shims, started at the need: only if a handler has one, or an earlier life of ours had, whose pods must end. */
-function shimsPlugin({ options, records }: Environment): RuntimePlugin<'shims'> {
+function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'shims'> {
   const { state, logger } = options;
   const folder = join(state, SHIM_FOLDERS.shims);
   return {
@@ -276,7 +276,7 @@ function shimsPlugin({ options, records }: Environment): RuntimePlugin<'shims'> 
       if (programs.size === 0 && !hadShims)
         throw new PodwrightError('failed_precondition', 'no runtime handler has a shim that is installed');
       note([...programs].map(([name, { path }]) => `${name || 'default'}: ${path}`).join(', '));
-      return { shims: await Shims.open({ state: folder, logger }), programs };
+      return { shims: await Shims.open({ state: folder, start, logger }), programs };
     },
     close: ({ shims }) => shims.close(),
   };

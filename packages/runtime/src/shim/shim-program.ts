@@ -1,6 +1,6 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { AnySchema, timestampMs } from '@bufbuild/protobuf/wkt';
-import { errorMessage, PodwrightError, runProgram, withTimeout, wrapError } from '@podwright/base';
+import { errorMessage, PodwrightError, type ProgramStarter, runProgram, withTimeout, wrapError } from '@podwright/base';
 import { BootstrapParamsSchema } from './gen/containerd/runtime/bootstrap/v1/bootstrap_pb.js';
 import { DeleteResponseSchema } from './gen/containerd/task/v2/shim_pb.js';
 import { parseStartAnswer, type ShimEndpoint } from './shim-endpoint.ts';
@@ -29,6 +29,8 @@ export type ShimHome = {
   events: string;
   /** Program that publishes events for shims that do not use the event service. */
   publisher: string;
+  /** How shims' binaries are started. */
+  start?: ProgramStarter;
 };
 
 /** How long a shim's binary may take to start its shim or to clean up after it. */
@@ -97,7 +99,7 @@ type Run = { home: ShimHome; call: ShimCall; action: 'start' | 'delete'; stdin?:
 
 async function run(what: string, { home, call, action, stdin }: Run, signal?: AbortSignal): Promise<Buffer> {
   const { program, id, bundle } = call;
-  const { namespace, events, publisher } = home;
+  const { namespace, events, publisher, start } = home;
   const env = {
     ...process.env,
     GOMAXPROCS: '2',
@@ -109,7 +111,7 @@ async function run(what: string, { home, call, action, stdin }: Run, signal?: Ab
   const common = ['-namespace', namespace, '-address', events, '-publish-binary', publisher, '-id', id];
   const args = [...common, '-bundle', bundle, action];
   using bound = withTimeout(signal, programTimeoutMs, what);
-  const result = await runProgram(program.path, args, { cwd: bundle, env, stdin, signal: bound });
+  const result = await runProgram(program.path, args, { cwd: bundle, env, stdin, start, signal: bound });
   if (result.exitCode === 0) return result.stdoutBytes;
   const words = (result.stderr.trim() || result.stdout.trim()).slice(-2000);
   throw new PodwrightError('internal', `${what}: ${words || `exit code ${result.exitCode}`}`);

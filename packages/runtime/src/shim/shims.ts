@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { isErrno, type Logger, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import { isErrno, type Logger, PodwrightError, type ProgramStarter, wrapError, writeFileAtomic } from '@podwright/base';
 import { hasErrno } from '../sys/errno.ts';
 import { loadSystem } from '../sys/system.ts';
 import { PublishSpool } from './publish-spool.ts';
@@ -14,6 +14,8 @@ export type ShimsOptions = {
   /** Folder of its own, on a file system that a reboot empties. */
   state: string;
   logger: Logger;
+  /** How shims' binaries are started. */
+  start?: ProgramStarter;
 };
 
 /** How long a shim may take to accept a connection. */
@@ -56,7 +58,8 @@ export class Shims {
 
   /** What shims are told of us. */
   get home(): ShimHome {
-    return { namespace, events: eventSocket(this.#options.state), publisher: this.#spool.program };
+    const { state, start } = this.#options;
+    return { namespace, events: eventSocket(state), publisher: this.#spool.program, start };
   }
 
   /**
