@@ -34,6 +34,9 @@ export type Call = {
 /** Bounds of the reconnection backoff: a restarted runtime is found again within about 3 s. */
 const RECONNECT_MS = { initial: 100, max: 3000 };
 
+/** How much of an answer may come at once: lists of hundreds of containers come without waiting for us in between. */
+const WINDOW_BYTES = 1 << 20;
+
 /** A gRPC channel to one endpoint. It connects at the first call, and again whenever the connection is lost. */
 export class Connection {
   readonly #client: Client;
@@ -49,6 +52,7 @@ export class Connection {
       'grpc.use_local_subchannel_pool': 1,
       'grpc.service_config_disable_resolution': 1,
       'grpc.enable_http_proxy': 0,
+      'grpc-node.flow_control_window': WINDOW_BYTES,
       'grpc.enable_channelz': 0,
     });
   }

@@ -44,7 +44,7 @@ export class Listeners {
     const onConnection = (socket: Socket) => {
       connections.add(socket);
       socket.once('close', () => connections.delete(socket));
-      accept(acceptAnyAuthority(socket, options.logger));
+      acceptAnyAuthority(socket, options.logger, accept);
     };
     const unix = createServer(onConnection);
     const socketFile = await listenUnix(unix, socketPath(options.socket), options.mode ?? 0o600);

@@ -1,4 +1,11 @@
-import type { ContainerFilter, RuntimeHandlers } from '@podwright/cri';
+import {
+  type ContainerFilter,
+  ContainerSchema,
+  encodeOnce,
+  ListContainersResponseSchema,
+  listResponse,
+  type RuntimeHandlers,
+} from '@podwright/cri';
 import type { ContainerRecord } from '../containers/container-record.ts';
 import { criContainer, matchesContainer } from './container-status.ts';
 import { messagePages } from './pages.ts';
@@ -8,7 +15,10 @@ type Needs = Pick<CriServices, 'containers' | 'sandboxes'>;
 
 /** ListContainers: from memory, filtered by id and sandbox (prefixes will do), state and labels. */
 export function containerList(services: Needs): RuntimeHandlers['listContainers'] {
-  return async ({ filter }) => ({ containers: select(services, filter).map(criContainer) });
+  const { containers } = ListContainersResponseSchema.field;
+  const encoded = encodeOnce(ContainerSchema, criContainer);
+  return async ({ filter }) =>
+    listResponse(ListContainersResponseSchema, containers, select(services, filter).map(encoded));
 }
 
 /** StreamContainers: the same list in several messages. */

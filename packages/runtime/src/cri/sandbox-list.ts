@@ -1,4 +1,11 @@
-import type { PodSandboxFilter, RuntimeHandlers } from '@podwright/cri';
+import {
+  encodeOnce,
+  ListPodSandboxResponseSchema,
+  listResponse,
+  type PodSandboxFilter,
+  PodSandboxSchema,
+  type RuntimeHandlers,
+} from '@podwright/cri';
 import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
 import { messagePages } from './pages.ts';
 import { criSandbox, matchesSandbox } from './sandbox-status.ts';
@@ -8,7 +15,10 @@ type Needs = Pick<CriServices, 'sandboxes'>;
 
 /** ListPodSandbox: from memory, filtered by id (a prefix will do), state and labels. */
 export function sandboxList({ sandboxes }: Needs): RuntimeHandlers['listPodSandbox'] {
-  return async ({ filter }) => ({ items: select(sandboxes, filter).map(criSandbox) });
+  const { items } = ListPodSandboxResponseSchema.field;
+  const encoded = encodeOnce(PodSandboxSchema, criSandbox);
+  return async ({ filter }) =>
+    listResponse(ListPodSandboxResponseSchema, items, select(sandboxes, filter).map(encoded));
 }
 
 /** StreamPodSandboxes: the same list in several messages. */

@@ -16,7 +16,7 @@ import { HpackDecoder } from './hpack-decoder.ts';
 import { encodeLiterals } from './hpack-encoder.ts';
 import type { HeaderField } from './static-table.ts';
 
-const FRAME = { data: 0, headers: 1, reset: 3, settings: 4, goAway: 7, windowUpdate: 8 } as const;
+const FRAME = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8 } as const;
 const SETTINGS = Buffer.from([0, 0, 0, FRAME.settings, 0, 0, 0, 0, 0]);
 const SETTINGS_ACK = Buffer.from([0, 0, 0, FRAME.settings, 1, 0, 0, 0, 0]);
 
@@ -74,11 +74,14 @@ class RawClient {
     socket.write(Buffer.concat([CLIENT_PREFACE, SETTINGS]));
   }
 
-  static async open(t: TestContext, path: string): Promise<RawClient> {
+  /** A client says first that it has taken the server's settings, unless it is told not to. */
+  static async open(t: TestContext, path: string, { acknowledges = true } = {}): Promise<RawClient> {
     const socket = connect(path);
     t.after(() => socket.destroy());
     await once(socket, 'connect');
-    return new RawClient(socket);
+    const client = new RawClient(socket);
+    if (acknowledges) socket.write(SETTINGS_ACK);
+    return client;
   }
 
   call(streamId: number, fields: HeaderField[], message: Uint8Array): void {
@@ -135,6 +138,32 @@ for (const authority of authorities) {
     }
   });
 }
+
+test('a client is answered that makes no request, or never says that it took the settings', async (t) => {
+  const path = await startServer(t);
+  const silent = await RawClient.open(t, path);
+  silent.socket.write(frame(FRAME.ping, 0, 0, Buffer.alloc(8)));
+  const answered = () => silent.frames().some(({ type, flags }) => type === FRAME.ping && flags === 1) || undefined;
+  await waitFor(answered, { intervalMs: 5, signal: AbortSignal.timeout(5000) });
+  const stubborn = await RawClient.open(t, path, { acknowledges: false });
+  for (const client of [silent, stubborn]) {
+    client.call(1, requestHeaders('Version', 'localhost'), Buffer.alloc(0));
+    assert.equal((await client.reply(1)).status, '0');
+  }
+});
+
+test('settings come before the first request', async (t) => {
+  const client = await RawClient.open(t, await startServer(t));
+  const settings = () => client.frames().find(({ type }) => type === FRAME.settings);
+  assert.ok(await waitFor(settings, { intervalMs: 5, signal: AbortSignal.timeout(5000) }));
+});
+
+test('a client that sends much before its first request is served', async (t) => {
+  const client = await RawClient.open(t, await startServer(t));
+  for (let sent = 0; sent < 5000; sent++) client.socket.write(frame(FRAME.priority, 0, 1, Buffer.alloc(5)));
+  client.call(3, requestHeaders('Version', 'localhost'), Buffer.alloc(0));
+  assert.equal((await client.reply(3)).status, '0');
+});
 
 test('a client that breaks the protocol loses its connection, and nobody else does', async (t) => {
   const path = await startServer(t);

@@ -2,41 +2,74 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { errorMessage, type Logger } from '@podwright/base';
 import { AuthorityRewriter } from './authority-rewriter.ts';
+import { EMPTY_SETTINGS } from './frames.ts';
 
 /** A client that has not even said that it speaks HTTP/2 after this long is cut off. */
 const PREFACE_TIMEOUT_MS = 10_000;
+/** A client that has made no request after this long, or sent as much, needs its answers, to pings and such, all the same. */
+const HELD_MS = 1000;
+const HELD_BYTES = 65_536;
 
 /**
- * The connection as node:http2 should see it: what the client sends goes through an `AuthorityRewriter`, what the
- * server sends goes out as it is. Backpressure holds in both directions. A client that breaks the protocol loses
- * this connection and nothing else.
+ * Hands a client's connection to `accept` as node:http2 should see it: what the client sends goes through an
+ * `AuthorityRewriter`, what the server sends goes out as it is. A client that breaks the protocol loses this connection and
+ * nothing else.
+ *
+ * What comes before the first request is held back. If that is in order, as nearly always, the server gets the socket
+ * itself, which node:http2 reads and writes without a way through JavaScript; otherwise a stream that stands before it.
  */
-export function acceptAnyAuthority(socket: Socket, logger: Logger): Duplex {
+export function acceptAnyAuthority(socket: Socket, logger: Logger, accept: (connection: Duplex) => void): void {
   const rewriter = new AuthorityRewriter();
-  const timer = setTimeout(() => socket.destroy(), PREFACE_TIMEOUT_MS);
+  const held: Buffer[] = [];
+  const rewrite = (chunk: Buffer): Buffer[] => {
+    try {
+      return rewriter.push(chunk);
+    } catch (error) {
+      logger.info({ error: errorMessage(error) }, 'cut a client that broke the protocol');
+      socket.destroy();
+      return [];
+    }
+  };
+  const hold = (chunk: Buffer) => {
+    held.push(...rewrite(chunk));
+    if (rewriter.passing || rewriter.rewriting || lengthOf(held) > HELD_BYTES) release();
+  };
+  const release = () => {
+    clearTimeout(patience);
+    socket.off('data', hold).pause();
+    if (socket.destroyed) return;
+    if (rewriter.passing) socket.unshift(Buffer.concat(held));
+    accept(rewriter.passing ? socket : rewrittenConnection(socket, rewrite, held));
+  };
+  const unbegun = setTimeout(() => rewriter.begun || socket.destroy(), PREFACE_TIMEOUT_MS);
+  const patience = setTimeout(release, HELD_MS);
+  socket.on('error', () => socket.destroy()); // a client that vanishes is no error of ours
+  socket.once('close', () => [unbegun, patience].forEach(clearTimeout));
+  socket.on('data', hold);
+  socket.write(EMPTY_SETTINGS);
+}
+
+const lengthOf = (chunks: Buffer[]): number => chunks.reduce((sum, { length }) => sum + length, 0);
+
+/** A connection of which all that comes in goes through `rewrite`; backpressure holds in both directions. */
+function rewrittenConnection(socket: Socket, rewrite: (chunk: Buffer) => Buffer[], held: Buffer[]): Duplex {
   const connection = new Duplex({
     read: () => void socket.resume(),
     write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, done),
     writev: (chunks, done) => writeAll(socket, chunks as { chunk: Buffer }[], done),
     final: (done) => void socket.end(done),
     destroy: (error, done) => {
-      clearTimeout(timer);
       socket.destroy();
       done(error);
     },
   });
-  socket.on('data', (chunk: Buffer) => {
-    try {
-      for (const part of rewriter.push(chunk)) if (!connection.push(part)) socket.pause();
-      if (rewriter.begun) clearTimeout(timer);
-    } catch (error) {
-      logger.info({ error: errorMessage(error) }, 'cut a client that broke the protocol');
-      connection.destroy();
-    }
-  });
+  const pass = (parts: Buffer[]) => {
+    for (const part of parts) if (!connection.push(part)) socket.pause();
+  };
+  socket.on('data', (chunk: Buffer) => pass(rewrite(chunk)));
   socket.once('end', () => void connection.push(null));
-  socket.once('error', () => void connection.destroy()); // a client that vanishes is no error of ours
   socket.once('close', () => void connection.destroy());
+  pass(held);
   return connection;
 }
 

@@ -9,6 +9,7 @@ import { encodeLiterals } from './hpack-encoder.ts';
 import type { HeaderField } from './static-table.ts';
 
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+const SETTINGS_ACK = Buffer.from([0, 0, 0, 4, 1, 0, 0, 0, 0]);
 const DATA = Buffer.concat([Buffer.from([0, 0, 5, 0, 1, 0, 0, 0, 1]), Buffer.from('hello')]);
 const LIMITS = { tableBytes: 4096, listBytes: 65_536 };
 const GOOD_CODES = ['invalid_argument', 'resource_exhausted'];
@@ -30,6 +31,7 @@ const conversation = (...blocks: Buffer[]) =>
   Buffer.concat([
     CLIENT_PREFACE,
     SETTINGS,
+    SETTINGS_ACK,
     ...blocks.flatMap((block, index) => [headersFrames(block, { streamId: 2 * index + 1, endStream: false }), DATA]),
   ]);
 

@@ -8,6 +8,7 @@ import { encodeLiterals } from './hpack-encoder.ts';
 import type { HeaderField } from './static-table.ts';
 
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+const SETTINGS_ACK = Buffer.from([0, 0, 0, 4, 1, 0, 0, 0, 0]);
 
 function frame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
   const header = Buffer.alloc(9);
@@ -43,11 +44,31 @@ function firstFields(output: Buffer): HeaderField[] {
 
 for (const valid of ['localhost', 'localhost:0', '.', '%2Frun%2Fcri%2Fx.sock', '[::1]:80']) {
   test(`a connection whose first authority is ${valid} passes unread`, () => {
-    const first = Buffer.concat([opening, headers(request([':authority', valid]))]);
+    const first = headers(request([':authority', valid]));
     const garbage = Buffer.from('anything at all, even if it is no frame');
-    assert.deepEqual(through(new AuthorityRewriter(), first, garbage), Buffer.concat([first, garbage]));
+    const rewriter = new AuthorityRewriter();
+    const output = through(rewriter, opening, SETTINGS_ACK, first, garbage);
+    assert.deepEqual(output, Buffer.concat([opening, first, garbage]));
+    assert.ok(rewriter.passing && !rewriter.rewriting);
   });
 }
+
+test('one answer to settings is taken out, before the first request or after it; the next ones are the server’s', () => {
+  const first = headers(request([':authority', 'localhost']));
+  const rewriter = new AuthorityRewriter();
+  assert.deepEqual(through(rewriter, opening, first), Buffer.concat([opening, first]));
+  assert.ok(!rewriter.passing);
+  assert.deepEqual(through(rewriter, SETTINGS_ACK, SETTINGS_ACK), SETTINGS_ACK);
+  assert.ok(rewriter.passing);
+});
+
+test('a client that has not answered the settings yet is still followed', () => {
+  const rewriter = new AuthorityRewriter();
+  through(rewriter, opening, headers(request([':authority', 'localhost'])), headers(request([':authority', '']), 3));
+  assert.ok(rewriter.rewriting);
+  assert.equal(through(rewriter, SETTINGS_ACK).length, 0);
+  assert.ok(!rewriter.passing);
+});
 
 for (const invalid of ['', '/run/cri/x.sock', 'run/x.sock', 'unix:///run/x.sock', 'a b', 'caf\xe9']) {
   test(`the authority ${JSON.stringify(invalid)} becomes localhost`, () => {

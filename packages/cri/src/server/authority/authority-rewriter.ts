@@ -9,6 +9,7 @@ import {
   type FrameHeader,
   headerBlockFragment,
   headersFrames,
+  isSettingsAck,
   MAX_FRAME_BYTES,
   parseFrameHeader,
 } from './frames.ts';
@@ -26,7 +27,7 @@ const BLOCK_FRAMES = 16;
 /**
  * Where the rewriter is in what a client sends:
  *
- *     preface ──▶ frame ⇄ payload ──▶ passing (first request was in order: nothing is looked at any more)
+ *     preface ──▶ frame ⇄ payload ──▶ passing (requests are in order: nothing is looked at any more)
  *                   ⇅
  *                 block (frames of a header block, all of them held back until its end)
  */
@@ -46,18 +47,32 @@ type Block = { first: FrameHeader; fragments: Buffer[]; raw: Buffer[]; bytes: nu
  *
  * Whether a connection needs that is decided by its first request: if that is in order, everything passes unread
  * from then on. Otherwise every header block is decoded (the blocks depend on each other) and sent on as literals.
+ *
+ * The client was sent empty settings before the server's own, because some clients make no request before they have seen
+ * settings. Its answer to those is taken out: the server knows nothing of them.
  */
 export class AuthorityRewriter {
   #state: State = { at: 'preface' };
   /** Bytes of the preface, a frame header or a header frame that is not complete yet. */
   #pending: Buffer = Buffer.alloc(0);
   #block: Block | undefined;
-  #rewriting = false;
+  #verdict: 'in order' | 'rewritten' | undefined;
+  #acknowledged = false;
   readonly #decoder = new HpackDecoder({ tableBytes: TABLE_BYTES, listBytes: LIST_BYTES });
 
   /** True once the client has shown that it speaks HTTP/2. */
   get begun(): boolean {
     return this.#state.at !== 'preface';
+  }
+
+  /** True once all that is still to come passes as it is. */
+  get passing(): boolean {
+    return this.#state.at === 'passing';
+  }
+
+  /** True once the client has made a request that had to be changed. */
+  get rewriting(): boolean {
+    return this.#verdict === 'rewritten';
   }
 
   /**
@@ -126,14 +141,24 @@ export class AuthorityRewriter {
       throw new PodwrightError('invalid_argument', 'HTTP/2 header block torn apart');
     }
     if (!isContinuation && frame.type !== FRAME_TYPE.headers) {
-      output.push(bytes);
-      this.#state = frame.length > 0 ? { at: 'payload', left: frame.length } : { at: 'frame' };
+      this.#beginOther(frame, bytes, output);
       return;
     }
     this.#block ??= { first: frame, fragments: [], raw: [], bytes: 0 };
     this.#block.raw.push(bytes);
     if (frame.length > 0) this.#state = { at: 'block', frame };
     else this.#addToBlock(frame, Buffer.alloc(0), output);
+  }
+
+  /** A frame that is no part of a header block passes, but for the first acknowledgement of settings. */
+  #beginOther(frame: FrameHeader, bytes: Buffer, output: Buffer[]): void {
+    this.#state = frame.length > 0 ? { at: 'payload', left: frame.length } : { at: 'frame' };
+    if (this.#acknowledged || !isSettingsAck(frame) || frame.length > 0) {
+      output.push(bytes);
+      return;
+    }
+    this.#acknowledged = true;
+    this.#settle();
   }
 
   #addToBlock(frame: FrameHeader, payload: Buffer, output: Buffer[]): void {
@@ -156,13 +181,19 @@ export class AuthorityRewriter {
   #finishBlock({ first, fragments, raw }: Block, output: Buffer[]): void {
     this.#block = undefined;
     const fields = this.#decoder.decode(Buffer.concat(fragments));
-    if (!this.#rewriting && hasValidAuthority(fields)) {
+    if (this.#verdict !== 'rewritten' && hasValidAuthority(fields)) {
       output.push(...raw);
-      this.#state = { at: 'passing' };
+      this.#verdict = 'in order';
+      this.#settle();
       return;
     }
-    this.#rewriting = true;
+    this.#verdict = 'rewritten';
     const block = encodeLiterals(withValidAuthority(fields));
     output.push(headersFrames(block, { streamId: first.streamId, endStream: endsStream(first) }));
+  }
+
+  /** Nothing is left to look for once the requests are in order and the answer to the first settings is out. */
+  #settle(): void {
+    if (this.#acknowledged && this.#verdict === 'in order') this.#state = { at: 'passing' };
   }
 }

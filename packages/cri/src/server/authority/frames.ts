@@ -8,9 +8,12 @@ export const FRAME_HEADER_BYTES = 9;
 /** The largest payload that a peer may send unless told otherwise (SETTINGS_MAX_FRAME_SIZE). */
 export const MAX_FRAME_BYTES = 16_384;
 
-export const FRAME_TYPE = { headers: 1, continuation: 9 } as const;
+export const FRAME_TYPE = { headers: 1, settings: 4, continuation: 9 } as const;
 
-const FLAG = { endStream: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
+/** A SETTINGS frame that changes nothing (RFC 9113, 6.5). */
+export const EMPTY_SETTINGS = Buffer.from([0, 0, 0, FRAME_TYPE.settings, 0, 0, 0, 0, 0]);
+
+const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
 
 /** The fields of a frame header. */
 export type FrameHeader = { length: number; type: number; flags: number; streamId: number };
@@ -25,6 +28,8 @@ export function parseFrameHeader(bytes: Buffer): FrameHeader {
   };
 }
 
+export const isSettingsAck = ({ type, flags }: FrameHeader): boolean =>
+  type === FRAME_TYPE.settings && (flags & FLAG.ack) !== 0;
 export const endsHeaders = ({ flags }: FrameHeader): boolean => (flags & FLAG.endHeaders) !== 0;
 export const endsStream = ({ flags }: FrameHeader): boolean => (flags & FLAG.endStream) !== 0;
 
