@@ -126,11 +126,12 @@ function harnessIn(scratch: Scratch): Omit<TaskRuntimeHarness, 'open' | 'remove'
 
 export const runc: OciProgram = { name: 'runc', path: findProgram('runc') };
 
-/** Debian's containerd shim for runc, with runc's state in the scratch folder. */
+/** The host's containerd shim for runc, or the one that `PODWRIGHT_TEST_SHIM` names, with runc's state in the scratch folder. */
 export function shimProgram({ directory }: Scratch): ShimProgram {
   const options = create(OptionsSchema, { root: join(directory, 'runc') });
   const value = Buffer.from(toBinary(OptionsSchema, options)).toString('base64');
-  return { path: findProgram('containerd-shim-runc-v2'), options: { typeUrl: OptionsSchema.typeName, value } };
+  const path = process.env.PODWRIGHT_TEST_SHIM ?? findProgram('containerd-shim-runc-v2');
+  return { path, options: { typeUrl: OptionsSchema.typeName, value } };
 }
 
 /** A small spec that runs `args` in the scratch root file system. */

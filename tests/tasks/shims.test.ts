@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { AnySchema, anyPack } from '@bufbuild/protobuf/wkt';
-import { errorCode, silentLogger, waitFor } from '../../packages/base/src/index.ts';
+import { errorCode, errorMessage, silentLogger, waitFor } from '../../packages/base/src/index.ts';
 import { TaskOOMSchema } from '../../packages/runtime/src/shim/gen/containerd/events/task_pb.js';
 import { Status } from '../../packages/runtime/src/shim/gen/containerd/v1/types/task_pb.js';
+import type { Shim } from '../../packages/runtime/src/shim/shim.ts';
 import { socketPath } from '../../packages/runtime/src/shim/shim-endpoint.ts';
 import type { ShimEvent } from '../../packages/runtime/src/shim/shim-events.ts';
 import { Shims } from '../../packages/runtime/src/shim/shims.ts';
@@ -40,6 +41,10 @@ describe('containerd-shim-runc-v2', () => {
     const options = shimProgram(scratch).options!;
     return { ...call, options: { typeUrl: options.typeUrl, value: Buffer.from(options.value, 'base64') } };
   };
+  /** The shim's end may be faster than its answer. */
+  const shutDown = async (shim: Shim, id: string) => {
+    await shim.tasks.shutdown({ id }).catch((error) => assert.ok(!shim.isOpen, errorMessage(error)));
+  };
   const remove = ({ bundle }: { bundle: string }) => {
     shims.forget(bundle);
     rmSync(bundle, { recursive: true });
@@ -64,7 +69,7 @@ describe('containerd-shim-runc-v2', () => {
       { kind: 'exit', taskId: 'found', processId: 'found', pid, exitCode: 3, exitedAtMs: 0 },
     );
     await again.tasks.delete({ id: call.id });
-    await again.tasks.shutdown({ id: call.id });
+    await shutDown(again, call.id);
     await again.closed;
     assert.equal(await shims.load(call.bundle, bound()), undefined);
     remove(call);
@@ -78,7 +83,7 @@ describe('containerd-shim-runc-v2', () => {
     await first.tasks.create(create_(calls[0]!));
     await first.tasks.shutdown({ id: 'one' }); // it has a task still
     await second.tasks.delete({ id: 'one' });
-    await second.tasks.shutdown({ id: 'one' });
+    await shutDown(second, 'one');
     await Promise.all([first.closed, second.closed]);
     for (const call of calls) remove(call);
   });

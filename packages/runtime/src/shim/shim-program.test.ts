@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { create, toBinary } from '@bufbuild/protobuf';
-import { BootstrapResultSchema } from './gen/containerd/runtime/bootstrap/v1/bootstrap_pb.js';
+import { create, fromBinary, ScalarType, toBinary } from '@bufbuild/protobuf';
+import { AnySchema } from '@bufbuild/protobuf/wkt';
+import { BootstrapParamsSchema, BootstrapResultSchema } from './gen/containerd/runtime/bootstrap/v1/bootstrap_pb.js';
 import { DeleteResponseSchema } from './gen/containerd/task/v2/shim_pb.js';
 import { deleteDeadShim, startShim } from './shim-program.ts';
 
@@ -40,6 +42,18 @@ test('another one gets its options, flags and environment', async () => {
      test "$TTRPC_ADDRESS" = /run/events.sock && grep -qa some.Options && echo unix:///run/s`,
   );
   assert.deepEqual(await startShim(home, call, bound()), { version: 2, address: 'unix:///run/s' });
+});
+
+test('options cannot pass for bootstrap parameters, which shims of containerd 2.3 look for first', async () => {
+  const call = scripted('between', 'cat > stdin && echo unix:///run/s');
+  await startShim(home, call, bound());
+  const { typeUrl, $unknown } = fromBinary(AnySchema, readFileSync(join(call.bundle, 'stdin')));
+  assert.equal(typeUrl, 'some.Options');
+  const [{ no, data } = assert.fail()] = $unknown ?? [];
+  const field = BootstrapParamsSchema.fields.find(({ number }) => number === no);
+  assert.equal(field?.scalar, ScalarType.STRING);
+  const text = data.subarray(1); // after its length
+  assert.deepEqual([data[0], isUtf8(text)], [text.length, false]);
 });
 
 test('a shim that does not start is an error with its words, and so is one without an address', async () => {

@@ -36,8 +36,14 @@ export type ShimHome = {
 /** How long a shim's binary may take to start its shim or to clean up after it. */
 const programTimeoutMs = 30_000;
 
-/** What shims since containerd 2.3 say to those who call them as those before wanted it. */
+/** What shims since containerd 2.4 say to those who call them as those before 2.3 wanted it. */
 const wantsBootstrap = /deprecated API/;
+
+/**
+ * Makes options unreadable as bootstrap parameters: there, field 4 is a text, and this one's is none. Shims of containerd 2.3
+ * read either, but try the parameters first; plain options would pass for them, with the options' type as the task's id.
+ */
+const notBootstrap = Uint8Array.of((4 << 3) | 2, 1, 0xff);
 
 /**
  * Has the binary start a shim, or name the one that already serves the group that the bundle's annotations name.
@@ -60,7 +66,7 @@ export async function startShim(home: ShimHome, call: ShimCall, signal: AbortSig
 /** What shims before containerd 2.3 read on stdin; nothing, where there are no options. */
 function optionsOf({ program: { options } }: ShimCall): Uint8Array {
   if (options === undefined) return new Uint8Array();
-  return toBinary(AnySchema, create(AnySchema, packOptions(options)));
+  return Buffer.concat([toBinary(AnySchema, create(AnySchema, packOptions(options))), notBootstrap]);
 }
 
 /** What later ones read. */

@@ -301,6 +301,23 @@ function execTests(context: () => SuiteContext): void {
     await assert.rejects(tasks.execSync('exec', ['true'], 0), isNotFound);
   });
 
+  test('commands run from the first moment of a task on, one after the other and at once', async () => {
+    const { tasks, start } = context();
+    await start('execs', forever);
+    const echo = async (word: string) => String((await tasks.execSync('execs', ['echo', word], 60_000)).stdout);
+    const onTerminal = async (word: string) => {
+      const { stdout, exit } = await tasks.exec('execs', { command: ['echo', word], terminal: true, signal: bound() });
+      return [await text(stdout), (await exit).exitCode];
+    };
+    assert.deepEqual(await Promise.all([echo('first'), onTerminal('tty'), echo('other')]), [
+      'first\n',
+      ['tty\r\n', 0],
+      'other\n',
+    ]);
+    for (let index = 0; index < 10; index++) assert.equal(await echo(`${index}`), `${index}\n`);
+    await tasks.delete('execs');
+  });
+
   test('a command cannot run in a task that does not', async () => {
     const { tasks, harness } = context();
     await tasks.create(harness.config('stopped', forever), bound());
