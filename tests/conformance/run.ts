@@ -69,7 +69,8 @@ async function runSuite(program: string, socket: string, seed: number): Promise<
   const endpoint = `unix://${socket}`;
   const websocket = ['exec', 'attach', 'portforward'].map((kind) => `--websocket-${kind}`);
   const args = [
-    ...[`--runtime-endpoint=${endpoint}`, `--image-endpoint=${endpoint}`, `--parallel=${given.parallel}`],
+    ...[`--runtime-endpoint=${endpoint}`, `--image-endpoint=${endpoint}`],
+    ...(given.parallel === '1' ? [] : [`--parallel=${given.parallel}`]), // ginkgo takes it for a flag of go's where it is alone
     ...[`--ginkgo.seed=${seed}`, `--ginkgo.json-report=${report}`, '--ginkgo.vv', '--ginkgo.no-color'],
     ...given.skip.map((pattern) => `--ginkgo.skip=${pattern}`),
     ...(given.websocket ? websocket : []),

@@ -37,6 +37,7 @@ const classes: [RegExp, ErrorCode][] = [
   [/container (\S+ )?does not exist|error opening file .*status/, 'not_found'],
   [/already exists/, 'already_exists'],
   [/no space left on device/i, 'resource_exhausted'],
+  [/^unknown command /, 'unimplemented'],
   [/stopped container|container (is )?not running|not running|process already finished/, 'failed_precondition'],
 ];
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, runProgram, wrapError } from '@podwright/base';
+import { errorMessage, PodwrightError, runProgram, wrapError } from '@podwright/base';
 import { globalArguments, type OciRuntime, runOciCommand } from './oci-program.ts';
 import { runtimeError } from './runtime-words.ts';
 import type { TaskCheckpoint } from './task-runtime.ts';
@@ -30,7 +30,10 @@ async function dump(runtime: OciRuntime, id: string, { images, work, signal }: T
   const args = [...globalArguments(runtime), 'checkpoint', ...folders, '--leave-running', id];
   const { exitCode, stderr } = await runProgram(runtime.path, args, { signal });
   if (exitCode === 0) return;
-  const failed = runtimeError(`checkpoint task ${id} with ${runtime.name}`, stderr);
+  const what = `checkpoint task ${id} with ${runtime.name}`;
+  const failed = runtimeError(what, stderr);
+  if (failed.code === 'unimplemented')
+    throw new PodwrightError('unimplemented', `${what}: it was built without CRIU; use runc, or a crun that has it`);
   throw wrapError(`${errorMessage(failed)}: CRIU says`, await lastError(join(work, DUMP_LOG)), 'internal');
 }
 
