@@ -72,13 +72,11 @@ export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeo
 export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 2_000): Promise<void> {
   refuseRoot(path);
   const deadline = Date.now() + timeoutMs;
-  const removed = hierarchy.trees.map(async (tree) => {
-    for (const directory of await directoriesBottomUp(cgroupDirectory(tree, path)))
-      await removeDirectory(directory, deadline);
-  });
+  const removed = hierarchy.trees.map((tree) => removeDirectory(cgroupDirectory(tree, path), deadline));
   for (const result of await Promise.allSettled(removed)) if (result.status === 'rejected') throw result.reason;
 }
 
+/** Most cgroups have none below them, so that is looked into only where the kernel says EBUSY. */
 async function removeDirectory(directory: string, deadline: number): Promise<void> {
   for (let delayMs = 1; ; delayMs = Math.min(delayMs * 2, 50)) {
     try {
@@ -86,10 +84,12 @@ async function removeDirectory(directory: string, deadline: number): Promise<voi
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return;
       if (!isErrno(error, 'EBUSY')) throw wrapError(`remove cgroup ${directory}`, error, 'internal');
+      const children = await childDirectories(directory);
+      for (const name of children) await removeDirectory(join(directory, name), deadline);
       if (Date.now() > deadline)
         throw wrapError(`remove cgroup ${directory}: it is still in use`, error, 'failed_precondition');
+      if (children.length === 0) await sleep(delayMs);
     }
-    await sleep(delayMs);
   }
 }
 

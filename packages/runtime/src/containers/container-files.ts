@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { mkdir, readdir, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { mkdirSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, isNotFound, PodwrightError, runChecked, wrapError } from '@podwright/base';
 import type { ImageRecord } from '../images/image-service.ts';
@@ -144,10 +144,9 @@ export class ContainerFiles {
         if (!isNotFound(error)) throw error;
       });
     }
-    await removeMountPoints(join(this.#mounts, id));
-    for (const directory of [this.#tasks, this.#volumes]) {
-      await rm(join(directory, id), { recursive: true, force: true });
-    }
+    removeMountPoints(join(this.#mounts, id));
+    rmSync(this.bundle(id), { recursive: true, force: true });
+    await rm(join(this.#volumes, id), { recursive: true, force: true });
   }
 
   /** Container ids of which a folder or a snapshot is there. Bundles may be those of a sandbox's init. */
@@ -166,12 +165,12 @@ function idOfKey(key: string): string | undefined {
 }
 
 /** Never what is in them: should a mount be left after all, the files of a volume or of an image must survive. */
-async function removeMountPoints(directory: string): Promise<void> {
+function removeMountPoints(directory: string): void {
   try {
-    for (const entry of await readdir(directory, { withFileTypes: true })) {
-      await (entry.isDirectory() ? rmdir : unlink)(join(directory, entry.name));
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      (entry.isDirectory() ? rmdirSync : unlinkSync)(join(directory, entry.name));
     }
-    await rmdir(directory);
+    rmdirSync(directory);
   } catch (error) {
     if (!isErrno(error, 'ENOENT')) throw wrapError(`remove the mount points in ${directory}`, error);
   }

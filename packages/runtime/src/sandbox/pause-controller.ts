@@ -85,13 +85,13 @@ export class PauseController implements SandboxController {
     const { namespaces, folders, process } = this.#dependencies;
     await process.stop(sandboxId);
     folders.unmount(sandboxId);
-    await namespaces.release(sandboxId);
+    namespaces.release(sandboxId);
   }
 
   async remove(sandboxId: string): Promise<void> {
     await this.stop(sandboxId);
     await this.#dependencies.roots.remove(sandboxId);
-    await this.#dependencies.folders.remove(sandboxId);
+    this.#dependencies.folders.remove(sandboxId);
   }
 
   async list(): Promise<string[]> {

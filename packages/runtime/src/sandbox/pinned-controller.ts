@@ -62,12 +62,12 @@ export class PinnedController implements SandboxController {
     const { namespaces, folders, init } = this.#dependencies;
     await init.stop(sandboxId);
     folders.unmount(sandboxId);
-    await namespaces.release(sandboxId);
+    namespaces.release(sandboxId);
   }
 
   async remove(sandboxId: string): Promise<void> {
     await this.stop(sandboxId);
-    await this.#dependencies.folders.remove(sandboxId);
+    this.#dependencies.folders.remove(sandboxId);
   }
 
   async list(): Promise<string[]> {

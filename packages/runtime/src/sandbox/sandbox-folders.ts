@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { chown, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, rmSync } from 'node:fs';
+import { chown, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isErrno, wrapError } from '@podwright/base';
@@ -76,11 +76,13 @@ export class SandboxFolders {
   }
 
   /** Removes the folder with what is in it. No error if there is none. */
-  async remove(sandboxId: string): Promise<void> {
+  remove(sandboxId: string): void {
     this.unmount(sandboxId);
-    await rm(this.path(sandboxId), { recursive: true, force: true }).catch((cause) => {
+    try {
+      rmSync(this.path(sandboxId), { recursive: true, force: true });
+    } catch (cause) {
       throw wrapError(`remove files of sandbox ${sandboxId}`, cause);
-    });
+    }
   }
 
   /** Ids of the sandboxes that have a folder, whoever made them. */

@@ -1,5 +1,5 @@
-import { closeSync, openSync } from 'node:fs';
-import { mkdir, readdir, rmdir, statfs } from 'node:fs/promises';
+import { closeSync, openSync, readdirSync, rmdirSync } from 'node:fs';
+import { mkdir, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, type Logger } from '@podwright/base';
 import { mountFlags } from '../sys/mount-options.ts';
@@ -79,11 +79,14 @@ export class SandboxNamespaces {
   }
 
   /** Gives all of them up: each ends with its last process. No error if there is none. */
-  async release(sandboxId: string): Promise<void> {
+  release(sandboxId: string): void {
     const directory = join(this.#root, sandboxId);
-    const kinds = await readdir(directory).catch(noneIfMissing);
-    for (const kind of kinds) removeNamespace(this.#dependencies.system, join(directory, kind));
-    await rmdir(directory).catch(noneIfMissing);
+    try {
+      for (const kind of readdirSync(directory)) removeNamespace(this.#dependencies.system, join(directory, kind));
+      rmdirSync(directory);
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT')) throw error;
+    }
   }
 
   /** Ids of the sandboxes that have any, whoever made them. */
@@ -116,9 +119,4 @@ async function isPinned(path: string): Promise<boolean> {
     if (isErrno(error, 'ENOENT')) return false;
     throw error;
   }
-}
-
-function noneIfMissing(error: unknown): string[] {
-  if (isErrno(error, 'ENOENT')) return [];
-  throw error;
 }

@@ -129,12 +129,12 @@ export class ShimController implements SandboxController {
       await this.#files.remove(sandboxId);
     }
     folders.unmount(sandboxId);
-    await namespaces.release(sandboxId);
+    namespaces.release(sandboxId);
   }
 
   async remove(sandboxId: string): Promise<void> {
     await this.stop(sandboxId);
-    await this.#dependencies.folders.remove(sandboxId);
+    this.#dependencies.folders.remove(sandboxId);
   }
 
   async list(): Promise<string[]> {

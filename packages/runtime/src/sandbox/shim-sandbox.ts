@@ -2,7 +2,7 @@ import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort, waitFo
 import type { Shim } from '../shim/shim.ts';
 import type { ShimCall } from '../shim/shim-program.ts';
 import type { Shims } from '../shim/shims.ts';
-import { killProcessTrees, listProcesses, readProcFile } from '../tasks/processes.ts';
+import { killProcessTrees, listProcesses, readCommandLine } from '../tasks/processes.ts';
 
 /** How long a sandbox may take to start: a virtual machine boots. */
 const START_TIMEOUT_MS = 120_000;
@@ -78,7 +78,7 @@ export type ShimSandboxEnd = {
 export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
   const { shims, call, logger } = end;
   const shim = await shims.load(call.bundle);
-  if (shim !== undefined && (await shutDown(shim, end))) return;
+  if (shim !== undefined && (await shutDown(shim, end))) return await shims.removeSocket(call.bundle); // some leave it
   await killProcessTrees(await findShims(shims, call.id));
   await shims.cleanUp(call).catch((error) => {
     logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'the binary of a dead shim could not clean up');
@@ -121,7 +121,7 @@ async function unlessGone(shim: Shim, call: Promise<unknown>): Promise<void> {
 /** Shims that were started for the sandbox: also one that nobody could remember any more before we were killed. */
 async function findShims(shims: Shims, sandboxId: string): Promise<number[]> {
   const isOurs = async (pid: number) => {
-    const words = (await readProcFile(pid, 'cmdline'))?.split('\0') ?? [];
+    const words = await readCommandLine(pid);
     return words.includes(shims.home.events) && words[words.indexOf('-id') + 1] === sandboxId;
   };
   const pids = await listProcesses();

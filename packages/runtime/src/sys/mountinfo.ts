@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { hasErrno } from './errno.ts';
 import type { System } from './system.ts';
 
@@ -73,5 +74,14 @@ export function unmountOnce(system: System, path: string): boolean {
 
 /** Unmounts everything at `path` and below it, the newest first. No error if nothing is mounted there. */
 export function unmountTree(system: System, path: string): void {
-  for (const { mountPoint } of mountsBelow(path).reverse()) unmountOnce(system, mountPoint);
+  const lines = linesWith(basename(path), readFileSync('/proc/self/mountinfo'));
+  for (const { mountPoint } of mountsBelow(path, parseMountinfo(lines)).reverse()) unmountOnce(system, mountPoint);
+}
+
+/** The lines of a mountinfo file in which a path with this name can be: with thousands of mounts few are worth parsing. */
+function linesWith(name: string, content: Buffer): Buffer {
+  if (!/^[\w.-]+$/.test(name)) return content; // it may be written with escapes
+  if (!content.includes(name)) return Buffer.alloc(0);
+  const lines = content.toString('latin1').split('\n');
+  return Buffer.from(lines.filter((line) => line.includes(name)).join('\n'), 'latin1');
 }

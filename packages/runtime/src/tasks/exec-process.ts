@@ -85,7 +85,7 @@ export class ExecProcess {
     const pid = await this.pid();
     if (pid !== undefined) {
       // crun's process is in the session of a process between that has ended.
-      const session = (await readProcess(pid))?.session ?? pid;
+      const session = readProcess(pid)?.session ?? pid;
       await killProcessTrees([pid, session]);
       // Its parent reaps it: a zombie that is left to the machine's init holds up the end of the task's PID namespace.
       await Promise.race([this.exited.catch(() => undefined), sleep(endsByItselfMs)]);

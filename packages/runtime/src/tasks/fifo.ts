@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import { constants as osConstants } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { isErrno, sleep } from '@podwright/base';
-import { isRunning, listProcesses, readProcFile, signalProcess } from './processes.ts';
+import { isRunning, listProcesses, readCommandLine, signalProcess } from './processes.ts';
 
 /** The reading end of a FIFO, which need not have a writer yet. Ends when the last of its writers closes it. */
 export function openFifoReader(path: string): Socket {
@@ -66,7 +66,7 @@ const pathOnly = () => ({ PATH: process.env.PATH });
 export async function endHolder(pid: number, directory: string): Promise<void> {
   if (!(await isHolder(pid, directory))) return;
   signalProcess(pid, osConstants.signals.SIGKILL);
-  for (let round = 0; round < 100 && (await isRunning(pid)); round++) await sleep(Math.min(1 + round, 20));
+  for (let round = 0; round < 100 && isRunning(pid); round++) await sleep(Math.min(1 + round, 20));
 }
 
 /** Ends every holder of FIFOs in this folder. */
@@ -76,5 +76,5 @@ export async function endHolders(directory: string): Promise<void> {
 
 async function isHolder(pid: number, directory: string): Promise<boolean> {
   const where = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
-  return where === directory && (await readProcFile(pid, 'cmdline')) === ['sleep', ...holderArguments, ''].join('\0');
+  return where === directory && (await readCommandLine(pid)).join('\0') === ['sleep', ...holderArguments].join('\0');
 }

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { killProcessTrees, listProcesses, readProcess, readProcFile } from './processes.ts';
+import { killProcessTrees, listProcesses, readCommandLine, readProcess } from './processes.ts';
 import type { TaskFiles } from './task-files.ts';
 import { isInTask } from './task-state.ts';
 
@@ -22,15 +22,15 @@ export async function removeInterruptedWork(files: TaskFiles): Promise<void> {
 /** OCI runtimes that run a command: they name a pid file of ours, which need not be there yet. */
 async function runningExecs(files: TaskFiles): Promise<number[]> {
   const pids = await listProcesses();
-  const commands = await Promise.all(pids.map((pid) => readProcFile(pid, 'cmdline')));
-  return pids.filter((_, index) => commands[index]?.split('\0').some((word) => word.startsWith(`${files.execs}/`)));
+  const commands = await Promise.all(pids.map(readCommandLine));
+  return pids.filter((_, index) => commands[index]?.some((word) => word.startsWith(`${files.execs}/`)));
 }
 
 /** Kills the process of an exec's pid file, if it still is one of the task's. */
 async function endExec(files: TaskFiles, name: string): Promise<void> {
-  const record = await files.read(files.taskOfExec(name));
+  const record = files.read(files.taskOfExec(name));
   const pid = Number(await readFile(join(files.execs, name), 'utf8'));
-  if (record === undefined || !(pid > 0) || !(await isInTask(pid, record))) return;
-  const session = (await readProcess(pid))?.session;
+  if (record === undefined || !(pid > 0) || !isInTask(pid, record)) return;
+  const session = readProcess(pid)?.session;
   await killProcessTrees(session === undefined ? [pid] : [pid, session]);
 }

@@ -1,4 +1,5 @@
-import { constants, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { constants, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, runProgram, sleep } from '@podwright/base';
 import { runtimeError } from './runtime-words.ts';
@@ -38,21 +39,20 @@ export function globalArguments(runtime: OciRuntime): string[] {
  */
 export async function forgetTask(runtime: OciRuntime, task: { id: string; hooks: boolean }): Promise<void> {
   const directory = join(runtime.root, task.id);
-  if (!task.hooks && isKnown(runtime) && (await removePlainFolder(directory))) return;
+  if (!task.hooks && isKnown(runtime) && removePlainFolder(directory)) return;
   await runOciCommand(runtime, ['delete', '--force', task.id]);
 }
 
 /** False if there is anything but plain files in the folder. */
-async function removePlainFolder(directory: string): Promise<boolean> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch((error) => {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  });
-  if (entries.some((entry) => entry.isDirectory())) return false;
-  for (const entry of entries) await rm(join(directory, entry.name), { force: true });
-  await rmdir(directory).catch((error) => {
+function removePlainFolder(directory: string): boolean {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    if (entries.some((entry) => entry.isDirectory())) return false;
+    for (const entry of entries) rmSync(join(directory, entry.name), { force: true });
+    rmdirSync(directory);
+  } catch (error) {
     if (!isErrno(error, 'ENOENT')) throw error;
-  });
+  }
   return true;
 }
 
@@ -60,13 +60,10 @@ async function removePlainFolder(directory: string): Promise<boolean> {
 const startFifo = (runtime: OciRuntime, id: string) => join(runtime.root, id, 'exec.fifo');
 
 /** Whether a created task still waits for its start; `undefined` for a runtime whose ways we do not know. */
-export async function waitsForStart(runtime: OciRuntime, id: string): Promise<boolean | undefined> {
+export function waitsForStart(runtime: OciRuntime, id: string): boolean | undefined {
   if (!isKnown(runtime)) return undefined;
   // Not opened: that would already start the task.
-  return await stat(startFifo(runtime, id)).then(
-    () => true,
-    () => false,
-  );
+  return existsSync(startFifo(runtime, id));
 }
 
 /**
@@ -76,7 +73,7 @@ export async function waitsForStart(runtime: OciRuntime, id: string): Promise<bo
  */
 export async function startTask(
   runtime: OciRuntime,
-  task: { id: string; hooks: boolean; alive: () => Promise<boolean> },
+  task: { id: string; hooks: boolean; alive: () => boolean },
 ): Promise<void> {
   if (task.hooks || !isKnown(runtime)) {
     await runOciCommand(runtime, ['start', task.id]);
@@ -86,11 +83,11 @@ export async function startTask(
   const release = runtime.name === 'runc' ? readFromWaiting : writeToWaiting;
   for (let attempt = 0; ; attempt++) {
     if (await release(path)) break;
-    if (attempt > 200 || !(await task.alive()))
+    if (attempt > 200 || !task.alive())
       throw new PodwrightError('failed_precondition', `start task ${task.id}: its process does not wait for its start`);
     await sleep(Math.min(attempt, 20));
   }
-  await rm(path, { force: true });
+  rmSync(path, { force: true });
 }
 
 /** The runtimes whose ways of keeping a task are known here. */

@@ -89,7 +89,7 @@ export class OciTaskRuntime implements TaskRuntime {
     checkTaskConfig(config);
     signal.throwIfAborted();
     return await this.#changes.run(config.id, async () => {
-      if ((await this.#files.read(config.id)) !== undefined)
+      if (this.#files.read(config.id) !== undefined)
         throw new PodwrightError('already_exists', `create task ${config.id}: there is one with this id`);
       const undo = new Undo();
       undo.add('remove what was made of the task', () => this.#remove(config.id));
@@ -116,23 +116,24 @@ export class OciTaskRuntime implements TaskRuntime {
       await startTask(this.#files.runtime(record.program), {
         id,
         hooks: record.hooks,
-        alive: async () => (await findTaskProcess(record)) !== undefined,
+        alive: () => findTaskProcess(record) !== undefined,
       });
     });
   }
 
   async kill(id: string, signal: string, options: { all?: boolean } = {}): Promise<void> {
     const number = signalNumber(signal);
-    const record = await this.#files.get(id);
-    const first = await findTaskProcess(record);
+    const record = this.#files.get(id);
+    const first = findTaskProcess(record);
     if (first !== undefined) signalProcess(first, number);
     if (!options.all) return;
-    const pids = await cgroupPids(this.#options.cgroups, record.cgroupsPath, { recursive: true });
+    const everywhere = { recursive: true, controller: 'pids' };
+    const pids = await cgroupPids(this.#options.cgroups, record.cgroupsPath, everywhere);
     for (const pid of pids) if (pid !== first) signalProcess(pid, number);
   }
 
   async state(id: string): Promise<TaskState> {
-    const record = await this.#files.read(id);
+    const record = this.#files.read(id);
     return record === undefined ? { status: 'absent' } : await this.#state(record);
   }
 
@@ -201,7 +202,7 @@ export class OciTaskRuntime implements TaskRuntime {
   }
 
   async #find(id: string): Promise<TaskFinding> {
-    const record = await this.#files.read(id);
+    const record = this.#files.read(id);
     if (record === undefined) return { monitorPid: undefined };
     const state = await this.#state(record);
     return state.status === 'exited' ? { exit: state.exit } : { monitorPid: await findMonitor(record) };
@@ -212,7 +213,7 @@ export class OciTaskRuntime implements TaskRuntime {
   }
 
   async #remove(id: string): Promise<void> {
-    const record = await this.#files.read(id);
+    const record = this.#files.read(id);
     if (record === undefined) return;
     const exit = await deleteTask({ files: this.#files, cgroups: this.#options.cgroups }, record);
     this.#exits.settle(id, exit);
@@ -220,7 +221,7 @@ export class OciTaskRuntime implements TaskRuntime {
 
   /** The task's record, if the task is in one of these states; `failed_precondition` otherwise. */
   async #get(id: string, verb: string, wanted: TaskState['status'][]): Promise<TaskRecord> {
-    const record = await this.#files.get(id);
+    const record = this.#files.get(id);
     const { status } = await this.#state(record);
     if (!wanted.includes(status))
       throw new PodwrightError(

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { isErrno, PodwrightError, sleep } from '@podwright/base';
@@ -6,22 +7,31 @@ import { isErrno, PodwrightError, sleep } from '@podwright/base';
 export type ProcessStat = { pid: number; state: string; parent: number; session: number };
 
 /** Reads one process, `undefined` if there is none. */
-export async function readProcess(pid: number): Promise<ProcessStat | undefined> {
-  const text = await readProcFile(pid, 'stat');
+export function readProcess(pid: number): ProcessStat | undefined {
+  const text = readProcFile(pid, 'stat');
   if (text === undefined) return undefined;
   // The command name is in parentheses and may itself contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return { pid, state: fields[0] ?? 'X', parent: Number(fields[1]), session: Number(fields[3]) };
 }
 
-/** A file of /proc/PID, `undefined` if the process is gone. */
-export async function readProcFile(pid: number, name: string): Promise<string | undefined> {
+/** A file of /proc/PID that the kernel makes of what it knows, `undefined` if the process is gone. */
+export function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | undefined {
   try {
-    return await readFile(`/proc/${pid}/${name}`, 'utf8');
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
   } catch (error) {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ESRCH')) return undefined;
-    throw error;
+    return noneIfGone(error);
   }
+}
+
+/** The words that a process was started with; none if it is gone. They are read from its memory, for which one may wait. */
+export async function readCommandLine(pid: number): Promise<string[]> {
+  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(noneIfGone);
+  return text?.split('\0').slice(0, -1) ?? [];
+}
+
+function noneIfGone(error: unknown): undefined {
+  if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ESRCH')) throw error;
 }
 
 export async function listProcesses(): Promise<number[]> {
@@ -74,25 +84,19 @@ export async function killProcessTrees(roots: number[]): Promise<void> {
     }
   }
   for (const pid of victims) signalProcess(pid, constants.signals.SIGKILL);
-  for (let round = 0; round < maxRounds && (await anyRunning(victims)); round++) await sleep(Math.min(1 + round, 20));
+  for (let round = 0; round < maxRounds && [...victims].some(isRunning); round++) await sleep(Math.min(1 + round, 20));
 }
 
 /** Whether a process is there and has not ended: one that nobody has reaped yet does not run. */
-export async function isRunning(pid: number): Promise<boolean> {
-  const process = await readProcess(pid);
+export function isRunning(pid: number): boolean {
+  const process = readProcess(pid);
   return process !== undefined && hasNotEnded(process);
 }
 
 const hasNotEnded = ({ state }: ProcessStat) => state !== 'Z' && state !== 'X';
 
-async function anyRunning(pids: Iterable<number>): Promise<boolean> {
-  for (const pid of pids) if (await isRunning(pid)) return true;
-  return false;
-}
-
 async function readAllProcesses(): Promise<ProcessStat[]> {
-  const all = await Promise.all((await listProcesses()).map(readProcess));
-  return all.filter((process) => process !== undefined && hasNotEnded(process)) as ProcessStat[];
+  return (await listProcesses()).flatMap((pid) => readProcess(pid) ?? []).filter(hasNotEnded);
 }
 
 function treesOf(roots: number[], all: ProcessStat[]): number[] {

@@ -161,8 +161,8 @@ const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, '
 
 /** Shims that run tasks in virtual machines have no process of ours to show: they kill by themselves. */
 async function killExec(shim: Shim, record: ShimTaskRecord, { id, pid }: { id: string; pid: number }): Promise<void> {
-  if (pid > 0 && (await isInTask(pid, record))) {
-    const session = (await readProcess(pid))?.session ?? pid;
+  if (pid > 0 && isInTask(pid, record)) {
+    const session = readProcess(pid)?.session ?? pid;
     await killProcessTrees([pid, session]);
   }
   // No error if it has ended.

@@ -5,7 +5,7 @@ import { cgroupPids, errorMessage, isNotFound, killCgroup, raceAbort, removeCgro
 import type { Shim } from '../shim/shim.ts';
 import { unmountTree } from '../sys/mountinfo.ts';
 import { endHolders } from './fifo.ts';
-import { killProcessTrees, listProcesses, readProcFile } from './processes.ts';
+import { killProcessTrees, listProcesses, readCommandLine } from './processes.ts';
 import { removePodBundle, shimIdOf } from './shim-group.ts';
 import { removeLostTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
@@ -129,7 +129,7 @@ async function killShim(dependencies: ShimTaskDependencies, request: ShimTaskDel
   const shimId = endingShim(dependencies, request);
   if (shimId === undefined) return;
   const isIt = async (pid: number) => {
-    const words = (await readProcFile(pid, 'cmdline'))?.split('\0') ?? [];
+    const words = await readCommandLine(pid);
     return words.includes(events) && words[words.indexOf('-id') + 1] === shimId;
   };
   for (const pid of await listProcesses()) if (await isIt(pid)) await killProcessTrees([pid]);

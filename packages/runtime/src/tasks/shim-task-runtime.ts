@@ -111,7 +111,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     const task = this.#tasks.get(id);
     if (task === undefined || pid === undefined) return;
     // Where the host sees the process, no program need be started for it.
-    if (!(await isRunning(pid)) || !(await isInTask(pid, { cgroupsPath })))
+    if (!isRunning(pid) || !isInTask(pid, { cgroupsPath }))
       return await this.#killByShim(task, number, options.all ?? false);
     signalProcess(pid, number);
     if (!options.all) return;

@@ -1,4 +1,5 @@
-import { rm, rmdir } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -21,6 +22,8 @@ export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarch
 
 /** How long a monitor may take to notice that its task has ended. */
 const monitorEndMs = 2_000;
+/** How long the kernel may take to let go of a cgroup whose processes were killed. */
+const cgroupEndMs = 500;
 const cgroupAttempts = 10;
 const searchRounds = 10;
 
@@ -30,15 +33,17 @@ const searchRounds = 10;
  */
 export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, record: TaskRecord): Promise<TaskExit> {
   const known = await readExit({ files, cgroups }, record);
-  if (known === undefined && (await findTaskProcess(record)) === undefined) await killUnfinishedCreate(record);
-  await killCgroup(cgroups, record.cgroupsPath);
+  if (known === undefined && findTaskProcess(record) === undefined) await killUnfinishedCreate(record);
+  if (known === undefined) await killCgroup(cgroups, record.cgroupsPath);
   const [exit] = await Promise.all([
     endMonitor(record).then(async () => known ?? (await readExit({ files, cgroups }, record)) ?? removedExit()),
     forgetTask(files.runtime(record.program), record),
+    known && endCgroup(cgroups, record.cgroupsPath),
   ]);
-  await endCgroup(cgroups, record.cgroupsPath);
+  // Whether memory ran out is asked of the cgroup, so it stays until the exit is known.
+  if (known === undefined) await endCgroup(cgroups, record.cgroupsPath);
   await removeBundle(record);
-  await files.remove(record.id);
+  files.remove(record.id);
   return exit;
 }
 
@@ -53,7 +58,7 @@ function removedExit(): TaskExit {
  * nothing: it finds no configuration any more.
  */
 async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
-  await rm(join(record.bundle, bundleFiles.config), { force: true });
+  rmSync(join(record.bundle, bundleFiles.config), { force: true });
   for (let round = 0; round < searchRounds; round++) {
     const found = await searchMonitors(record);
     if (found.length === 0) return;
@@ -64,15 +69,15 @@ async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
 /** Monitors of this task by their command line: a crash may come before conmon has written its pid file. */
 async function searchMonitors(record: TaskRecord): Promise<number[]> {
   const pids = await listProcesses();
-  const mine = await Promise.all(pids.map(async (pid) => (await isMonitor(pid, record)) && (await isRunning(pid))));
+  const mine = await Promise.all(pids.map(async (pid) => (await isMonitor(pid, record)) && isRunning(pid)));
   return pids.filter((_, index) => mine[index]);
 }
 
-/** Removes the cgroup, whose processes were killed; kills and tries again if something came into it meanwhile. */
+/** Removes the cgroup: at once if nothing is in it, which is the rule; else kills that and tries again. */
 async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await removeCgroup(cgroups, path, 500);
+      return await removeCgroup(cgroups, path, attempt === 1 ? 0 : cgroupEndMs);
     } catch (error) {
       if (errorCode(error) !== 'failed_precondition' || attempt === cgroupAttempts) throw error;
     }
@@ -86,7 +91,7 @@ async function endMonitor(record: TaskRecord): Promise<void> {
   if (pid === undefined) return;
   const deadline = Date.now() + monitorEndMs;
   for (let delayMs = 1; Date.now() < deadline; delayMs = Math.min(delayMs * 2, 20)) {
-    if (!(await isRunning(pid))) return;
+    if (!isRunning(pid)) return;
     await sleep(delayMs);
   }
   signalProcess(pid, constants.signals.SIGKILL);
@@ -100,7 +105,7 @@ async function removeBundle(record: TaskRecord): Promise<void> {
   for (let round = 0; round < searchRounds; round++) {
     const names = await namesIn(record.bundle);
     const ours = names.filter(isBundleFile);
-    for (const name of ours) await rm(join(record.bundle, name), { force: true });
+    for (const name of ours) rmSync(join(record.bundle, name), { force: true });
     if (ours.length < names.length) return;
     try {
       return await rmdir(record.bundle);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readFileSync, rmSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
 import type { OciProgram, OciRuntime } from './oci-program.ts';
@@ -22,7 +23,10 @@ export type TaskRecord = {
   hooks: boolean;
 };
 
-/** The files of tasks: records and exit codes in folders of the runtime's own, the rest in each task's bundle. */
+/**
+ * The files of tasks: records and exit codes in folders of the runtime's own, the rest in each task's bundle. They are small
+ * and in memory, so most are used synchronously: that takes a tenth of the time.
+ */
 export class TaskFiles {
   readonly records: string;
   /** conmon writes a task's exit code into the file `<id>` here. */
@@ -62,9 +66,9 @@ export class TaskFiles {
   }
 
   /** The task's record, `undefined` if there is none. */
-  async read(id: string): Promise<TaskRecord | undefined> {
+  read(id: string): TaskRecord | undefined {
     try {
-      return JSON.parse(await readFile(this.#record(id), 'utf8')) as TaskRecord;
+      return JSON.parse(readFileSync(this.#record(id), 'utf8')) as TaskRecord;
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return undefined;
       throw wrapError(`read the record of task ${id}`, error, 'internal');
@@ -72,15 +76,15 @@ export class TaskFiles {
   }
 
   /** The task's record; `not_found` if there is none. */
-  async get(id: string): Promise<TaskRecord> {
-    const record = await this.read(id);
+  get(id: string): TaskRecord {
+    const record = this.read(id);
     if (record === undefined) throw new PodwrightError('not_found', `no task ${id}`);
     return record;
   }
 
-  async remove(id: string): Promise<void> {
-    await rm(this.exit(id), { force: true });
-    await rm(this.#record(id), { force: true });
+  remove(id: string): void {
+    rmSync(this.exit(id), { force: true });
+    rmSync(this.#record(id), { force: true });
   }
 
   async list(): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type CgroupHierarchy,
@@ -10,7 +10,7 @@ import {
   writeFileAtomic,
 } from '@podwright/base';
 import { runOciCommand, waitsForStart } from './oci-program.ts';
-import { isRunning, readProcFile } from './processes.ts';
+import { isRunning, readCommandLine, readProcFile } from './processes.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 import type { TaskExit, TaskState } from './task-runtime.ts';
 
@@ -29,12 +29,12 @@ const lostExitCode = 137;
 export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
   const exit = await readExit(dependencies, record);
   if (exit !== undefined) return { status: 'exited', exit };
-  const pid = await readTaskPid(record);
+  const pid = readTaskPid(record);
   if (pid === undefined) return { status: 'absent' };
   if ((await findMonitor(record)) === undefined) return await endLostTask(dependencies, record);
   const { files } = dependencies;
   const runtime = files.runtime(record.program);
-  const waits = await waitsForStart(runtime, record.id);
+  const waits = waitsForStart(runtime, record.id);
   if (waits !== undefined) return { status: waits ? 'created' : 'running', pid };
   const answer = await runOciCommand(runtime, ['state', record.id]);
   return { status: (JSON.parse(answer) as { status: string }).status === 'created' ? 'created' : 'running', pid };
@@ -47,7 +47,8 @@ export async function readExit(
 ): Promise<TaskExit | undefined> {
   const path = files.exit(record.id);
   try {
-    const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
+    const text = readFileSync(path, 'utf8');
+    const { mtimeMs } = statSync(path);
     const [code, ...message] = text.trim().split(' ');
     const exitCode = Number(code);
     const exit = { exitCode, exitedAtMs: Math.floor(mtimeMs), oomKilled: false };
@@ -60,33 +61,31 @@ export async function readExit(
 }
 
 /** The pid that the runtime wrote down for the task's first process; the process may have ended since. */
-export async function readTaskPid(record: TaskRecord): Promise<number | undefined> {
-  return await readPidFile(join(record.bundle, bundleFiles.pid));
+export function readTaskPid(record: TaskRecord): number | undefined {
+  return readPidFile(join(record.bundle, bundleFiles.pid));
 }
 
 /** The pid of the task's first process if it still is that process: pids are used again, cgroups of tasks are not. */
-export async function findTaskProcess(record: TaskRecord): Promise<number | undefined> {
-  const pid = await readTaskPid(record);
-  if (pid === undefined) return undefined;
-  if (!(await isRunning(pid))) return undefined;
-  return (await isInTask(pid, record)) ? pid : undefined;
+export function findTaskProcess(record: TaskRecord): number | undefined {
+  const pid = readTaskPid(record);
+  return pid !== undefined && isRunning(pid) && isInTask(pid, record) ? pid : undefined;
 }
 
 /** Whether a process is in the task's cgroup. */
-export async function isInTask(pid: number, record: Pick<TaskRecord, 'cgroupsPath'>): Promise<boolean> {
-  const cgroup = (await readProcFile(pid, 'cgroup')) ?? '';
+export function isInTask(pid: number, record: Pick<TaskRecord, 'cgroupsPath'>): boolean {
+  const cgroup = readProcFile(pid, 'cgroup') ?? '';
   return cgroup.split('\n').some((line) => line.endsWith(record.cgroupsPath));
 }
 
 /** The pid of the task's monitor if it still is that process, by its command line. */
 export async function findMonitor(record: TaskRecord): Promise<number | undefined> {
-  const pid = await readPidFile(join(record.bundle, bundleFiles.monitorPid));
+  const pid = readPidFile(join(record.bundle, bundleFiles.monitorPid));
   return pid !== undefined && (await isMonitor(pid, record)) ? pid : undefined;
 }
 
 /** Whether a process is a monitor of this task. */
 export async function isMonitor(pid: number, record: TaskRecord): Promise<boolean> {
-  const command = (await readProcFile(pid, 'cmdline'))?.split('\0') ?? [];
+  const command = await readCommandLine(pid);
   const bundle = command.indexOf('--bundle');
   return bundle > 0 && command[bundle + 1] === record.bundle && command.includes(record.id);
 }
@@ -112,15 +111,12 @@ async function endLostTask(dependencies: TaskStateDependencies, record: TaskReco
 /** The kernel's counter is there as long as the cgroup; conmon's mark covers one that is already gone. */
 async function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): Promise<boolean> {
   if ((await readOomKills(cgroups, record.cgroupsPath)) > 0) return true;
-  return await stat(join(record.bundle, bundleFiles.oom)).then(
-    () => true,
-    () => false,
-  );
+  return existsSync(join(record.bundle, bundleFiles.oom));
 }
 
-async function readPidFile(path: string): Promise<number | undefined> {
+function readPidFile(path: string): number | undefined {
   try {
-    const pid = Number((await readFile(path, 'utf8')).trim());
+    const pid = Number(readFileSync(path, 'utf8').trim());
     return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined;
