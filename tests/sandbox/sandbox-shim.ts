@@ -2,7 +2,8 @@
  * A shim with containerd's Sandbox API, as a process of its own: `node sandbox-shim.ts -id ID -bundle B … start|delete`.
  * A sandbox is a process in PID, IPC and UTS namespaces of its own and in the network namespace that it is given. Tasks are
  * run by the machine's containerd-shim-runc-v2, to which the task service here passes every call on. The annotation
- * `test.podwright/shim` makes it misbehave: `refuses`, `hangs`.
+ * `test.podwright/shim` makes it misbehave: `refuses`, `hangs`; with `empty` its sandboxes are nothing of their own, and it
+ * says so little of them as runc's shim of containerd 1.7.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,6 +18,7 @@ import { Sandbox } from '../../packages/runtime/src/shim/gen/containerd/runtime/
 import { DeleteResponseSchema, Task } from '../../packages/runtime/src/shim/gen/containerd/task/v2/shim_pb.js';
 import { MetricsSchema } from '../../packages/runtime/src/shim/gen/io/containerd/cgroups/v2/metrics_pb.js';
 import { Shim } from '../../packages/runtime/src/shim/shim.ts';
+import { socketPath } from '../../packages/runtime/src/shim/shim-endpoint.ts';
 import { startShim } from '../../packages/runtime/src/shim/shim-program.ts';
 import { TtrpcServer } from '../../packages/runtime/src/ttrpc/server.ts';
 import type { TtrpcHandlers } from '../../packages/runtime/src/ttrpc/service.ts';
@@ -36,6 +38,8 @@ const { id, bundle } = values;
 /** The path of a socket may have 107 bytes only. */
 const socket = join(dirname(dirname(bundle)), `${id.slice(0, 12)}.sock`);
 const pidFile = join(bundle, 'sandbox.pid');
+/** Has the socket of the shim that runs the tasks. */
+const taskShimFile = join(bundle, 'task-shim');
 /** What sandboxes say that they use. */
 const USE = create(MetricsSchema, { cpu: { usageUsec: 7n }, memory: { usage: 12_345n } });
 
@@ -57,6 +61,7 @@ async function start(): Promise<void> {
 /** Cleans up after one that was killed. */
 async function remove(): Promise<void> {
   if (existsSync(pidFile)) killQuietly(Number(readFileSync(pidFile, 'utf8')));
+  if (existsSync(taskShimFile)) rmSync(readFileSync(taskShimFile, 'utf8'), { force: true });
   rmSync(socket, { force: true });
   process.stdout.write(toBinary(DeleteResponseSchema, create(DeleteResponseSchema, { exitedAt: timestampNow() })));
 }
@@ -80,7 +85,9 @@ async function startTaskShim(): Promise<Shim> {
   const home = { namespace: values.namespace, events: values.address, publisher: values['publish-binary'] };
   const program = { path: 'containerd-shim-runc-v2' };
   const signal = AbortSignal.timeout(60_000);
-  return Shim.connect(await startShim(home, { program, id, bundle }, signal), signal);
+  const endpoint = await startShim(home, { program, id, bundle }, signal);
+  writeFileSync(taskShimFile, socketPath(endpoint.address));
+  return Shim.connect(endpoint, signal);
 }
 
 /** Every call of the task service, given to the other shim, which the first one starts. */
@@ -114,6 +121,7 @@ function sandboxService(server: TtrpcServer, endTasks: () => Promise<void>): Ttr
       return {};
     },
     async startSandbox() {
+      if (mood === 'empty') return {};
       first = await startProcess(netns, hostname);
       writeFileSync(pidFile, String(first.pid));
       return { pid: first.pid, createdAt: timestampNow() };
@@ -123,18 +131,18 @@ function sandboxService(server: TtrpcServer, endTasks: () => Promise<void>): Ttr
       if (mood === 'hangs') await new Promise(() => undefined);
       killQuietly(first?.pid);
       await first?.ended;
+      if (mood === 'empty') setImmediate(() => process.exit(0));
       return {};
     },
     async waitSandbox() {
       await first?.ended;
-      return { exitStatus: 137, exitedAt: timestampNow() };
+      return mood === 'empty' ? {} : { exitStatus: 137, exitedAt: timestampNow() };
     },
-    sandboxStatus: async ({ sandboxId }) => ({
-      sandboxId,
-      pid: first?.pid ?? 0,
-      state: alive() ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY',
-      info: { hostname },
-    }),
+    async sandboxStatus({ sandboxId }) {
+      if (mood === 'empty') return {};
+      const state = alive() ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY';
+      return { sandboxId, pid: first?.pid ?? 0, state, info: { hostname } };
+    },
     pingSandbox: async () => ({}),
     async shutdownSandbox() {
       killQuietly(first?.pid);
@@ -157,7 +165,8 @@ async function startProcess(netns: string, hostname: string) {
   const ended = once(process, 'exit');
   const child = async () => {
     const pids = execFileSync('cat', [`/proc/${process.pid}/task/${process.pid}/children`], { encoding: 'utf8' });
-    return Number(pids.trim()) || undefined;
+    const pid = Number(pids.trim());
+    return pid > 0 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('catatonit') ? pid : undefined;
   };
   const pid = await waitFor(child, { intervalMs: 5, signal: AbortSignal.timeout(60_000) });
   return { process, pid, ended };

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sandboxOf } from '../../packages/runtime/src/sandbox/sandbox.suite.ts';
+import { socketPath } from '../../packages/runtime/src/shim/shim-endpoint.ts';
 import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
 import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
 import { openShimController } from './shim.fixture.ts';
@@ -69,6 +71,36 @@ test('the death of a shim is told, and its sandbox is removed without it', async
   assert.equal((await opened.controller.status(sandbox)).alive, false);
   await removeAll(sandbox.id, pid);
 });
+
+test('a sandbox that is nothing of its own, as those of containerd 1.7 for runc, is alive until it is stopped', async () => {
+  const lost: string[] = [];
+  opened.controller.onLost((id) => lost.push(id));
+  const sandbox = await make('empty');
+  assert.deepEqual(await opened.controller.status(sandbox), { alive: true });
+  await assert.rejects(opened.controller.sharedPidNamespace(sandbox), { code: 'failed_precondition' });
+  assert.deepEqual(lost, []);
+  await opened.controller.stop(sandbox.id);
+  assert.equal((await opened.controller.status(sandbox)).alive, false);
+  assert.deepEqual(lost, []);
+  await removeAll(sandbox.id, undefined);
+});
+
+for (const when of ['earlier', 'meanwhile'])
+  test(`the socket of a shim that died ${when} goes also when its binary fails to clean up`, async () => {
+    const sandbox = await make('empty');
+    const lost = new Promise<void>((resolve) => {
+      opened.controller.onLost((id) => id === sandbox.id && resolve());
+    });
+    const { shim } = (await opened.controller.describe!(sandbox)) as { shim: { address: string } };
+    const socket = socketPath(shim.address);
+    assert.ok(existsSync(socket));
+    mkdirSync(join(state, 'shims/bundles', sandbox.id, 'sandbox.pid')); // where the binary expects a file
+    const [pid] = processesWith(sandbox.id, 'serve');
+    process.kill(pid!, 'SIGKILL');
+    if (when === 'earlier') await lost;
+    await removeAll(sandbox.id, undefined);
+    assert.ok(!existsSync(socket));
+  });
 
 test('a sandbox that its shim refuses leaves no shim', async () => {
   const sandbox = sandboxOf({ annotations: { 'test.podwright/shim': 'refuses' } });

@@ -113,13 +113,15 @@ export class Shims {
   }
 
   /**
-   * Removes what a dead shim left, its task's processes among it, and its socket. Returns how the task ended.
-   * The bundle must still be there.
+   * Removes what a dead shim left, its task's processes among it, and its socket, also if its binary fails at the rest, as
+   * runc's of containerd 1.7 does that had no task yet. Returns how the task ended. The bundle must still be there.
    */
   async cleanUp(call: ShimCall, signal?: AbortSignal): Promise<{ exitCode: number; exitedAtMs: number }> {
-    const exit = await deleteDeadShim(this.home, call, signal);
-    await this.removeSocket(call.bundle);
-    return exit;
+    try {
+      return await deleteDeadShim(this.home, call, signal);
+    } finally {
+      await this.removeSocket(call.bundle);
+    }
   }
 
   /** Lets go of a bundle that is removed. */
@@ -143,13 +145,17 @@ export class Shims {
   /** Removes the socket that a killed shim left. A later one for the same pod has the same: it stays if somebody answers. */
   async removeSocket(bundle: string): Promise<void> {
     const endpoint = await this.endpoint(bundle);
-    if (endpoint === undefined) return;
-    try {
-      await this.connect(endpoint);
-    } catch {
-      const path = socketPath(endpoint.address);
-      if (path.startsWith('/')) await rm(path, { force: true });
-    }
+    if (endpoint === undefined || (await this.#answers(endpoint))) return;
+    const path = socketPath(endpoint.address);
+    if (path.startsWith('/')) await rm(path, { force: true });
+  }
+
+  /** A shim that is just dying accepts connections still. */
+  async #answers(endpoint: ShimEndpoint): Promise<boolean> {
+    const shim = await this.connect(endpoint).catch(() => undefined);
+    if (shim === undefined) return false;
+    await shim.tasks.connect({ id: '' }, { timeoutMs: connectTimeoutMs }).catch(() => undefined); // there is no such task
+    return shim.isOpen;
   }
 
   #openLog(bundle: string): void {
