@@ -9,6 +9,7 @@ import {
   wrapError,
 } from '@podwright/base';
 import type { Shim } from '../shim/shim.ts';
+import { statsOfMetric } from '../shim/shim-metrics.ts';
 import type { ShimProgram } from '../shim/shim-program.ts';
 import type { Shims } from '../shim/shims.ts';
 import { infraAnnotations } from './infra-spec.ts';
@@ -16,7 +17,6 @@ import type { SandboxController, SandboxEnvironment } from './sandbox-controller
 import type { SandboxFolders } from './sandbox-folders.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
-import { statsOfMetric } from './shim-metrics.ts';
 import { endShimSandbox, startShimSandbox, untilEnded, whyNotAlive } from './shim-sandbox.ts';
 import { ShimSandboxFiles } from './shim-sandbox-files.ts';
 

@@ -14,10 +14,10 @@ import {
   Undo,
 } from '@podwright/base';
 import type { OciLinuxResources } from '../oci/spec.ts';
-import { statsOfMetric } from '../sandbox/shim-metrics.ts';
 import { MetricSchema } from '../shim/gen/containerd/types/metrics_pb.js';
 import { Status } from '../shim/gen/containerd/v1/types/task_pb.js';
 import type { Shim } from '../shim/shim.ts';
+import { statsOfMetric } from '../shim/shim-metrics.ts';
 import type { ShimProgram } from '../shim/shim-program.ts';
 import type { Shims } from '../shim/shims.ts';
 import { loadSystem } from '../sys/system.ts';

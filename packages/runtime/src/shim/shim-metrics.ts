@@ -1,14 +1,14 @@
 import { anyUnpack, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { CgroupStats } from '@podwright/base';
-import type { Metric } from '../shim/gen/containerd/types/metrics_pb.js';
+import type { Metric } from './gen/containerd/types/metrics_pb.js';
 import {
   type Metrics as MetricsV1,
   MetricsSchema as MetricsV1Schema,
-} from '../shim/gen/io/containerd/cgroups/v1/metrics_pb.js';
+} from './gen/io/containerd/cgroups/v1/metrics_pb.js';
 import {
   type Metrics as MetricsV2,
   MetricsSchema as MetricsV2Schema,
-} from '../shim/gen/io/containerd/cgroups/v2/metrics_pb.js';
+} from './gen/io/containerd/cgroups/v2/metrics_pb.js';
 
 /** What a shim says that its sandbox uses, as if the host had counted it; undefined if it says it in words of its own kind. */
 export function statsOfMetric({ timestamp, data }: Metric): CgroupStats | undefined {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
 import { type Any, anyPack, timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { MetricSchema } from '../shim/gen/containerd/types/metrics_pb.js';
-import { MetricsSchema as V1Schema } from '../shim/gen/io/containerd/cgroups/v1/metrics_pb.js';
-import { MetricsSchema as V2Schema } from '../shim/gen/io/containerd/cgroups/v2/metrics_pb.js';
+import { MetricSchema } from './gen/containerd/types/metrics_pb.js';
+import { MetricsSchema as V1Schema } from './gen/io/containerd/cgroups/v1/metrics_pb.js';
+import { MetricsSchema as V2Schema } from './gen/io/containerd/cgroups/v2/metrics_pb.js';
 import { statsOfMetric } from './shim-metrics.ts';
 
 const metric = (data: Any | undefined) => create(MetricSchema, { id: 'x', timestamp: timestampFromMs(5), data });
