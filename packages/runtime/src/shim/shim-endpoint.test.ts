@@ -19,6 +19,16 @@ test('the answer to start is read in each of its three forms', () => {
   check(message({ version: 3, protocol: 'ttrpc' }), 3);
 });
 
+/** What `containerd-shim-runc-v2 start` printed, by containerd's version. */
+const recorded: [string, string, number][] = [
+  ['1.7.24', 'unix:///run/containerd/s/c080', 2],
+  ['2.1.9', '{"version":3,"address":"unix:///run/containerd/s/c080","protocol":"ttrpc"}', 3],
+  ['2.3.4', '\x08\x03\x12\x1dunix:///run/containerd/s/c080\x1a\x05ttrpc', 3],
+];
+for (const [name, output, version] of recorded)
+  test(`the answer of runc's shim of containerd ${name} is read`, () =>
+    assert.deepEqual(parseStartAnswer(Buffer.from(output)), { version, address: 'unix:///run/containerd/s/c080' }));
+
 test('answers that are of no use are refused', () => {
   const check = (output: Uint8Array | string, code: string) =>
     assert.throws(
