@@ -1,4 +1,5 @@
-import { access, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, writeFileAtomic } from '@podwright/base';
 import { z } from 'zod';
@@ -65,18 +66,15 @@ export class AttachmentCache {
     }
   }
 
-  async has(key: AttachmentKey): Promise<boolean> {
-    return await access(this.#path(key)).then(
-      () => true,
-      () => false,
-    );
+  has(key: AttachmentKey): boolean {
+    return existsSync(this.#path(key));
   }
 
   /** Undefined if there is none. Throws `data_loss` for one that cannot be read, as a power cut can leave it. */
-  async read(key: AttachmentKey): Promise<AttachmentRecord | undefined> {
+  read(key: AttachmentKey): AttachmentRecord | undefined {
     let text: string;
     try {
-      text = await readFile(this.#path(key), 'utf8');
+      text = readFileSync(this.#path(key), 'utf8');
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return undefined;
       throw error;
@@ -89,8 +87,8 @@ export class AttachmentCache {
     }
   }
 
-  async delete(key: AttachmentKey): Promise<void> {
-    await rm(this.#path(key), { force: true });
+  delete(key: AttachmentKey): void {
+    rmSync(this.#path(key), { force: true });
   }
 
   /** The keys of all records, damaged ones too. */

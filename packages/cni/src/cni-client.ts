@@ -68,9 +68,9 @@ export class CniClient {
     validateAttachment(attachment);
     return await this.#exclusively(attachment, async () => {
       signal.throwIfAborted();
-      await this.#requirePlugins(list);
+      this.#requirePlugins(list);
       // ADD must not be run twice without DEL: what an interrupted ADD left is removed first.
-      if (await this.#cache.has(attachment)) await this.#del(attachment, list, signal);
+      if (this.#cache.has(attachment)) await this.#del(attachment, list, signal);
       const cniVersion = await this.#negotiate(list, signal);
       return await this.#addOrUndo({ network: { ...list, cniVersion }, attachment, result: null }, signal);
     });
@@ -88,7 +88,7 @@ export class CniClient {
   /** Asks the plugins whether an attachment is as ADD left it. Throws `not_found` without a finished ADD. */
   async check(key: AttachmentKey, signal: AbortSignal): Promise<void> {
     await this.#exclusively(key, async () => {
-      const record = await this.#cache.read(key);
+      const record = this.#cache.read(key);
       if (record === undefined || record.result === null)
         throw new PodwrightError('not_found', `CNI CHECK: ${key.containerId} was not added to a network`);
       if (record.network.disableCheck) return;
@@ -100,7 +100,7 @@ export class CniClient {
 
   /** Whether the network's plugins can serve ADD now; throws the first plugin's reason. Before 1.1.0 plugins cannot say. */
   async status(list: NetworkList, signal: AbortSignal): Promise<void> {
-    await this.#requirePlugins(list);
+    this.#requirePlugins(list);
     const cniVersion = await this.#negotiate(list, signal);
     if (!supportsGcAndStatus(cniVersion)) return;
     for (const plugin of list.plugins) {
@@ -124,8 +124,8 @@ export class CniClient {
   }
 
   /** Whether there is a record of this attachment. */
-  async has(key: AttachmentKey): Promise<boolean> {
-    return await this.#cache.has(key);
+  has(key: AttachmentKey): boolean {
+    return this.#cache.has(key);
   }
 
   /** Attachments with a record: added, half added, or not yet fully removed. */
@@ -137,8 +137,8 @@ export class CniClient {
     return this.#operations.shared(() => this.#containers.run(containerId, work));
   }
 
-  async #requirePlugins(list: NetworkList): Promise<void> {
-    const missing = await missingPlugins(list, this.#directories);
+  #requirePlugins(list: NetworkList): void {
+    const missing = missingPlugins(list, this.#directories);
     if (missing.length > 0) throw missingPluginsError(missing, this.#directories);
   }
 
@@ -193,10 +193,10 @@ export class CniClient {
   }
 
   async #del(attachment: Attachment, list: NetworkList | undefined, signal: AbortSignal): Promise<void> {
-    const record = await this.#readOrAssume(attachment, list);
+    const record = this.#readOrAssume(attachment, list);
     if (record === undefined) return;
     try {
-      const unfinished = record.result === null && (await this.#cache.has(attachment));
+      const unfinished = record.result === null && this.#cache.has(attachment);
       if (unfinished) await endStrayPlugins(attachment.containerId, this.#deadlines.strayMs);
       await this.#runDel(record, signal);
     } catch (error) {
@@ -205,10 +205,10 @@ export class CniClient {
   }
 
   /** A damaged record counts as none, but one that no list can replace is an error: something may still be held. */
-  async #readOrAssume(given: Attachment, list: NetworkList | undefined): Promise<AttachmentRecord | undefined> {
+  #readOrAssume(given: Attachment, list: NetworkList | undefined): AttachmentRecord | undefined {
     const assumed = list === undefined ? undefined : { network: list, attachment: given, result: null };
     try {
-      const record = await this.#cache.read(given);
+      const record = this.#cache.read(given);
       if (record === undefined) return assumed;
       const netnsPath = given.netnsPath === '' ? record.attachment.netnsPath : given.netnsPath;
       return { ...record, attachment: { ...record.attachment, netnsPath } };
@@ -223,7 +223,7 @@ export class CniClient {
     const attachment = { ...record.attachment, netnsPath: alive ? record.attachment.netnsPath : '' };
     const network = { ...record.network, plugins: record.network.plugins.toReversed() };
     await this.#inOrder('DEL', { ...record, network, attachment }, signal);
-    await this.#cache.delete(attachment);
+    this.#cache.delete(attachment);
   }
 
   /** Stops at the first error, as the specification says: an address must not be free while a rule still leads to it. */
@@ -242,7 +242,7 @@ export class CniClient {
     for (const key of await this.#cache.list()) {
       if (valid.some(({ containerId, ifName }) => containerId === key.containerId && ifName === key.ifName)) continue;
       try {
-        const record = await this.#cache.read(key);
+        const record = this.#cache.read(key);
         if (record?.network.name === list.name) await this.#runDel(record, signal);
       } catch (error) {
         failures.push(error);

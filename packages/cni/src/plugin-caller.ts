@@ -91,7 +91,7 @@ export class PluginCaller {
   }
 
   async #find(type: string): Promise<string> {
-    const path = await findProgram(type, this.#directories);
+    const path = findProgram(type, this.#directories);
     if (path === undefined) throw missingPluginsError([type], this.#directories);
     return path;
   }

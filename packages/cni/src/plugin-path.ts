@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import type { NetworkList } from './network-list.ts';
@@ -12,20 +11,14 @@ const referencePlugins = new Set(
 );
 
 /** The program of this name (a plugin is called after its type) in the first directory that has it. */
-export async function findProgram(type: string, directories: string[]): Promise<string | undefined> {
-  for (const directory of directories) {
-    const path = join(directory, type);
-    if (await isProgram(path)) return path;
-  }
-  return undefined;
+export function findProgram(type: string, directories: string[]): string | undefined {
+  return directories.map((directory) => join(directory, type)).find(isProgram);
 }
 
 /** The plugins that a network needs, address plugins among them, and that are in none of the directories. */
-export async function missingPlugins(list: NetworkList, directories: string[]): Promise<string[]> {
+export function missingPlugins(list: NetworkList, directories: string[]): string[] {
   const types = list.plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType]));
-  const unique = [...new Set(types)];
-  const found = await Promise.all(unique.map((type) => findProgram(type, directories)));
-  return unique.filter((_, index) => found[index] === undefined);
+  return [...new Set(types)].filter((type) => findProgram(type, directories) === undefined);
 }
 
 /** Says which plugins are missing, where they were sought and how to get them. */
@@ -38,10 +31,10 @@ export function missingPluginsError(missing: string[], directories: string[]): P
   return new PodwrightError('failed_precondition', `CNI plugins not found: ${names} (searched: ${where})${hint}`);
 }
 
-async function isProgram(path: string): Promise<boolean> {
+function isProgram(path: string): boolean {
   try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
   } catch {
     return false;
   }

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  errorCode,
   errorMessage,
   isErrno,
   type Logger,
@@ -91,12 +92,23 @@ export class CniNetwork implements Network {
   /** The record of `setUp` says what to remove; without one, whatever the host or the default network may still hold. */
   async tearDown(request: NetworkRequest, signal: AbortSignal): Promise<void> {
     const attachment = attachmentOf(request);
-    const recorded = await this.#client.has(attachment);
-    if (!recorded && (await this.#bridge.holders()).has(request.sandboxId))
+    if (this.#client.has(attachment)) return await this.#delRecorded(request, signal);
+    if ((await this.#bridge.holders()).has(request.sandboxId))
       return await this.#client.del(withSomeMapping(attachment), this.#assumedList(request), signal);
     const { host } = await this.#source.choose();
-    if (host === undefined && !recorded) return;
-    await this.#client.del(attachment, host?.list ?? this.#assumedList(request), signal);
+    if (host !== undefined) await this.#client.del(attachment, host.list, signal);
+  }
+
+  /** For a damaged record the configuration of today has to do. */
+  async #delRecorded(request: NetworkRequest, signal: AbortSignal): Promise<void> {
+    const attachment = attachmentOf(request);
+    try {
+      await this.#client.del(attachment, undefined, signal);
+    } catch (error) {
+      if (errorCode(error) !== 'data_loss') throw error;
+      const { host } = await this.#source.choose();
+      await this.#client.del(attachment, host?.list ?? this.#assumedList(request), signal);
+    }
   }
 
   async status(): Promise<NetworkStatus> {
@@ -142,7 +154,7 @@ export class CniNetwork implements Network {
     const choice = await this.#source.choose();
     const list = choice.host?.list ?? this.#bridge.list({ portMappings: true, bandwidth: false });
     const { binDirs, confDir } = this.#options.network;
-    const missing = await missingPlugins(list, binDirs);
+    const missing = missingPlugins(list, binDirs);
     const warnings = describeRejected(choice);
     if (missing.length > 0) warnings.unshift(missingPluginsError(missing, binDirs).message);
     const subnets = this.#bridge.subnets.map(({ cidr }) => cidr).join(', ');
@@ -178,7 +190,7 @@ export class CniNetwork implements Network {
 
   async #requireDefault(): Promise<void> {
     const { binDirs } = this.#options.network;
-    const missing = await missingPlugins(this.#bridge.list({ portMappings: false, bandwidth: false }), binDirs);
+    const missing = missingPlugins(this.#bridge.list({ portMappings: false, bandwidth: false }), binDirs);
     if (missing.length > 0) throw missingPluginsError(missing, binDirs);
     const program = await missingFilterProgram();
     if (program !== undefined) throw new PodwrightError('failed_precondition', program);

@@ -106,11 +106,11 @@ async function restoreChain(subnet: Subnet, input: string): Promise<void> {
 const programDirectories = (): string[] => [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin'];
 
 async function hasProgram(name: string): Promise<boolean> {
-  return (await findProgram(name, programDirectories())) !== undefined;
+  return findProgram(name, programDirectories()) !== undefined;
 }
 
 async function run(name: string, args: string[], stdin: string): Promise<string> {
-  const path = await findProgram(name, programDirectories());
+  const path = findProgram(name, programDirectories());
   if (path === undefined) {
     const hint = 'install it, on Debian and Ubuntu with: apt install nftables iptables';
     throw new PodwrightError('failed_precondition', `set up the pod network: ${name} not found; ${hint}`);

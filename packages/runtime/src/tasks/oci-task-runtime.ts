@@ -37,7 +37,7 @@ import type {
   TaskRuntime,
   TaskState,
 } from './task-runtime.ts';
-import { findMonitor, findTaskProcess, readTaskState } from './task-state.ts';
+import { findMonitor, findTaskProcess, readMonitorPid, readTaskState } from './task-state.ts';
 import { updateTask } from './task-update.ts';
 
 export type OciTaskRuntimeOptions = {
@@ -205,7 +205,7 @@ export class OciTaskRuntime implements TaskRuntime {
     const record = this.#files.read(id);
     if (record === undefined) return { monitorPid: undefined };
     const state = await this.#state(record);
-    return state.status === 'exited' ? { exit: state.exit } : { monitorPid: await findMonitor(record) };
+    return state.status === 'exited' ? { exit: state.exit } : { monitorPid: readMonitorPid(record) };
   }
 
   #state(record: TaskRecord): Promise<TaskState> {

@@ -1,5 +1,4 @@
-import { rmSync } from 'node:fs';
-import { rmdir } from 'node:fs/promises';
+import { readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -7,7 +6,6 @@ import {
   errorCode,
   isErrno,
   killCgroup,
-  namesIn,
   PodwrightError,
   removeCgroup,
   sleep,
@@ -103,12 +101,12 @@ async function endMonitor(record: TaskRecord): Promise<void> {
  */
 async function removeBundle(record: TaskRecord): Promise<void> {
   for (let round = 0; round < searchRounds; round++) {
-    const names = await namesIn(record.bundle);
-    const ours = names.filter(isBundleFile);
-    for (const name of ours) rmSync(join(record.bundle, name), { force: true });
-    if (ours.length < names.length) return;
     try {
-      return await rmdir(record.bundle);
+      const names = readdirSync(record.bundle);
+      const ours = names.filter(isBundleFile);
+      for (const name of ours) rmSync(join(record.bundle, name), { force: true });
+      if (ours.length === names.length) rmdirSync(record.bundle);
+      return;
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return;
       if (!isErrno(error, 'ENOTEMPTY')) throw error;

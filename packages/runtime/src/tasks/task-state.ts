@@ -77,9 +77,14 @@ export function isInTask(pid: number, record: Pick<TaskRecord, 'cgroupsPath'>): 
   return cgroup.split('\n').some((line) => line.endsWith(record.cgroupsPath));
 }
 
+/** The pid that the task's monitor had; it may have ended since. */
+export function readMonitorPid(record: TaskRecord): number | undefined {
+  return readPidFile(join(record.bundle, bundleFiles.monitorPid));
+}
+
 /** The pid of the task's monitor if it still is that process, by its command line. */
 export async function findMonitor(record: TaskRecord): Promise<number | undefined> {
-  const pid = readPidFile(join(record.bundle, bundleFiles.monitorPid));
+  const pid = readMonitorPid(record);
   return pid !== undefined && (await isMonitor(pid, record)) ? pid : undefined;
 }
 
