@@ -87,8 +87,8 @@ export function limitsSuite(name: string, open: () => Promise<RuntimeToCompare>)
       await assert.rejects(asked(containerId, { cpusetCpus: '4000' }));
       await assert.rejects(asked(containerId, { cpuQuota: 1n }));
       assert.deepEqual(await limits(containerId), before);
-      await asked(containerId, { cpuShares: 300n });
-      assert.deepEqual(await limits(containerId), { ...before, shares: 300 }, 'what was refused is not tried again');
+      await asked(containerId, { cpuShares: 2048n });
+      assert.deepEqual(await limits(containerId), { ...before, shares: 2048 }, 'what was refused is not tried again');
     });
   });
 }
@@ -96,6 +96,17 @@ export function limitsSuite(name: string, open: () => Promise<RuntimeToCompare>)
 async function pidOf({ cri }: RuntimeToCompare, containerId: string): Promise<number> {
   const { info } = await cri.runtime.containerStatus({ containerId, verbose: true });
   return (JSON.parse(info.info!) as { pid: number }).pid;
+}
+
+/**
+ * Which of the shares that are asked for here v2 has as this weight: converted linearly by older OCI runtimes, and so that
+ * the two defaults are the same (1024 and 100) by runc since 1.3.2 and crun since 1.23.
+ */
+function sharesOf(weight: number): number {
+  const linear = (shares: number) => Math.floor(1 + ((shares - 2) * 9999) / 262_142);
+  const curved = (shares: number) =>
+    Math.ceil(10 ** ((Math.log2(shares) ** 2 + 125 * Math.log2(shares)) / 612 - 7 / 34));
+  return [100, 256, 512, 1024, 2048].find((shares) => [linear(shares), curved(shares)].includes(weight)) ?? -1;
 }
 
 /** Read where the process is, whatever its runtime calls its cgroup. */
@@ -112,8 +123,7 @@ async function limitsOf(cgroups: CgroupHierarchy, pid: number): Promise<Limits> 
   if (treeOf(cgroups, 'cpu')!.version === 2) {
     const [quota, period] = (await read('cpu', 'cpu.max')).replace('max', '-1').split(' ') as [string, string];
     const weight = Number(await read('cpu', 'cpu.weight'));
-    const shares = Math.round(((weight - 1) * 262_142) / 9999 + 2);
-    return { shares, quota, period, cpus, memory: await read('memory', 'memory.max') };
+    return { shares: sharesOf(weight), quota, period, cpus, memory: await read('memory', 'memory.max') };
   }
   return {
     shares: Number(await read('cpu', 'cpu.shares')),
