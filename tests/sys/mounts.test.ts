@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   closeSync,
+  existsSync,
   ftruncateSync,
   lstatSync,
   mkdirSync,
@@ -16,7 +17,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { hasErrno } from '../../packages/runtime/src/sys/errno.ts';
-import { mountsBelow, unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
+import { mountsBelow, unmountEntries, unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
 import { mountAll } from '../../packages/runtime/src/sys/mounts.ts';
 import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
 
@@ -89,6 +90,26 @@ test('a tree of mounts is taken down, busy or not, with names of every kind', ()
   assert.deepEqual(mountsBelow(target), []);
   assert.deepEqual(readdirSync(target), []);
   unmountTree(system, target); // nothing is there any more, which is fine
+});
+
+test('what is mounted on the entries of a folder is taken down, with what is on top of it and inside; links stay', () => {
+  const folder = join(target, 'entries');
+  const file = join(folder, 'file');
+  mkdirSync(join(folder, 'twice'), { recursive: true });
+  mkdirSync(join(folder, 'outer'));
+  writeFileSync(file, 'kept');
+  const tmpfs = { type: 'tmpfs', source: 'x', options: [] };
+  mountAll(system, [tmpfs, tmpfs], join(folder, 'twice'));
+  mountAll(system, [tmpfs], join(folder, 'outer'));
+  mkdirSync(join(folder, 'outer', 'inner'));
+  mountAll(system, [tmpfs], join(folder, 'outer', 'inner'));
+  symlinkSync('/proc', join(folder, 'link'));
+  unmountEntries(system, folder);
+  assert.deepEqual(mountsBelow(folder), []);
+  assert.deepEqual(readdirSync(folder).sort(), ['file', 'link', 'outer', 'twice']);
+  assert.ok(existsSync('/proc/self'));
+  rmSync(folder, { recursive: true });
+  unmountEntries(system, folder); // nothing is there any more, which is fine
 });
 
 test('a link is not followed when unmounting', () => {

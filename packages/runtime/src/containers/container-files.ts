@@ -5,7 +5,7 @@ import { isErrno, isNotFound, PodwrightError, runChecked, wrapError } from '@pod
 import type { ImageRecord } from '../images/image-service.ts';
 import type { Mount, Snapshotter, UnpackTarget } from '../snapshots/snapshotter.ts';
 import { bindIdMapped, giveToUsers, type MappedUsers, mountAllIdMapped } from '../sys/id-mapped-mounts.ts';
-import { unmountTree } from '../sys/mountinfo.ts';
+import { unmountEntries } from '../sys/mountinfo.ts';
 import { mountAll } from '../sys/mounts.ts';
 import type { System } from '../sys/system.ts';
 import { resolveInRoot } from './root-path.ts';
@@ -131,7 +131,7 @@ export class ContainerFiles {
 
   /** Takes the mounts down; the written layer stays. */
   unmount(id: string): void {
-    unmountTree(this.#dependencies.system, join(this.#mounts, id));
+    unmountEntries(this.#dependencies.system, join(this.#mounts, id));
   }
 
   /** Removes everything of the container. No error for what is not there. */

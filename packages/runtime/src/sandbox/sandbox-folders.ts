@@ -3,7 +3,7 @@ import { chown, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isErrno, wrapError } from '@podwright/base';
-import { unmountTree } from '../sys/mountinfo.ts';
+import { unmountEntries, unmountTree } from '../sys/mountinfo.ts';
 import { mountAll } from '../sys/mounts.ts';
 import type { System } from '../sys/system.ts';
 import { hostIdOf } from '../sys/user-namespace.ts';
@@ -72,12 +72,12 @@ export class SandboxFolders {
 
   /** Takes down what is mounted in the folder. */
   unmount(sandboxId: string): void {
-    unmountTree(this.#system, this.path(sandboxId));
+    unmountEntries(this.#system, this.path(sandboxId));
   }
 
   /** Removes the folder with what is in it. No error if there is none. */
   remove(sandboxId: string): void {
-    this.unmount(sandboxId);
+    unmountTree(this.#system, this.path(sandboxId)); // whatever is mounted in there, wherever: its files must survive
     try {
       rmSync(this.path(sandboxId), { recursive: true, force: true });
     } catch (cause) {

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { isErrno } from '@podwright/base';
 import { hasErrno } from './errno.ts';
 import type { System } from './system.ts';
 
@@ -76,6 +77,21 @@ export function unmountOnce(system: System, path: string): boolean {
 export function unmountTree(system: System, path: string): void {
   const lines = linesWith(basename(path), readFileSync('/proc/self/mountinfo'));
   for (const { mountPoint } of mountsBelow(path, parseMountinfo(lines)).reverse()) unmountOnce(system, mountPoint);
+}
+
+/**
+ * Unmounts all that is mounted on the entries of a folder, without the machine's mount table, for which one waits while
+ * others mount. No error for a folder that is not there.
+ */
+export function unmountEntries(system: System, directory: string): void {
+  let names: string[];
+  try {
+    names = readdirSync(directory);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return;
+    throw error;
+  }
+  for (const name of names) while (unmountOnce(system, join(directory, name)));
 }
 
 /** The lines of a mountinfo file in which a path with this name can be: with thousands of mounts few are worth parsing. */
