@@ -12,12 +12,13 @@ import { findProgram } from './programs.ts';
  */
 export async function outOfSightOfV2(crun: string, cgroups: CgroupHierarchy): Promise<OciProgram | undefined> {
   const unified = cgroups.trees.find((tree) => tree.version === 2)?.mountPoint;
-  const unshare = await findProgram('unshare');
-  if (cgroups.mode !== 'hybrid' || unified === undefined || unshare === undefined) return undefined;
-  if (!/^[\w./+-]+$/.test(unified)) return undefined; // not a plain word for the shell
+  const [unshare, mount] = await Promise.all([findProgram('unshare'), findProgram('mount')]);
+  if (cgroups.mode !== 'hybrid' || unified === undefined) return undefined;
+  if (unshare === undefined || mount === undefined) return undefined;
+  if (![unified, mount].every((word) => /^[\w./+-]+$/.test(word))) return undefined; // not plain words for the shell
   const { propagation } = readMounts().findLast(({ mountPoint }) => mountPoint === unified) ?? { propagation: [] };
   // Where the tree's mount is shared with others, what is mounted over it would cover it for all.
-  const alone = propagation.some((tag) => tag.startsWith('shared')) ? `mount --make-private ${unified} && ` : '';
-  const script = `${alone}mount -t tmpfs tmpfs ${unified} && exec "$0" "$@"`;
-  return { name: 'crun', path: unshare, args: ['--mount', '--propagation', 'unchanged', 'sh', '-c', script, crun] };
+  const alone = propagation.some((tag) => tag.startsWith('shared')) ? `${mount} --make-private ${unified} && ` : '';
+  const script = `${alone}${mount} -t tmpfs tmpfs ${unified} && exec "$0" "$@"`;
+  return { name: 'crun', path: unshare, args: ['--mount', '--propagation', 'unchanged', '/bin/sh', '-c', script, crun] };
 }

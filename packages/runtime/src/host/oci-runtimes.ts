@@ -25,7 +25,7 @@ export type OciProbeOptions = OciTrialOptions & {
 };
 
 /** Counted up when what is tried, or what is made of it, changes: findings of an older Podwright are then not used. */
-const probeVersion = 4;
+const probeVersion = 5;
 
 const noFeatures: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
 

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { PodwrightError, type ProgramStarter, refuseSystemdCgroup } from '@podwright/base';
 import { startMonitor } from './conmon.ts';
@@ -25,8 +25,8 @@ export async function createTask(
     hooks: 'hooks' in config.spec,
   };
   await files.write(record);
-  await mkdir(config.bundle, { recursive: true, mode: 0o711 });
-  await writeFile(join(config.bundle, bundleFiles.config), JSON.stringify(config.spec), { mode: 0o600 });
+  mkdirSync(config.bundle, { recursive: true, mode: 0o711 });
+  writeFileSync(join(config.bundle, bundleFiles.config), JSON.stringify(config.spec), { mode: 0o600 });
   return await startMonitor({ start, conmon, program, files, record, logPath: config.logPath }, signal);
 }
 
