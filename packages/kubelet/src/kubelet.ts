@@ -1,5 +1,5 @@
 /** Puts the kubelet together and starts it. */
-import { errorMessage, isUnimplemented } from '@podwright/base';
+import { discoverCgroups, errorMessage, isUnimplemented } from '@podwright/base';
 import { CgroupDriver, type CriClient, connectCri } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
 import { openPodCgroups } from './cgroups/pod-cgroups.ts';
@@ -44,16 +44,18 @@ export async function assembleKubelet(
   cri: CriClient,
   makeRooms: RoomsFactory,
 ): Promise<KubeletHandle> {
-  const [version, addresses, driver] = await Promise.all([
+  const [version, addresses, driver, cgroupV2] = await Promise.all([
     cri.runtime.version({}),
     hostAddresses(options.nodeIp),
     cgroupDriver(options, cri),
+    hasCgroupV2(),
   ]);
   const cgroups = await openPodCgroups(options.cgroupRoot, driver, options.logger);
   const events = new PodEvents(options.nodeName);
   const hostIps = () => addresses;
   const rooms = makeRooms({ options, cri, events, hostIps });
-  const engine = createPodEngine({ options, cri, events, rooms, cgroups, hostIps, runtimeName: version.runtimeName });
+  const { runtimeName } = version;
+  const engine = createPodEngine({ options, cri, events, rooms, cgroups, cgroupV2, hostIps, runtimeName });
   await engine.pleg.start();
   const { ready, close } = run({ options, cri, events, rooms, cgroups, engine });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
@@ -116,6 +118,14 @@ function run({ options, cri, events, rooms, cgroups, engine }: Running): {
 }
 
 /** Asks the runtime which driver its cgroups have; one that cannot say is taken for cgroupfs. */
+/** Without any cgroups containers have no limits, whatever is asked for. */
+async function hasCgroupV2(): Promise<boolean> {
+  return await discoverCgroups().then(
+    ({ mode }) => mode === 'v2',
+    () => false,
+  );
+}
+
 async function cgroupDriver(options: KubeletOptions, cri: CriClient): Promise<'cgroupfs' | 'systemd'> {
   if (options.cgroupDriver !== 'auto') return options.cgroupDriver;
   try {

@@ -32,6 +32,7 @@ export type PodEngineInput = {
   events: EventRecorder;
   rooms: KubeletRooms;
   cgroups: PodCgroups;
+  cgroupV2: boolean;
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -115,7 +116,7 @@ function runtimeDependencies(
     podLogsDir: options.podLogsDir,
     kubeletId: kubeletIdOf(options.rootDir),
     clusterDomain: options.clusterDomain,
-    memoryCapacity: BigInt(totalmem()),
+    node: { memoryCapacity: BigInt(totalmem()), cgroupV2: input.cgroupV2 },
     seccompDefault: options.seccompDefault,
     seccompRoot: `${options.rootDir}/seccomp`,
   };

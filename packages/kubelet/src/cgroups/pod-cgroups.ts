@@ -62,6 +62,8 @@ class CgroupfsPodCgroups implements PodCgroups {
   readonly #limited: CgroupHierarchy;
   readonly #root: string;
   readonly #made = new Map<string, string>();
+  /** Thousandths of a core that each Burstable pod asks for. */
+  readonly #burstable = new Map<string, bigint>();
 
   constructor(hierarchy: CgroupHierarchy, root: string) {
     const trees = [treeOf(hierarchy, 'cpu'), treeOf(hierarchy, 'memory')].filter((tree) => tree !== undefined);
@@ -72,6 +74,8 @@ class CgroupfsPodCgroups implements PodCgroups {
 
   async prepare(): Promise<void> {
     for (const folder of Object.values(classFolders)) await createCgroup(this.#limited, join(this.#root, folder));
+    await this.#write(join(this.#root, classFolders.BestEffort), weightFor(0n));
+    await this.#weighBurstable();
   }
 
   async ensure(pod: Pod): Promise<void> {
@@ -81,6 +85,10 @@ class CgroupfsPodCgroups implements PodCgroups {
     if (this.#made.get(pod.metadata.uid) === wanted) return;
     await createCgroup(this.#limited, path);
     await this.#write(path, limits);
+    if (qosClass(pod) === 'Burstable') {
+      this.#burstable.set(pod.metadata.uid, podTotals(pod).milliCpuRequest);
+      await this.#weighBurstable();
+    }
     this.#made.set(pod.metadata.uid, wanted);
   }
 
@@ -90,6 +98,7 @@ class CgroupfsPodCgroups implements PodCgroups {
 
   async remove(podUid: string): Promise<void> {
     this.#made.delete(podUid);
+    if (this.#burstable.delete(podUid)) await this.#weighBurstable();
     for (const folder of Object.values(classFolders)) {
       await removeCgroup(this.#hierarchy, join(this.#root, folder, folderOf(podUid)));
     }
@@ -101,6 +110,12 @@ class CgroupfsPodCgroups implements PodCgroups {
       const orphans = children.filter((name) => name.startsWith('pod') && !keep.has(name.slice('pod'.length)));
       for (const name of orphans) await removeCgroup(this.#hierarchy, join(this.#root, folder, name));
     }
+  }
+
+  /** The class has the weight of all its pods, so that Guaranteed pods beside it keep what they asked for. */
+  async #weighBurstable(): Promise<void> {
+    const milliCpu = [...this.#burstable.values()].reduce((sum, one) => sum + one, 0n);
+    await this.#write(join(this.#root, classFolders.Burstable), weightFor(milliCpu));
   }
 
   async #write(path: string, limits: CgroupLimits): Promise<void> {
@@ -133,6 +148,15 @@ async function writeLimit(file: string, value: string): Promise<void> {
 
 type Files = Record<string, string>;
 type CgroupLimits = { v1: { cpu: Files; memory: Files }; v2: { cpu: Files; memory: Files } };
+
+/** The weight of a QoS class whose pods ask for so much CPU together. */
+function weightFor(milliCpu: bigint): CgroupLimits {
+  const shares = cpuShares(milliCpu);
+  return {
+    v1: { cpu: { 'cpu.shares': String(shares) }, memory: {} },
+    v2: { cpu: { 'cpu.weight': String(cpuWeight(shares)) }, memory: {} },
+  };
+}
 
 /** What to write where, for both versions of cgroups. */
 export function cgroupLimits(pod: Pod): CgroupLimits {

@@ -50,7 +50,8 @@ function containerOf(pod: Pod, container: Container, user: { uid?: bigint; usern
     },
   ];
   const prepared = { environment: [{ name: 'A', value: 'ü' }], command: ['sh'], args: ['-c', 'x'], mounts };
-  const rest = { memoryCapacity: 1n << 30n, seccompDefault: false, seccompRoot: '/seccomp', kubeletId: 'k' };
+  const node = { memoryCapacity: 1n << 30n, cgroupV2: false };
+  const rest = { node, seccompDefault: false, seccompRoot: '/seccomp', kubeletId: 'k' };
   return containerConfig({ pod, container, restartCount: 3, image, prepared, ...rest });
 }
 

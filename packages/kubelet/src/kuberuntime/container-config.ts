@@ -12,7 +12,7 @@ import {
 } from '@podwright/cri';
 import type { Container, Pod } from '../api/types.ts';
 import type { ContainerMount, EnvironmentVariable } from '../container/contract.ts';
-import { containerResources } from './container-resources.ts';
+import { containerResources, type NodeResources } from './container-resources.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerSecurityContext, type ImageUser } from './security-context.ts';
 
@@ -36,8 +36,7 @@ export type ContainerConfigInput = {
   restartCount: number;
   image: Image;
   prepared: PreparedContainer;
-  /** Bytes of memory of the node. */
-  memoryCapacity: bigint;
+  node: NodeResources;
   seccompDefault: boolean;
   seccompRoot: string;
   kubeletId: string;
@@ -75,9 +74,9 @@ export function imageUser({ uid, username }: Image): ImageUser {
 }
 
 function linuxConfig({ pod, container, image, ...rest }: ContainerConfigInput): LinuxContainerConfig {
-  const { seccompDefault, seccompRoot, memoryCapacity } = rest;
+  const { seccompDefault, seccompRoot, node } = rest;
   return create(LinuxContainerConfigSchema, {
-    resources: containerResources(pod, container, memoryCapacity),
+    resources: containerResources(pod, container, node),
     securityContext: containerSecurityContext({
       pod,
       container,

@@ -6,7 +6,7 @@ import { qosClass } from '../cgroups/qos.ts';
 import { containerResources } from './container-resources.ts';
 
 const gibibyte = 1n << 30n;
-const capacity = 10n * gibibyte;
+const node = { memoryCapacity: 10n * gibibyte, cgroupV2: false };
 
 function podOf(containers: Container[], initContainers: Container[] = []): Pod {
   const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
@@ -33,7 +33,7 @@ test('the quality-of-service class follows from limits and requests of all conta
 
 test('CPU becomes shares and quota, memory a limit', () => {
   const container = withResources('a', { requests: { cpu: '250m' }, limits: { cpu: '2', memory: '64Mi' } });
-  const resources = containerResources(podOf([container]), container, capacity);
+  const resources = containerResources(podOf([container]), container, node);
   assert.equal(resources.cpuShares, 256n);
   assert.equal(resources.cpuPeriod, 100_000n);
   assert.equal(resources.cpuQuota, 200_000n);
@@ -42,15 +42,15 @@ test('CPU becomes shares and quota, memory a limit', () => {
 
 test('without requests a container has the least shares and no quota; a limit stands in for a request', () => {
   const bare = withResources('a');
-  const none = containerResources(podOf([bare]), bare, capacity);
+  const none = containerResources(podOf([bare]), bare, node);
   assert.deepEqual([none.cpuShares, none.cpuQuota, none.memoryLimitInBytes], [2n, 0n, 0n]);
   const limited = withResources('a', { limits: { cpu: '1' } });
-  assert.equal(containerResources(podOf([limited]), limited, capacity).cpuShares, 1024n);
+  assert.equal(containerResources(podOf([limited]), limited, node).cpuShares, 1024n);
 });
 
 test('the OOM score is lower the more memory was asked for', () => {
   const score = (container: Container, pod = podOf([container])) =>
-    Number(containerResources(pod, container, capacity).oomScoreAdj);
+    Number(containerResources(pod, container, node).oomScoreAdj);
   assert.equal(score(withResources('a')), 1000);
   assert.equal(score(withResources('a', { limits: both })), -997);
   assert.equal(score(withResources('a', { requests: { memory: '1Gi' } })), 900);
@@ -64,12 +64,19 @@ test('the OOM score is lower the more memory was asked for', () => {
 test('a sidecar is killed no sooner than the containers that it serves', () => {
   const sidecar: Container = { ...withResources('s', { requests: { memory: '1Mi' } }), restartPolicy: 'Always' };
   const pod = podOf([withResources('a', { requests: { memory: '5Gi' } })], [sidecar]);
-  assert.equal(containerResources(pod, sidecar, capacity).oomScoreAdj, 500n);
+  assert.equal(containerResources(pod, sidecar, node).oomScoreAdj, 500n);
+});
+
+test('on cgroup v2 a container that is out of memory is killed whole', () => {
+  const container = withResources('a', { limits: both });
+  const { unified } = containerResources(podOf([container]), container, { ...node, cgroupV2: true });
+  assert.deepEqual(unified, { 'memory.oom.group': '1' });
+  assert.deepEqual(containerResources(podOf([container]), container, node).unified, {}, 'v1 has no such file');
 });
 
 test('huge pages are limited by size', () => {
   const container = withResources('a', { limits: { ...both, 'hugepages-2Mi': '4Mi' } });
-  const { hugepageLimits } = containerResources(podOf([container]), container, capacity);
+  const { hugepageLimits } = containerResources(podOf([container]), container, node);
   assert.deepEqual(
     hugepageLimits.map(({ pageSize, limit }) => [pageSize, limit]),
     [['2MB', 4n << 20n]],

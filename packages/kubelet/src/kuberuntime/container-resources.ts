@@ -14,8 +14,23 @@ const guaranteedOomScoreAdj = -997n;
 /** Priority from which a pod counts as critical for the node (`system-node-critical`). */
 const nodeCriticalPriority = 2_000_001_000;
 
-/** The container's cgroup limits and OOM score, computed as the kubelet does for `memoryCapacity` bytes of node memory. */
-export function containerResources(pod: Pod, container: Container, memoryCapacity: bigint): LinuxContainerResources {
+/** What of the node a container's limits depend on. */
+export type NodeResources = {
+  /** Bytes of memory. */
+  memoryCapacity: bigint;
+  /** The node has cgroup v2 alone. */
+  cgroupV2: boolean;
+};
+
+/**
+ * The container's cgroup limits and OOM score, computed as the kubelet does. On cgroup v2 a container that is out of memory is
+ * killed whole: what one of its processes leaves behind without the others is of no use.
+ */
+export function containerResources(
+  pod: Pod,
+  container: Container,
+  { memoryCapacity, cgroupV2 }: NodeResources,
+): LinuxContainerResources {
   const quota = cpuQuota(limitOf(container, 'cpu'));
   return create(LinuxContainerResourcesSchema, {
     cpuShares: cpuShares(requestOf(container, 'cpu')),
@@ -24,6 +39,7 @@ export function containerResources(pod: Pod, container: Container, memoryCapacit
     memoryLimitInBytes: limitOf(container, 'memory'),
     oomScoreAdj: oomScoreAdj(pod, container, memoryCapacity),
     hugepageLimits: hugepageLimits(container),
+    unified: cgroupV2 ? { 'memory.oom.group': '1' } : {},
   });
 }
 

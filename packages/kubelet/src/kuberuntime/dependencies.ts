@@ -6,6 +6,7 @@ import type { ImageManager } from '../images/image-manager.ts';
 import type { HookRunner } from '../lifecycle/contract.ts';
 import type { PodTracer } from '../pod/pod-tracer.ts';
 import type { PreparedContainer } from './container-config.ts';
+import type { NodeResources } from './container-resources.ts';
 import type { DnsSettings } from './dns-config.ts';
 import { podIps, type RuntimePodStatus } from './runtime-pod.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
@@ -36,8 +37,7 @@ export type KuberuntimeDependencies = {
   /** Marks what is ours in the runtime. */
   kubeletId: string;
   clusterDomain: string;
-  /** Bytes of memory of the node. */
-  memoryCapacity: bigint;
+  node: NodeResources;
   seccompDefault: boolean;
   seccompRoot: string;
 };
