@@ -83,19 +83,22 @@ export class SeqpacketSocket {
 
   /** Fills `buffer` with the next packet: its size, 0 at the end of the connection, `undefined` if none is there yet. */
   receive(buffer: Buffer): number | undefined {
-    const size = this.#calls.recv(this.#descriptor, buffer, buffer.length, 0);
-    if (size >= 0) return size;
-    const errno = koffi.errno();
-    if (errno === EAGAIN) return undefined;
-    if (errno === ECONNRESET) return 0;
-    throw syscallError('recv', this.#path, errno);
+    for (;;) {
+      const size = this.#calls.recv(this.#descriptor, buffer, buffer.length, 0);
+      if (size >= 0) return size;
+      const errno = koffi.errno();
+      if (errno === EAGAIN) return undefined;
+      // Said once where the other side closed before it had read all; what it sent before is still there.
+      if (errno !== ECONNRESET) throw syscallError('recv', this.#path, errno);
+    }
   }
 
-  /** Sends one packet; false if there is no room for it now. */
+  /** Sends one packet; false if there is no room for it now. Nothing happens if the other side takes no more. */
   send(packet: Buffer): boolean {
     if (this.#calls.send(this.#descriptor, packet, packet.length, MSG_NOSIGNAL) >= 0) return true;
     const errno = koffi.errno();
     if (errno === EAGAIN) return false;
+    if (errno === EPIPE || errno === ECONNRESET) return true;
     throw syscallError('send', this.#path, errno);
   }
 

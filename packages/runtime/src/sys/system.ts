@@ -23,6 +23,7 @@ const SOCK_DGRAM_CLOEXEC = 0o2000002;
 const SIOCGIFFLAGS = 0x8913;
 const SIOCSIFFLAGS = 0x8914;
 const IFF_UP = 1;
+const TIOCSWINSZ = 0x5414;
 const OPEN_TREE_CLONE = 1;
 const OPEN_TREE_CLOEXEC = 0o2000000;
 const AT_EMPTY_PATH = 0x1000;
@@ -173,6 +174,14 @@ export class System {
     } finally {
       this.#libc.close(socket);
     }
+  }
+
+  /** Sets the size of the terminal that a descriptor is. */
+  setTerminalSize(descriptor: number, size: { columns: number; rows: number }): void {
+    const argument = Buffer.alloc(8); // struct winsize
+    argument.writeUInt16LE(size.rows, 0);
+    argument.writeUInt16LE(size.columns, 2);
+    this.#check(this.#libc.ioctl(descriptor, TIOCSWINSZ, argument), 'ioctl TIOCSWINSZ', `descriptor ${descriptor}`);
   }
 
   #check(result: number, syscall: string, path: SystemPath): void {

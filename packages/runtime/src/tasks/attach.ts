@@ -14,13 +14,16 @@ const sendBytes = 32 * 1024;
 /** How often the socket is looked at although no signal came. */
 const safetyIntervalMs = 500;
 
+/** Whose stdio conmon has: a task's, or a command's. `bundle` is the folder of conmon's socket and control files. */
+export type MonitoredStdio = Pick<TaskRecord, 'id' | 'bundle' | 'terminal' | 'stdinOnce'>;
+
 /**
  * Connects to conmon's attach socket, a SOCK_SEQPACKET one: output comes in packets with a stream tag, input goes as it is.
  * Ends with the task's streams, or when the signal aborts. What the task wrote before is only in its log.
  */
 export function attachToMonitor(
   sockets: SeqpacketSockets,
-  record: TaskRecord,
+  record: MonitoredStdio,
   { stdin: wantsStdin, signal }: { stdin: boolean; signal: AbortSignal },
 ): Omit<ExecSession, 'exit'> {
   signal.throwIfAborted();
@@ -33,6 +36,18 @@ export function attachToMonitor(
   };
   const { stdin, stdout, stderr } = connection;
   return { stdin, stdout, stderr: record.terminal ? undefined : stderr, resize };
+}
+
+/**
+ * Has conmon write to a terminal without waiting for room, as it does once somebody attaches: for those who attached before
+ * there was a terminal. Otherwise conmon and a program that both want to write wait for each other for ever.
+ */
+export function unblockTerminalInput(sockets: SeqpacketSockets, { bundle }: MonitoredStdio): void {
+  try {
+    sockets.connect(join(bundle, bundleFiles.attach), () => undefined).close();
+  } catch {
+    // What ran on the terminal has ended already.
+  }
 }
 
 class AttachConnection {
@@ -55,7 +70,7 @@ class AttachConnection {
   #draining = false;
   readonly #mustLast: boolean;
 
-  constructor(record: TaskRecord, { sockets, stdin }: { sockets: SeqpacketSockets; stdin: boolean }) {
+  constructor(record: MonitoredStdio, { sockets, stdin }: { sockets: SeqpacketSockets; stdin: boolean }) {
     this.#mustLast = !stdin && record.stdinOnce;
     const path = join(record.bundle, bundleFiles.attach);
     try {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PodwrightError, type ProgramStarter, wrapError } from '@podwright/base';
-import { globalArguments, type OciProgram } from './oci-program.ts';
+import { globalArguments, type OciProgram, type OciRuntime } from './oci-program.ts';
 import { runtimeError } from './runtime-words.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 
@@ -56,8 +56,7 @@ function monitorArguments({ program, files, record, logPath }: MonitorRequest): 
   const { id, bundle } = record;
   return [
     ...['--cid', id, '--cuuid', id, '--name', id],
-    ...['--runtime', program.path],
-    ...globalArguments(files.runtime(program)).map((argument) => `--runtime-arg=${argument}`),
+    ...runtimeOptions(files.runtime(program)),
     ...['--bundle', bundle, '--persist-dir', bundle, '--exit-dir', files.exits, '--full-attach'],
     ...['--container-pidfile', join(bundle, bundleFiles.pid)],
     ...['--conmon-pidfile', join(bundle, bundleFiles.monitorPid)],
@@ -66,6 +65,12 @@ function monitorArguments({ program, files, record, logPath }: MonitorRequest): 
     ...(record.stdin ? ['--stdin'] : []),
     ...(record.stdin && !record.stdinOnce ? ['--leave-stdin-open'] : []),
   ];
+}
+
+/** How conmon is told which OCI runtime to start, with what before its command. */
+export function runtimeOptions(runtime: OciRuntime, more: string[] = []): string[] {
+  const before = [...globalArguments(runtime), ...more].map((argument) => `--runtime-arg=${argument}`);
+  return ['--runtime', runtime.path, ...before];
 }
 
 /** conmon reports `{"pid": 42}`, or `{"pid": -1, "message": "the runtime's stderr"}`. */
@@ -77,7 +82,7 @@ function createdPid(what: string, line: string, stderr: string): number {
 }
 
 /** The stream up to the first end of line that closes a JSON object, or all of it. */
-async function readLine(stream: Readable): Promise<string> {
+export async function readLine(stream: Readable): Promise<string> {
   let text = '';
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
     text += String(chunk);
@@ -86,7 +91,8 @@ async function readLine(stream: Readable): Promise<string> {
   return text;
 }
 
-async function readAll(stream: Readable): Promise<string> {
+/** The stream to its end, of which the first 64 KiB are kept. */
+export async function readAll(stream: Readable): Promise<string> {
   let text = '';
   for await (const chunk of stream) if (text.length < maxReportBytes) text += String(chunk);
   return text;

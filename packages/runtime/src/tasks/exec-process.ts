@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
 import { type ProgramStarter, raceAbort, type StartedProgram, sleep, withTimeout, wrapError } from '@podwright/base';
 import type { OciSpec } from '../oci/spec.ts';
 import { globalArguments, type OciRuntime } from './oci-program.ts';
@@ -34,22 +33,12 @@ export class ExecProcess {
   /** Exit code of the runtime's program, which is that of the process once that runs. Never rejects after the start. */
   readonly exited: Promise<number>;
   readonly #pidFile: string;
-  readonly #processFile: string;
 
-  constructor(
-    { start, runtime, pidFile, id, command, config }: ExecRequest,
-    options: { terminal: boolean; stdio: ('pipe' | 'ignore' | number)[] },
-  ) {
+  /** `child` is the OCI runtime's program, or one that starts it and ends with the exit code of the process. */
+  constructor({ pidFile, id, command }: ExecRequest, child: StartedProgram) {
     this.what = `run ${JSON.stringify(command[0])} in task ${id}`;
     this.#pidFile = pidFile;
-    this.#processFile = processFile({ config, pidFile });
-    writeProcess(this.#processFile, { config, command, terminal: options.terminal });
-    const args = [...globalArguments(runtime), 'exec', '--pid-file', pidFile, '--process', this.#processFile];
-    // With a terminal the runtime resizes the one in the task as its own controlling terminal is.
-    const [program, ...before] = options.terminal ? ['setsid', '--ctty', runtime.path] : [runtime.path];
-    // A session of its own, either way: by it the exec's processes are known when their parents are dead.
-    const detached = !options.terminal;
-    this.child = start(program!, [...before, ...args, id], { env: process.env, stdio: options.stdio, detached });
+    this.child = child;
     this.exited = new Promise((resolve, reject) => {
       this.child.once('error', (error) => reject(wrapError(this.what, error, 'internal')));
       this.child.once('exit', (code) => resolve(code ?? killedExitCode));
@@ -96,19 +85,28 @@ export class ExecProcess {
 
   async removeFiles(): Promise<void> {
     await rm(this.#pidFile, { force: true });
-    await rm(this.#processFile, { force: true });
+    await rm(processFile(this.#pidFile), { force: true });
   }
 }
 
-/** Beside the task's configuration, so that it goes with the task at the latest. */
-const processFile = ({ config, pidFile }: { config: string; pidFile: string }) =>
-  `${dirname(config)}/${basename(pidFile)}.json`;
+/** Runs a command in a task, with the OCI runtime's stdio for its own. */
+export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): ExecProcess {
+  const { start, runtime, pidFile, id } = request;
+  const command = ['exec', '--pid-file', pidFile, '--process', writeProcess(request, { terminal: false }), id];
+  // A session of its own: by it the exec's processes are known when their parents are dead.
+  const options = { env: process.env, stdio, detached: true };
+  return new ExecProcess(request, start(runtime.path, [...globalArguments(runtime), ...command], options));
+}
+
+const processFile = (pidFile: string) => `${pidFile}.json`;
 
 /**
  * Writes the process of an exec: that of the task with another command. crun would otherwise run it as root and without
- * the task's groups, runc would not.
+ * the task's groups, runc would not. Returns the path.
  */
-function writeProcess(path: string, exec: { config: string; command: string[]; terminal: boolean }): void {
-  const { process } = JSON.parse(readFileSync(exec.config, 'utf8')) as OciSpec;
-  writeFileSync(path, JSON.stringify({ ...process, args: exec.command, terminal: exec.terminal }), { mode: 0o600 });
+export function writeProcess({ pidFile, config, command }: ExecRequest, { terminal }: { terminal: boolean }): string {
+  const path = processFile(pidFile);
+  const { process } = JSON.parse(readFileSync(config, 'utf8')) as OciSpec;
+  writeFileSync(path, JSON.stringify({ ...process, args: command, terminal }), { mode: 0o600 });
+  return path;
 }

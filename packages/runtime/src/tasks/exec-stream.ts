@@ -1,9 +1,6 @@
-import { closeSync } from 'node:fs';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
-import type { Libc } from '../sys/libc.ts';
-import { openRawPty, setProcessTerminalSize, setTerminalSize } from '../sys/pty.ts';
-import { openPtyStreams } from '../sys/pty-stream.ts';
-import { ExecProcess, type ExecRequest } from './exec-process.ts';
+import { type ExecProcess, type ExecRequest, startExec } from './exec-process.ts';
+import { startOnTerminal, type TerminalTools } from './exec-terminal.ts';
 import { runtimeError } from './runtime-words.ts';
 import type { ExecSession } from './task-runtime.ts';
 
@@ -11,59 +8,52 @@ import type { ExecSession } from './task-runtime.ts';
 const maxWordsBytes = 64 * 1024;
 
 export type ExecStreamOptions = {
-  libc: Libc;
-  terminal: boolean;
+  /** Given for a command on a terminal. */
+  terminal: TerminalTools | undefined;
   /** When it aborts, the process and all that it started are killed. */
   signal: AbortSignal;
 };
 
+/** A command that is on its way. */
+export type StartedExec = {
+  exec: ExecProcess;
+  streams: Omit<ExecSession, 'exit'>;
+  /** Waits until the process runs, or else tells the runtime's words. */
+  whyNotStarted(): Promise<string | undefined>;
+  /** Removes its files, once it has ended. */
+  remove(): Promise<void>;
+};
+
 /** Runs a command in a task with its streams connected. The session is there once the process runs. */
-export async function execStream(request: ExecRequest, options: ExecStreamOptions): Promise<ExecSession> {
-  options.signal.throwIfAborted();
-  const { exec, streams } = options.terminal ? startOnTerminal(request, options.libc) : startOnPipes(request);
+export async function execStream(request: ExecRequest, { terminal, signal }: ExecStreamOptions): Promise<ExecSession> {
+  signal.throwIfAborted();
+  const started = terminal === undefined ? startOnPipes(request) : await startOnTerminal(request, terminal, signal);
+  const { exec, streams } = started;
   const stop = () => {
     streams.stdin.destroy();
     exec.kill().catch(() => undefined);
   };
-  options.signal.addEventListener('abort', stop, { once: true });
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
   const exit = exec.exited.then(async (exitCode) => {
-    options.signal.removeEventListener('abort', stop);
-    await exec.removeFiles();
+    signal.removeEventListener('abort', stop);
+    await started.remove();
     return { exitCode };
   });
-  if (!(await exec.running())) {
-    await exit;
-    const output = await readWords(streams.stderr ?? streams.stdout);
-    options.signal.throwIfAborted();
-    throw runtimeError(exec.what, output);
-  }
-  return { ...streams, exit };
+  const words = await started.whyNotStarted();
+  if (words === undefined) return { ...streams, exit };
+  await exit;
+  signal.throwIfAborted();
+  throw runtimeError(exec.what, words);
 }
 
-type Streams = Omit<ExecSession, 'exit'>;
-
-function startOnPipes(request: ExecRequest): { exec: ExecProcess; streams: Streams } {
-  const exec = new ExecProcess(request, { terminal: false, stdio: ['pipe', 'pipe', 'pipe'] });
+function startOnPipes(request: ExecRequest): StartedExec {
+  const exec = startExec(request, ['pipe', 'pipe', 'pipe']);
   const [stdin, stdout, stderr] = exec.child.stdio as [Writable, Readable, Readable];
   ignoreBrokenPipe(stdin);
   const streams = { stdin, stdout: keepUnread(stdout), stderr: keepUnread(stderr), resize: () => undefined };
-  return { exec, streams };
-}
-
-function startOnTerminal(request: ExecRequest, libc: Libc): { exec: ExecProcess; streams: Streams } {
-  const { master, slave } = openRawPty(libc);
-  const exec = new ExecProcess(request, { terminal: true, stdio: [slave, slave, slave] });
-  closeSync(slave);
-  const { input, output } = openPtyStreams(master);
-  const resize = (columns: number, rows: number) => {
-    // runc passes the size of our terminal on to the one in the task, crun does not.
-    if (!output.destroyed && !output.readableEnded) setTerminalSize(libc, master, { columns, rows });
-    exec.pid().then(
-      (pid) => pid !== undefined && setProcessTerminalSize(libc, pid, { columns, rows }),
-      () => undefined,
-    );
-  };
-  return { exec, streams: { stdin: input, stdout: output, stderr: undefined, resize } };
+  const whyNotStarted = async () => ((await exec.running()) ? undefined : await readWords(streams.stderr));
+  return { exec, streams, whyNotStarted, remove: () => exec.removeFiles() };
 }
 
 /** When a child process ends, Node.js throws away what nobody has begun to read; this stream keeps it. */

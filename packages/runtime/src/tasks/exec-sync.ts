@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
-import { ExecProcess, type ExecRequest } from './exec-process.ts';
+import { type ExecRequest, startExec } from './exec-process.ts';
 import { runtimeError } from './runtime-words.ts';
 
 /** The most that is kept of each of stdout and stderr: what a CRI client accepts in one answer. */
@@ -24,7 +24,7 @@ export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
 /** Runs a command in a task to its end. With a timeout, the whole process tree is killed and `deadline_exceeded` thrown. */
 export async function execSync(request: ExecRequest, timeoutMs: number): Promise<ExecResult> {
-  const exec = new ExecProcess(request, { terminal: false, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exec = startExec(request, ['ignore', 'pipe', 'pipe']);
   const [, stdout, stderr] = exec.child.stdio as [null, Readable, Readable];
   try {
     const kill = () => exec.kill();

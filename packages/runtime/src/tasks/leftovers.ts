@@ -15,7 +15,7 @@ export async function removeInterruptedWork(files: TaskFiles): Promise<void> {
   await killProcessTrees(await runningExecs(files));
   for (const name of await readdir(files.execs)) {
     await endExec(files, name);
-    await rm(join(files.execs, name), { force: true });
+    await rm(join(files.execs, name), { force: true, recursive: true });
   }
 }
 
@@ -29,7 +29,7 @@ async function runningExecs(files: TaskFiles): Promise<number[]> {
 /** Kills the process of an exec's pid file, if it still is one of the task's. */
 async function endExec(files: TaskFiles, name: string): Promise<void> {
   const record = files.read(files.taskOfExec(name));
-  const pid = Number(await readFile(join(files.execs, name), 'utf8'));
+  const pid = Number(await readFile(join(files.execs, name), 'utf8').catch(() => ''));
   if (record === undefined || !(pid > 0) || !isInTask(pid, record)) return;
   const session = readProcess(pid)?.session;
   await killProcessTrees(session === undefined ? [pid] : [pid, session]);

@@ -12,8 +12,8 @@ import {
   Undo,
 } from '@podwright/base';
 import type { OciLinuxResources } from '../oci/spec.ts';
-import { loadLibc } from '../sys/libc.ts';
 import { SeqpacketSockets } from '../sys/seqpacket.ts';
+import { loadSystem } from '../sys/system.ts';
 import { attachToMonitor } from './attach.ts';
 import { reopenMonitorLog } from './control.ts';
 import type { ExecRequest } from './exec-process.ts';
@@ -65,7 +65,7 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #files: TaskFiles;
   readonly #start: ProgramStarter;
   readonly #exits: ExitWatch;
-  readonly #libc = loadLibc();
+  readonly #system = loadSystem();
   readonly #sockets = new SeqpacketSockets();
   /** Changes of one task happen one after the other. */
   readonly #changes = new KeyedLock();
@@ -152,7 +152,9 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
     const record = await this.#get(id, 'run a command in', ['running']);
-    return await execStream(this.#execRequest(record, command), { libc: this.#libc, terminal, signal });
+    const tools = { conmon: this.#options.conmon, sockets: this.#sockets, system: this.#system };
+    const request = this.#execRequest(record, command);
+    return await execStream(request, { terminal: terminal ? tools : undefined, signal });
   }
 
   async attach(

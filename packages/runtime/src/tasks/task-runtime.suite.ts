@@ -399,6 +399,31 @@ function streamTests(context: () => SuiteContext): void {
     await tasks.delete('paste');
   });
 
+  test('a terminal gives all that a command wrote, also of one that leaves its input unread', async () => {
+    const { tasks, start } = context();
+    await start('unread', forever);
+    const command = ['sh', '-c', 'stty raw -echo; echo ready; sleep 0.2; head -c 70000 /dev/zero; exit 3'];
+    const { stdin, stdout, exit } = await session('unread', command, true);
+    stdin.write('x'.repeat(1_000_000));
+    assert.equal((await exit).exitCode, 3);
+    assert.equal((await text(stdout)).replaceAll(/[^\0]/g, '').length, 70_000);
+    await tasks.delete('unread');
+  });
+
+  test('a terminal is as programs expect one, and gives three megabytes whole', async () => {
+    const { tasks, start } = context();
+    await start('settings', forever);
+    const { stdout, exit } = await session('settings', ['sh', '-c', 'stty -a; seq 1 400000'], true);
+    const lines = (await text(stdout)).split('\r\n');
+    const settings = lines.slice(0, -400_001).join(' ').split(' ');
+    for (const setting of ['icrnl', 'opost', 'onlcr', 'isig', 'icanon', 'echo'])
+      assert.ok(settings.includes(setting), settings.join(' '));
+    const numbers = Array.from({ length: 400_000 }, (_, index) => `${index + 1}`);
+    assert.deepEqual(lines.slice(-400_001), [...numbers, '']);
+    assert.equal((await exit).exitCode, 0);
+    await tasks.delete('settings');
+  });
+
   for (const terminal of [false, true])
     test(`when the client goes away, the command ends${terminal ? ' on its terminal, too' : ''}`, async () => {
       const { tasks, harness, start } = context();
