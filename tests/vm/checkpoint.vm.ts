@@ -1,0 +1,115 @@
+/**
+ * CheckpointContainer with CRIU itself, which not every kernel and distribution lets work: run.sh has a machine for it. What is
+ * written is tried by runc's own restore: the process goes on where it stood.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { runChecked, waitFor } from '@podwright/base';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+
+const place = makeTestPlace();
+const runtime = new RuntimeUnderTest(place);
+const scratch = join(place.directory, 'net.d', 'checkpoint');
+
+before(async () => {
+  mkdirSync(scratch, { recursive: true });
+  await runtime.start({ ociRuntime: 'runc' });
+});
+after(async () => assert.deepEqual(await runtime.end(), []));
+
+/** A container that counts in its memory, on its file system and in its log. */
+async function runCounter(name: string, runtimeHandler: string) {
+  const { cri, image } = runtime;
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name), runtimeHandler });
+  const script = 'rm -f /etc/group; i=0; while :; do i=$((i+1)); echo $i; echo $i > /count; sleep 0.1; done';
+  const config = containerOf(image, 'main', script);
+  const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
+  await cri.runtime.startContainer({ containerId });
+  return { podSandboxId, containerId };
+}
+
+/** Waits until the counter is beyond `least`, and returns it. */
+function countBeyond(least: number, read: () => Promise<string>): Promise<number> {
+  const beyond = async () => {
+    const count = Number(await read());
+    return count > least ? count : undefined;
+  };
+  return waitFor(beyond, { intervalMs: 100, signal: AbortSignal.timeout(120_000) });
+}
+
+async function readInside(containerId: string): Promise<string> {
+  const cmd = ['sh', '-c', 'cat /count || true'];
+  const { stdout } = await runtime.cri.runtime.execSync({ containerId, cmd, timeout: 60n });
+  return Buffer.from(stdout).toString();
+}
+
+const mountOptions = (path: string) =>
+  readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .find((line) => line.split(' ')[4] === path)!
+    .split(' - ')[1]!
+    .split(' ')[2]!;
+
+test('the container goes on after its checkpoint, and out of the archive it goes on where it stood', async (context) => {
+  const { cri } = runtime;
+  const { podSandboxId, containerId } = await runCounter('kept', 'runc');
+  const read = () => readInside(containerId);
+  const counted = await countBeyond(3, read);
+  const archive = join(scratch, 'archive.tar');
+  await cri.runtime.checkpointContainer({ containerId, location: archive });
+  await countBeyond(counted, read);
+
+  const out = join(scratch, 'out');
+  const restored = join(scratch, 'restored');
+  const state = join(scratch, 'state');
+  for (const path of [out, restored, state, join(restored, 'rootfs')]) mkdirSync(path);
+  await runChecked('tar', ['--extract', '--file', archive, '--directory', out]);
+  const names = readdirSync(out);
+  for (const name of ['config.dump', 'spec.dump', 'status.dump', 'dump.log', 'stats-dump', 'rootfs-diff.tar'])
+    assert.ok(names.includes(name), `${name} of ${names}`);
+  const memory = readdirSync(join(out, 'checkpoint'));
+  for (const name of ['inventory.img', 'pstree.img', 'core-1.img', 'pages-1.img', 'descriptors.json'])
+    assert.ok(memory.includes(name), `${name} of ${memory}`);
+
+  // The image's layer with what the archive has on top, and the pod's namespaces: what a restore elsewhere would make.
+  const spec = JSON.parse(readFileSync(join(out, 'spec.dump'), 'utf8'));
+  const lower = /lowerdir=([^,]+)/.exec(mountOptions(spec.root.path))![1]!;
+  await cri.runtime.stopContainer({ containerId });
+  const rootfs = join(restored, 'rootfs');
+  await runChecked('cp', ['--archive', ...lower.split(':').map((layer) => `${layer}/.`), rootfs]);
+  await runChecked('tar', ['--extract', '--file', join(out, 'rootfs-diff.tar'), '--directory', rootfs]);
+  const stood = Number(readFileSync(join(rootfs, 'count'), 'utf8'));
+  assert.ok(stood >= counted, `${stood} is not before ${counted}`);
+  spec.root.path = rootfs;
+  writeFileSync(join(restored, 'config.json'), JSON.stringify(spec));
+  const runc = (...args: string[]) => runChecked('runc', ['--root', state, ...args]);
+  context.after(() => runc('delete', '--force', 'again').catch(() => undefined));
+  // Of its stdio CRIU makes the one that runc has; that of programs which Node.js starts are sockets.
+  const restore =
+    'exec runc --root "$1" restore --detach --image-path "$2" --work-path "$3" --bundle "$4" again > "$3/stdio" 2>&1';
+  const shell = ['-c', restore, 'sh', state, join(out, 'checkpoint'), out, restored];
+  await runChecked('sh', shell).catch((error) => {
+    const why = readFileSync(join(out, 'restore.log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('Error ('));
+    throw new Error(why.join('\n'), { cause: error });
+  });
+  const again = await countBeyond(stood, () => runc('exec', 'again', 'cat', '/count'));
+  assert.ok(again < stood + 500, `${again} is not a count that goes on from ${stood}`);
+  await runc('delete', '--force', 'again');
+  await cri.runtime.removePodSandbox({ podSandboxId });
+});
+
+test('a crun without CRIU says that a checkpoint is not implemented, and the container goes on', async () => {
+  const { podSandboxId, containerId } = await runCounter('plain', 'crun');
+  const read = () => readInside(containerId);
+  const counted = await countBeyond(0, read);
+  const location = join(scratch, 'none.tar');
+  const call = runtime.cri.runtime.checkpointContainer({ containerId, location });
+  await assert.rejects(call, { code: 'unimplemented', message: /built without CRIU/ });
+  await countBeyond(counted, read);
+  await runtime.cri.runtime.removePodSandbox({ podSandboxId });
+});
