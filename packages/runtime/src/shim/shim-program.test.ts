@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { create, fromBinary, ScalarType, toBinary } from '@bufbuild/protobuf';
 import { AnySchema } from '@bufbuild/protobuf/wkt';
+import { waitFor } from '@podwright/base';
 import { BootstrapParamsSchema, BootstrapResultSchema } from './gen/containerd/runtime/bootstrap/v1/bootstrap_pb.js';
 import { DeleteResponseSchema } from './gen/containerd/task/v2/shim_pb.js';
 import { deleteDeadShim, startShim } from './shim-program.ts';
@@ -42,6 +43,17 @@ test('another one gets its options, flags and environment', async () => {
      test "$TTRPC_ADDRESS" = /run/events.sock && grep -qa some.Options && echo unix:///run/s`,
   );
   assert.deepEqual(await startShim(home, call, bound()), { version: 2, address: 'unix:///run/s' });
+});
+
+test('a shim that is being started when that is given up is known all the same', async () => {
+  const call = scripted('given-up', 'touch begun; until test -e go; do sleep 0.01; done; echo unix:///run/s');
+  const stop = new AbortController();
+  const started = startShim(home, call, stop.signal);
+  await waitFor(() => existsSync(join(call.bundle, 'begun')) || undefined, { intervalMs: 5, signal: bound() });
+  stop.abort(new Error('enough'));
+  writeFileSync(join(call.bundle, 'go'), '');
+  assert.deepEqual(await started, { version: 2, address: 'unix:///run/s' });
+  await assert.rejects(startShim(home, call, stop.signal), /enough/);
 });
 
 test('options cannot pass for bootstrap parameters, which shims of containerd 2.3 look for first', async () => {

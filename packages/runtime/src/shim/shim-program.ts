@@ -47,11 +47,15 @@ const notBootstrap = Uint8Array.of((4 << 3) | 2, 1, 0xff);
 
 /**
  * Has the binary start a shim, or name the one that already serves the group that the bundle's annotations name.
- * (containerd, "Runtime v2": Commands, Start.)
+ * (containerd, "Runtime v2": Commands, Start.) When the signal aborts, the binary still comes to its end: killed, it may
+ * leave a socket, or a shim, that nobody knows.
  */
 export async function startShim(home: ShimHome, call: ShimCall, signal: AbortSignal): Promise<ShimEndpoint> {
   const what = `start a shim for ${call.id} with ${call.program.path}`;
-  const start = (stdin: Uint8Array) => run(what, { home, call, action: 'start', stdin }, signal);
+  const start = async (stdin: Uint8Array) => {
+    signal.throwIfAborted();
+    return await run(what, { home, call, action: 'start', stdin });
+  };
   const output = await start(optionsOf(call)).catch((error) => {
     if (wantsBootstrap.test(errorMessage(error))) return start(bootstrapParams(home, call));
     throw error;
