@@ -62,8 +62,12 @@ describe('tasks when processes die', () => {
     test(`a command that ran in a task when the runtime was killed is ended by its next life (${nameOf(program)})`, async () => {
       const tasks = await open(scratch, program);
       await startTask(scratch, tasks, { id: 'busy', args: ['sleep', '1000'] });
-      const cut = tasks.execSync('busy', ['sh', '-c', `sleep ${mark} & sleep ${mark}`], 60_000).catch(() => undefined);
-      await waitFor(() => processesWith(mark).length >= 2 || undefined, { intervalMs: 10, signal: bound() });
+      const command = ['sh', '-c', `sleep ${mark} & sleep ${mark}`];
+      const cut = tasks.execSync('busy', command, 60_000).catch(() => undefined);
+      const { stdout } = await tasks.exec('busy', { command, terminal: true, signal: bound() });
+      stdout.resume();
+      const running = () => processesWith(`sleep ${mark}`).filter((line) => !line.includes('sh -c')).length;
+      await waitFor(() => running() === 4 || undefined, { intervalMs: 10, signal: bound() });
       tasks.close(); // as after a kill: nobody of the later life knows of the command
       const later = await open(scratch, program);
       try {

@@ -1,7 +1,7 @@
 import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
 import { openShims, openTasks, type Scratch, testSpec } from './fixture.ts';
 
-/** Run as a program of its own, to be killed: creates and starts the tasks `task-0`, `task-1`, … until its end. */
+/** Run as a program of its own, to be killed: makes the tasks `task-0`, `task-1`, … until its end, each with a command on a terminal. */
 const scratch = JSON.parse(process.argv[2]!) as Scratch;
 const program = JSON.parse(process.argv[3]!) as OciProgram | 'shim';
 const tasks = program === 'shim' ? await openShims(scratch) : await openTasks(scratch, program);
@@ -14,4 +14,6 @@ for (let index = 0; ; index++) {
   await tasks.create(config, AbortSignal.timeout(30_000));
   await tasks.start(id);
   process.stdout.write(`started ${id}\n`);
+  const exec = { command: ['sleep', '1000'], terminal: true, signal: AbortSignal.timeout(30_000) };
+  tasks.exec(id, exec).catch((error) => process.stderr.write(`${error}\n`));
 }

@@ -79,8 +79,13 @@ export class ExecProcess {
       // Its parent reaps it: a zombie that is left to the machine's init holds up the end of the task's PID namespace.
       await Promise.race([this.exited.catch(() => undefined), sleep(endsByItselfMs)]);
     }
-    const { pid: program, exitCode, signalCode } = this.child;
-    if (program !== undefined && exitCode === null && signalCode === null) await killProcessTrees([program]);
+    await this.endProgram();
+  }
+
+  /** Kills the program, and what it has started so far. */
+  async endProgram(): Promise<void> {
+    const { pid, exitCode, signalCode } = this.child;
+    if (pid !== undefined && exitCode === null && signalCode === null) await killProcessTrees([pid]);
   }
 
   async removeFiles(): Promise<void> {

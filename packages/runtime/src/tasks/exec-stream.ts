@@ -18,8 +18,8 @@ export type ExecStreamOptions = {
 export type StartedExec = {
   exec: ExecProcess;
   streams: Omit<ExecSession, 'exit'>;
-  /** Waits until the process runs, or else tells the runtime's words. */
-  whyNotStarted(): Promise<string | undefined>;
+  /** Settles when the process runs; rejects with the runtime's words if the runtime has ended without it. */
+  running: Promise<void>;
   /** Removes its files, once it has ended. */
   remove(): Promise<void>;
 };
@@ -40,11 +40,14 @@ export async function execStream(request: ExecRequest, { terminal, signal }: Exe
     await started.remove();
     return { exitCode };
   });
-  const words = await started.whyNotStarted();
-  if (words === undefined) return { ...streams, exit };
-  await exit;
-  signal.throwIfAborted();
-  throw runtimeError(exec.what, words);
+  try {
+    await started.running;
+  } catch (error) {
+    await exit;
+    signal.throwIfAborted();
+    throw error;
+  }
+  return { ...streams, exit };
 }
 
 function startOnPipes(request: ExecRequest): StartedExec {
@@ -52,8 +55,10 @@ function startOnPipes(request: ExecRequest): StartedExec {
   const [stdin, stdout, stderr] = exec.child.stdio as [Writable, Readable, Readable];
   ignoreBrokenPipe(stdin);
   const streams = { stdin, stdout: keepUnread(stdout), stderr: keepUnread(stderr), resize: () => undefined };
-  const whyNotStarted = async () => ((await exec.running()) ? undefined : await readWords(streams.stderr));
-  return { exec, streams, whyNotStarted, remove: () => exec.removeFiles() };
+  const running = exec.running().then(async (runs) => {
+    if (!runs) throw runtimeError(exec.what, await readWords(streams.stderr));
+  });
+  return { exec, streams, running, remove: () => exec.removeFiles() };
 }
 
 /** When a child process ends, Node.js throws away what nobody has begun to read; this stream keeps it. */

@@ -6,13 +6,12 @@ import { raceAbort, withTimeout } from '@podwright/base';
 import { setProcessTerminalSize } from '../sys/pty.ts';
 import type { SeqpacketSockets } from '../sys/seqpacket.ts';
 import type { System } from '../sys/system.ts';
-import { attachToMonitor, type MonitoredStdio, unblockTerminalInput } from './attach.ts';
+import { attachToMonitor, unblockTerminalInput } from './attach.ts';
 import { readAll, readLine, runtimeOptions } from './conmon.ts';
-import { resizeMonitorTerminal } from './control.ts';
 import { ExecProcess, type ExecRequest, writeProcess } from './exec-process.ts';
 import type { StartedExec } from './exec-stream.ts';
-import { killProcessTrees } from './processes.ts';
 import { runtimeError } from './runtime-words.ts';
+import { bundleFiles } from './task-files.ts';
 
 /** What runs commands on terminals, besides the OCI runtime. */
 export type TerminalTools = { conmon: string; sockets: SeqpacketSockets; system: System };
@@ -26,43 +25,42 @@ const logName = 'log';
 /**
  * Has a conmon (8) of its own run a command on a terminal: it owns the terminal's master and stays until the command has
  * ended. The runtime's `exec` in the foreground would mix its words and terminal settings with those of the command.
- * Nothing runs before we are attached, so that no output is lost.
+ * Nothing runs before we are attached, so that no output is lost. All files are in a folder in the place of the pid file.
  */
 export async function startOnTerminal(
   request: ExecRequest,
   { conmon, sockets, system }: TerminalTools,
   signal: AbortSignal,
 ): Promise<StartedExec> {
-  const bundle = `${request.pidFile}.conmon`;
-  await mkdir(bundle, { mode: 0o700 });
-  const gate = openGate(system, bundle);
-  const monitor = startMonitor(request, { conmon, bundle, gate });
-  const { exec } = monitor;
-  const remove = async () => {
-    await exec.removeFiles();
-    await rm(bundle, { recursive: true, force: true });
-  };
+  const bundle = request.pidFile;
+  const remove = () => rm(bundle, { recursive: true, force: true });
+  let monitor: ExecMonitor | undefined;
   try {
+    await mkdir(bundle, { mode: 0o700 });
+    signal.throwIfAborted();
+    using gate = makeGate(system, bundle);
+    monitor = new ExecMonitor(request, { conmon, bundle, gate: gate.descriptor });
+    const { exec } = monitor;
     using soon = withTimeout(signal, attachableTimeoutMs, `${exec.what}: attach to its monitor`);
-    await raceAbort(monitor.attachable, soon);
+    await raceAbort(monitor.attachable(), soon);
     const stdio = { id: request.id, bundle, terminal: true, stdinOnce: false };
     const streams = attachToMonitor(sockets, stdio, { stdin: true, signal });
-    writeSync(gate, 'go');
+    gate.pass();
+    let pid = 0;
+    const running = monitor.running().then((value) => {
+      pid = value;
+      unblockTerminalInput(sockets, stdio);
+    });
     const resize = (columns: number, rows: number) => {
-      resizeTerminal({ exec, stdio, system }, columns, rows).catch(() => undefined); // the command has just ended
+      // Of sizes that come to conmon together it takes the first, so it only gets those of a command with another stdin.
+      if (exec.child.exitCode !== null || setProcessTerminalSize(system, pid, { columns, rows })) return;
+      streams.resize(columns, rows);
     };
-    const whyNotStarted = async () => {
-      const words = await monitor.whyNotStarted();
-      if (words === undefined) unblockTerminalInput(sockets, stdio);
-      return words;
-    };
-    return { exec, streams: { ...streams, resize }, whyNotStarted, remove };
+    return { exec, streams: { ...streams, resize }, running, remove };
   } catch (error) {
-    if (exec.child.pid !== undefined) await killProcessTrees([exec.child.pid]);
+    await monitor?.exec.endProgram();
     await remove();
     throw error;
-  } finally {
-    closeSync(gate);
   }
 }
 
@@ -70,50 +68,70 @@ export async function startOnTerminal(
  * A FIFO that conmon reads once before it does anything, and again before it starts the OCI runtime. It gets both ends, so
  * that without us it waits for ever, for the next life of ours to end it.
  */
-function openGate(system: System, bundle: string): number {
+function makeGate(system: System, bundle: string): { descriptor: number; pass(): void } & Disposable {
   const path = join(bundle, 'start');
   system.makeFifo(path, 0o600);
-  const gate = openSync(path, constants.O_RDWR);
-  writeSync(gate, 'go');
-  return gate;
+  const descriptor = openSync(path, constants.O_RDWR);
+  const pass = () => void writeSync(descriptor, 'go');
+  pass();
+  return { descriptor, pass, [Symbol.dispose]: () => closeSync(descriptor) };
 }
 
-/** Starts conmon as our child, so that its exit code, which is the command's, comes to us. */
-function startMonitor(request: ExecRequest, options: { conmon: string; bundle: string; gate: number }) {
-  const { conmon, bundle, gate } = options;
-  const child = request.start(conmon, monitorArguments(request, bundle), {
-    cwd: bundle,
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', gate],
-    env: {
-      PATH: process.env.PATH,
-      TMPDIR: '.', // for the socket by which it gets the terminal
-      ...{ _OCI_SYNCPIPE: '3', _OCI_ATTACHPIPE: '4', _OCI_STARTPIPE: '5' },
-    },
-  });
-  const exec = new ExecProcess(request, child);
-  const [stderr, sync, attach] = child.stdio.slice(2) as [Readable, Readable, Readable];
-  const words = readAll(stderr);
-  const report = readReport(sync);
-  const attachable = readReport(attach).then(async (announced) => {
-    await (announced === undefined ? exec.exited : undefined);
-    if (announced === undefined) throw runtimeError(exec.what, await words);
-  });
-  const whyNotStarted = async () => {
-    const { data = -1, message } = (await report) ?? {};
-    if (data > 0) return undefined;
-    await exec.exited;
-    // Newer conmons tell the runtime's words only when they create containers.
-    return message ?? (await readFile(join(bundle, logName), 'utf8').catch(() => words));
-  };
-  return { exec, attachable, whyNotStarted };
+/** What conmon says on a pipe: a pid or an exit code, or -1 and the runtime's words. */
+type Report = { data: number; message?: string };
+
+/** A conmon that is our child, so that its exit code, which is the command's, comes to us. */
+class ExecMonitor {
+  readonly exec: ExecProcess;
+  readonly #log: string;
+  readonly #announced: Promise<Report | undefined>;
+  readonly #report: Promise<Report | undefined>;
+  readonly #words: Promise<string>;
+
+  constructor(request: ExecRequest, { conmon, bundle, gate }: { conmon: string; bundle: string; gate: number }) {
+    const placed = { ...request, pidFile: join(bundle, bundleFiles.pid) };
+    const child = request.start(conmon, monitorArguments(placed, bundle), {
+      cwd: bundle,
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', gate],
+      env: {
+        PATH: process.env.PATH,
+        TMPDIR: '.', // for the socket by which it gets the terminal
+        ...{ _OCI_SYNCPIPE: '3', _OCI_ATTACHPIPE: '4', _OCI_STARTPIPE: '5' },
+      },
+    });
+    const [stderr, sync, attach] = child.stdio.slice(2) as [Readable, Readable, Readable];
+    this.exec = new ExecProcess(placed, child);
+    this.#log = join(bundle, logName);
+    this.#announced = firstReport(attach);
+    this.#report = firstReport(sync);
+    this.#words = readAll(stderr).catch(() => '');
+  }
+
+  /** Waits until one can attach. */
+  async attachable(): Promise<void> {
+    if ((await this.#announced) === undefined) await this.#fail();
+  }
+
+  /** Waits until the command runs. Returns its pid. */
+  async running(): Promise<number> {
+    const { data = -1, message } = (await this.#report) ?? {};
+    return data > 0 ? data : await this.#fail(message);
+  }
+
+  /** Newer conmons tell the runtime's words only when they create containers, so its log comes first. */
+  async #fail(message?: string): Promise<never> {
+    await this.exec.exited;
+    const logged = await readFile(this.#log, 'utf8').catch(() => '');
+    throw runtimeError(this.exec.what, logged || message || (await this.#words));
+  }
 }
 
-/** What conmon says on a pipe first: `{"data": 42}`, with -1 and a `message` if it failed. It must be able to say more. */
-async function readReport(pipe: Readable): Promise<{ data?: number; message?: string } | undefined> {
-  const [line] = (await readLine(pipe)).split('\n', 1);
+/** What conmon says on a pipe first. The pipe stays open for more, without which conmon would fail. */
+async function firstReport(pipe: Readable): Promise<Report | undefined> {
+  const [line] = (await readLine(pipe).catch(() => '')).split('\n', 1);
   pipe.resume();
-  return line ? JSON.parse(line) : undefined;
+  return line ? (JSON.parse(line) as Report) : undefined;
 }
 
 function monitorArguments(request: ExecRequest, bundle: string): string[] {
@@ -125,18 +143,4 @@ function monitorArguments(request: ExecRequest, bundle: string): string[] {
     ...['--bundle', bundle, '--full-attach', '--container-pidfile', pidFile],
     ...['--exec-process-spec', writeProcess(request, { terminal: true })],
   ];
-}
-
-/**
- * Sets the size of the terminal where the command has it, as of several sizes that come to conmon at once it takes the first;
- * through conmon if the command's stdin is something else.
- */
-async function resizeTerminal(
-  { exec, stdio, system }: { exec: ExecProcess; stdio: MonitoredStdio; system: System },
-  columns: number,
-  rows: number,
-): Promise<void> {
-  const pid = await exec.pid();
-  if (pid !== undefined && setProcessTerminalSize(system, pid, { columns, rows })) return;
-  await resizeMonitorTerminal(stdio, columns, rows);
 }

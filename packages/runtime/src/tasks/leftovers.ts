@@ -1,7 +1,8 @@
+import type { Dirent } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { killProcessTrees, listProcesses, readCommandLine, readProcess } from './processes.ts';
-import type { TaskFiles } from './task-files.ts';
+import { bundleFiles, type TaskFiles } from './task-files.ts';
 import { isInTask } from './task-state.ts';
 
 /**
@@ -13,9 +14,9 @@ export async function removeInterruptedWork(files: TaskFiles): Promise<void> {
     for (const name of await readdir(directory))
       if (name.endsWith('.tmp')) await rm(join(directory, name), { force: true });
   await killProcessTrees(await runningExecs(files));
-  for (const name of await readdir(files.execs)) {
-    await endExec(files, name);
-    await rm(join(files.execs, name), { force: true, recursive: true });
+  for (const entry of await readdir(files.execs, { withFileTypes: true })) {
+    await endExec(files, entry);
+    await rm(join(files.execs, entry.name), { force: true, recursive: true });
   }
 }
 
@@ -27,9 +28,11 @@ async function runningExecs(files: TaskFiles): Promise<number[]> {
 }
 
 /** Kills the process of an exec's pid file, if it still is one of the task's. */
-async function endExec(files: TaskFiles, name: string): Promise<void> {
-  const record = files.read(files.taskOfExec(name));
-  const pid = Number(await readFile(join(files.execs, name), 'utf8').catch(() => ''));
+async function endExec(files: TaskFiles, entry: Dirent): Promise<void> {
+  const record = files.read(files.taskOfExec(entry.name));
+  // An exec on a terminal has a folder.
+  const path = join(files.execs, entry.name, entry.isDirectory() ? bundleFiles.pid : '');
+  const pid = Number(await readFile(path, 'utf8').catch(() => ''));
   if (record === undefined || !(pid > 0) || !isInTask(pid, record)) return;
   const session = readProcess(pid)?.session;
   await killProcessTrees(session === undefined ? [pid] : [pid, session]);
