@@ -29,7 +29,7 @@ export async function startMonitor(request: MonitorRequest, signal: AbortSignal)
     cwd: bundle, // where it writes its `oom` file
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, _OCI_SYNCPIPE: '3' },
+    env: { ...monitorEnvironment(), _OCI_SYNCPIPE: '3' },
   });
   const started = new Promise<never>((_, reject) => child.once('error', reject));
   const report = child.stdio[3] as Readable;
@@ -65,6 +65,11 @@ function monitorArguments({ program, files, record, logPath }: MonitorRequest): 
     ...(record.stdin ? ['--stdin'] : []),
     ...(record.stdin && !record.stdinOnce ? ['--leave-stdin-open'] : []),
   ];
+}
+
+/** conmon has its socket for a terminal in TMPDIR, and leaves it there if no terminal comes: so it is put in its working directory. */
+export function monitorEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, TMPDIR: '.' };
 }
 
 /** How conmon is told which OCI runtime to start, with what before its command. */

@@ -7,7 +7,7 @@ import { setProcessTerminalSize } from '../sys/pty.ts';
 import type { SeqpacketSockets } from '../sys/seqpacket.ts';
 import type { System } from '../sys/system.ts';
 import { attachToMonitor, unblockTerminalInput } from './attach.ts';
-import { readAll, readLine, runtimeOptions } from './conmon.ts';
+import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.ts';
 import { ExecProcess, type ExecRequest, writeProcess } from './exec-process.ts';
 import type { StartedExec } from './exec-stream.ts';
 import { runtimeError } from './runtime-words.ts';
@@ -94,11 +94,7 @@ class ExecMonitor {
       cwd: bundle,
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', gate],
-      env: {
-        PATH: process.env.PATH,
-        TMPDIR: '.', // for the socket by which it gets the terminal
-        ...{ _OCI_SYNCPIPE: '3', _OCI_ATTACHPIPE: '4', _OCI_STARTPIPE: '5' },
-      },
+      env: { ...monitorEnvironment(), _OCI_SYNCPIPE: '3', _OCI_ATTACHPIPE: '4', _OCI_STARTPIPE: '5' },
     });
     const [stderr, sync, attach] = child.stdio.slice(2) as [Readable, Readable, Readable];
     this.exec = new ExecProcess(placed, child);

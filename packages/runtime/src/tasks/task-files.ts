@@ -104,6 +104,7 @@ export const bundleFiles = {
   monitorPid: 'conmon.pid',
   attach: 'attach',
   control: 'ctl',
+  consoleSocket: 'conmon-term',
   windowSize: 'winsz',
   exit: 'exit',
   oom: 'oom',

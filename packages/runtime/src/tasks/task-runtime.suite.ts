@@ -110,14 +110,16 @@ function lifeTests(context: () => SuiteContext): void {
 
   test('a command that is not in the image fails with the words of the OCI runtime, and leaves nothing', async () => {
     const { tasks, harness } = context();
-    const config = harness.config('missing', ['no-such-program']);
-    await assert.rejects(
-      tasks.create(config, bound()),
-      (error) => isNotFound(error) && /no-such-program/.test(String(error)),
-    );
-    assert.deepEqual(await tasks.state('missing'), { status: 'absent' });
-    assert.ok(!(await tasks.list()).includes('missing'));
-    await assert.rejects(stat(config.bundle));
+    for (const terminal of [false, true]) {
+      const config = harness.config('missing', ['no-such-program'], { terminal });
+      await assert.rejects(
+        tasks.create(config, bound()),
+        (error) => isNotFound(error) && /no-such-program/.test(String(error)),
+      );
+      assert.deepEqual(await tasks.state('missing'), { status: 'absent' });
+      assert.ok(!(await tasks.list()).includes('missing'));
+      await assert.rejects(stat(config.bundle));
+    }
   });
 
   test('an id is taken until its task is deleted', async () => {
