@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/.node/bin:$(PATH)
 EXAMPLE_IMAGE := dist/hello-image.tar
 
-.PHONY: run setup setup-dev build lint test unit bench generate clean
+.PHONY: run setup setup-dev build lint test unit vm-test bench generate clean
 
 run: setup $(EXAMPLE_IMAGE) ## set up, then run examples/hello.yaml in the foreground
 	./bin/podwright load $(EXAMPLE_IMAGE)
@@ -30,6 +30,9 @@ unit: setup ## tests that need neither root nor other programs
 
 test: setup-dev lint ## everything; needs root
 	node scripts/test.ts
+
+vm-test: setup ## in a guest with systemd, cgroup v2, AppArmor and CRIU; needs root, mmdebstrap, qemu-system-x86
+	tests/vm/run.sh
 
 bench: setup-dev ## against containerd, in the same run; needs root
 	node bench/main.ts

@@ -1,0 +1,72 @@
+#!/bin/bash
+# Runs a command in this checkout in a virtual machine that has what many hosts have and this one may not: Debian 12 with systemd,
+# cgroup v2 alone, AppArmor and CRIU. The guest is made of Debian's packages once, and each run starts from the same disk.
+#   tests/vm/run.sh [--share DIR] [COMMAND]   DIR is /share in the guest, and writable; COMMAND is for a shell there
+# Needs root, the packages mmdebstrap and qemu-system-x86, and apt sources with Debian 12; the guest reaches no network.
+# PODWRIGHT_VM_DIR     keeps the guest, 1.5 GB (/var/tmp/podwright-vm); remove it to have the guest made anew
+# PODWRIGHT_VM_ACCEL   kvm or tcg; kvm where /dev/kvm is. tcg emulates the CPU: some twenty times slower
+set -eu -o pipefail
+checkout=$(cd "$(dirname "$0")/../.." && pwd)
+dir=${PODWRIGHT_VM_DIR:-/var/tmp/podwright-vm}
+accel=${PODWRIGHT_VM_ACCEL:-$([ -w /dev/kvm ] && echo kvm || echo tcg)}
+packages=linux-image-amd64,systemd-sysv,dbus,udev,kmod,apparmor,criu,runc,crun,conmon,containerd,containernetworking-plugins
+packages+=,iptables,nftables,busybox-static,catatonit,skopeo,umoci,docker-registry,jq,socat,strace,make,git,procps,iproute2,curl
+packages+=,openssl,sudo,ca-certificates,psmisc,xz-utils,zstd
+share=
+if [ "${1:-}" = --share ]; then share=$(cd "$2" && pwd); shift 2; fi
+command=${*:-'node --test --test-concurrency=1 tests/vm/*.vm.ts tests/cgroup/*.test.ts tests/host/*.test.ts tests/conformance/limits.test.ts tests/conformance/statistics.test.ts'}
+
+# The disk holds Debian, and one service that runs the command and switches the guest off.
+make_guest() {
+  rm -rf "$dir/root" && mkdir -p "$dir"
+  mmdebstrap --quiet --variant=minbase --include="$packages" bookworm "$dir/root"
+  systemctl --root="$dir/root" mask containerd docker-registry getty@ serial-getty@ 2> /dev/null
+  systemctl --root="$dir/root" enable systemd-networkd 2> /dev/null
+  printf '[Match]\nName=e*\n[Network]\nDHCP=ipv4\n' > "$dir/root/etc/systemd/network/10-ethernet.network"
+  echo podwright-vm > "$dir/root/etc/hostname"
+  echo '127.0.0.1 localhost podwright-vm' > "$dir/root/etc/hosts"
+  cat > "$dir/root/etc/systemd/system/podwright-vm.service" << 'UNIT'
+[Unit]
+After=network-online.target apparmor.service
+Wants=network-online.target
+[Service]
+Type=oneshot
+TimeoutStartSec=infinity
+Environment=HOME=/root LANG=C.UTF-8 PATH=/work/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+StandardOutput=file:/dev/ttyS1
+StandardError=inherit
+ExecStart=/bin/sh -c '\
+  mkdir -p /work /share && tar -xf /dev/vdb -C /work && \
+  { mount -t 9p -o trans=virtio,msize=512000 share /share 2> /dev/null || true; } && \
+  cd /work/checkout && sh /work/bin/command; echo "exit status $?"'
+ExecStopPost=systemctl poweroff
+[Install]
+WantedBy=multi-user.target
+UNIT
+  systemctl --root="$dir/root" enable podwright-vm 2> /dev/null
+  cp "$dir"/root/boot/vmlinuz-* "$dir/vmlinuz"
+  cp "$dir"/root/boot/initrd.img-* "$dir/initrd"
+  mke2fs -q -t ext4 -d "$dir/root" "$dir/disk.partial" 12G
+  rm -rf "$dir/root"
+  mv "$dir/disk.partial" "$dir/disk"
+}
+
+[ "$dir/disk" -nt "$0" ] || make_guest
+
+# The guest reads the checkout, with its packages and this Node.js, as a disk that is a tar archive.
+work=$(mktemp -d "$dir/run-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+cp "$(command -v node)" "$work/bin/node"
+printf '%s\n' "$command" > "$work/bin/command"
+tar -cf "$work/disk.tar" -C "$work" bin -C "$(dirname "$checkout")" --exclude='.git' --exclude=node_modules/@biomejs \
+  --transform="s,^$(basename "$checkout"),checkout," "$(basename "$checkout")"
+
+case $accel in kvm) machine=(-accel kvm -cpu host) ;; *) machine=(-accel tcg,thread=multi,tb-size=1024 -cpu Nehalem) ;; esac
+[ -z "$share" ] || machine+=(-virtfs "local,path=$share,mount_tag=share,security_model=none,multidevs=remap")
+TMPDIR=$dir nice -n 19 qemu-system-x86_64 "${machine[@]}" -smp 2 -m 4096 -display none -monitor none -no-reboot -snapshot \
+  -kernel "$dir/vmlinuz" -initrd "$dir/initrd" -append 'root=/dev/vda rw console=ttyS0 panic=-1 mitigations=off' \
+  -drive "file=$dir/disk,if=virtio,format=raw" -drive "file=$work/disk.tar,if=virtio,format=raw" \
+  -nic user,model=virtio-net-pci,restrict=on -device virtio-rng-pci \
+  -serial "file:$dir/console.log" -serial stdio < /dev/null | tee "$work/output"
+[ "$(tail -n 1 "$work/output" | tr -d '\r')" = 'exit status 0' ]
