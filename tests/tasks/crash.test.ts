@@ -45,7 +45,10 @@ describe('tasks when processes die', () => {
         try {
           for (const id of started) {
             assert.equal((await tasks.state(id)).status, 'running', `${id} after ${delayMs} ms`);
-            assert.equal(String((await tasks.execSync(id, ['echo', 'alive'], 60_000)).stdout), 'alive\n');
+            assert.equal(
+              String((await tasks.execSync(id, ['echo', 'alive'], AbortSignal.timeout(60_000))).stdout),
+              'alive\n',
+            );
           }
           const found = await tasks.list();
           for (const id of started) assert.ok(found.includes(id));
@@ -63,7 +66,7 @@ describe('tasks when processes die', () => {
       const tasks = await open(scratch, program);
       await startTask(scratch, tasks, { id: 'busy', args: ['sleep', '1000'] });
       const command = ['sh', '-c', `sleep ${mark} & sleep ${mark}`];
-      const cut = tasks.execSync('busy', command, 60_000).catch(() => undefined);
+      const cut = tasks.execSync('busy', command, AbortSignal.timeout(60_000)).catch(() => undefined);
       const { stdout } = await tasks.exec('busy', { command, terminal: true, signal: bound() });
       stdout.resume();
       const running = () => processesWith(`sleep ${mark}`).filter((line) => !line.includes('sh -c')).length;

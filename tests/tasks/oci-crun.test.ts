@@ -15,7 +15,11 @@ test('a command whose child keeps its output open does not keep the caller', asy
     const spec = testSpec(scratch, 'background', ['sleep', '1000']);
     await tasks.create({ ...config, id: 'background', spec }, AbortSignal.timeout(60_000));
     await tasks.start('background');
-    const result = await tasks.execSync('background', ['sh', '-c', 'echo done; sleep 1000 &'], 5_000);
+    const result = await tasks.execSync(
+      'background',
+      ['sh', '-c', 'echo done; sleep 1000 &'],
+      AbortSignal.timeout(60_000),
+    );
     assert.deepEqual([String(result.stdout), result.exitCode], ['done\n', 0]);
   } finally {
     await tasks.delete('background');

@@ -36,7 +36,10 @@ describe('the containers of a pod share a shim', () => {
     assert.equal(shims().length, 2);
     await tasks.delete('first');
     await start('third', 'pod');
-    assert.equal(String((await tasks.execSync('second', ['echo', 'here'], 60_000)).stdout), 'here\n');
+    assert.equal(
+      String((await tasks.execSync('second', ['echo', 'here'], AbortSignal.timeout(60_000))).stdout),
+      'here\n',
+    );
     tasks.close();
     tasks = await openShims(scratch);
     await start('fourth', 'pod', ['sh', '-c', 'exit 3']);

@@ -51,7 +51,10 @@ test('a task goes to the runtime of its handler, and stays with it when the hand
   try {
     assert.deepEqual((await later.tasks.list()).sort(), ['boxed', 'plain']);
     const exit = new Promise<TaskExit>((resolve) => void later.tasks.onExit('boxed', resolve));
-    assert.equal(String((await later.tasks.execSync('boxed', ['echo', 'here'], 60_000)).stdout), 'here\n');
+    assert.equal(
+      String((await later.tasks.execSync('boxed', ['echo', 'here'], AbortSignal.timeout(60_000))).stdout),
+      'here\n',
+    );
     assert.equal((await later.tasks.state('boxed')).status, 'running');
     const use = await later.tasks.use('boxed');
     assert.ok(use?.processes === 1 && (use.cpu?.usageNanoseconds ?? 0) > 0 && (use.memory?.usageBytes ?? 0) > 0);

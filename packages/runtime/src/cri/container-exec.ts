@@ -1,4 +1,4 @@
-import { isNotFound, PodwrightError, wrapError } from '@podwright/base';
+import { isNotFound, PodwrightError, withTimeout, wrapError } from '@podwright/base';
 import type { RuntimeHandlers } from '@podwright/cri';
 import type { CriServices } from './services.ts';
 
@@ -8,30 +8,24 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_OUTPUT_BYTES = (16 << 20) - 1024;
 
 /**
- * ExecSync: runs a command in the container to its end; `timeout` in seconds, 0 for none. When the client's own deadline has
- * passed nobody waits for the command any more, so it is killed then, too.
+ * ExecSync: runs a command in the container to its end; `timeout` in seconds, 0 for none. It is killed, too, when nobody waits
+ * for it any more: the client has gone, or its own deadline has passed.
  */
 export function containerExecSync({
   containers,
   tasks,
 }: Pick<CriServices, 'containers' | 'tasks'>): RuntimeHandlers['execSync'] {
-  return async ({ containerId, cmd, timeout }, { deadlineMs }) => {
+  return async ({ containerId, cmd, timeout }, { signal }) => {
     const { id } = containers.requireRunning(containerId);
     requireCommand(cmd);
-    const timeoutMs = execTimeoutMs(Number(timeout), deadlineMs === undefined ? undefined : deadlineMs - Date.now());
-    const result = await tasks.execSync(id, cmd, timeoutMs).catch((error: unknown) => {
+    const timeoutMs = Math.min(Number(timeout) * 1000, MAX_TIMEOUT_MS);
+    using limit = timeoutMs > 0 ? withTimeout(signal, timeoutMs, 'wait for the command') : undefined;
+    const result = await tasks.execSync(id, cmd, limit ?? signal).catch((error: unknown) => {
       // a command that is not there must not read as if the container were not there
       throw isNotFound(error) && containers.find(id) ? wrapError(`exec in container ${id}`, error, 'unknown') : error;
     });
     return { ...result, ...fitInto(MAX_OUTPUT_BYTES, result) };
   };
-}
-
-/** What comes first, the asked timeout or the client's deadline; 0 for neither. Pure. */
-export function execTimeoutMs(timeoutSeconds: number, untilDeadlineMs: number | undefined): number {
-  const asked = timeoutSeconds > 0 ? timeoutSeconds * 1000 : Number.POSITIVE_INFINITY;
-  const first = Math.min(asked, Math.max(1, untilDeadlineMs ?? Number.POSITIVE_INFINITY));
-  return first === Number.POSITIVE_INFINITY ? 0 : Math.min(first, MAX_TIMEOUT_MS);
 }
 
 /** Output cut to what one answer takes, so that a command which writes much still tells its exit code. */

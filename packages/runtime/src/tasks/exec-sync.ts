@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { PodwrightError } from '@podwright/base';
+import { wrapError } from '@podwright/base';
 import { type ExecRequest, startExec } from './exec-process.ts';
 import { runtimeError } from './runtime-words.ts';
 
@@ -7,8 +7,6 @@ import { runtimeError } from './runtime-words.ts';
 const maxOutputBytes = 16 * 1024 * 1024;
 /** How long output is still read after the process has ended while one of its children holds the pipe open. */
 export const drainMs = 1_000;
-/** Longest timer of Node.js. */
-const maxTimeoutMs = 2 ** 31 - 1;
 
 /** A command that runs, whatever runs it. */
 export type RunningExec = {
@@ -22,13 +20,14 @@ export type RunningExec = {
 
 export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
-/** Runs a command in a task to its end. With a timeout, the whole process tree is killed and `deadline_exceeded` thrown. */
-export async function execSync(request: ExecRequest, timeoutMs: number): Promise<ExecResult> {
+/** Runs a command in a task to its end. When the signal aborts, the whole process tree is killed and the reason thrown. */
+export async function execSync(request: ExecRequest, signal: AbortSignal): Promise<ExecResult> {
+  signal.throwIfAborted();
   const exec = startExec(request, ['ignore', 'pipe', 'pipe']);
   const [, stdout, stderr] = exec.child.stdio as [null, Readable, Readable];
   try {
     const kill = () => exec.kill();
-    const result = await collectExec({ what: exec.what, stdout, stderr, exited: exec.exited, kill }, timeoutMs);
+    const result = await collectExec({ what: exec.what, stdout, stderr, exited: exec.exited, kill }, signal);
     // Without the process, output and exit code are the runtime's own.
     if ((await exec.pid()) === undefined) throw runtimeError(exec.what, result.stderr.toString('utf8'));
     return result;
@@ -37,23 +36,18 @@ export async function execSync(request: ExecRequest, timeoutMs: number): Promise
   }
 }
 
-/** Waits for the end of a command and returns what it wrote. `timeoutMs` 0 means for ever. */
-export async function collectExec(exec: RunningExec, timeoutMs: number): Promise<ExecResult> {
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    exec.kill().catch(() => undefined);
-  }, timeoutMs || maxTimeoutMs);
+/** Waits for the end of a command, which an abort kills, and returns what it wrote. */
+export async function collectExec(exec: RunningExec, signal: AbortSignal): Promise<ExecResult> {
+  const kill = () => void exec.kill().catch(() => undefined);
+  signal.addEventListener('abort', kill, { once: true });
+  if (signal.aborted) kill();
   try {
     const output = [collect(exec.stdout, exec.exited), collect(exec.stderr, exec.exited)] as const;
     const [stdout, stderr, exitCode] = await Promise.all([...output, exec.exited]);
-    if (timedOut) {
-      const words = `${exec.what}: not done within ${timeoutMs} ms, killed`;
-      throw new PodwrightError('deadline_exceeded', words);
-    }
+    if (signal.aborted) throw wrapError(`${exec.what}: killed`, signal.reason);
     return { stdout, stderr, exitCode };
   } finally {
-    clearTimeout(timer);
+    signal.removeEventListener('abort', kill);
   }
 }
 

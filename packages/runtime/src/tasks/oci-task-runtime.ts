@@ -145,9 +145,9 @@ export class OciTaskRuntime implements TaskRuntime {
     await this.#changes.run(id, () => this.#remove(id));
   }
 
-  async execSync(id: string, command: string[], timeoutMs: number) {
+  async execSync(id: string, command: string[], signal: AbortSignal) {
     const record = await this.#get(id, 'run a command in', ['running']);
-    return await execSync(this.#execRequest(record, command), timeoutMs);
+    return await execSync(this.#execRequest(record, command), signal);
   }
 
   async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
@@ -163,7 +163,8 @@ export class OciTaskRuntime implements TaskRuntime {
     { stdin = true }: { stdin?: boolean } = {},
   ): Promise<Omit<ExecSession, 'exit'>> {
     const record = await this.#get(id, 'attach to', ['created', 'running']);
-    return attachToMonitor(this.#sockets, record, { stdin, signal });
+    const pid = () => findTaskProcess(record);
+    return attachToMonitor(this.#sockets, record, { stdin, signal, system: this.#system, pid });
   }
 
   async reopenLog(id: string): Promise<void> {

@@ -148,12 +148,12 @@ export class ShimTaskRuntime implements TaskRuntime {
     await this.#changes.run(id, () => this.#remove(id));
   }
 
-  async execSync(id: string, command: string[], timeoutMs: number) {
+  async execSync(id: string, command: string[], signal: AbortSignal) {
     const { shim, record } = await this.#get(id, 'run a command in', ['running']);
     const exec = await ShimExec.start({ ...this.#execParts(shim, record), command, terminal: false, stdin: false });
     const { what, stdout, stderr, exited } = exec;
     try {
-      return await collectExec({ what, stdout, stderr: stderr!, exited, kill: () => exec.kill() }, timeoutMs);
+      return await collectExec({ what, stdout, stderr: stderr!, exited, kill: () => exec.kill() }, signal);
     } finally {
       exec.close(); // a child of the process may have its output open for ever
     }

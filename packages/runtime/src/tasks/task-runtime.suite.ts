@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { after, before, describe, test } from 'node:test';
-import { errorCode, isNotFound, waitFor } from '@podwright/base';
+import { errorCode, isNotFound, PodwrightError, waitFor, withTimeout } from '@podwright/base';
 import type { TaskConfig, TaskExit, TaskRuntime } from './task-runtime.ts';
 
 /** What the suite needs of the place in which an implementation is tried. */
@@ -24,6 +24,7 @@ export type SpecChanges = { memoryLimitBytes?: number };
 
 const forever = ['sleep', '1000'];
 const bound = () => AbortSignal.timeout(60_000);
+const soon = () => withTimeout(undefined, 300, 'try');
 
 /** Every task runtime keeps the contract in `task-runtime.ts`. */
 export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntimeHarness>): void {
@@ -291,22 +292,22 @@ function execTests(context: () => SuiteContext): void {
   test('a command runs to its end in a task, with its outputs and exit code', async () => {
     const { tasks, start } = context();
     await start('exec', forever);
-    const result = await tasks.execSync('exec', ['sh', '-c', 'echo out; echo err >&2; exit 4'], 10_000);
+    const result = await tasks.execSync('exec', ['sh', '-c', 'echo out; echo err >&2; exit 4'], bound());
     assert.deepEqual(
       { ...result, stdout: String(result.stdout), stderr: String(result.stderr) },
       { stdout: 'out\n', stderr: 'err\n', exitCode: 4 },
     );
-    const binary = await tasks.execSync('exec', ['head', '-c', '3000000', '/dev/zero'], 10_000);
+    const binary = await tasks.execSync('exec', ['head', '-c', '3000000', '/dev/zero'], bound());
     assert.ok(binary.stdout.equals(Buffer.alloc(3_000_000)));
-    await assert.rejects(tasks.execSync('exec', ['no-such-program'], 0), isNotFound);
+    await assert.rejects(tasks.execSync('exec', ['no-such-program'], bound()), isNotFound);
     await tasks.delete('exec');
-    await assert.rejects(tasks.execSync('exec', ['true'], 0), isNotFound);
+    await assert.rejects(tasks.execSync('exec', ['true'], bound()), isNotFound);
   });
 
   test('commands run from the first moment of a task on, one after the other and at once', async () => {
     const { tasks, start } = context();
     await start('execs', forever);
-    const echo = async (word: string) => String((await tasks.execSync('execs', ['echo', word], 60_000)).stdout);
+    const echo = async (word: string) => String((await tasks.execSync('execs', ['echo', word], bound())).stdout);
     const onTerminal = async (word: string) => {
       const { stdout, exit } = await tasks.exec('execs', { command: ['echo', word], terminal: true, signal: bound() });
       return [await text(stdout), (await exit).exitCode];
@@ -323,7 +324,7 @@ function execTests(context: () => SuiteContext): void {
   test('a command cannot run in a task that does not', async () => {
     const { tasks, harness } = context();
     await tasks.create(harness.config('stopped', forever), bound());
-    await assert.rejects(tasks.execSync('stopped', ['true'], 0), failsAs('failed_precondition'));
+    await assert.rejects(tasks.execSync('stopped', ['true'], bound()), failsAs('failed_precondition'));
     await tasks.delete('stopped');
   });
 
@@ -331,20 +332,37 @@ function execTests(context: () => SuiteContext): void {
     const { tasks, harness, start } = context();
     await start('slow', forever);
     const command = ['sh', '-c', `sleep ${harness.mark} & (sleep ${harness.mark} &) ; sleep ${harness.mark}`];
-    await assert.rejects(tasks.execSync('slow', command, 300), failsAs('deadline_exceeded'));
+    await assert.rejects(tasks.execSync('slow', command, soon()), failsAs('deadline_exceeded'));
     assert.deepEqual(harness.processesWith(harness.mark), []);
     assert.equal((await tasks.state('slow')).status, 'running');
-    await assert.rejects(tasks.execSync('slow', ['tail', '-f', '/dev/null'], 300), failsAs('deadline_exceeded'));
+    await assert.rejects(tasks.execSync('slow', ['tail', '-f', '/dev/null'], soon()), failsAs('deadline_exceeded'));
     // Whose first process does not reap: a zombie would stay for as long as the task.
-    assert.doesNotMatch(String((await tasks.execSync('slow', ['ps'], 60_000)).stdout), /tail/);
+    assert.doesNotMatch(String((await tasks.execSync('slow', ['ps'], bound())).stdout), /tail/);
     await tasks.delete('slow');
+  });
+
+  test('a command that nobody waits for any more is killed with all that it started', async () => {
+    const { tasks, harness, start } = context();
+    await start('left', forever);
+    const caller = new AbortController();
+    const command = ['sh', '-c', `sleep ${harness.mark} & sleep ${harness.mark}`];
+    const running = tasks.execSync('left', command, caller.signal);
+    await waitFor(() => harness.processesWith(harness.mark).length > 1 || undefined, {
+      intervalMs: 5,
+      signal: bound(),
+    });
+    caller.abort(new PodwrightError('cancelled', 'the client has gone'));
+    await assert.rejects(running, failsAs('cancelled'));
+    assert.deepEqual(harness.processesWith(harness.mark), []);
+    await assert.rejects(tasks.execSync('left', ['true'], caller.signal), failsAs('cancelled'));
+    await tasks.delete('left');
   });
 
   test('output is kept up to 16 MiB, and the command ends by itself', async () => {
     const { tasks, start } = context();
     await start('loud', forever);
     const command = ['sh', '-c', 'head -c 20000000 /dev/zero; exit 3'];
-    const { stdout, exitCode } = await tasks.execSync('loud', command, 14_000);
+    const { stdout, exitCode } = await tasks.execSync('loud', command, bound());
     assert.deepEqual([stdout.length, exitCode], [16 << 20, 3]);
     await tasks.delete('loud');
   });
@@ -514,6 +532,7 @@ function attachTests(context: () => SuiteContext): void {
     await start('attached-terminal', ['sh'], { stdin: true, terminal: true });
     const { stdin, stdout, stderr, resize } = await tasks.attach('attached-terminal', bound());
     assert.equal(stderr, undefined);
+    for (const columns of [80, 90, 100]) resize(columns, 50);
     resize(101, 51);
     const seen = reader(stdout);
     await waitFor(

@@ -76,11 +76,11 @@ export interface TaskRuntime {
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable;
   /** Ends what still runs, and removes every process, cgroup and file of the task. No error if there is none. */
   delete(id: string): Promise<void>;
-  /** Runs a command to its end; `timeoutMs` 0 means none. stdout and stderr are each cut at 16 MiB. */
+  /** Runs a command to its end, or until the signal aborts, which kills it. stdout and stderr are each cut at 16 MiB. */
   execSync(
     id: string,
     command: string[],
-    timeoutMs: number,
+    signal: AbortSignal,
   ): Promise<{ stdout: Buffer; stderr: Buffer; exitCode: number }>;
   exec(id: string, config: ExecConfig): Promise<ExecSession>;
   /**

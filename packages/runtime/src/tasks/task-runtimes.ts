@@ -73,8 +73,8 @@ export class TaskRuntimes implements TaskRuntime {
     this.#owners.delete(id);
   }
 
-  async execSync(id: string, command: string[], timeoutMs: number) {
-    return await (await this.#get(id)).execSync(id, command, timeoutMs);
+  async execSync(id: string, command: string[], signal: AbortSignal) {
+    return await (await this.#get(id)).execSync(id, command, signal);
   }
 
   async exec(id: string, config: ExecConfig): Promise<ExecSession> {
