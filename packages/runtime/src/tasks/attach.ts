@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { wrapError } from '@podwright/base';
+import { setProcessTerminalSize } from '../sys/pty.ts';
 import type { SeqpacketSocket, SeqpacketSockets } from '../sys/seqpacket.ts';
+import type { System } from '../sys/system.ts';
 import { resizeMonitorTerminal } from './control.ts';
 import { bundleFiles, type TaskRecord } from './task-files.ts';
 import type { ExecSession } from './task-runtime.ts';
@@ -17,6 +19,14 @@ const safetyIntervalMs = 500;
 /** Whose stdio conmon has: a task's, or a command's. `bundle` is the folder of conmon's socket and control files. */
 export type MonitoredStdio = Pick<TaskRecord, 'id' | 'bundle' | 'terminal' | 'stdinOnce'>;
 
+export type AttachOptions = {
+  stdin: boolean;
+  signal: AbortSignal;
+  system: System;
+  /** The process whose terminal is resized, if it is there. */
+  pid(): number | undefined;
+};
+
 /**
  * Connects to conmon's attach socket, a SOCK_SEQPACKET one: output comes in packets with a stream tag, input goes as it is.
  * Ends with the task's streams, or when the signal aborts. What the task wrote before is only in its log.
@@ -24,7 +34,7 @@ export type MonitoredStdio = Pick<TaskRecord, 'id' | 'bundle' | 'terminal' | 'st
 export function attachToMonitor(
   sockets: SeqpacketSockets,
   record: MonitoredStdio,
-  { stdin: wantsStdin, signal }: { stdin: boolean; signal: AbortSignal },
+  { stdin: wantsStdin, signal, system, pid }: AttachOptions,
 ): Omit<ExecSession, 'exit'> {
   signal.throwIfAborted();
   const connection = new AttachConnection(record, { sockets, stdin: wantsStdin });
@@ -32,6 +42,9 @@ export function attachToMonitor(
   signal.addEventListener('abort', stop, { once: true });
   connection.onClose = () => signal.removeEventListener('abort', stop);
   const resize = (columns: number, rows: number) => {
+    const process = pid();
+    if (process !== undefined && setProcessTerminalSize(system, process, { columns, rows })) return;
+    // Of sizes that come to it together, conmon takes the first.
     resizeMonitorTerminal(record, columns, rows).catch(() => undefined); // the task has just ended
   };
   const { stdin, stdout, stderr } = connection;

@@ -3,7 +3,6 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { raceAbort, withTimeout } from '@podwright/base';
-import { setProcessTerminalSize } from '../sys/pty.ts';
 import type { SeqpacketSockets } from '../sys/seqpacket.ts';
 import type { System } from '../sys/system.ts';
 import { attachToMonitor, unblockTerminalInput } from './attach.ts';
@@ -44,19 +43,15 @@ export async function startOnTerminal(
     using soon = withTimeout(signal, attachableTimeoutMs, `${exec.what}: attach to its monitor`);
     await raceAbort(monitor.attachable(), soon);
     const stdio = { id: request.id, bundle, terminal: true, stdinOnce: false };
-    const streams = attachToMonitor(sockets, stdio, { stdin: true, signal });
+    let pid: number | undefined;
+    const options = { stdin: true, signal, system, pid: () => (exec.child.exitCode === null ? pid : undefined) };
+    const streams = attachToMonitor(sockets, stdio, options);
     gate.pass();
-    let pid = 0;
-    const running = monitor.running().then((value) => {
-      pid = value;
+    const running = monitor.running().then((started) => {
+      pid = started;
       unblockTerminalInput(sockets, stdio);
     });
-    const resize = (columns: number, rows: number) => {
-      // Of sizes that come to conmon together it takes the first, so it only gets those of a command with another stdin.
-      if (exec.child.exitCode !== null || setProcessTerminalSize(system, pid, { columns, rows })) return;
-      streams.resize(columns, rows);
-    };
-    return { exec, streams: { ...streams, resize }, running, remove };
+    return { exec, streams, running, remove };
   } catch (error) {
     await monitor?.exec.endProgram();
     await remove();
