@@ -20,5 +20,9 @@ export async function outOfSightOfV2(crun: string, cgroups: CgroupHierarchy): Pr
   // Where the tree's mount is shared with others, what is mounted over it would cover it for all.
   const alone = propagation.some((tag) => tag.startsWith('shared')) ? `${mount} --make-private ${unified} && ` : '';
   const script = `${alone}${mount} -t tmpfs tmpfs ${unified} && exec "$0" "$@"`;
-  return { name: 'crun', path: unshare, args: ['--mount', '--propagation', 'unchanged', '/bin/sh', '-c', script, crun] };
+  return {
+    name: 'crun',
+    path: unshare,
+    args: ['--mount', '--propagation', 'unchanged', '/bin/sh', '-c', script, crun],
+  };
 }
