@@ -117,7 +117,6 @@ function run({ options, cri, events, rooms, cgroups, engine }: Running): {
   return { ready, close };
 }
 
-/** Asks the runtime which driver its cgroups have; one that cannot say is taken for cgroupfs. */
 /** Without any cgroups containers have no limits, whatever is asked for. */
 async function hasCgroupV2(): Promise<boolean> {
   return await discoverCgroups().then(
@@ -126,6 +125,7 @@ async function hasCgroupV2(): Promise<boolean> {
   );
 }
 
+/** Asks the runtime which driver its cgroups have; one that cannot say is taken for cgroupfs. */
 async function cgroupDriver(options: KubeletOptions, cri: CriClient): Promise<'cgroupfs' | 'systemd'> {
   if (options.cgroupDriver !== 'auto') return options.cgroupDriver;
   try {
