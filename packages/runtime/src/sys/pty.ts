@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, statSync } from 'node:fs';
-import { isErrno } from '@podwright/base';
+import { hasErrno } from './errno.ts';
 import type { System } from './system.ts';
 
 const O_CLOEXEC = 0o2000000;
@@ -24,7 +24,8 @@ export function setProcessTerminalSize(system: System, pid: number, size: { colu
     }
     return true;
   } catch (error) {
-    if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ESRCH') && !isErrno(error, 'EIO')) throw error;
-    return false;
+    // EIO is how a terminal says that its other side is closed.
+    if (['ENOENT', 'ESRCH', 'EIO'].some((name) => hasErrno(error, name))) return false;
+    throw error;
   }
 }
