@@ -12,6 +12,7 @@ export type LifeCycle = {
   exec: number;
   stop: number;
   remove: number;
+  down: number;
 };
 
 export type RunningPod = { sandboxId: string; containerId: string };
@@ -61,14 +62,15 @@ export async function bringUp(
 export async function takeDown(
   { cri }: RuntimeUnderTest,
   pod: RunningPod,
-): Promise<Pick<LifeCycle, 'stop' | 'remove'>> {
+): Promise<Pick<LifeCycle, 'stop' | 'remove' | 'down'>> {
   const begin = performance.now();
   await cri.runtime.stopContainer({ containerId: pod.containerId, timeout: 0n });
   await cri.runtime.removeContainer({ containerId: pod.containerId });
   await cri.runtime.stopPodSandbox({ podSandboxId: pod.sandboxId });
   const stopped = performance.now();
   await cri.runtime.removePodSandbox({ podSandboxId: pod.sandboxId });
-  return { stop: stopped - begin, remove: performance.now() - stopped };
+  const removed = performance.now();
+  return { stop: stopped - begin, remove: removed - stopped, down: removed - begin };
 }
 
 /** One life cycle, one pod after the other. */

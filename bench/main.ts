@@ -45,7 +45,8 @@ async function measureLifeCycle(bench: Bench): Promise<string> {
     ratioRow('CreateContainer', pick('create'), undefined),
     ratioRow('StartContainer', pick('start'), undefined),
     ratioRow('ExecSync of true', pick('exec'), 0.7),
-    ratioRow('StopContainer + RemoveContainer + StopPodSandbox', pick('stop'), 0.5),
+    ratioRow('stop + remove, container and sandbox', pick('down'), 0.5),
+    ratioRow('StopContainer + RemoveContainer + StopPodSandbox', pick('stop'), undefined),
     ratioRow('RemovePodSandbox', pick('remove'), undefined),
   ]);
 }

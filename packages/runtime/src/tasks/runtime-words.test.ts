@@ -28,6 +28,8 @@ test("the words of an OCI runtime are found in what it writes, and tell the erro
     'exec: "/etc": permission denied',
     'permission_denied',
   );
+  const directory = 'open executable: Operation not permitted'; // crun's words for one
+  check(directory, directory, 'permission_denied');
   check('cannot exec in a stopped container', 'cannot exec in a stopped container', 'failed_precondition');
   check('unknown command checkpoint\n', 'unknown command checkpoint', 'unimplemented'); // crun without CRIU
   check('2026-11-21T03:37:34.1Z: writing file `/x`: No space left', 'writing file `/x`: No space left', 'internal');

@@ -34,6 +34,7 @@ const classes: [RegExp, ErrorCode][] = [
   [/exec: ".*": stat .*: no such file or directory/, 'not_found'],
   [/(open executable|exec .*): No such file or directory/, 'not_found'],
   [/exec: ".*": (.*: )?(permission denied|is a directory)/, 'permission_denied'],
+  [/open executable: (Operation not permitted|Permission denied)/, 'permission_denied'],
   [/container (\S+ )?does not exist|error opening file .*status/, 'not_found'],
   [/already exists/, 'already_exists'],
   [/no space left on device/i, 'resource_exhausted'],
