@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  anticipateMigration,
   type CgroupHierarchy,
   cgroupPids,
   describeUndoFailures,
@@ -88,6 +89,7 @@ export class OciTaskRuntime implements TaskRuntime {
   async create(config: TaskConfig, signal: AbortSignal): Promise<{ pid: number }> {
     checkTaskConfig(config);
     signal.throwIfAborted();
+    void anticipateMigration(this.#options.cgroups);
     return await this.#changes.run(config.id, async () => {
       if (this.#files.read(config.id) !== undefined)
         throw new PodwrightError('already_exists', `create task ${config.id}: there is one with this id`);
@@ -235,6 +237,7 @@ export class OciTaskRuntime implements TaskRuntime {
   }
 
   #execRequest(record: TaskRecord, command: string[]): ExecRequest {
+    void anticipateMigration(this.#options.cgroups);
     const { id, program, bundle } = record;
     const config = join(bundle, bundleFiles.config);
     const runtime = this.#files.runtime(program);
