@@ -32,6 +32,7 @@ import { askShim } from './shim-words.ts';
 import { checkTaskConfig } from './task-create.ts';
 import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from './task-runtime.ts';
 import { isInTask } from './task-state.ts';
+import { oneSizeAtATime } from './terminal-sizes.ts';
 
 export type ShimTaskRuntimeOptions = {
   /** Folder of the runtime's own, on a file system that a reboot empties. */
@@ -172,9 +173,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     { stdin = true }: { stdin?: boolean } = {},
   ): Promise<Omit<ExecSession, 'exit'>> {
     const { task, shim } = await this.#get(id, 'attach to', ['created', 'running']);
-    const resize = (width: number, height: number) => {
-      shim.tasks.resizePty({ id, width, height }).catch(() => undefined); // the task has just ended
-    };
+    const resize = oneSizeAtATime((width, height) => shim.tasks.resizePty({ id, width, height }));
     return { ...task.io.attach(stdin, signal), resize };
   }
 
@@ -319,8 +318,6 @@ function execSession(exec: ShimExec, signal: AbortSignal): ExecSession {
     signal.removeEventListener('abort', onAbort);
     return { exitCode };
   });
-  const resize = (columns: number, rows: number) => {
-    exec.resize(columns, rows).catch(() => undefined); // it has just ended
-  };
+  const resize = oneSizeAtATime((columns, rows) => exec.resize(columns, rows));
   return { stdin: exec.stdin!, stdout: exec.stdout, stderr: exec.stderr, resize, exit };
 }
