@@ -1,5 +1,4 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { type ErrorCode, isErrno, PodwrightError, wrapError } from '@podwright/base';
 
 export type HttpCall = {
@@ -33,41 +32,21 @@ export class UnixHttp {
     throw statusError(response.statusCode ?? 500, await readAll(response));
   }
 
-  /** Upgrades the connection; the result is the raw connection after the answer's head. */
-  upgrade(
-    call: HttpCall,
-    headers: Record<string, string | string[]>,
-  ): Promise<{ socket: Duplex; head: Buffer; response: IncomingMessage }> {
-    const { promise, resolve, reject } = Promise.withResolvers<{
-      socket: Duplex;
-      head: Buffer;
-      response: IncomingMessage;
-    }>();
-    const outgoing = this.#request(call, headers);
-    outgoing.on('upgrade', (response, socket, head) => resolve({ socket, head, response }));
-    outgoing.on('response', (response) => {
-      readAll(response).then((body) => reject(statusError(response.statusCode ?? 500, body)), reject);
-    });
-    outgoing.on('error', (error) => reject(this.#explain(error)));
-    outgoing.end();
-    return promise;
-  }
-
   #send(call: HttpCall): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const outgoing = this.#request(call, {});
+    const outgoing = this.#request(call);
     outgoing.on('response', resolve);
     outgoing.on('error', (error) => reject(this.#explain(error)));
     outgoing.end(call.body);
     return promise;
   }
 
-  #request(call: HttpCall, headers: Record<string, string | string[]>): ClientRequest {
+  #request(call: HttpCall): ClientRequest {
     return request({
       socketPath: this.#socketPath,
       method: call.method,
       path: call.path + encodeQuery(call.query ?? {}),
-      headers: { host: 'localhost', ...headers },
+      headers: { host: 'localhost' },
       signal: call.signal,
       agent: false,
     });
