@@ -20,7 +20,7 @@ export class PluginError extends PodwrightError {
   constructor(failure: PluginFailure) {
     const { plugin, command, cniCode, msg, details } = failure;
     const number = cniCode === undefined ? '' : ` (CNI error ${cniCode})`;
-    super(codeOf(cniCode), `plugin ${plugin} failed on ${command}: ${msg}${details ? `: ${details}` : ''}${number}`);
+    super(codeOf(cniCode, msg), `plugin ${plugin} failed on ${command}: ${msg}${details ? `: ${details}` : ''}${number}`);
     this.name = 'PluginError';
     this.failure = failure;
   }
@@ -34,8 +34,12 @@ export function pluginFailureOf(error: unknown): PluginFailure | undefined {
   return undefined;
 }
 
-/** The reserved codes that say more than that it failed; see the table in section 5 of the specification. */
-function codeOf(cniCode: number | undefined): ErrorCode {
+/**
+ * The reserved codes that say more than that it failed; see the table in section 5 of the specification. For a full disk
+ * there is none, but the system's words.
+ */
+function codeOf(cniCode: number | undefined, msg: string): ErrorCode {
+  if (/no space left on device/i.test(msg)) return 'resource_exhausted';
   if (cniCode === 1) return 'failed_precondition';
   if (cniCode === 2 || cniCode === 7) return 'invalid_argument';
   if (cniCode === 11 || cniCode === 50 || cniCode === 51) return 'unavailable';
