@@ -20,7 +20,10 @@ export class PluginError extends PodwrightError {
   constructor(failure: PluginFailure) {
     const { plugin, command, cniCode, msg, details } = failure;
     const number = cniCode === undefined ? '' : ` (CNI error ${cniCode})`;
-    super(codeOf(cniCode, msg), `plugin ${plugin} failed on ${command}: ${msg}${details ? `: ${details}` : ''}${number}`);
+    super(
+      codeOf(cniCode, msg),
+      `plugin ${plugin} failed on ${command}: ${msg}${details ? `: ${details}` : ''}${number}`,
+    );
     this.name = 'PluginError';
     this.failure = failure;
   }
