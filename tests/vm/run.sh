@@ -32,13 +32,13 @@ Wants=network-online.target
 [Service]
 Type=oneshot
 TimeoutStartSec=infinity
-Environment=HOME=/root LANG=C.UTF-8 PATH=/work/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+Environment=HOME=/root LANG=C.UTF-8 PATH=/guest/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 StandardOutput=file:/dev/ttyS1
 StandardError=inherit
 ExecStart=/bin/sh -c '\
-  mkdir -p /work /share && tar -xf /dev/vdb -C /work && \
+  mkdir -p /guest /share && tar -xf /dev/vdb -C /guest && \
   { mount -t 9p -o trans=virtio,msize=512000 share /share 2> /dev/null || true; } && \
-  cd /work/checkout && sh /work/bin/command; echo "exit status $?"'
+  cd /guest/checkout && sh /guest/bin/command; echo "exit status $?"'
 ExecStopPost=systemctl poweroff
 [Install]
 WantedBy=multi-user.target

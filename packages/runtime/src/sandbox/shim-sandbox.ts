@@ -2,7 +2,8 @@ import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort, waitFo
 import type { Shim } from '../shim/shim.ts';
 import type { ShimCall } from '../shim/shim-program.ts';
 import type { Shims } from '../shim/shims.ts';
-import { killProcessTrees, listProcesses, readCommandLine } from '../tasks/processes.ts';
+import { killProcessTrees } from '../tasks/processes.ts';
+import { findShimProcesses } from '../tasks/shim-group.ts';
 
 /** How long a sandbox may take to start: a virtual machine boots. */
 const START_TIMEOUT_MS = 120_000;
@@ -79,7 +80,7 @@ export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
   const { shims, call, logger } = end;
   const shim = await shims.load(call.bundle);
   if (shim !== undefined && (await shutDown(shim, end))) return await shims.removeSocket(call.bundle); // some leave it
-  await killProcessTrees(await findShims(shims, call.id));
+  await killProcessTrees(await findShimProcesses(shims, call.id));
   await shims.cleanUp(call).catch((error) => {
     logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'the binary of a dead shim could not clean up');
   });
@@ -93,7 +94,7 @@ async function shutDown(shim: Shim, { shims, call, graceMs, logger }: ShimSandbo
     await unlessGone(shim, shim.sandbox.stopSandbox(stop, { timeoutMs: graceMs }));
     await unlessGone(shim, endShim(shim, sandboxId));
     await raceAbort(shim.closed, AbortSignal.timeout(graceMs));
-    const gone = async () => ((await findShims(shims, sandboxId)).length === 0 ? true : undefined);
+    const gone = async () => ((await findShimProcesses(shims, sandboxId)).length === 0 ? true : undefined);
     await waitFor(gone, { intervalMs: 5, signal: AbortSignal.timeout(graceMs) });
     return true;
   } catch (error) {
@@ -116,15 +117,4 @@ async function unlessGone(shim: Shim, call: Promise<unknown>): Promise<void> {
   await call.catch((error) => {
     if (shim.isOpen && !['not_found', 'unimplemented'].includes(errorCode(error))) throw error;
   });
-}
-
-/** Shims that were started for the sandbox: also one that nobody could remember any more before we were killed. */
-async function findShims(shims: Shims, sandboxId: string): Promise<number[]> {
-  const isOurs = async (pid: number) => {
-    const words = await readCommandLine(pid);
-    return words.includes(shims.home.events) && words[words.indexOf('-id') + 1] === sandboxId;
-  };
-  const pids = await listProcesses();
-  const ours = await Promise.all(pids.map(isOurs));
-  return pids.filter((_, index) => ours[index]);
 }

@@ -149,11 +149,13 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async execSync(id: string, command: string[], signal: AbortSignal) {
     const record = await this.#get(id, 'run a command in', ['running']);
+    void anticipateMigration(this.#options.cgroups);
     return await execSync(this.#execRequest(record, command), signal);
   }
 
   async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
     const record = await this.#get(id, 'run a command in', ['running']);
+    void anticipateMigration(this.#options.cgroups);
     const tools = { conmon: this.#options.conmon, sockets: this.#sockets, system: this.#system };
     const request = this.#execRequest(record, command);
     return await execStream(request, { terminal: terminal ? tools : undefined, signal });
@@ -237,7 +239,6 @@ export class OciTaskRuntime implements TaskRuntime {
   }
 
   #execRequest(record: TaskRecord, command: string[]): ExecRequest {
-    void anticipateMigration(this.#options.cgroups);
     const { id, program, bundle } = record;
     const config = join(bundle, bundleFiles.config);
     const runtime = this.#files.runtime(program);

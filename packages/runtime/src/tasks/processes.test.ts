@@ -20,14 +20,14 @@ test('signals are known by names, numbers and distances from the realtime ones',
     );
 });
 
-test('a process is read whatever its name, and one that is gone is undefined', async () => {
+test('a process is read whatever its name, and one that is gone is undefined', () => {
   const title = process.title;
   process.title = 'odd) S 1 (name';
   try {
-    const own = await readProcess(process.pid);
+    const own = readProcess(process.pid);
     assert.equal(own?.parent, process.ppid);
   } finally {
     process.title = title;
   }
-  assert.equal(await readProcess(2 ** 22 + 1), undefined);
+  assert.equal(readProcess(2 ** 22 + 1), undefined);
 });

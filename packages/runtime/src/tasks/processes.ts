@@ -38,6 +38,13 @@ export async function listProcesses(): Promise<number[]> {
   return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
+/** The processes that were started with such words. */
+export async function findProcesses(matches: (commandLine: string[]) => boolean): Promise<number[]> {
+  const pids = await listProcesses();
+  const commandLines = await Promise.all(pids.map(readCommandLine));
+  return pids.filter((_, index) => matches(commandLines[index] ?? []));
+}
+
 /** Sends a signal; false if there is no such process any more. */
 export function signalProcess(pid: number, signal: number): boolean {
   try {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import type { Shim } from '../shim/shim.ts';
 import type { Shims } from '../shim/shims.ts';
+import { findProcesses } from './processes.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
 /** In the bundle of a pod whose shim we started ourselves, for its tasks alone. */
@@ -34,6 +35,12 @@ export function shimIdOf(shims: Shims, { id, group }: ShimTaskRecord): string | 
   if (group === '' || group === id) return id;
   const isOfSandbox = existsSync(shims.bundle(group)) && !isForTasks(shims, group);
   return isOfSandbox ? undefined : group;
+}
+
+/** Shims that were started under an id: also one that nobody could remember any more before we were killed. */
+export async function findShimProcesses(shims: Shims, id: string): Promise<number[]> {
+  const { events } = shims.home;
+  return await findProcesses((words) => words.includes(events) && words[words.indexOf('-id') + 1] === id);
 }
 
 /** Removes the bundle of a pod whose shim has ended with its last task. */

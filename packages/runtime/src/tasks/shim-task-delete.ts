@@ -5,8 +5,8 @@ import { cgroupPids, errorMessage, isNotFound, killCgroup, raceAbort, removeCgro
 import type { Shim } from '../shim/shim.ts';
 import { unmountTree } from '../sys/mountinfo.ts';
 import { endHolders } from './fifo.ts';
-import { killProcessTrees, listProcesses, readCommandLine } from './processes.ts';
-import { removePodBundle, shimIdOf } from './shim-group.ts';
+import { killProcessTrees } from './processes.ts';
+import { findShimProcesses, removePodBundle, shimIdOf } from './shim-group.ts';
 import { removeLostTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 import type { TaskExit } from './task-runtime.ts';
@@ -125,12 +125,6 @@ async function shutDown(shim: Shim, id: string): Promise<void> {
 
 /** Kills the shim that is to end with this task, if there is one after all. */
 async function killShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
-  const { events } = dependencies.shims.home;
   const shimId = endingShim(dependencies, request);
-  if (shimId === undefined) return;
-  const isIt = async (pid: number) => {
-    const words = await readCommandLine(pid);
-    return words.includes(events) && words[words.indexOf('-id') + 1] === shimId;
-  };
-  for (const pid of await listProcesses()) if (await isIt(pid)) await killProcessTrees([pid]);
+  if (shimId !== undefined) await killProcessTrees(await findShimProcesses(dependencies.shims, shimId));
 }

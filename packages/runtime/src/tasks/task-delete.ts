@@ -11,7 +11,7 @@ import {
   sleep,
 } from '@podwright/base';
 import { forgetTask } from './oci-program.ts';
-import { isRunning, killProcessTrees, listProcesses, signalProcess } from './processes.ts';
+import { findProcesses, isRunning, killProcessTrees, signalProcess } from './processes.ts';
 import { bundleFiles, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
 import type { TaskExit } from './task-runtime.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
@@ -66,9 +66,7 @@ async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
 
 /** Monitors of this task by their command line: a crash may come before conmon has written its pid file. */
 async function searchMonitors(record: TaskRecord): Promise<number[]> {
-  const pids = await listProcesses();
-  const mine = await Promise.all(pids.map(async (pid) => (await isMonitor(pid, record)) && isRunning(pid)));
-  return pids.filter((_, index) => mine[index]);
+  return (await findProcesses((words) => isMonitor(words, record))).filter(isRunning);
 }
 
 /** Removes the cgroup: at once if nothing is in it, which is the rule; else kills that and tries again. */

@@ -85,14 +85,13 @@ export function readMonitorPid(record: TaskRecord): number | undefined {
 /** The pid of the task's monitor if it still is that process, by its command line. */
 export async function findMonitor(record: TaskRecord): Promise<number | undefined> {
   const pid = readMonitorPid(record);
-  return pid !== undefined && (await isMonitor(pid, record)) ? pid : undefined;
+  return pid !== undefined && isMonitor(await readCommandLine(pid), record) ? pid : undefined;
 }
 
-/** Whether a process is a monitor of this task. */
-export async function isMonitor(pid: number, record: TaskRecord): Promise<boolean> {
-  const command = await readCommandLine(pid);
-  const bundle = command.indexOf('--bundle');
-  return bundle > 0 && command[bundle + 1] === record.bundle && command.includes(record.id);
+/** Whether a process is a monitor of this task, by its command line. */
+export function isMonitor(words: string[], record: TaskRecord): boolean {
+  const bundle = words.indexOf('--bundle');
+  return bundle > 0 && words[bundle + 1] === record.bundle && words.includes(record.id);
 }
 
 /** The monitor is gone. It may have ended rightly a moment ago: then its exit file is there now. */
