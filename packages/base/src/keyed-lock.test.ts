@@ -45,3 +45,19 @@ test('a limiter runs so many at once', async () => {
   await Promise.all([1, 2, 3, 4, 5].map(() => limiter.run(work)));
   assert.equal(most, 2);
 });
+
+test('a limiter does not let work that takes long hold up the others', async () => {
+  const limiter = new Limiter(1, 10);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const long = limiter.run(() => held);
+  assert.equal(await limiter.run(async () => 'second'), 'second');
+  release();
+  await long;
+  let running = 0;
+  const alone = async () => {
+    assert.equal(++running, 1, 'what was not counted any more is not given back twice');
+    await new Promise(setImmediate);
+    running--;
+  };
+  await Promise.all([limiter.run(alone), limiter.run(alone), limiter.run(alone)]);
+});

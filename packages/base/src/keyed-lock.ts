@@ -25,25 +25,36 @@ export class KeyedLock {
   }
 }
 
-/** Lets at most `limit` pieces of work run at once; the others wait in order of arrival. */
+/**
+ * Lets at most `limit` pieces of work run at once; the others wait in order of arrival. With a `patienceMs`, work that takes
+ * longer than that goes on and is not counted any more: it holds nobody up.
+ */
 export class Limiter {
   readonly #limit: number;
+  readonly #patienceMs: number | undefined;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(limit: number) {
+  constructor(limit: number, patienceMs?: number) {
     this.#limit = limit;
+    this.#patienceMs = patienceMs;
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
-    try {
-      return await work();
-    } finally {
+    let leave = () => {
+      leave = () => undefined;
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
       else next();
+    };
+    const timer = this.#patienceMs === undefined ? undefined : setTimeout(() => leave(), this.#patienceMs);
+    try {
+      return await work();
+    } finally {
+      clearTimeout(timer);
+      leave();
     }
   }
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import {
   describeUndoFailures,
   errorMessage,
@@ -31,6 +32,13 @@ import {
 /** How long starting or stopping a sandbox may take in all: the kubelet's deadline for RunPodSandbox (4 minutes). */
 const WORK_TIMEOUT_MS = 240_000;
 const RECOVERIES_AT_ONCE = 8;
+/**
+ * Of many sandboxes that are asked for at once, so many are begun at once: each keeps a processor busy, so that the first pods
+ * run while the last ones wait, instead of all of them late.
+ */
+const STARTS_AT_ONCE = Math.max(2, availableParallelism());
+/** One that takes longer waits for something else than a processor, and holds up no others. */
+const START_PATIENCE_MS = 250;
 
 /** What the sandbox service does with the containers of a pod; the container room gives it. */
 export type PodContainers = {
@@ -61,6 +69,7 @@ export type SandboxServiceDependencies = {
 export class SandboxService {
   readonly #dependencies: SandboxServiceDependencies;
   readonly #changes = new KeyedLock();
+  readonly #starts = new Limiter(STARTS_AT_ONCE, START_PATIENCE_MS);
 
   constructor(dependencies: SandboxServiceDependencies) {
     this.#dependencies = dependencies;
@@ -98,7 +107,10 @@ export class SandboxService {
         );
       }
       if (pickUp.kind === 'clear') await this.#remove(existing!.id);
-      return this.#create(name, config, abandoned);
+      return await this.#starts.run(() => {
+        abandoned.throwIfAborted();
+        return this.#create(name, config, abandoned);
+      });
     });
   }
 
