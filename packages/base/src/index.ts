@@ -8,6 +8,7 @@ export * from './event-stream.ts';
 export * from './keyed-lock.ts';
 export * from './log.ts';
 export * from './metrics.ts';
+export * from './modes.ts';
 export * from './program.ts';
 export * from './program-starter.ts';
 export { didYouMean } from './suggest.ts';

@@ -1,6 +1,16 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError, raceAbort, Undo, withTimeout, wrapError } from '@podwright/base';
+import {
+  errorMessage,
+  type Logger,
+  makePrivateDirectory,
+  PodwrightError,
+  PRIVATE_FILE,
+  raceAbort,
+  Undo,
+  withTimeout,
+  wrapError,
+} from '@podwright/base';
 import { type CriServer, createCriServer, handleService, ImageTransfers } from '@podwright/cri';
 import { StreamingServer } from '@podwright/streaming';
 import { openBuiltins } from './builtins.ts';
@@ -55,6 +65,7 @@ export async function startRuntimeOf(
 ): Promise<RuntimeHandle> {
   const undo = new Undo();
   try {
+    makePrivateDirectory(options.state);
     const unlock = lockRoot(options.root);
     undo.add('unlock the root directory', unlock);
     const records = openRecords(options.root);
@@ -193,8 +204,8 @@ async function settle(work: SharedWork): Promise<boolean> {
 
 /** One runtime a root directory: two would undo each other's pods. The kernel drops the lock with the process. */
 function lockRoot(root: string): () => void {
-  mkdirSync(root, { recursive: true, mode: 0o711 });
-  const descriptor = openSync(join(root, 'lock'), 'a', 0o600);
+  makePrivateDirectory(root);
+  const descriptor = openSync(join(root, 'lock'), 'a', PRIVATE_FILE);
   if (loadSystem().tryLock(descriptor)) return () => closeSync(descriptor);
   closeSync(descriptor);
   throw new PodwrightError(

@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, KeyedLock, writeFileAtomic } from '@podwright/base';
+import {
+  CONTAINER_FILE,
+  isErrno,
+  KeyedLock,
+  OPEN_FILE,
+  POD_DIRECTORY,
+  PRIVATE_FILE,
+  writeFileAtomic,
+} from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
 import type { PreparedContainer } from '../kuberuntime/container-config.ts';
@@ -87,8 +95,8 @@ export class ContainerPreparer {
       const content = etcHosts({ pod, podIps, clusterDomain, hostContent });
       // containers hold the file itself, so one that is right is not replaced
       if ((await readIfThere(path)) === content) return;
-      await mkdir(directories.pod(uid), { recursive: true, mode: 0o750 });
-      await writeFileAtomic(path, content, 0o644);
+      await mkdir(directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
+      await writeFileAtomic(path, content, CONTAINER_FILE);
     });
     return { ...kubeletMount, name: 'etc-hosts', hostPath: path, containerPath: hostsPath };
   }
@@ -98,13 +106,13 @@ export class ContainerPreparer {
     const containerPath = container.terminationMessagePath ?? '';
     if (containerPath === '') return undefined;
     const directory = this.#options.directories.containers(pod.metadata.uid, container.name);
-    await mkdir(directory, { recursive: true, mode: 0o750 });
+    await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
     const earlier = (await readdir(directory)).sort();
     const outdated = earlier.slice(0, Math.max(0, earlier.length - keptMessages));
     await Promise.all(outdated.map((name) => rm(join(directory, name), { force: true })));
     const path = join(directory, `${Date.now()}-${randomBytes(4).toString('hex')}`);
-    await writeFile(path, '', { flag: 'wx' });
-    await chmod(path, 0o666);
+    await writeFile(path, '', { flag: 'wx', mode: PRIVATE_FILE });
+    await chmod(path, OPEN_FILE);
     return { ...kubeletMount, name: 'termination-log', hostPath: path, containerPath };
   }
 }

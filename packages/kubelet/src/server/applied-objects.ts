@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, KeyedLock, PodwrightError, writeFileAtomic } from '@podwright/base';
+import { isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import type { LocalObject, Pod } from '../api/types.ts';
 import { decodeManifest } from '../config/manifest.ts';
 import type { ApplyResult } from './local-api.ts';
@@ -27,7 +27,7 @@ export class AppliedObjects {
 
   /** Removes the files that a killed node had half written. Nobody may apply meanwhile. */
   async removeUnfinished(): Promise<void> {
-    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
     const names = await readdir(this.#directory);
     const unfinished = names.filter((name) => name.startsWith(PREFIX) && name.endsWith('.tmp'));
     await Promise.all(unfinished.map((name) => rm(join(this.#directory, name), { force: true })));
@@ -40,7 +40,7 @@ export class AppliedObjects {
     // What pods refer to comes first.
     const objects = [...decoded.configMaps, ...decoded.secrets, ...decoded.runtimeClasses, ...decoded.pods];
     return this.#lock.run('apply', async () => {
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
       const done: Applied[] = [];
       for (const object of objects) done.push(await this.#write(object));
       return done;

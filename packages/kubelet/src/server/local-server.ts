@@ -8,6 +8,7 @@ import {
   type Logger,
   listenUnix,
   PodwrightError,
+  PRIVATE_FILE,
   type SocketFile,
 } from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
@@ -54,7 +55,7 @@ export class LocalServer {
 
   /** Binds the socket, which only its owner may open. `already_exists` when a live node has it. */
   async listen(): Promise<void> {
-    this.#socket = await listenUnix(this.#server, this.#options.socketPath, 0o600);
+    this.#socket = await listenUnix(this.#server, this.#options.socketPath, PRIVATE_FILE);
   }
 
   async close(): Promise<void> {

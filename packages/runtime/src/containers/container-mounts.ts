@@ -1,6 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { HOST_PATH_DIRECTORY, isErrno, PodwrightError, wrapError } from '@podwright/base';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
 import { type MountEntry, mountsBelow, readMounts } from '../sys/mountinfo.ts';
 import type { ContainerMount, ContainerRecord } from './container-record.ts';
@@ -99,7 +99,7 @@ async function existing(path: string): Promise<string> {
     if (!isErrno(error, 'ENOENT')) throw wrapError(`find host path ${path}`, error, 'invalid_argument');
   }
   try {
-    await mkdir(path, { recursive: true, mode: 0o755 });
+    await mkdir(path, { recursive: true, mode: HOST_PATH_DIRECTORY });
     return await realpath(path);
   } catch (error) {
     throw wrapError(`make host path ${path}`, error, 'failed_precondition');

@@ -1,7 +1,7 @@
 import type { Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { isErrno, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import { hasherOf } from './digest.ts';
 
 /** What a blob must turn out to be. */
@@ -38,7 +38,7 @@ export class ContentWriter {
 
   /** Opens the partial file at `path` and goes on where it ends; without `expected` it starts anew with sha256. */
   static async open(path: string, expected: ExpectedBlob | undefined): Promise<ContentWriter> {
-    const file = await open(path, expected === undefined ? 'wx' : 'a', 0o600);
+    const file = await open(path, expected === undefined ? 'wx' : 'a', PRIVATE_FILE);
     try {
       const hash = hasherOf(expected?.digest ?? `sha256:${'0'.repeat(64)}`);
       let offset = (await file.stat()).size;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { lstat, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, Limiter, type Logger } from '@podwright/base';
+import { errorMessage, Limiter, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
 
 /** Deeper trees are moved up and taken apart on their own: paths have a limit, and so have open directories. */
 const MAX_DEPTH = 16;
@@ -22,7 +22,7 @@ export class Trash {
   constructor(directory: string, logger: Logger) {
     this.#directory = directory;
     this.#logger = logger;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
     for (const name of readdirSync(directory)) this.#delete(join(directory, name));
   }
 

@@ -1,6 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
-import { type ProgramStarter, raceAbort, type StartedProgram, sleep, withTimeout, wrapError } from '@podwright/base';
+import {
+  PRIVATE_FILE,
+  type ProgramStarter,
+  raceAbort,
+  type StartedProgram,
+  sleep,
+  withTimeout,
+  wrapError,
+} from '@podwright/base';
 import type { OciSpec } from '../oci/spec.ts';
 import { globalArguments, type OciRuntime } from './oci-program.ts';
 import { killProcessTrees, readProcess } from './processes.ts';
@@ -112,6 +120,6 @@ const processFile = (pidFile: string) => `${pidFile}.json`;
 export function writeProcess({ pidFile, config, command }: ExecRequest, { terminal }: { terminal: boolean }): string {
   const path = processFile(pidFile);
   const { process } = JSON.parse(readFileSync(config, 'utf8')) as OciSpec;
-  writeFileSync(path, JSON.stringify({ ...process, args: command, terminal }), { mode: 0o600 });
+  writeFileSync(path, JSON.stringify({ ...process, args: command, terminal }), { mode: PRIVATE_FILE });
   return path;
 }

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { raceAbort, withTimeout } from '@podwright/base';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE, raceAbort, withTimeout } from '@podwright/base';
 import type { SeqpacketSockets } from '../sys/seqpacket.ts';
 import type { System } from '../sys/system.ts';
 import { attachToMonitor, unblockTerminalInput } from './attach.ts';
@@ -35,7 +35,7 @@ export async function startOnTerminal(
   const remove = () => rm(bundle, { recursive: true, force: true });
   let monitor: ExecMonitor | undefined;
   try {
-    await mkdir(bundle, { mode: 0o700 });
+    await mkdir(bundle, { mode: PRIVATE_DIRECTORY });
     signal.throwIfAborted();
     using gate = makeGate(system, bundle);
     monitor = new ExecMonitor(request, { conmon, bundle, gate: gate.descriptor });
@@ -65,7 +65,7 @@ export async function startOnTerminal(
  */
 function makeGate(system: System, bundle: string): { descriptor: number; pass(): void } & Disposable {
   const path = join(bundle, 'start');
-  system.makeFifo(path, 0o600);
+  system.makeFifo(path, PRIVATE_FILE);
   const descriptor = openSync(path, constants.O_RDWR);
   const pass = () => void writeSync(descriptor, 'go');
   pass();

@@ -16,7 +16,7 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs';
-import { PodwrightError } from '@podwright/base';
+import { CONTAINER_DIRECTORY, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 import { hasErrno } from '../sys/errno.ts';
 import { type BytePath, displayPath, fsPath, layerComponents } from './byte-path.ts';
 import { type LayerDirectory, LayerTree, look, type MissingDirectory } from './layer-tree.ts';
@@ -94,7 +94,7 @@ export class LayerApplier {
     const directory = this.#tree.make(parent, name);
     if (hidesLower) this.#whiteouts.hideLower(directory);
     const lower = hidesLower ? undefined : this.#parents.find(directory.components());
-    chmodSync(fsPath(directory.path), 0o755);
+    chmodSync(fsPath(directory.path), CONTAINER_DIRECTORY);
     if (lower?.stat.isDirectory()) {
       lchownSync(fsPath(directory.path), lower.stat.uid, lower.stat.gid);
       chmodSync(fsPath(directory.path), lower.stat.mode & 0o7777);
@@ -107,7 +107,7 @@ export class LayerApplier {
   async #makeFile(parent: LayerDirectory, name: string, { header, body }: TarEntry): Promise<void> {
     const path = parent.pathOf(name);
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    const descriptor = this.#create(parent, name, () => openSync(fsPath(path), flags, 0o600));
+    const descriptor = this.#create(parent, name, () => openSync(fsPath(path), flags, PRIVATE_FILE));
     try {
       await this.#write(descriptor, header, body);
       fchownSync(descriptor, header.uid, header.gid);

@@ -8,7 +8,7 @@ import {
   type Stats,
   unlinkSync,
 } from 'node:fs';
-import { PodwrightError } from '@podwright/base';
+import { CONTAINER_DIRECTORY, PodwrightError } from '@podwright/base';
 import { type BytePath, bytePathOf, displayPath, fsPath } from './byte-path.ts';
 
 /** As many links as the kernel follows in one path, and then some (containerd's limit). */
@@ -99,7 +99,7 @@ export class LayerTree {
 
   /** Makes a directory; its attributes are the caller's. */
   make(parent: LayerDirectory, name: string): LayerDirectory {
-    mkdirSync(fsPath(parent.pathOf(name)), 0o755);
+    mkdirSync(fsPath(parent.pathOf(name)), CONTAINER_DIRECTORY);
     const directory = new LayerDirectory(parent.pathOf(name), parent, name);
     parent.children.set(name, directory);
     return directory;
