@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   CONTAINER_FILE,
@@ -94,7 +95,7 @@ export class ContainerPreparer {
       const hostContent = pod.spec.hostNetwork === true ? await readIfThere(hostsFile) : '';
       const content = etcHosts({ pod, podIps, clusterDomain, hostContent });
       // containers hold the file itself, so one that is right is not replaced
-      if ((await readIfThere(path)) === content) return;
+      if (await holds(path, content)) return;
       await mkdir(directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
       await writeFileAtomic(path, content, CONTAINER_FILE);
     });
@@ -118,6 +119,21 @@ export class ContainerPreparer {
 }
 
 const kubeletMount = { readonly: false, recursiveReadOnly: false, propagation: 'None' } as const;
+
+/** True if a regular file has exactly this content. Containers write to it: no more of it is read than there should be. */
+async function holds(path: string, content: string): Promise<boolean> {
+  const wanted = Buffer.from(content);
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size !== wanted.length) return false;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(wanted.length), 0, wanted.length, 0);
+    return wanted.equals(buffer.subarray(0, bytesRead));
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ELOOP') || isErrno(error, 'ENXIO')) return false;
+    throw error;
+  }
+}
 
 async function readIfThere(path: string): Promise<string> {
   try {

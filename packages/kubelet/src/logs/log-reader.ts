@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { constants, type FSWatcher, watch } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isErrno, PodwrightError, sleep } from '@podwright/base';
@@ -78,13 +78,8 @@ async function* readEntries(path: string, query: LogQuery, life: LogLife): Async
 }
 
 async function openLog(path: string, tailLines: number | undefined, signal: AbortSignal): Promise<OpenLog | undefined> {
-  let handle: FileHandle;
-  try {
-    handle = await open(path, 'r');
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined;
-    throw error;
-  }
+  const handle = await openRegular(path);
+  if (handle === undefined) return undefined;
   try {
     const offset = tailLines === undefined ? 0 : await tailOffset(handle, { lines: tailLines, signal });
     return new OpenLog(path, handle, offset);
@@ -115,6 +110,7 @@ class OpenLog {
       if (bytesRead === 0) return;
       this.#offset += bytesRead;
       yield this.#take(buffer.subarray(0, bytesRead));
+      if (bytesRead < CHUNK_BYTES) return; // what comes meanwhile is for the next call
     }
   }
 
@@ -145,17 +141,22 @@ class OpenLog {
 }
 
 async function openStat(path: string): Promise<{ ino: number; size: number } | undefined> {
+  await using handle = await openRegular(path);
+  return handle === undefined ? undefined : await handle.stat();
+}
+
+/** Opens a file that is there and regular: a pod that may write to the folder of logs must not make us wait for a FIFO. */
+async function openRegular(path: string): Promise<FileHandle | undefined> {
+  let handle: FileHandle;
   try {
-    const handle = await open(path, 'r');
-    try {
-      return await handle.stat();
-    } finally {
-      await handle.close();
-    }
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined;
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENXIO')) return undefined;
     throw error;
   }
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  return undefined;
 }
 
 /** Waits for changes in the folder of a file: growth and rotation alike. */
