@@ -18,7 +18,7 @@ export type TokenRequest = {
   /** Wanted if the challenge names no scope. */
   scope: string;
   credentials: Credentials;
-  /** Where the challenge came from. */
+  /** Where the challenge came from: a URL of the host itself. */
   registryUrl: string;
   /** The host that sent it: its TLS settings are used, and its headers if the token server is the same host. */
   host: Pick<RegistryHost, 'tls' | 'headers' | 'dialTimeoutMs'>;
@@ -73,7 +73,7 @@ function realmOf({ challenge, credentials, registryUrl }: TokenRequest): URL {
   if (realm === null || !['http:', 'https:'].includes(realm.protocol)) {
     throw new PodwrightError('unavailable', `log in to ${registryUrl}: it names no token server`);
   }
-  const secret = credentials.password !== '' || credentials.identityToken !== '';
+  const secret = [credentials.username, credentials.password, credentials.identityToken].some((value) => value !== '');
   if (secret && registryUrl.startsWith('https:') && realm.protocol === 'http:') {
     throw new PodwrightError(
       'permission_denied',
