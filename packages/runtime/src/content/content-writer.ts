@@ -12,7 +12,8 @@ const batchBytes = 1 << 20;
 
 /**
  * Appends to the partial file of one blob and hashes on the way. It refuses bytes beyond the expected size, so that a
- * server that lies about the size cannot fill the disk. One batch is written while the next one is gathered.
+ * server that lies about the size cannot fill the disk. One batch is written while the next one is gathered. Bytes are copied
+ * into the batch: kept chunks would cost memory by their number, which is the server's choice.
  */
 export class ContentWriter {
   /** Bytes taken so far, with those of an earlier attempt that was cut. */
@@ -22,7 +23,9 @@ export class ContentWriter {
   readonly #file: FileHandle;
   readonly #hash: Hash;
   readonly #expected: ExpectedBlob | undefined;
-  #batch: Uint8Array[] = [];
+  /** The batch that is gathered and the one that is written, and how many bytes are in the first. */
+  #batch = Buffer.alloc(0);
+  #spare = Buffer.alloc(0);
   #batchSize = 0;
   #written: number;
   #writing: Promise<void> = Promise.resolve();
@@ -62,10 +65,25 @@ export class ContentWriter {
       throw new PodwrightError('data_loss', `write ${expected.digest}: more than the ${expected.size} bytes announced`);
     }
     this.#hash.update(chunk);
-    this.#batch.push(chunk);
-    this.#batchSize += chunk.length;
     this.offset += chunk.length;
-    if (this.#batchSize >= batchBytes) await this.#flush();
+    for (let left = chunk; left.length > 0; ) {
+      const taken = left.subarray(0, this.#room(left.length));
+      this.#batch.set(taken, this.#batchSize);
+      this.#batchSize += taken.length;
+      left = left.subarray(taken.length);
+      if (this.#batchSize === batchBytes) await this.#flush();
+    }
+  }
+
+  /** Room in the batch, which grows to take `wanted` bytes if it may. */
+  #room(wanted: number): number {
+    const needed = Math.min(batchBytes, this.#batchSize + wanted);
+    if (needed > this.#batch.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.min(batchBytes, Math.max(needed, 2 * this.#batch.length)));
+      this.#batch.copy(grown, 0, 0, this.#batchSize);
+      this.#batch = grown;
+    }
+    return this.#batch.length - this.#batchSize;
   }
 
   /** Writes what is left and returns the digest and size of it all; `data_loss` if they are not the expected ones. */
@@ -95,20 +113,20 @@ export class ContentWriter {
   }
 
   async #flush(): Promise<void> {
-    const batch = this.#batch;
-    this.#batch = [];
-    this.#batchSize = 0;
     await this.#writing;
+    const batch = this.#batch.subarray(0, this.#batchSize);
+    [this.#batch, this.#spare] = [this.#spare, this.#batch];
+    this.#batchSize = 0;
     this.#writing = this.#append(batch);
     this.#writing.catch(() => undefined); // the next flush, or finish, throws it
   }
 
-  async #append(batch: Uint8Array[]): Promise<void> {
+  async #append(batch: Buffer): Promise<void> {
     try {
       for (let left = batch; left.length > 0; ) {
-        const { bytesWritten } = await this.#file.writev(left, this.#written);
+        const { bytesWritten } = await this.#file.write(left, 0, left.length, this.#written);
         this.#written += bytesWritten;
-        left = afterBytes(left, bytesWritten);
+        left = left.subarray(bytesWritten);
       }
     } catch (error) {
       if (isErrno(error, 'ENOSPC') || isErrno(error, 'EDQUOT')) {
@@ -121,13 +139,4 @@ export class ContentWriter {
       throw error;
     }
   }
-}
-
-/** What is left of a batch when its first bytes are written. */
-function afterBytes(batch: Uint8Array[], count: number): Uint8Array[] {
-  let index = 0;
-  let left = count;
-  for (; index < batch.length && left >= batch[index]!.length; index++) left -= batch[index]!.length;
-  if (index === batch.length) return [];
-  return [batch[index]!.subarray(left), ...batch.slice(index + 1)];
 }

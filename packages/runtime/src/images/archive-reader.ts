@@ -69,7 +69,7 @@ async function store(path: string, { header, body }: TarEntry, options: ArchiveO
     for await (const chunk of body) {
       signal.throwIfAborted();
       // a partial file of a pull that was cut is gone on with
-      if (chunk.length > skip) await writer.write(Buffer.from(chunk.subarray(skip)));
+      if (chunk.length > skip) await writer.write(chunk.subarray(skip));
       skip = Math.max(0, skip - chunk.length);
     }
   };

@@ -11,12 +11,14 @@ const { signal } = new AbortController();
  * answer came from `url`.
  */
 async function sentTo(baseUrl: string, serverAddress: string, url = baseUrl): Promise<string | undefined> {
-  const http = new HttpClient({ stallTimeoutMs: 1000, environment: {} });
+  const http = new HttpClient({ stallTimeoutMs: 1000, documentTimeoutMs: 1000, environment: {} });
   const auth = { username: 'me', password: 'secret', serverAddress };
   const authorizer = new Authorizer({ http, auth, repositoryPath: 'room/app', signal });
   const host = { ...defaultHost('x.example'), baseUrl };
   const headers = { 'www-authenticate': 'Basic realm="x"' };
-  const response = { status: 401, headers, url, body: (async function* () {})(), discard: () => undefined };
+  const body = (async function* () {})();
+  const document = async () => Buffer.alloc(0);
+  const response = { status: 401, headers, url, body, document, discard: () => undefined };
   await authorizer.answer(host, response, undefined);
   return authorizer.headerFor(host);
 }

@@ -4,7 +4,7 @@ import https from 'node:https';
 import tls from 'node:tls';
 import { PodwrightError, wrapError } from '@podwright/base';
 import { connectionError, isTlsMismatch } from './connection-error.ts';
-import { readBody } from './http-body.ts';
+import { readBody, readDocument } from './http-body.ts';
 import { isLoopback, type RegistryTls } from './registry-host.ts';
 
 export type HttpRequest = {
@@ -27,12 +27,16 @@ export type HttpResponse = {
   url: string;
   /** To be read once, to its end or not; `discard` if it is not wanted. */
   body: AsyncIterable<Buffer>;
+  /** Reads the body, a small one, in bounded time; `what` begins the error if it is larger or takes longer. */
+  document(maxBytes: number, what: string): Promise<Buffer>;
   discard(): void;
 };
 
 export type HttpClientOptions = {
   /** Longest time without a byte, in ms. */
   stallTimeoutMs: number;
+  /** Longest time for the body of a `document`, in ms. */
+  documentTimeoutMs: number;
   /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked up. */
   environment: NodeJS.ProcessEnv;
 };
@@ -95,7 +99,7 @@ export class HttpClient {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     const { signal, url } = request;
     if (signal.aborted) return Promise.reject(signal.reason);
-    const { stallTimeoutMs } = this.#options;
+    const { stallTimeoutMs, documentTimeoutMs: timeoutMs } = this.#options;
     const outgoing = (url.startsWith('https:') ? https : http).request(url, {
       method: request.method,
       headers: request.headers,
@@ -119,6 +123,7 @@ export class HttpClient {
         headers: message.headers,
         url,
         body: readBody(message, { stallTimeoutMs, signal, url }),
+        document: (maxBytes, what) => readDocument(message, { stallTimeoutMs, signal, url, maxBytes, timeoutMs, what }),
         discard: () => discard(message),
       });
     });

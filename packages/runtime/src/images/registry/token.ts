@@ -2,7 +2,6 @@ import { PodwrightError } from '@podwright/base';
 import * as z from 'zod';
 import { decode } from '../manifest.ts';
 import type { AuthChallenge } from './auth-challenge.ts';
-import { readWhole } from './http-body.ts';
 import type { HttpClient, HttpRequest } from './http-client.ts';
 import { registryError } from './registry-error.ts';
 import type { RegistryHost } from './registry-host.ts';
@@ -61,7 +60,7 @@ export async function fetchToken(options: TokenRequest): Promise<Token> {
     throw await registryError(response, what, {
       hasCredentials: Object.values(credentials).some((value) => value !== ''),
     });
-  const answer = decode(answerSchema, await readWhole(response.body, maxTokenBytes, what), what);
+  const answer = decode(answerSchema, await response.document(maxTokenBytes, what), what);
   const value = answer.token || answer.access_token;
   if (!value || /[^\x21-\x7e]/.test(value)) throw new PodwrightError('unavailable', `${what}: the answer has no token`);
   const lifetimeSeconds = Math.max(answer.expires_in ?? defaultLifetimeSeconds, defaultLifetimeSeconds);
