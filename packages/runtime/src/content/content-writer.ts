@@ -1,11 +1,21 @@
 import type { Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { isErrno, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
+import { type FileHandle, open, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { hasherOf } from './digest.ts';
+import { bytesForImages, bytesUntilNextLook } from './disk-reserve.ts';
 
 /** What a blob must turn out to be. */
 export type ExpectedBlob = { digest: string; size: number };
+
+type WriterParts = {
+  path: string;
+  file: FileHandle;
+  hash: Hash;
+  offset: number;
+  expected: ExpectedBlob | undefined;
+};
 
 /** Bytes that are gathered before they are written. */
 const batchBytes = 1 << 20;
@@ -20,6 +30,7 @@ export class ContentWriter {
   offset: number;
   /** True if an earlier attempt left bytes that this one builds on. */
   readonly resumed: boolean;
+  readonly #path: string;
   readonly #file: FileHandle;
   readonly #hash: Hash;
   readonly #expected: ExpectedBlob | undefined;
@@ -30,13 +41,17 @@ export class ContentWriter {
   #written: number;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(file: FileHandle, hash: Hash, state: { offset: number; expected: ExpectedBlob | undefined }) {
-    this.#file = file;
-    this.#hash = hash;
-    this.#expected = state.expected;
-    this.offset = state.offset;
-    this.#written = state.offset;
-    this.resumed = state.offset > 0;
+  /** Bytes until the disk's space is looked at again. */
+  #uncheckedBytes = 0;
+
+  private constructor(parts: WriterParts) {
+    this.#path = parts.path;
+    this.#file = parts.file;
+    this.#hash = parts.hash;
+    this.#expected = parts.expected;
+    this.offset = parts.offset;
+    this.#written = parts.offset;
+    this.resumed = parts.offset > 0;
   }
 
   /** Opens the partial file at `path` and goes on where it ends; without `expected` it starts anew with sha256. */
@@ -51,7 +66,7 @@ export class ContentWriter {
       }
       if (offset > 0)
         for await (const chunk of createReadStream(path, { highWaterMark: batchBytes })) hash.update(chunk);
-      return new ContentWriter(file, hash, { offset, expected });
+      return new ContentWriter({ path, file, hash, offset, expected });
     } catch (error) {
       await file.close();
       throw error;
@@ -121,7 +136,22 @@ export class ContentWriter {
     this.#writing.catch(() => undefined); // the next flush, or finish, throws it
   }
 
+  /** The disk is not filled up: other programs would fail before this pull does. */
+  async #checkSpace(bytes: number): Promise<void> {
+    this.#uncheckedBytes -= bytes;
+    if (this.#uncheckedBytes >= 0) return;
+    const space = await statfs(dirname(this.#path));
+    this.#uncheckedBytes = bytesUntilNextLook(space);
+    if (bytesForImages(space) >= bytes) return;
+    const free = `${space.bavail * space.bsize} bytes free, of which some stay free`;
+    throw new PodwrightError(
+      'resource_exhausted',
+      `write a blob: the disk is full: it has ${free}; remove images with \`podwright prune\``,
+    );
+  }
+
   async #append(batch: Buffer): Promise<void> {
+    await this.#checkSpace(batch.length);
     try {
       for (let left = batch; left.length > 0; ) {
         const { bytesWritten } = await this.#file.write(left, 0, left.length, this.#written);

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { Limiter, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ExpectedBlob } from '../content/content-writer.ts';
+import { bytesForImages } from '../content/disk-reserve.ts';
 import type { NewImage } from './image-records.ts';
 import { type LayerSnapshots, type LayerStep, layerSteps } from './layer-snapshots.ts';
 import type { Lease } from './leases.ts';
@@ -138,11 +139,11 @@ export class ImageInstaller {
     const present = await Promise.all(layers.map((layer) => content.has(layer)));
     const missing = new Map(layers.flatMap(({ digest, size }, index) => (present[index] ? [] : [[digest, size]])));
     const neededBytes = [...missing.values()].reduce((sum, size) => sum + size, 0);
-    const { bavail, bsize } = await statfs(root);
-    if (neededBytes <= bavail * bsize) return;
+    const freeBytes = Math.max(0, Math.floor(bytesForImages(await statfs(root))));
+    if (neededBytes <= freeBytes) return;
     throw new PodwrightError(
       'resource_exhausted',
-      `${what}: its layers take ${neededBytes} bytes, ${root} has ${bavail * bsize} free; remove images with \`podwright prune\``,
+      `${what}: its layers take ${neededBytes} bytes, ${root} has ${freeBytes} free for images; remove some with \`podwright prune\``,
     );
   }
 
