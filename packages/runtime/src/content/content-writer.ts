@@ -2,7 +2,7 @@ import type { Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { isErrno, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import { hasherOf } from './digest.ts';
 import { bytesForImages, bytesUntilNextLook } from './disk-reserve.ts';
 
