@@ -1,8 +1,8 @@
 import type { Container, ContainerState, Pod } from '@podwright/kubelet';
-import { stringify } from 'yaml';
 import { NodeClient } from '../client/node-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
+import { terminalYaml } from '../output/terminal-text.ts';
 import { podStatusWord } from '../run/pod-rows.ts';
 import { eventTable } from './events.ts';
 
@@ -16,7 +16,7 @@ export async function describe({ config }: CommandContext, name: string, options
   printAs(
     options.output,
     { pod, events: mine },
-    () => `${stringify(summary(pod)).trimEnd()}\nEvents:\n${eventTable(mine)}`,
+    () => `${terminalYaml(summary(pod)).trimEnd()}\nEvents:\n${eventTable(mine)}`,
   );
 }
 

@@ -5,6 +5,7 @@ import { type HostAbilities, probeHost } from '@podwright/runtime';
 import { NodeClient } from '../client/node-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
+import { escapeLine } from '../output/terminal-text.ts';
 
 export type DoctorOptions = { output: OutputFormat };
 
@@ -35,7 +36,7 @@ export async function doctor({ config }: CommandContext, options: DoctorOptions)
 
 function line({ what, level, words, fix }: Finding): string {
   const [mark, colour] = MARKS[level];
-  const head = `${styleText(colour, mark.padEnd(8), { stream: process.stdout })}${what.padEnd(14)}${words}`;
+  const head = `${styleText(colour, mark.padEnd(8), { stream: process.stdout })}${what.padEnd(14)}${escapeLine(words)}`;
   return fix === undefined ? head : `${head}\n${' '.repeat(22)}${fix}`;
 }
 
