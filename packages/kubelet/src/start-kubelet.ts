@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { errorMessage, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
 import type { ContainerStatus } from '@podwright/cri';
 import { LocalObjects } from './config/local-objects.ts';
@@ -33,14 +33,14 @@ export function startKubelet(options: KubeletOptions): Promise<KubeletHandle> {
   return startKubeletWith(options, makeRooms);
 }
 
-function makeRooms({ options, cri, events, hostIps }: RoomsInput): KubeletRooms {
+function makeRooms({ options, cri, events, hostIps, allocatable }: RoomsInput): KubeletRooms {
   const { logger, clusterDomain } = options;
   const objects = new LocalObjects();
   const directories = new PodDirectories(options.rootDir);
   const mounter = new ProgramMounter();
   const nodeAllocatable = {
     cpuMillis: BigInt(availableParallelism()) * 1000n,
-    memoryBytes: BigInt(totalmem()),
+    memoryBytes: BigInt(allocatable.memoryBytes),
     ephemeralStorageBytes: 0n,
   };
   const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable });

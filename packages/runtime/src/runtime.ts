@@ -28,6 +28,7 @@ import { removeLeftovers } from './recovery/leftovers.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { openRecords } from './runtime-records.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
+import { closePassage } from './sys/passage.ts';
 import { loadSystem } from './sys/system.ts';
 
 /**
@@ -72,6 +73,7 @@ export async function startRuntimeOf(
     undo.add('close the records', () => void records.database.close());
     const parts = await openParts(options, records);
     undo.add('close the parts', () => parts.close());
+    closePassage(options.state); // which trials of OCI runtimes have opened
     const services = compose(options, { records, parts });
     await recover({ records, parts, ...services, logger: options.logger });
     const streaming = await openStreaming(options);

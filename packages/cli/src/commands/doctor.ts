@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { errorCode } from '@podwright/base';
+import type { PodDefaults } from '@podwright/kubelet';
 import { type HostAbilities, probeHost } from '@podwright/runtime';
 import { NodeClient } from '../client/node-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeLine } from '../output/terminal-text.ts';
+import { formatBytes } from '../output/units.ts';
 
 export type DoctorOptions = { output: OutputFormat };
 
@@ -18,7 +20,7 @@ const PLUGINS = ['bridge', 'host-local', 'portmap'];
 /** `podwright doctor`: exit code 1 if something that pods need is missing. */
 export async function doctor({ config }: CommandContext, options: DoctorOptions): Promise<number> {
   const root = process.getuid?.() === 0;
-  const findings: Finding[] = [rootFinding(root), await nodeFinding(config.apiSocket)];
+  const findings: Finding[] = [rootFinding(root), ...(await nodeFindings(config.apiSocket))];
   if (root) {
     const abilities = await probeHost({
       state: join(config.state, 'host'),
@@ -50,15 +52,35 @@ function rootFinding(root: boolean): Finding {
   };
 }
 
-async function nodeFinding(socket: string): Promise<Finding> {
+async function nodeFindings(socket: string): Promise<Finding[]> {
   try {
-    const { name, pid, runtime } = await new NodeClient(socket).node();
-    return { what: 'node', level: 'ok', words: `${name}, process ${pid}, on ${runtime.name} ${runtime.version}` };
+    const { name, pid, runtime, podDefaults } = await new NodeClient(socket).node();
+    return [
+      { what: 'node', level: 'ok', words: `${name}, process ${pid}, on ${runtime.name} ${runtime.version}` },
+      ...podFindings(podDefaults),
+    ];
   } catch (error) {
     if (errorCode(error) === 'permission_denied')
-      return { what: 'node', level: 'note', words: `${socket} is for root only` };
-    return { what: 'node', level: 'note', words: 'not running', fix: "'podwright run FILE' starts one" };
+      return [{ what: 'node', level: 'note', words: `${socket} is for root only` }];
+    return [{ what: 'node', level: 'note', words: 'not running', fix: "'podwright run FILE' starts one" }];
   }
+}
+
+/** What keeps a pod from the node and from other pods. */
+function podFindings({ seccomp, pidsPerPod, allPods }: PodDefaults): Finding[] {
+  const together = allPods && `${formatBytes(allPods.memoryBytes)} of memory and ${allPods.pids} processes`;
+  return [
+    {
+      what: 'pod defaults',
+      level: seccomp === 'RuntimeDefault' && pidsPerPod !== undefined ? 'ok' : 'note',
+      words: `seccomp ${seccomp}, ${pidsPerPod === undefined ? 'any number of' : `at most ${pidsPerPod}`} processes a pod`,
+    },
+    {
+      what: 'all pods',
+      level: together === undefined ? 'note' : 'ok',
+      words: together === undefined ? 'may use up the memory and processes of the node' : `at most ${together}`,
+    },
+  ];
 }
 
 function hostFindings(abilities: HostAbilities, cniBinDirs: string[]): Finding[] {

@@ -3,7 +3,7 @@ import { type KubeletOptions, serveLocalApi, startKubelet } from '@podwright/kub
 import type { NodeConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
 import { beginDaemon, type StopRequest } from './begin-daemon.ts';
-import { kubeletOptionsOf } from './kubelet-options.ts';
+import { type KubeletPlace, kubeletOptionsOf, UPSTREAM_PROTECTION } from './kubelet-options.ts';
 
 export type KubeletFlags = {
   containerRuntimeEndpoint: string;
@@ -20,6 +20,7 @@ export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promi
       runtimeEndpoint: flags.containerRuntimeEndpoint,
       imageEndpoint: flags.imageServiceEndpoint,
       criApiVersion: flags.criApiVersion,
+      protection: UPSTREAM_PROTECTION,
     },
     request,
   );
@@ -30,10 +31,10 @@ export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promi
 /** A kubelet on a runtime, with its local API. */
 export async function serveKubelet(
   config: NodeConfig,
-  runtime: Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion'>,
+  place: KubeletPlace,
   onStop: (request: StopRequest) => void,
 ): Promise<{ close: () => Promise<void> }> {
-  const kubelet = await startKubelet(kubeletOptionsOf(config, runtime));
+  const kubelet = await startKubelet(kubeletOptionsOf(config, place));
   const server = await serveLocalApi({
     socketPath: config.apiSocket,
     kubelet,

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type CgroupHierarchy, discoverCgroups } from '@podwright/base';
 import type { SelinuxContexts } from '../oci/selinux.ts';
 import { closePassage } from '../sys/passage.ts';
@@ -59,7 +59,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     findCniPlugins(options.cniBinDirs),
     ...names.map((name) => probeOciRuntime(name, probe)),
   ]);
-  for (const passed of [options.state, dirname(options.state)]) closePassage(passed); // which trials have opened
+  closePassage(options.state); // trials have opened it
   return {
     kernel,
     cgroups,
