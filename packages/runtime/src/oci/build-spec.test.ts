@@ -188,21 +188,23 @@ test('limits are those asked for, as far as the machine can limit', () => {
     cpuQuota: -1,
     memoryLimitBytes: 100,
     hugepageLimits: [{ pageSize: '2MB', limitBytes: 1 }],
-    unified: { 'memory.high': '5' },
   };
-  const on = (host: Changes['host']) => {
-    const { devices: _, ...limits } = build({ resources, host }).linux.resources ?? {};
+  const unified = { 'memory.high': '5' };
+  const on = (host: Changes['host'], more: Changes['resources'] = {}) => {
+    const { devices: _, ...limits } = build({ resources: { ...resources, ...more }, host }).linux.resources ?? {};
     return limits;
   };
   const cpu = { shares: 10, quota: -1 };
   assert.deepEqual(on({}), { cpu, memory: { limit: 100, swap: 100 } });
   assert.deepEqual(on({ swapLimit: false }), { cpu, memory: { limit: 100 } });
-  assert.deepEqual(on({ cgroupMode: 'v2', hugetlb: true }), {
+  assert.deepEqual(on({ cgroupMode: 'v2', hugetlb: true }, { unified }), {
     cpu,
     memory: { limit: 100, swap: 100 },
     hugepageLimits: [{ pageSize: '2MB', limit: 1 }],
-    unified: { 'memory.high': '5' },
+    unified,
   });
+  for (const cgroupMode of ['v1', 'hybrid'] as const)
+    assert.throws(() => on({ cgroupMode }, { unified }), /set unified memory\.high: this machine has cgroup v1/);
 });
 
 test('oom_score_adj is never lower than this process may set', () => {

@@ -54,7 +54,7 @@ export type SpecResources = {
   memorySwapLimitBytes: number;
   pidsLimit: number;
   hugepageLimits: { pageSize: string; limitBytes: number }[];
-  /** Files of cgroup v2 with their content; ignored where there is only v1. */
+  /** Files of cgroup v2 with their content; refused where there is only v1. */
   unified: Record<string, string>;
   oomScoreAdj: number;
 };

@@ -7,7 +7,7 @@ import type { SeqpacketSockets } from '../sys/seqpacket.ts';
 import type { System } from '../sys/system.ts';
 import { attachToMonitor, unblockTerminalInput } from './attach.ts';
 import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.ts';
-import { ExecProcess, type ExecRequest, writeProcess } from './exec-process.ts';
+import { ExecProcess, type ExecRequest, prepareExec } from './exec-process.ts';
 import type { StartedExec } from './exec-stream.ts';
 import { runtimeError } from './runtime-words.ts';
 import { bundleFiles } from './task-files.ts';
@@ -126,12 +126,13 @@ async function firstReport(pipe: Readable): Promise<Report | undefined> {
 }
 
 function monitorArguments(request: ExecRequest, bundle: string): string[] {
-  const { id, pidFile, runtime } = request;
+  const { id, pidFile } = request;
+  const { file, runtime } = prepareExec(request, { terminal: true });
   return [
     ...['--api-version', '1', '--sync', '--exec', '--exec-attach', '--terminal', '--stdin', '--leave-stdin-open'],
     ...['--cid', id, '--cuuid', id, '--name', id, '--log-path', 'off'],
     ...runtimeOptions(runtime, ['--log', logName]),
     ...['--bundle', bundle, '--full-attach', '--container-pidfile', pidFile],
-    ...['--exec-process-spec', writeProcess(request, { terminal: true })],
+    ...['--exec-process-spec', file],
   ];
 }
