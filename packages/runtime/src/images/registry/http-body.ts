@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { PodwrightError } from '@podwright/base';
-import { connectionError } from './connection-error.ts';
+import { connectionError, shownUrl } from './connection-error.ts';
 
 export type BodyOptions = {
   /** Longest time without a byte while one is waited for; time that the reader takes does not count. */
@@ -15,7 +15,7 @@ export async function* readBody(message: IncomingMessage, options: BodyOptions):
   let waiting = true;
   const timer = setTimeout(() => {
     if (!waiting) return;
-    message.destroy(new PodwrightError('deadline_exceeded', `read ${url}: no byte for ${stallTimeoutMs} ms`));
+    message.destroy(new PodwrightError('deadline_exceeded', `read ${shownUrl(url)}: no byte for ${stallTimeoutMs} ms`));
   }, stallTimeoutMs);
   const onAbort = () => message.destroy(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });

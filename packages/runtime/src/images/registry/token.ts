@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import * as z from 'zod';
-import { decode } from '../manifest.ts';
+import { decode } from '../decode-json.ts';
 import type { AuthChallenge } from './auth-challenge.ts';
 import type { HttpClient, HttpRequest } from './http-client.ts';
 import { registryError } from './registry-error.ts';
