@@ -52,6 +52,7 @@ export function composeParts(
     controllers,
     specs: new OciContainerSpecs({
       ...records,
+      system,
       files,
       controllers,
       cgroupsPath,

@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import { HOST_PATH_DIRECTORY, isErrno, PodwrightError, wrapError } from '@podwright/base';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
 import { type MountEntry, mountsBelow, readMounts } from '../sys/mountinfo.ts';
+import type { System } from '../sys/system.ts';
 import type { ContainerMount, ContainerRecord } from './container-record.ts';
 import { resolveInRoot } from './root-path.ts';
 
@@ -65,6 +66,18 @@ export function withMountsBelow(mounts: ResolvedMount[], entries: MountEntry[]):
     });
     return [mount, ...parts];
   });
+}
+
+/** The mounts with what their sources' own mounts do not allow. */
+export async function withSourceRestrictions<T extends { source: string }>(
+  mounts: T[],
+  system: System,
+): Promise<(T & { sourceRestrictions: string[] })[]> {
+  const found = mounts.map(async (mount) => ({
+    ...mount,
+    sourceRestrictions: await system.mountRestrictions(mount.source),
+  }));
+  return await Promise.all(found);
 }
 
 const PLAIN = { readonly: false, recursiveReadOnly: false, propagation: 'private', selinuxRelabel: true } as const;

@@ -82,6 +82,7 @@ const mount = (destination: string, changes: Partial<SpecMount> = {}): SpecMount
   readonly: false,
   recursiveReadOnly: false,
   propagation: 'private',
+  sourceRestrictions: [],
   ...changes,
 });
 
@@ -169,7 +170,7 @@ test('mounts of the container come after the kernel ones that they do not cover,
   );
 });
 
-test('mounts are as read-only and as connected as asked for', () => {
+test('mounts are as read-only and as connected as asked for, and as restricted as their sources', () => {
   const check = (changes: Partial<SpecMount>, options: string[], propagation: string | undefined) => {
     const { mounts, linux } = build({ mounts: [mount('/a', changes)] });
     assert.deepEqual(mounts.at(-1)?.options, options);
@@ -178,6 +179,13 @@ test('mounts are as read-only and as connected as asked for', () => {
   check({}, ['rbind', 'rprivate', 'rw'], undefined);
   check({ readonly: true }, ['rbind', 'rprivate', 'ro'], undefined);
   check({ readonly: true, recursiveReadOnly: true }, ['rbind', 'rprivate', 'rro'], undefined);
+  const sourceRestrictions = ['ro', 'nosuid', 'nodev'];
+  check({ sourceRestrictions }, ['rbind', 'rprivate', 'ro', 'nosuid', 'nodev'], undefined);
+  check(
+    { sourceRestrictions, readonly: true, recursiveReadOnly: true },
+    ['rbind', 'rprivate', 'rro', 'nosuid', 'nodev'],
+    undefined,
+  );
   check({ propagation: 'host-to-container' }, ['rbind', 'rslave', 'rw'], 'rslave');
   check({ propagation: 'bidirectional' }, ['rbind', 'rshared', 'rw'], 'rshared');
 });

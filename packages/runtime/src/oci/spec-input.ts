@@ -10,6 +10,8 @@ export type SpecMount = {
   /** Also what is mounted below the source is read-only; only together with `readonly`. */
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
+  /** Which of `ro`, `nosuid`, `nodev` and `noexec` the source's own mount has. */
+  sourceRestrictions: string[];
 };
 
 /** `new` is a namespace of the container's own, `host` the machine's, otherwise the path of one that is there. */
