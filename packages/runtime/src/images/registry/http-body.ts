@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { PodwrightError } from '@podwright/base';
+import { BoundedBytes, PodwrightError } from '@podwright/base';
 import { connectionError, shownUrl } from './connection-error.ts';
 
 export type BodyOptions = {
@@ -60,23 +60,12 @@ export async function readDocument(message: IncomingMessage, options: DocumentOp
   }
 }
 
-/**
- * All bytes of a small stream; `resource_exhausted` beyond `maxBytes`. Takes memory for the bytes, whatever the size of the
- * chunks: a chunk of one byte costs some hundred when it is kept.
- */
+/** All bytes of a small stream; `resource_exhausted` beyond `maxBytes`. */
 export async function readWhole(chunks: AsyncIterable<Buffer>, maxBytes: number, what: string): Promise<Buffer> {
-  let whole = Buffer.alloc(0);
-  let size = 0;
+  const whole = new BoundedBytes(maxBytes);
   for await (const chunk of chunks) {
-    const next = size + chunk.length;
-    if (next > maxBytes) throw new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
-    if (next > whole.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(2 * whole.length, next)));
-      whole.copy(grown, 0, 0, size);
-      whole = grown;
-    }
-    chunk.copy(whole, size);
-    size = next;
+    whole.add(chunk);
+    if (whole.isCut) throw new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
   }
-  return whole.subarray(0, size);
+  return whole.bytes();
 }
