@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { errorCode } from '@podwright/base';
 import type { PodDefaults } from '@podwright/kubelet';
-import { type HostAbilities, probeHost } from '@podwright/runtime';
+import { type HostAbilities, knownHoles, probeHost } from '@podwright/runtime';
 import { NodeClient } from '../client/node-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
@@ -110,13 +110,25 @@ function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {
     if (!runtime.works)
       return { what: runtime.name, level: 'note', words: `${runtime.version}, does not work here: ${runtime.reason}` };
     const how = runtime.wrapped ? ', in a mount namespace without the unified cgroup tree' : '';
-    return { what: runtime.name, level: 'ok', words: `${runtime.version}${how}` };
+    return ociFinding(runtime, `${runtime.version}${how}`);
   });
   if (ociRuntimes.some(({ works }) => works)) return findings;
   return [
     ...findings,
     { what: 'OCI runtime', level: 'missing', words: 'none that works', fix: 'apt-get install runc' },
   ];
+}
+
+/** Distributions mend holes without another version, so that it is theirs to tell. */
+function ociFinding({ name, version }: HostAbilities['ociRuntimes'][number], words: string): Finding {
+  const known = knownHoles(name, version);
+  if (known === undefined) return { what: name, level: 'ok', words };
+  return {
+    what: name,
+    level: 'note',
+    words: `${words}; the project's own ${version} has ${known.holes.join(', ')}`,
+    fix: `have ${known.fixedIn.join(', ')} or later, or ask your distribution whether its package has the fixes`,
+  };
 }
 
 function userNamespaceFinding({ ociRuntimes, idMapping }: HostAbilities): Finding {
