@@ -1,5 +1,5 @@
 import { readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   CONTAINER_DIRECTORY,
@@ -9,6 +9,7 @@ import {
   PodwrightError,
   PRIVATE_DIRECTORY,
   runChecked,
+  type Trash,
   wrapError,
 } from '@podwright/base';
 import type { ImageRecord } from '../images/image-service.ts';
@@ -21,8 +22,14 @@ import type { System } from '../sys/system.ts';
 import type { IdMappings } from '../sys/user-namespace.ts';
 import { resolveInRoot } from './root-path.ts';
 
-/** `root` and `state` are the runtime's folders; see `RuntimeOptions`. */
-export type ContainerFilesDependencies = { system: System; snapshotter: Snapshotter; root: string; state: string };
+/** `root` and `state` are the runtime's folders, see `RuntimeOptions`; `trash` takes trees of `root`. */
+export type ContainerFilesDependencies = {
+  system: System;
+  snapshotter: Snapshotter;
+  trash: Trash;
+  root: string;
+  state: string;
+};
 
 /** A folder of an image's content; `subPath` '' is all of it. With `users` it is theirs. */
 export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
@@ -162,7 +169,7 @@ export class ContainerFiles {
     }
     removeMountPoints(join(this.#mounts, id));
     rmSync(this.bundle(id), { recursive: true, force: true });
-    await rm(join(this.#volumes, id), { recursive: true, force: true });
+    this.#dependencies.trash.throwAway(join(this.#volumes, id));
   }
 
   /** Container ids of which a folder or a snapshot is there. Bundles may be those of a sandbox's init. */
