@@ -105,3 +105,12 @@ test('rooms are named for what they hold', () => {
   const vague = tracked.filter((path) => /(?:^|\/)(?:utils?|helpers?|common|misc)(?:\.ts|\/)/.test(path));
   assert.deepEqual(vague, []);
 });
+
+test('docs/security.md names each attack of tests/security, and none that is not there', () => {
+  const document = read('docs/security.md');
+  const attacks = tracked.flatMap((path) => /^tests\/security\/(.+)\.test\.ts$/.exec(path)?.[1] ?? []);
+  const named = [...document.matchAll(/^\| .* \| (`.*`) *\|$/gm)].flatMap((row) =>
+    [...row[1]!.matchAll(/`([a-z-]+)`/g)].map((match) => match[1]!),
+  );
+  assert.deepEqual([...new Set(named)].filter((name) => name.length > 8).sort(), attacks.sort());
+});
