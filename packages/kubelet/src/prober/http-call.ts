@@ -32,12 +32,22 @@ export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Prom
   for (let redirects = 0; ; redirects++) {
     const { answer, location } = await send(url, headers, signal);
     if (location === undefined) return answer;
-    const next = new URL(location, url);
+    const next = redirectTarget(location, url);
     if (next.hostname !== url.hostname) return answer;
     if (redirects === MAX_REDIRECTS)
-      throw new PodwrightError('internal', `GET ${url}: stopped after ${MAX_REDIRECTS} redirects`);
+      throw new PodwrightError('unavailable', `GET ${url}: stopped after ${MAX_REDIRECTS} redirects`);
     url = next;
   }
+}
+
+/** Where a redirect leads to; `unavailable`, as for any answer that is of no use, if that is nothing to call. */
+function redirectTarget(location: string, from: URL): URL {
+  const target = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  if (target?.protocol === 'http:' || target?.protocol === 'https:') return target;
+  throw new PodwrightError(
+    'unavailable',
+    `GET ${from}: redirected to ${JSON.stringify(location)}, which is no URL of HTTP`,
+  );
 }
 
 /** The handler's headers over ours; one that comes several times is sent as often. */
