@@ -139,7 +139,7 @@ for (const handler of ['crun', 'runc']) {
 test('a client takes processes of the host into a container, or ends them, by files of cgroup v2', async () => {
   for (const key of ['cgroup.procs', 'cgroup.threads', 'cgroup.kill', 'cgroup.freeze', 'cgroup.type']) {
     const call = create(`unified-${key.slice(7)}`, { handler: 'crun', resources: { unified: { [key]: '1' } } });
-    await assert.rejects(call, { code: 'invalid_argument', message: new RegExp(`unified: ${key}`) });
+    await assert.rejects(call, { code: 'invalid_argument', message: new RegExp(`unified: "${key}"`) });
   }
   assert.equal(readFileSync('/proc/1/cgroup', 'utf8'), '0::/init.scope\n');
 });

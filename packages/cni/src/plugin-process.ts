@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { PodwrightError, type ProgramStarter, type StartedProgram, wrapError } from '@podwright/base';
+import { BoundedBytes, PodwrightError, type ProgramStarter, type StartedProgram, wrapError } from '@podwright/base';
 import { endProcessGroup } from './left-processes.ts';
 
 /** How a plugin ended and what it wrote. */
@@ -38,15 +38,15 @@ export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
 function pluginEnvironment(variables: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CNI_'));
   const path = [process.env.PATH ?? '', '/usr/sbin', '/usr/bin', '/sbin', '/bin'].filter((entry) => entry !== '');
-  return { ...Object.fromEntries(inherited), PATH: path.join(':'), ...variables };
+  // The plugin's own come first: by them it is found again, and of an environment only the beginning is looked at.
+  return { ...variables, ...Object.fromEntries(inherited), PATH: path.join(':') };
 }
 
 class Running {
   readonly done: Promise<PluginOutput>;
   readonly #child: StartedProgram;
   readonly #output: Record<'stdout' | 'stderr', Readable>;
-  readonly #written = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
-  #writtenBytes = 0;
+  readonly #written = { stdout: new BoundedBytes(maxOutputBytes), stderr: new BoundedBytes(maxOutputBytes) };
   #failure: unknown;
   #linger: NodeJS.Timeout | undefined;
 
@@ -79,13 +79,13 @@ class Running {
   }
 
   #collect(name: 'stdout' | 'stderr', chunk: Buffer): void {
-    this.#writtenBytes += chunk.length;
-    if (this.#writtenBytes <= maxOutputBytes) this.#written[name].push(chunk);
-    else this.#kill(new PodwrightError('resource_exhausted', `it wrote more than ${maxOutputBytes} bytes`));
+    this.#written[name].add(chunk);
+    if (this.#written.stdout.sizeBytes + this.#written.stderr.sizeBytes > maxOutputBytes || this.#written[name].isCut)
+      this.#kill(new PodwrightError('resource_exhausted', `it wrote more than ${maxOutputBytes} bytes`));
   }
 
   #text(name: 'stdout' | 'stderr'): string {
-    return Buffer.concat(this.#written[name]).toString('utf8');
+    return this.#written[name].bytes().toString('utf8');
   }
 
   #kill(reason: unknown): void {

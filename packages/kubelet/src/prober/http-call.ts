@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIPv6 } from 'node:net';
-import { PodwrightError } from '@podwright/base';
+import { BoundedBytes, PodwrightError, raceAbort } from '@podwright/base';
 import type { Container, HttpGetAction } from '../api/types.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
 
@@ -66,24 +66,26 @@ function send(
     );
   };
   outgoing.on('error', fail);
+  let answered = false;
   outgoing.on('response', (response) => {
+    answered = true;
     readStart(response).then((body) => {
       const status = response.statusCode ?? 0;
       const redirect = status >= 300 && status < 400 && status !== 304;
       resolve({ answer: { status, body }, location: redirect ? response.headers.location : undefined });
     }, fail);
   });
+  // an answer that is none, such as 101, closes the connection without an error
+  outgoing.on('close', () => answered || fail(new Error('the connection was closed without an answer')));
   outgoing.end();
-  return promise;
+  return raceAbort(promise, signal);
 }
 
 async function readStart(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
+  const body = new BoundedBytes(MAX_BODY_BYTES);
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    sizeBytes += chunk.length;
-    if (sizeBytes >= MAX_BODY_BYTES) break; // leaving the loop ends the connection
+    body.add(chunk);
+    if (body.sizeBytes === MAX_BODY_BYTES) break; // leaving the loop ends the connection
   }
-  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8');
+  return body.bytes().toString('utf8');
 }

@@ -1,6 +1,15 @@
 import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { isErrno, PodwrightError, runChecked, withTimeout, wrapError, writeFileAtomic } from '@podwright/base';
+import {
+  isErrno,
+  PodwrightError,
+  PRIVATE_DIRECTORY,
+  PRIVATE_FILE,
+  runChecked,
+  withTimeout,
+  wrapError,
+  writeFileAtomic,
+} from '@podwright/base';
 import { findProgram } from '../host/programs.ts';
 import type { ContainerRecord } from './container-record.ts';
 import type { ContainerContext } from './container-service.ts';
@@ -41,9 +50,9 @@ export async function checkpointContainer(
   const partial = `${location}.partial`;
   try {
     await rm(work, { recursive: true, force: true });
-    await mkdir(join(work, NAMES.images), { recursive: true, mode: 0o700 });
+    await mkdir(join(work, NAMES.images), { recursive: true, mode: PRIVATE_DIRECTORY });
     await collect(context, context.table.require(id), { work, signal });
-    await writeFile(partial, '', { mode: 0o600 }); // the container's memory is nobody's business
+    await writeFile(partial, '', { mode: PRIVATE_FILE }); // the container's memory is nobody's business
     await runChecked('tar', ['--create', '--file', partial, '--directory', work, ...(await readdir(work))], { signal });
     await rename(partial, location);
   } catch (error) {

@@ -8,13 +8,11 @@ const MINIMUM_CPU_QUOTA = 1000;
 /** Numbers and ranges, as cpuset(7) has them. */
 const listPattern = /^\d+(-\d+(:\d+\/\d+)?)?(,\d+(-\d+(:\d+\/\d+)?)?)*$/;
 const pageSizePattern = /^\d+[KMG]B$/;
-/** A file of cgroup v2: never a path, which would lead out of the container's cgroup. */
-const unifiedPattern = /^[a-z]\w*(\.\w+)+$/;
 /**
- * Files of the cgroup core that are settings (cgroup-v2.rst, core interface files). The others act: `cgroup.procs` takes
- * any process of the host into the container, `cgroup.kill` and `cgroup.freeze` end or stop its own.
+ * A file of one of the kernel's controllers (cgroup-v2.rst): never a path, which would lead out of the container's cgroup, and
+ * never `cgroup.procs` and its like, which move and end processes and are no limits.
  */
-const coreSettings = ['cgroup.max.depth', 'cgroup.max.descendants', 'cgroup.pressure'];
+const unifiedPattern = /^(cpu|cpuset|io|memory|pids|hugetlb|rdma|misc|dmem)(\.\w+)+$/;
 
 /** The CRI's resources as numbers; 0 and '' where nothing is said. What the kernel takes from nobody is an `invalid_argument`. */
 export function containerResources(resources: LinuxContainerResources | undefined): ContainerResources {
@@ -54,12 +52,8 @@ function swapLimit(value: bigint | undefined, memoryLimit: number): number {
 
 function unifiedOf(unified: Record<string, string>): Record<string, string> {
   for (const [key, value] of Object.entries(unified)) {
-    if (!unifiedPattern.test(key)) throw invalid(`unified: ${JSON.stringify(key)} is no file of a cgroup`);
-    if (key.startsWith('cgroup.') && !coreSettings.includes(key)) {
-      throw invalid(
-        `unified: ${key} is no limit, it acts on processes; of the cgroup core only ${coreSettings.join(', ')} can be set`,
-      );
-    }
+    if (!unifiedPattern.test(key))
+      throw invalid(`unified: ${JSON.stringify(key)} is no file of a cgroup's controller, such as memory.high`);
     if (value.includes('\0')) throw invalid(`unified.${key} has a zero byte`);
   }
   return unified;

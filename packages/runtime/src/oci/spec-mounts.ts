@@ -74,14 +74,23 @@ const propagationOptions = {
   bidirectional: 'rshared',
 } as const;
 
+/**
+ * A bind mount has the restrictions of its source's mount, as long as it is not mounted again with other flags. That crun
+ * always does, and runc to make it read-only: what is not among the flags is lost then.
+ */
 function bindMount({ destination, source, ...mount }: SpecMount): OciMount {
-  const access = mount.readonly ? (mount.recursiveReadOnly ? 'rro' : 'ro') : 'rw';
+  const kept = mount.sourceRestrictions.filter((option) => option !== 'ro');
   return {
     destination,
     type: 'bind',
     source,
-    options: ['rbind', propagationOptions[mount.propagation], access],
+    options: ['rbind', propagationOptions[mount.propagation], accessOf(mount), ...kept],
   };
+}
+
+function accessOf(mount: Pick<SpecMount, 'readonly' | 'recursiveReadOnly' | 'sourceRestrictions'>): string {
+  if (mount.readonly) return mount.recursiveReadOnly ? 'rro' : 'ro';
+  return mount.sourceRestrictions.includes('ro') ? 'ro' : 'rw';
 }
 
 /** A device node of the machine, given to a container that cannot have nodes of its own. */

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PodwrightError } from '@podwright/base';
+import { PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import type { Shim } from '../shim/shim.ts';
 import type { Shims } from '../shim/shims.ts';
-import { findProcesses } from './processes.ts';
+import { findByCommandLine } from './processes.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
 /** In the bundle of a pod whose shim we started ourselves, for its tasks alone. */
@@ -23,7 +23,7 @@ export async function findShim(shims: Shims, record: ShimTaskRecord, signal: Abo
   if (found !== undefined) return await shims.join(bundle, found.endpoint, signal);
   if (existsSync(pod) && !isForTasks(shims, group))
     throw new PodwrightError('unavailable', `create task ${id}: the shim of sandbox ${group} is gone; make a new pod`);
-  await mkdir(pod, { recursive: true, mode: 0o711 });
+  await mkdir(pod, { recursive: true, mode: PRIVATE_DIRECTORY });
   await writeFile(join(pod, ownMark), '');
   await copyFile(join(bundle, 'config.json'), join(pod, 'config.json'));
   const started = await shims.start({ id: group, bundle: pod, program }, signal);
@@ -40,7 +40,7 @@ export function shimIdOf(shims: Shims, { id, group }: ShimTaskRecord): string | 
 /** Shims that were started under an id: also one that nobody could remember any more before we were killed. */
 export async function findShimProcesses(shims: Shims, id: string): Promise<number[]> {
   const { events } = shims.home;
-  return await findProcesses((words) => words.includes(events) && words[words.indexOf('-id') + 1] === id);
+  return await findByCommandLine(events, (words) => words.includes(events) && words[words.indexOf('-id') + 1] === id);
 }
 
 /** Removes the bundle of a pod whose shim has ended with its last task. */
