@@ -3,10 +3,13 @@ import { spawnSync } from 'node:child_process';
 /** The host's user without any rights. */
 const NOBODY = 65_534;
 
-/** What a shell script prints that nobody runs on the host; `$1`… are `args`. Its exit code does not matter. */
-export function asNobody(script: string, { args = [], input = '' }: { args?: string[]; input?: string } = {}): string {
+/** `args` are `$1`…; `uid` is nobody's unless another is given. */
+type ScriptOptions = { args?: string[]; input?: string; uid?: number };
+
+/** What a shell script prints that nobody runs on the host. Its exit code does not matter. */
+export function asNobody(script: string, { args = [], input = '', uid = NOBODY }: ScriptOptions = {}): string {
   const { error, stdout, stderr } = spawnSync('/bin/sh', ['-c', script, 'sh', ...args], {
-    ...{ uid: NOBODY, gid: NOBODY, cwd: '/', input, encoding: 'utf8', maxBuffer: 64 << 20, timeout: 60_000 },
+    ...{ uid, gid: uid, cwd: '/', input, encoding: 'utf8', maxBuffer: 64 << 20, timeout: 60_000 },
   });
   if (error !== undefined) throw error;
   return stdout + stderr;

@@ -25,6 +25,8 @@ export const LOG_FILE = 0o640;
 /** What a container with any user finds as directory or file of the pod: mount points, /etc/hosts, a volume's files. */
 export const CONTAINER_DIRECTORY = 0o755;
 export const CONTAINER_FILE = 0o644;
+/** A program that others may run and not read: the kernel then lets none of them trace it (prctl(2), PR_SET_DUMPABLE). */
+export const UNREADABLE_PROGRAM = 0o711;
 /** What a container with any user may write: an emptyDir, the termination message. */
 export const OPEN_DIRECTORY = 0o777;
 export const OPEN_FILE = 0o666;

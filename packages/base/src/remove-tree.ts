@@ -10,18 +10,28 @@ const MAX_DEPTH = 16;
 
 /**
  * Removes a file or a directory with all that is in it, however deep or wide: other work goes on meanwhile, and little memory is
- * used. Whoever made the tree may be changing it: links are not followed, and nothing behind a mount is removed, which is
- * `failed_precondition`. No error if there is nothing. Rejects with the signal's reason once it aborts; the rest then stays.
+ * used. Whoever made the tree may be changing it, and hold it up until the signal aborts: links are not followed, and nothing behind a
+ * mount is removed, which is `failed_precondition`. No error if there is nothing. Rejects with the signal's reason once it aborts; the rest then stays.
  */
 export async function removeTree(path: string, signal?: AbortSignal): Promise<void> {
   try {
     await using parent = await open(dirname(path), O_RDONLY | O_DIRECTORY);
-    await new TreeRemoval(parent, signal).remove(parent, Buffer.from(basename(path)));
+    await new TreeRemoval(parent, signal).remove(parent, {
+      name: Buffer.from(basename(path)),
+      depth: 0,
+      isDirectory: true,
+    });
   } catch (error) {
     signal?.throwIfAborted();
     if (!isErrno(error, 'ENOENT')) throw wrapError(`remove ${path}`, error);
   }
 }
+
+/** Looking again cures these: somebody put one kind of file in the place of another, or something into a directory. */
+const CHANGED_MEANWHILE = ['ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'ELOOP'];
+
+/** An entry of a directory; `isDirectory` is what was read, which may have changed. */
+type Entry = { name: Buffer; depth: number; isDirectory: boolean };
 
 /**
  * Names are always looked up in an open directory, by proc_pid_fd(5): so paths stay short, and no part of one can turn into a link
@@ -37,67 +47,44 @@ class TreeRemoval {
     this.#signal = signal;
   }
 
-  async remove(parent: FileHandle, name: Buffer): Promise<void> {
-    await this.#removeDirectory(parent, { name, depth: 0 });
+  /** Goes on for as long as somebody changes the entry: the signal is the bound. */
+  async remove(parent: FileHandle, entry: Entry): Promise<void> {
+    const place = inDirectory(parent, entry.name);
+    for (let { isDirectory } = entry; ; isDirectory = !isDirectory) {
+      this.#signal?.throwIfAborted();
+      try {
+        return isDirectory ? await this.#removeDirectory(place, entry.depth) : await unlink(place);
+      } catch (error) {
+        if (isErrno(error, 'ENOENT')) return;
+        if (isErrno(error, 'ENOTEMPTY')) isDirectory = !isDirectory;
+        else if (!CHANGED_MEANWHILE.some((code) => isErrno(error, code))) throw error;
+      }
+    }
   }
 
-  async #removeDirectory(parent: FileHandle, { name, depth }: { name: Buffer; depth: number }): Promise<void> {
-    const place = inDirectory(parent, name);
+  async #removeDirectory(place: Buffer, depth: number): Promise<void> {
     if (depth > MAX_DEPTH) return rename(place, inDirectory(this.#top!, Buffer.from(randomUUID())));
-    const directory = await openDirectory(place);
-    if (directory === undefined) return unlink(place);
-    await using _ = directory;
+    await using directory = await open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (mountOf(directory) !== this.#mount)
       throw new PodwrightError('failed_precondition', 'something is mounted in it; unmount that first');
     this.#top ??= directory;
     // Again while there was something: deep directories come up here meanwhile.
-    while ((await this.#removeChildren(directory, depth)) > 0);
+    while ((await this.#removeChildren(directory, depth + 1)) > 0);
     await rmdir(place);
   }
 
   /** Returns how many there were. */
   async #removeChildren(directory: FileHandle, depth: number): Promise<number> {
     let count = 0;
+    const path = `/proc/self/fd/${directory.fd}`;
     // read in pieces: it may have millions of entries
-    for await (const entry of await opendir(`/proc/self/fd/${directory.fd}`, {
-      encoding: 'buffer' as BufferEncoding,
-    })) {
-      this.#signal?.throwIfAborted();
+    for await (const entry of await opendir(path, { encoding: 'buffer' as BufferEncoding })) {
       const name = entry.name as unknown as Buffer;
-      await this.#removeChild(directory, { name, depth: depth + 1, isDirectory: entry.isDirectory() }).catch(
-        ignoreGone,
-      );
+      await this.remove(directory, { name, depth, isDirectory: entry.isDirectory() });
       count++;
     }
     return count;
   }
-
-  async #removeChild(
-    directory: FileHandle,
-    { isDirectory, ...child }: { name: Buffer; depth: number; isDirectory: boolean },
-  ): Promise<void> {
-    if (isDirectory) return await this.#removeDirectory(directory, child);
-    try {
-      await unlink(inDirectory(directory, child.name));
-    } catch (error) {
-      if (!isErrno(error, 'EISDIR')) throw error; // not every file system says what an entry is
-      await this.#removeDirectory(directory, child);
-    }
-  }
-}
-
-/** `undefined` if it is no directory. */
-async function openDirectory(place: Buffer): Promise<FileHandle | undefined> {
-  try {
-    return await open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  } catch (error) {
-    if (isErrno(error, 'ENOTDIR') || isErrno(error, 'ELOOP')) return undefined;
-    throw error;
-  }
-}
-
-function ignoreGone(error: unknown): void {
-  if (!isErrno(error, 'ENOENT')) throw error;
 }
 
 const inDirectory = ({ fd }: FileHandle, name: Buffer) => Buffer.concat([Buffer.from(`/proc/self/fd/${fd}/`), name]);

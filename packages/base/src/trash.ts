@@ -11,6 +11,11 @@ import { removeTree } from './remove-tree.ts';
 /** How long a trash that is closed still deletes: small trees are gone with whoever threw them away. */
 const CLOSE_GRACE_MS = 1000;
 
+/** A tree that takes longer lets the others go first: whoever holds a directory of it can fill it again and again. */
+const TURN_MS = 60_000;
+/** When a tree that could not be deleted is tried again. */
+const RETRY_MS = 60_000;
+
 /**
  * Deletes trees in the background: a tree is moved here, which is quick, and taken apart one file after the other. What is not
  * done when the process ends is done when the trash is opened again.
@@ -61,9 +66,14 @@ export class Trash {
   }
 
   #delete(path: string): void {
-    const work = this.#limiter.run(() => removeTree(path, this.#stop.signal));
+    const work = this.#limiter.run(async () => {
+      const late = AbortSignal.timeout(TURN_MS);
+      await removeTree(path, AbortSignal.any([this.#stop.signal, late]));
+    });
     this.#work = work.catch((error: unknown) => {
-      if (!this.#stop.signal.aborted) this.#logger.warn({ path, error: errorMessage(error) }, 'cannot delete a tree');
+      if (this.#stop.signal.aborted) return;
+      this.#logger.warn({ path, error: errorMessage(error) }, 'cannot delete a tree, it is tried again');
+      setTimeout(() => !this.#stop.signal.aborted && this.#delete(path), RETRY_MS).unref();
     });
   }
 }

@@ -1,5 +1,4 @@
-import { rm } from 'node:fs/promises';
-import { isNotFound } from '@podwright/base';
+import { isNotFound, removeTree } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
@@ -22,7 +21,7 @@ export async function removePodFromRuntime(
 ): Promise<void> {
   await tracer.span(pod.metadata.uid, 'remove from runtime', async () => {
     await Promise.all(status.containers.map(({ id }) => gone(cri.runtime.removeContainer({ containerId: id }))));
-    await rm(podLogDirectory(podLogsDir, pod.metadata), { recursive: true, force: true });
+    await removeTree(podLogDirectory(podLogsDir, pod.metadata));
     await release();
     await Promise.all(status.sandboxes.map(({ id }) => gone(cri.runtime.removePodSandbox({ podSandboxId: id }))));
   });

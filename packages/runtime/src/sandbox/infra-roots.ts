@@ -1,6 +1,6 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONTAINER_DIRECTORY, PodwrightError } from '@podwright/base';
+import { CONTAINER_DIRECTORY, mendMode, PodwrightError, UNREADABLE_PROGRAM } from '@podwright/base';
 import { INFRA_FOLDERS, type InfraProgram } from './infra-spec.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
@@ -14,8 +14,8 @@ export interface InfraRoots {
   list(): Promise<string[]>;
 }
 
-/** Who runs it: nobody. */
-const NOBODY = 65534;
+/** Who runs it: an id that no user of a host can have, as it was -1 once. The host's `nobody` could signal and trace it. */
+const NO_USER = 65_535;
 
 /** One root file system for all, which holds nothing but the machine's init program: `<state>/init`. */
 export class HostInitRoot implements InfraRoots {
@@ -31,7 +31,7 @@ export class HostInitRoot implements InfraRoots {
   /** `failed_precondition` if the machine has no init program. */
   async prepare(): Promise<InfraProgram> {
     await this.#fill();
-    return { root: this.#root, args: ['/init', '-P'], env: [], cwd: '/', user: { uid: NOBODY, gid: NOBODY } };
+    return { root: this.#root, args: ['/init', '-P'], env: [], cwd: '/', user: { uid: NO_USER, gid: NO_USER } };
   }
 
   async remove(): Promise<void> {}
@@ -42,6 +42,7 @@ export class HostInitRoot implements InfraRoots {
 
   async #fill(): Promise<void> {
     const program = join(this.#root, 'init');
+    mendMode(program, UNREADABLE_PROGRAM);
     if (existsSync(program)) return;
     const source = await this.#program();
     if (source === undefined) {
@@ -52,6 +53,7 @@ export class HostInitRoot implements InfraRoots {
     }
     for (const name of INFRA_FOLDERS) mkdirSync(join(this.#root, name), { recursive: true, mode: CONTAINER_DIRECTORY });
     copyFileSync(source, `${program}.new`);
+    chmodSync(`${program}.new`, UNREADABLE_PROGRAM);
     renameSync(`${program}.new`, program);
   }
 }

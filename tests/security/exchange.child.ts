@@ -1,0 +1,19 @@
+/**
+ * Exchanges the directories d0… and the links l0… in a directory again and again, as a container can that was handed a descriptor
+ * of it (renameat2(2)): `exchange.child.ts DIRECTORY`. Writes a line once it does, and ends when none of them is left.
+ */
+import { openSync } from 'node:fs';
+import koffi from 'koffi';
+
+const RENAME_EXCHANGE = 2;
+const renameat2 = koffi
+  .load('libc.so.6')
+  .func('int renameat2(int from, const char *old, int to, const char *new, unsigned int flags)');
+const directory = openSync(process.argv[2]!, 'r');
+const exchange = (index: number) => renameat2(directory, `d${index}`, directory, `l${index}`, RENAME_EXCHANGE) === 0;
+
+for (let round = 0, lost = 0; lost < 5000; round++) {
+  lost = [0, 1, 2].map(exchange).includes(true) ? 0 : lost + 1;
+  if (round === 0) process.stdout.write('exchanging\n');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0.2);
+}
