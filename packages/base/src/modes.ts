@@ -42,6 +42,10 @@ export const HOST_PATH_FILE = 0o644;
 /** What our daemons take from the modes that a program asks for without naming one of these (umask(2)). */
 export const DAEMON_UMASK = 0o022;
 
+/** Bits of modes that are looked at: who else may write, and that others keep off what is not theirs (inode(7)). */
+export const WRITABLE_BY_OTHERS = 0o022;
+export const STICKY = 0o1000;
+
 /** The bits of a mode that say who may read, write and execute (inode(7)). */
 const PERMISSION_BITS = 0o777;
 

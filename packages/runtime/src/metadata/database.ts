@@ -3,6 +3,9 @@ import { errorCode, errorMessage, isErrno, mendMode, PodwrightError, PRIVATE_FIL
 import Database from 'better-sqlite3';
 import { keepReserve } from './disk-reserve.ts';
 
+/** SQLite's name for a database without a file. */
+const IN_MEMORY = ':memory:';
+
 /** The one file of records: images, snapshots, sandboxes and containers. Every room has its own tables in it. */
 export type MetadataDatabase = Database.Database;
 
@@ -11,8 +14,7 @@ export type MetadataDatabase = Database.Database;
  * has nothing to lose, and a crash of this process loses nothing. A damaged file is refused (`data_loss`), not touched.
  */
 export function openDatabase(path: string): MetadataDatabase {
-  closeSync(openSync(path, 'a', PRIVATE_FILE)); // SQLite makes the files beside it with the mode of this one
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) mendMode(file, PRIVATE_FILE);
+  if (path !== IN_MEMORY) closeRecordFiles(path);
   const database = new Database(path);
   try {
     const [verdict] = database.pragma('quick_check(1)') as { quick_check: string }[];
@@ -27,6 +29,12 @@ export function openDatabase(path: string): MetadataDatabase {
   }
   keepReserve(database);
   return database;
+}
+
+/** SQLite makes the files beside the database with its mode; an earlier version left all of them readable. */
+function closeRecordFiles(path: string): void {
+  closeSync(openSync(path, 'a', PRIVATE_FILE));
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) mendMode(file, PRIVATE_FILE);
 }
 
 function isDamage(error: unknown): boolean {

@@ -137,6 +137,7 @@ test('a container of a user namespace joins it, and has the sysfs of the machine
   const host = build({ namespaces: { user, network: { kind: 'host' } } });
   assert.deepEqual([sysfs(host)?.type, sysfs(host)?.source], ['bind', '/sys']);
   assert.ok(sysfs(host)?.options.includes('rro'));
+  assert.ok(sysfs(host)?.options.includes('rprivate'), 'what is mounted in there stays in the container');
 });
 
 test('a privileged container has all capabilities and devices, nothing hidden, and no filter', () => {

@@ -13,7 +13,8 @@ export function hasOwnCgroups({ privileged }: SpecInput['security'], { cgroupMod
 function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
   const access = security.privileged ? 'rw' : 'ro';
   const strict = ['nosuid', 'noexec', 'nodev'];
-  // sysfs tells of a network: only who owns that may mount it.
+  // sysfs tells of a network: only who owns that may mount it. The host's is bound privately: systemd shares it with all
+  // mount namespaces, and crun binds it from the host's, where the container's mounts below it would then appear.
   const ownSysfs = namespaces.user === undefined || namespaces.network.kind !== 'host';
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: strict },
@@ -33,7 +34,7 @@ function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
     { destination: '/dev/mqueue', type: 'mqueue', source: 'mqueue', options: strict },
     ownSysfs
       ? { destination: '/sys', type: 'sysfs', source: 'sysfs', options: [...strict, access] }
-      : { destination: '/sys', type: 'bind', source: '/sys', options: ['rbind', ...strict, 'rro'] },
+      : { destination: '/sys', type: 'bind', source: '/sys', options: ['rbind', 'rprivate', ...strict, 'rro'] },
     {
       destination: '/sys/fs/cgroup',
       type: 'cgroup',
