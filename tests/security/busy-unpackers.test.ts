@@ -7,7 +7,7 @@ import { type FixtureEntry, paxRecord, tarArchive } from '../../packages/runtime
 import { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
 import type { UnpackOptions } from '../../packages/runtime/src/unpack/unpack-options.ts';
 import { rejects } from '../images/rejects.ts';
-import { directory, file, unpackEntries } from '../unpack/layer.fixture.ts';
+import { directory, file, symlink, unpackEntries } from '../unpack/layer.fixture.ts';
 import { Scratch } from '../unpack/scratch.ts';
 
 const unpacker = new LayerUnpacker({ system: loadSystem() });
@@ -60,6 +60,20 @@ test('names that lead through links again and again', async () => {
   );
   const entries = [directory('l250'), ...links, ...Array.from({ length: 5000 }, (_, index) => file(`l0/f${index}`))];
   await rejects(unpack(entries), 'invalid_argument', /too many symbolic links/);
+});
+
+test('very many names that each lead through as many links as one name may', async () => {
+  const hops = Array.from({ length: 254 }, (_, index) => symlink(`l${index}`, `${'./'.repeat(30)}l${index + 1}`));
+  const entries = [directory('l254'), ...hops, ...Array.from({ length: 12_000 }, () => file('l0/x'))];
+  const blob = gzipSync(tarArchive(entries));
+  assert.ok(blob.length < 50_000, `${blob.length} bytes`);
+  await rejects(unpack(blob), 'resource_exhausted', /too many symbolic links/);
+});
+
+test('an honest layer of many names, each of them through the links that distributions have', async () => {
+  const links = [directory('usr'), directory('usr/lib'), symlink('lib', 'usr/lib'), symlink('lib64', '/lib')];
+  const files = Array.from({ length: 20_000 }, (_, index) => directory(`lib64/d${index}`));
+  assert.equal((await unpack([...links, ...files])).entries, 20_004);
 });
 
 test('a folder that is said to hide the layers below again and again', async () => {

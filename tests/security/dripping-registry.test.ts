@@ -122,3 +122,21 @@ test("and a registry's words about a refusal, of an image as of a layer", async 
   registry.faults = [({ path }, response) => path.includes('/blobs/') && drip(response, 403)];
   await rejects(pull(), 'permission_denied', /answered 403/);
 });
+
+test('a registry that announces an answer again and again and never gives it is left', async (t) => {
+  const { registry, pull } = await start(t);
+  const sent: number[] = [];
+  registry.faults = [
+    (_request, response) => {
+      const at = sent.push(0) - 1;
+      const timer = setInterval(() => {
+        sent[at]!++;
+        response.writeEarlyHints({ link: '</x>; rel=preload' });
+      }, 5);
+      response.on('close', () => clearInterval(timer));
+      return true;
+    },
+  ];
+  await rejects(pull(), 'unavailable', /more than 10 interim answers/);
+  assert.ok(Math.max(...sent) < 1000, `${sent}`);
+});

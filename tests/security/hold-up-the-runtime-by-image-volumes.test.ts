@@ -1,10 +1,10 @@
 /** An image declares volumes with very many files: copying them ends when nobody waits any more, and leaves nothing. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { silentLogger, sleep, Trash } from '@podwright/base';
+import { silentLogger, sleep, Trash, waitFor } from '@podwright/base';
 import { ContainerFiles } from '../../packages/runtime/src/containers/container-files.ts';
 import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
 
@@ -24,9 +24,10 @@ test('the copy of a volume ends with its deadline, and what was copied goes with
   const copied = () => readdirSync(files.volume(id, 0)).length;
 
   const controller = new AbortController();
-  const copying = files.makeVolume(id, 0, { path: '/v', signal: controller.signal });
+  const copying = files.makeVolumes(id, { paths: ['/v'], signal: controller.signal });
   const ended = assert.rejects(copying, /no time left/);
-  await sleep(20);
+  const hasBegun = () => (existsSync(files.volume(id, 0)) && copied() > 0) || undefined;
+  await waitFor(hasBegun, { intervalMs: 1, signal: AbortSignal.timeout(30_000) });
   controller.abort(new Error('no time left'));
   await ended;
   const count = copied();

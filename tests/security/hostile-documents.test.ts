@@ -1,6 +1,7 @@
 /** Manifests, configs, tokens and archives that take far more memory and time than bytes: refused before they are parsed. */
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -8,12 +9,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { raceAbort } from '@podwright/base';
+import { sha256Digest } from '../../packages/runtime/src/content/digest.ts';
 import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
 import { HttpClient } from '../../packages/runtime/src/images/registry/http-client.ts';
 import { defaultHost } from '../../packages/runtime/src/images/registry/registry-host.ts';
 import { type FixtureEntry, tarArchive } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
 import { FaultyRegistry } from '../images/faulty-registry.ts';
 import { openImageRoom, scratch } from '../images/image-room.ts';
+import { LayoutFolder } from '../images/layout-folder.ts';
 import { addImage, hostArchitecture, makeLayer } from '../images/made-image.ts';
 import { rejects } from '../images/rejects.ts';
 import { file } from '../unpack/layer.fixture.ts';
@@ -206,6 +209,35 @@ test('a folder whose files are devices or lead to some', async (t) => {
   const { room } = await start(t);
   const folder = join(room.root, 'layout');
   mkdirSync(folder);
-  symlinkSync('/dev/zero', join(folder, 'index.json'));
+  execFileSync('mkfifo', [join(folder, 'index.json')]);
   await rejects(room.images.load(folder, { signal }), 'invalid_argument', /index\.json is no file/);
+});
+
+test('a folder whose files are links to what its maker may not read, of which an error tells nothing', async (t) => {
+  const { room } = await start(t);
+  const secret = join(room.root, 'secret');
+  writeFileSync(secret, 'hunter2 is the password');
+  const folder = new LayoutFolder(join(room.root, 'layout'));
+  const { path } = folder;
+  const refused = (message: RegExp) => rejects(room.images.load(path, { signal }), 'invalid_argument', message);
+  symlinkSync(secret, join(path, 'index.json'));
+  await refused(/index\.json is a symbolic link/);
+  rmSync(join(path, 'index.json'));
+  const digest = sha256Digest('x');
+  folder.writeIndex([{ mediaType: mediaTypes.ociManifest, digest, size: 1 }]);
+  symlinkSync(secret, join(path, 'blobs', digest.replace(':', '/')));
+  await refused(/is a symbolic link/);
+});
+
+test('a redirect to a document that is no JSON, of which an error tells nothing', async (t) => {
+  const { registry, pull } = await start(t);
+  registry.faults = [
+    ({ path }, response) => path.endsWith('/inner') && Boolean(response.end('hunter2 is the password')),
+    ({ path }, response) => path === '/token' && Boolean(response.writeHead(307, { location: '/inner' }).end()),
+    ({ headers }, response) =>
+      headers.authorization === undefined &&
+      Boolean(response.writeHead(401, { 'www-authenticate': `Bearer realm="http://${registry.host}/token"` }).end()),
+  ];
+  const quotesNothing = ({ message }: Error) => /not JSON/.test(message) && !message.includes('hunter');
+  await assert.rejects(pull(), quotesNothing);
 });

@@ -14,6 +14,12 @@ test('a name and a password, which may have colons', () => {
   assert.equal(readCredentials({})('r.test/app'), undefined);
 });
 
+test('a name and a password are for the registry of the image, not for its mirrors', () => {
+  const credentials = readCredentials({ creds: 'me:a' });
+  assert.equal(credentials('r.test:5000/app')?.serverAddress, 'r.test:5000');
+  assert.equal(credentials('app')?.serverAddress, 'docker.io');
+});
+
 test('a password alone on standard input is not in the list of processes', () => {
   const script = `const { readCredentials } = await import(${JSON.stringify(new URL('./pull-credentials.ts', import.meta.url))});
     console.log(JSON.stringify(readCredentials({ creds: 'me' })('r.test/app')))`;

@@ -16,15 +16,20 @@ export function readCredentials(options: PullOptions): (reference: string) => Re
   if (authfile !== undefined) return fromFile(authfile);
   if (creds === undefined) return () => undefined;
   const [username = '', password] = creds.split(/:(.*)/s);
-  const credential = { username, auth: '', serverAddress: '', identityToken: '' };
+  // for the registry that the user has named, not for its mirrors
+  const registryOf = (reference: string) => parseImageReference(reference)?.registry ?? '';
+  const credentialFor = (reference: string, secret: string) => ({
+    ...{ username, password: secret, auth: '', identityToken: '' },
+    serverAddress: registryOf(reference),
+  });
   if (password === undefined) {
     const piped = passwordFromInput();
-    return () => ({ ...credential, password: piped });
+    return (reference) => credentialFor(reference, piped);
   }
   printError(
     "podwright: a password on the command line is seen by all users of this machine; pipe it in, or use '--authfile'",
   );
-  return () => ({ ...credential, password });
+  return (reference) => credentialFor(reference, password);
 }
 
 /** A docker `config.json`, as `docker login`, `podman login` and `skopeo login` write it. */

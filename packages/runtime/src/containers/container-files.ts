@@ -1,14 +1,12 @@
 import { readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import {
   CONTAINER_DIRECTORY,
   isErrno,
   isNotFound,
   makePrivateDirectory,
-  PodwrightError,
   PRIVATE_DIRECTORY,
-  runChecked,
   type Trash,
   wrapError,
 } from '@podwright/base';
@@ -20,6 +18,7 @@ import { mountAll } from '../sys/mounts.ts';
 import { openPassage } from '../sys/passage.ts';
 import type { System } from '../sys/system.ts';
 import type { IdMappings } from '../sys/user-namespace.ts';
+import { fillVolume } from './image-volumes.ts';
 import { resolveInRoot } from './root-path.ts';
 
 /** `root` and `state` are the runtime's folders, see `RuntimeOptions`; `trash` takes trees of `root`. */
@@ -34,8 +33,8 @@ export type ContainerFilesDependencies = {
 /** A folder of an image's content; `subPath` '' is all of it. With `users` it is theirs. */
 export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
 
-/** A volume that an image declares at `path`; `users` own it, if given. The signal ends the copying. */
-export type ImageVolume = { path: string; users?: MappedUsers; signal: AbortSignal };
+/** The volumes that an image declares at `paths`; `users` own them, if given. The signal ends the copying. */
+export type ImageVolumes = { paths: string[]; users?: MappedUsers; signal: AbortSignal };
 
 /** A path of the machine, to be shown as that of `users`. */
 export type MappedMount = { source: string; users: MappedUsers; propagation: 'private' | 'slave' };
@@ -139,20 +138,26 @@ export class ContainerFiles {
     return this.#dependencies.snapshotter.unpackTarget(this.snapshotKey(id));
   }
 
-  /** Makes a volume that the image declares at `path`, with the image's files as its first content. */
-  async makeVolume(id: string, index: number, { path, users, signal }: ImageVolume): Promise<void> {
-    const target = this.volume(id, index);
-    await mkdir(target, { recursive: true, mode: CONTAINER_DIRECTORY });
-    if (users !== undefined) giveToUsers(target, users.mappings);
-    const source = await resolveInRoot(this.rootfs(id), path);
-    const found = await stat(source).catch((error) => {
-      if (isErrno(error, 'ENOENT')) return undefined;
-      throw error;
-    });
-    if (found === undefined) return;
-    if (!found.isDirectory())
-      throw new PodwrightError('invalid_argument', `make volume ${path}: it is no directory in the image`);
-    await runChecked('cp', ['-a', '--reflink=auto', '--', `${source}/.`, target], { signal });
+  /**
+   * Makes the volumes that the image declares at `paths`, with the image's files as their first content. Paths that lead to
+   * one directory have one volume: of several the container would see the last one only. `resource_exhausted` if a copy would
+   * take what images leave of the disk.
+   */
+  async makeVolumes(id: string, { paths, users, signal }: ImageVolumes): Promise<void> {
+    const made = new Map<string, string>();
+    for (const [index, path] of paths.entries()) {
+      const source = await resolveInRoot(this.rootfs(id), path);
+      const target = this.volume(id, index);
+      const same = made.get(source);
+      if (same !== undefined) {
+        await symlink(basename(same), target);
+        continue;
+      }
+      made.set(source, target);
+      await mkdir(target, { recursive: true, mode: CONTAINER_DIRECTORY });
+      if (users !== undefined) giveToUsers(target, users.mappings);
+      await fillVolume(path, { source, target, signal });
+    }
   }
 
   /** Takes the mounts down; the written layer stays. */

@@ -46,9 +46,7 @@ async function makeMounts(
     const content = { image: requireImage(images, mount.image), subPath: mount.imageSubPath, users };
     await files.mountImage(record.id, index, content);
   }
-  for (const [index, path] of specs.imageVolumes(record).entries()) {
-    await files.makeVolume(record.id, index, { path, users, signal });
-  }
+  await files.makeVolumes(record.id, { paths: specs.imageVolumes(record), users, signal });
   for (const [index, mount] of record.config.mounts.entries()) {
     if (mount.mappings === undefined || users === undefined) continue;
     const propagation = mount.propagation === 'private' ? 'private' : 'slave';

@@ -51,12 +51,20 @@ export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string):
   try {
     json = JSON.parse(Buffer.from(data).toString('utf8'));
   } catch (error) {
-    throw new PodwrightError('invalid_argument', `${what}: not JSON: ${(error as Error).message.slice(0, 200)}`);
+    throw new PodwrightError('invalid_argument', `${what}: not JSON${positionOf(error)}`);
   }
   const result = schema.safeParse(json);
   if (result.success) return result.data;
   const mistakes = result.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.')}: ${message}`);
   throw new PodwrightError('invalid_argument', `${what}: ${mistakes.join('; ')}`);
+}
+
+/**
+ * Where JSON is wrong, if the parser tells. Not its message, which quotes what is there: a redirect or a link may have led to a
+ * document that whoever reads the error must not see.
+ */
+function positionOf(error: unknown): string {
+  return /at position \d+/.exec((error as Error).message)?.[0].replace('at', ' at') ?? '';
 }
 
 /** True if there are more values than a document may have. Counts without parsing. */

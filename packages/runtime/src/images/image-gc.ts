@@ -4,6 +4,7 @@ import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { ImageRecords } from './image-records.ts';
 import type { LayerSnapshots } from './layer-snapshots.ts';
 import type { Leases } from './leases.ts';
+import type { VerifiedLayers } from './verified-layers.ts';
 
 export type GarbageCollectorOptions = {
   content: ContentStore;
@@ -11,6 +12,7 @@ export type GarbageCollectorOptions = {
   snapshotter: Snapshotter;
   records: ImageRecords;
   leases: Leases;
+  verified: VerifiedLayers;
 };
 
 /**
@@ -69,8 +71,10 @@ export class GarbageCollector {
   }
 
   async #sweepContent(): Promise<void> {
-    const { content } = this.#options;
-    for (const { digest } of await content.list()) await content.deleteIf(digest, () => this.#isUnneeded(digest));
+    const { content, verified } = this.#options;
+    for (const { digest } of await content.list()) {
+      if (await content.deleteIf(digest, () => this.#isUnneeded(digest))) verified.forget(digest);
+    }
     await content.deletePartialsIf(this.#isUnneeded);
   }
 }

@@ -3,7 +3,7 @@ import { Limiter, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ExpectedBlob } from '../content/content-writer.ts';
 import { bytesForImages } from '../content/disk-reserve.ts';
-import type { NewImage } from './image-records.ts';
+import type { ImageRecords, NewImage } from './image-records.ts';
 import { type LayerSnapshots, type LayerStep, layerSteps } from './layer-snapshots.ts';
 import type { Lease } from './leases.ts';
 import { type Descriptor, type ImageManifest, manifestLimits, parseImageConfig, parseManifest } from './manifest.ts';
@@ -22,6 +22,7 @@ export interface BlobSource {
 export type ImageInstallerOptions = {
   content: ContentStore;
   layers: LayerSnapshots;
+  records: ImageRecords;
   platform: Platform;
   /** Where the content is, for the question whether it fits. */
   root: string;
@@ -76,7 +77,24 @@ export class ImageInstaller {
     await this.#checkSpace(installation, manifest.layers);
     await this.#bringLayers(installation, steps);
     const sizeBytes = blobs.reduce((sum, { size }) => sum + size, 0);
-    return { id: manifest.config.digest, manifestDigest, config, chain, content, sizeBytes };
+    const kept = await this.#kept(manifest.config.digest);
+    return { id: manifest.config.digest, config, chain, content, manifestDigest, sizeBytes, ...kept };
+  }
+
+  /** What an image that is there keeps, whoever brings it again: unless packed parts of it are lost, which now are there. */
+  async #kept(id: string): Promise<Pick<InstalledImage, 'manifestDigest' | 'sizeBytes'> | undefined> {
+    const { content, records } = this.#options;
+    const known = records.list().find((image) => image.id === id);
+    if (known === undefined) return undefined;
+    try {
+      const data = await content.readSmall(known.manifestDigest, manifestLimits.manifestBytes);
+      const manifest = parseManifest(data, '', `manifest ${known.manifestDigest}`);
+      if (manifest.kind !== 'manifest') return undefined;
+      const present = await Promise.all([manifest.config, ...manifest.layers].map((blob) => content.has(blob)));
+      return present.every(Boolean) ? { manifestDigest: known.manifestDigest, sizeBytes: known.sizeBytes } : undefined;
+    } catch {
+      return undefined; // the manifest itself is gone or damaged
+    }
   }
 
   /** Goes down from an index to the manifest for this machine; each step is kept in the content store. */
@@ -169,7 +187,7 @@ export class ImageInstaller {
     try {
       for (const [index, step] of steps.entries()) {
         await downloads[index];
-        await this.#options.layers.unpack(step, either);
+        await this.#options.layers.bring(step, either);
         tracker.finishLayer();
       }
       await all;

@@ -20,6 +20,7 @@ import { Leases } from './leases.ts';
 import { linuxPlatform } from './platform.ts';
 import { HttpClient } from './registry/http-client.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './registry/retry.ts';
+import { VerifiedLayers } from './verified-layers.ts';
 
 export type ImageServiceOptions = {
   /** Lasting data; the content goes to `<root>/content`. */
@@ -53,18 +54,19 @@ export type ImageServiceOptions = {
 export async function createImageService(options: ImageServiceOptions): Promise<Images> {
   const { root, database, snapshotter, unpackLayer, logger } = options;
   const content = await ContentStore.open(root);
-  const layers = new LayerSnapshots({ content, snapshotter, unpackLayer });
+  const verified = new VerifiedLayers(database);
+  const layers = new LayerSnapshots({ content, snapshotter, unpackLayer, verified });
   const bootId = await readBootId();
   const records = new ImageRecords(database, bootId);
   const signal = options.signal ?? new AbortController().signal;
   await recoverImages({ content, layers, snapshotter, records, logger, bootId, signal });
-  const images = new Images(options, { content, layers, records });
+  const images = new Images(options, { content, layers, records, verified });
   await images.collectGarbage();
   images.beginSync();
   return images;
 }
 
-type Stores = { content: ContentStore; layers: LayerSnapshots; records: ImageRecords };
+type Stores = { content: ContentStore; layers: LayerSnapshots; records: ImageRecords; verified: VerifiedLayers };
 
 /** The image room: content, registries, archives and records behind the `ImageService` contract. */
 export class Images implements ImageService {

@@ -14,8 +14,9 @@ import {
 import type { ContentStore } from '../content/content-store.ts';
 import { chainIds } from '../content/digest.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
-import type { UnpackLayer } from '../unpack/unpack-options.ts';
+import type { UnpackLayer, UnpackResult } from '../unpack/unpack-options.ts';
 import type { Descriptor } from './manifest.ts';
+import type { VerifiedLayers } from './verified-layers.ts';
 
 /** Begins the key of a snapshot that a layer is being unpacked into; what bears it at a start was left by a crash. */
 export const unpackKeyPrefix = 'unpack-';
@@ -34,7 +35,12 @@ export function layerSteps(layers: Descriptor[], diffIds: string[]): LayerStep[]
   }));
 }
 
-export type LayerSnapshotsOptions = { content: ContentStore; snapshotter: Snapshotter; unpackLayer: UnpackLayer };
+export type LayerSnapshotsOptions = {
+  content: ContentStore;
+  snapshotter: Snapshotter;
+  unpackLayer: UnpackLayer;
+  verified: VerifiedLayers;
+};
 
 /** Packed layers as committed snapshots under their chain ids; images that share a layer share its snapshot. */
 export class LayerSnapshots {
@@ -52,6 +58,18 @@ export class LayerSnapshots {
       if (isNotFound(error)) return false;
       throw error;
     }
+  }
+
+  /**
+   * Makes sure that a layer is unpacked, and that its blob is what it was made from, or could have been. `data_loss` for a
+   * wrong diff id. For layers that come from outside: the snapshot may be there by another image's blob.
+   */
+  bring(step: LayerStep, signal: AbortSignal): Promise<void> {
+    const work = async () => {
+      if (!(await this.has(step.chainId))) await this.#unpack(step, signal);
+      else await this.#verify(step, signal);
+    };
+    return this.#locks.run(step.chainId, work, signal);
   }
 
   /** Unpacks a layer onto its parent, which must be there, unless that was done before. `data_loss` for a wrong diff id. */
@@ -94,10 +112,10 @@ export class LayerSnapshots {
     }
   }
 
-  async #fill(key: string, { descriptor, diffId }: LayerStep, signal: AbortSignal): Promise<void> {
+  async #fill(key: string, step: LayerStep, signal: AbortSignal): Promise<void> {
     const { content, snapshotter, unpackLayer } = this.#options;
     const target = await snapshotter.unpackTarget(key);
-    const { mediaType, digest } = descriptor;
+    const { mediaType, digest } = step.descriptor;
     const result = await unpackLayer({ blobPath: content.path(digest), mediaType, ...target, signal }).catch(
       async (error: unknown) => {
         // on a full disk the records could not even note that the snapshot goes
@@ -105,9 +123,29 @@ export class LayerSnapshots {
         throw error;
       },
     );
+    this.#note(step, result);
+  }
+
+  /** Reads a blob that was not read before, to see whether it is this layer. */
+  async #verify(step: LayerStep, signal: AbortSignal): Promise<void> {
+    const { content, unpackLayer, verified } = this.#options;
+    const { digest, mediaType } = step.descriptor;
+    if (verified.has({ digest, diffId: step.diffId })) return;
+    const blobPath = content.path(digest);
+    const maxBytes = verified.streamBytesOf(step.diffId);
+    const where = { directory: '', overlayWhiteouts: false, isDryRun: true };
+    try {
+      this.#note(step, await unpackLayer({ blobPath, mediaType, maxBytes, ...where, signal }));
+    } catch (error) {
+      throw signal.aborted ? signal.reason : wrapError(`unpack layer ${digest}`, error);
+    }
+  }
+
+  #note({ descriptor: { digest }, diffId }: LayerStep, result: UnpackResult): void {
     if (result.diffId !== diffId) {
       throw new PodwrightError('data_loss', `it unpacks to ${result.diffId}, the config says ${diffId}`);
     }
+    this.#options.verified.note({ digest, diffId }, result.streamBytes);
   }
 }
 

@@ -1,5 +1,5 @@
-import { createReadStream, type Stats } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
@@ -17,11 +17,12 @@ export function layoutSource(folder: string, content: ContentStore): BlobSource 
     readManifest: (descriptor) => readSmallFile(pathOf(descriptor)),
     fetchBlob: (descriptor, signal, onProgress) => {
       const copy = async () => {
-        await statFile(pathOf(descriptor));
+        await using opened = await openFile(pathOf(descriptor));
         await content.ingest(
           descriptor,
           async (writer) => {
-            const file = createReadStream(pathOf(descriptor), { start: writer.offset, highWaterMark: 1 << 20, signal });
+            const options = { start: writer.offset, highWaterMark: 1 << 20, signal, autoClose: false };
+            const file = opened.createReadStream(options);
             for await (const chunk of file) {
               await writer.write(chunk);
               onProgress(writer.offset);
@@ -55,21 +56,30 @@ export function contentSource(content: ContentStore): BlobSource {
 /** A document of a layout; `invalid_argument` if it is missing or larger than any manifest. */
 export async function readSmallFile(path: string): Promise<Buffer> {
   try {
-    const { size } = await statFile(path);
+    await using file = await openFile(path);
+    const { size } = await file.stat();
     if (size > manifestLimits.manifestBytes)
       throw new PodwrightError('resource_exhausted', `${path} has ${size} bytes`);
-    return await readFile(path);
+    return await file.readFile();
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) throw missing(path);
     throw error;
   }
 }
 
-/** What a file is; devices and pipes, which end never or wait for ever, are `invalid_argument`. */
-async function statFile(path: string): Promise<Stats> {
-  const found = await stat(path);
-  if (!found.isFile()) throw new PodwrightError('invalid_argument', `${path} is no file`);
-  return found;
+/**
+ * Opens a file of a layout. Devices and pipes, which end never or wait for ever, are `invalid_argument`, and so are symbolic
+ * links: whoever made the folder may not be allowed to read what they lead to.
+ */
+async function openFile(path: string): Promise<FileHandle> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+    if (isErrno(error, 'ELOOP')) throw new PodwrightError('invalid_argument', `${path} is a symbolic link`);
+    throw isErrno(error, 'ENXIO') ? new PodwrightError('invalid_argument', `${path} is no file`) : error;
+  });
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new PodwrightError('invalid_argument', `${path} is no file`);
 }
 
 function missing(what: string): PodwrightError {

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 import { wrapFileError } from '../sys/errno.ts';
 import { readUncompressed } from './decompress.ts';
@@ -18,23 +18,44 @@ export type ApplyDependencies = { system: LayerSystem; onProgress: (progress: Un
 export async function applyBlob(job: UnpackJob, { system, onProgress }: ApplyDependencies): Promise<UnpackResult> {
   try {
     refuseForeign(job.mediaType);
+    if (job.isDryRun) return await hashBlob(job);
     const hash = createHash('sha256');
     const limits = new UnpackLimits(job.directory, job.maxBytes ?? DEFAULT_MAX_BYTES);
+    let streamBytes = 0;
     let blobBytes = 0;
     const packed = readUncompressed(job.blobPath, (count) => {
       blobBytes += count;
     });
     const applier = new LayerApplier(system, { ...job, parentDirectories: job.parentDirectories ?? [], limits });
-    for await (const entry of readTar(counted(packed, hash, limits))) {
+    const onChunk = (chunk: Buffer) => {
+      limits.addBytes(chunk.length);
+      streamBytes += chunk.length;
+      hash.update(chunk);
+    };
+    for await (const entry of readTar(watched(packed, onChunk))) {
       limits.addEntry();
       await applyEntry(applier, entry);
       onProgress({ blobBytes, entries: limits.entries });
     }
     applier.finish();
-    return { diffId: `sha256:${hash.digest('hex')}`, sizeBytes: limits.contentBytes, entries: limits.entries };
+    const diffId = `sha256:${hash.digest('hex')}`;
+    return { diffId, streamBytes, sizeBytes: limits.contentBytes, entries: limits.entries };
   } catch (error) {
     throw wrapFileError('unpack layer', error);
   }
+}
+
+/** Finds what a layer unpacks to without unpacking it. */
+async function hashBlob({ blobPath, maxBytes = DEFAULT_MAX_BYTES }: UnpackJob): Promise<UnpackResult> {
+  const hash = createHash('sha256');
+  let streamBytes = 0;
+  for await (const chunk of readUncompressed(blobPath, () => undefined)) {
+    streamBytes += chunk.length;
+    if (streamBytes > maxBytes)
+      throw new PodwrightError('data_loss', `unpack layer: it unpacks to more than ${maxBytes} bytes`);
+    hash.update(chunk);
+  }
+  return { diffId: `sha256:${hash.digest('hex')}`, streamBytes, sizeBytes: 0, entries: 0 };
 }
 
 async function applyEntry(applier: LayerApplier, entry: TarEntry): Promise<void> {
@@ -45,10 +66,9 @@ async function applyEntry(applier: LayerApplier, entry: TarEntry): Promise<void>
   }
 }
 
-async function* counted(stream: AsyncIterable<Buffer>, hash: Hash, limits: UnpackLimits): AsyncGenerator<Buffer> {
+async function* watched(stream: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
   for await (const chunk of stream) {
-    limits.addBytes(chunk.length);
-    hash.update(chunk);
+    onChunk(chunk);
     yield chunk;
   }
 }

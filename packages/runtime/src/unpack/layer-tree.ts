@@ -18,6 +18,13 @@ const MAX_LINKS = 255;
  * of a million small entries take half a million steps.
  */
 const MAX_STEPS = 10_000;
+/**
+ * What the links of a whole layer may cost, in components: a link takes as long as some hundred, as it is looked up and read
+ * each time. Each name brings a few links' worth, and honest names need one or two. The rest is for layers of odd names.
+ */
+const LINK_STEPS = 100;
+const LINK_STEPS_A_NAME = 4 * LINK_STEPS;
+const LINK_STEPS_A_LAYER = 100_000 * LINK_STEPS;
 
 /** A directory of the layer that is known to be one: every component of `path` was looked at without following links. */
 export class LayerDirectory {
@@ -63,16 +70,22 @@ export type MissingDirectory = (
  */
 export class LayerTree {
   readonly root: LayerDirectory;
+  /** What is left for following links, see `LINK_STEPS`. */
+  #linkSteps = LINK_STEPS_A_LAYER;
 
   constructor(directory: string) {
     this.root = new LayerDirectory(bytePathOf(directory));
     this.root.mtimeSeconds = lstatSync(directory).mtimeMs / 1000;
   }
 
-  /** The directory that `components` lead to, or what `onMissing` made or returned for one that is not there. */
+  /**
+   * The directory that `components` lead to, or what `onMissing` made or returned for one that is not there. Throws
+   * `invalid_argument` for a name with too many links, `resource_exhausted` when those of all names become too many.
+   */
   resolve(components: string[], onMissing: MissingDirectory): LayerDirectory | undefined {
     let links = 0;
     let steps = 0;
+    this.#linkSteps += LINK_STEPS_A_NAME;
     const pending = [...components].reverse();
     let here = this.root;
     for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
@@ -86,9 +99,9 @@ export class LayerTree {
       const found = known === undefined ? look(here.pathOf(name)) : undefined;
       if (found?.isSymbolicLink()) {
         if (++links > MAX_LINKS) throw tooManyLinks(here.pathOf(name));
-        const target = readlinkSync(fsPath(here.pathOf(name)), { encoding: 'latin1' });
-        if (target.startsWith('/')) here = this.root;
-        pending.push(...target.split('/').reverse());
+        const target = this.#readLink(here.pathOf(name));
+        if (target[0] === '') here = this.root;
+        pending.push(...target.reverse());
         continue;
       }
       const next = known ?? (found?.isDirectory() ? this.adopt(here, name, found) : onMissing(here, name, found));
@@ -96,6 +109,17 @@ export class LayerTree {
       here = next;
     }
     return here;
+  }
+
+  /** Components of a link's target; the first is '' if the target is absolute. */
+  #readLink(path: BytePath): string[] {
+    const target = readlinkSync(fsPath(path), { encoding: 'latin1' }).split('/');
+    this.#linkSteps -= LINK_STEPS + target.length;
+    if (this.#linkSteps >= 0) return target;
+    throw new PodwrightError(
+      'resource_exhausted',
+      `unpack layer: its names lead through too many symbolic links, the last to ${displayPath(path)}`,
+    );
   }
 
   /** Takes in a directory that was there; its time is kept. */

@@ -9,6 +9,8 @@ export type UnpackOptions = {
   overlayWhiteouts: boolean;
   /** Folders of the layers below, the topmost first: hard links and attributes of folders may refer to them. */
   parentDirectories?: string[];
+  /** True: nothing is written, only the diff id is found. */
+  isDryRun?: boolean;
   /** Most bytes that the stream may unpack to; never more than the disk has free. 1 TiB unless given. */
   maxBytes?: number;
   signal: AbortSignal;
@@ -19,8 +21,11 @@ export type UnpackOptions = {
 /** How far an unpacking is: bytes of the blob that are read, and entries that are made. */
 export type UnpackProgress = { blobBytes: number; entries: number };
 
-/** `diffId` is `sha256:…` of the uncompressed stream, `sizeBytes` the content of all files. */
-export type UnpackResult = { diffId: string; sizeBytes: number; entries: number };
+/**
+ * `diffId` is `sha256:…` of the uncompressed stream, `streamBytes` its length, `sizeBytes` the content of all files. A dry run
+ * looks for neither files nor entries.
+ */
+export type UnpackResult = { diffId: string; streamBytes: number; sizeBytes: number; entries: number };
 
 /**
  * Unpacks a layer (image-spec v1, layer.md). On failure whatever was made stays in `directory`: the caller removes it.

@@ -10,11 +10,16 @@ const { signal } = new AbortController();
  * What is sent to a host that has asked for Basic credentials, of a user whose credentials are for `serverAddress`; the
  * answer came from `url`.
  */
-async function sentTo(baseUrl: string, serverAddress: string, url = baseUrl): Promise<string | undefined> {
+async function sentTo(
+  baseUrl: string,
+  serverAddress: string,
+  url = baseUrl,
+  namespace = '',
+): Promise<string | undefined> {
   const http = new HttpClient({ stallTimeoutMs: 1000, documentTimeoutMs: 1000, environment: {} });
   const auth = { username: 'me', password: 'secret', serverAddress };
   const authorizer = new Authorizer({ http, auth, repositoryPath: 'room/app', signal });
-  const host = { ...defaultHost('x.example'), baseUrl };
+  const host = { ...defaultHost('x.example'), baseUrl, namespace };
   const headers = { 'www-authenticate': 'Basic realm="x"' };
   const body = (async function* () {})();
   const document = async () => Buffer.alloc(0);
@@ -36,6 +41,15 @@ test('credentials go to the host that they are for, spelled in any way, and to n
   await check('https://x.example:5000/v2', 'x.example', false);
   await check('https://mirror.example/v2', 'docker.io', false);
   await check('https://x.example.evil/v2', 'x.example', false);
+});
+
+test('credentials for nobody in particular go to mirrors too, if nobody on the way can read them', async () => {
+  const check = async (baseUrl: string, serverAddress: string, goes: boolean) =>
+    assert.equal((await sentTo(baseUrl, serverAddress, baseUrl, 'x.example')) !== undefined, goes, baseUrl);
+  await check('https://mirror.example/v2', '', true);
+  await check('http://127.0.0.1:5000/v2', '', true);
+  await check('http://mirror.example/v2', '', false);
+  await check('http://mirror.example/v2', 'mirror.example', true);
 });
 
 test('only a challenge of the host itself is met, one that it redirects to gets nothing', async () => {

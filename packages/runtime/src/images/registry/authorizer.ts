@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { RegistryAuth } from '../image-service.ts';
 import { type AuthChallenge, parseChallenges } from './auth-challenge.ts';
 import type { HttpClient, HttpResponse } from './http-client.ts';
-import type { RegistryHost } from './registry-host.ts';
+import { isLoopback, type RegistryHost } from './registry-host.ts';
 import { basicCredentials, type Credentials, fetchToken, type Token } from './token.ts';
 
 /** What a host has asked for so far: nothing, Basic, or a token of a token server. */
@@ -75,7 +75,7 @@ export class Authorizer {
 
   #stateFor(response: HttpResponse, host: RegistryHost): HostState | undefined {
     const challenges = parseChallenges(response.headers['www-authenticate'] ?? '');
-    const { registryToken, username, password } = this.#credentialsFor(host);
+    const { registryToken, username, password } = this.#credentialsFor(host, response.url);
     const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
     if (bearer !== undefined && registryToken !== '') return { kind: 'given', token: registryToken };
     if (bearer !== undefined) {
@@ -86,8 +86,14 @@ export class Authorizer {
     return basic && (username !== '' || password !== '') ? { kind: 'basic' } : undefined;
   }
 
-  #credentialsFor({ baseUrl }: RegistryHost): Credentials {
-    return this.#server === '' || this.#server === serverOf(baseUrl) ? this.#credentials : anonymous;
+  /**
+   * Credentials go to the host that they are for; those for nobody in particular to the registry and its mirrors, as in
+   * containerd, but to no mirror that everybody on the way to it can listen to.
+   */
+  #credentialsFor({ baseUrl, namespace }: RegistryHost, url: string): Credentials {
+    if (this.#server !== '') return this.#server === serverOf(baseUrl) ? this.#credentials : anonymous;
+    const { protocol, host } = new URL(url);
+    return namespace !== '' && protocol === 'http:' && !isLoopback(host) ? anonymous : this.#credentials;
   }
 
   #renew(host: RegistryHost, expired: HostState & { kind: 'token' }): Promise<Token> {
@@ -104,7 +110,7 @@ export class Authorizer {
       challenge: asked.challenge,
       registryUrl: asked.registryUrl,
       scope: this.#scope,
-      credentials: this.#credentialsFor(host),
+      credentials: this.#credentialsFor(host, asked.registryUrl),
       host,
       signal: this.#signal,
     });

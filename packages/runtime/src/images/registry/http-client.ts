@@ -44,6 +44,8 @@ export type HttpClientOptions = {
 };
 
 const maxRedirects = 10;
+/** Answers before the answer (1xx, as Early Hints) cost time each; honest servers send one or two. */
+const MAX_INTERIM_ANSWERS = 10;
 /**
  * How long one of a host's addresses is tried before the next: Node.js's quarter of a second is less than the way to
  * another continent and back may take, and then no address would ever answer.
@@ -120,6 +122,7 @@ export class HttpClient {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     };
+    boundInterimAnswers(outgoing, `${request.method} ${shownUrl(url)}`);
     outgoing.on('response', (message) => {
       settle();
       message.on('error', () => undefined); // the reader of the body throws it
@@ -155,6 +158,16 @@ export class HttpClient {
     this.#agents.set(key, agent);
     return agent;
   }
+}
+
+/** Ends a request that is answered with 1xx again and again. `what` begins the error. */
+function boundInterimAnswers(outgoing: http.ClientRequest, what: string): void {
+  let count = 0;
+  outgoing.on('information', () => {
+    if (++count <= MAX_INTERIM_ANSWERS) return;
+    const why = `more than ${MAX_INTERIM_ANSWERS} interim answers (1xx)`;
+    outgoing.destroy(new PodwrightError('unavailable', `${what}: ${why}`));
+  });
 }
 
 /** Ends a request whose connection does not come about in time; a kept connection is there already. */

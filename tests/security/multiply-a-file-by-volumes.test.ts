@@ -1,0 +1,67 @@
+/** An image declares one directory as a volume again and again: each volume is a copy, and the disk is to fill up. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { silentLogger, Trash } from '@podwright/base';
+import { ContainerFiles } from '../../packages/runtime/src/containers/container-files.ts';
+import { diskUsage } from '../../packages/runtime/src/snapshots/disk-usage.ts';
+import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
+import { mountAll } from '../../packages/runtime/src/sys/mounts.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { rejects } from '../images/rejects.ts';
+import { directory, file, symlink } from '../unpack/layer.fixture.ts';
+import { AttackedRuntime, OCI_RUNTIMES } from './attacked-runtime.fixture.ts';
+
+const { signal } = new AbortController();
+const FILE_BYTES = 2 << 20;
+const LINKS = 20;
+const attacked = new AttackedRuntime();
+before(() => attacked.start());
+after(() => attacked.end());
+
+test('many links to one directory, each a volume: it is copied once, and all of them show it', async () => {
+  const links = Array.from({ length: LINKS }, (_, index) => `a${index}`);
+  const entries = [
+    directory('data'),
+    file('data/big', randomBytes(FILE_BYTES / 2).toString('hex')),
+    ...links.map((name) => symlink(name, '/data')),
+  ];
+  const volumes = Object.fromEntries(['data', ...links].map((name) => [`/${name}`, {}]));
+  const image = await attacked.image('links', entries, { Volumes: volumes });
+  for (const handler of OCI_RUNTIMES) {
+    const pod = await attacked.pod(`links-${handler}`, { handler });
+    const script = 'echo kept > /a0/new; ls -l /a7/big | wc -l; cat /data/new /a19/new; sleep 1000';
+    const containerId = await attacked.begin(pod, { image: { image }, script });
+    const { root } = attacked.runtime.place.options;
+    const { sizeBytes } = await diskUsage(join(root!, 'containers', containerId), signal);
+    assert.ok(sizeBytes < 2 * FILE_BYTES, `${sizeBytes} bytes`);
+    const cmd = ['sh', '-c', 'until [ -e /data/new ]; do :; done; stat -c %s /a7/big; cat /data/new /a19/new'];
+    const { stdout } = await attacked.runtime.cri.runtime.execSync({ containerId, cmd, timeout: 30n });
+    assert.equal(String(stdout), `${FILE_BYTES}\nkept\nkept\n`);
+    await attacked.remove(pod.podSandboxId);
+  }
+});
+
+test('volumes one within the other, which are as many copies, leave a part of the disk free', async (t) => {
+  const disk = mkdtempSync('/tmp/pwt-volumes-');
+  const system = loadSystem();
+  const diskBytes = 64 << 20;
+  mountAll(system, [{ type: 'tmpfs', source: 'small', options: [`size=${diskBytes}`] }], disk);
+  t.after(() => {
+    unmountTree(system, disk);
+    rmSync(disk, { recursive: true });
+  });
+  const [root, state] = [join(disk, 'root'), join(disk, 'state')];
+  const trash = new Trash(join(root, 'trash'), silentLogger);
+  const files = new ContainerFiles({ system, snapshotter: { list: async () => [] } as never, trash, root, state });
+  const id = 'ab'.repeat(32);
+  const paths = Array.from({ length: 50 }, (_, index) => '/d'.repeat(index + 1));
+  mkdirSync(join(files.rootfs(id), paths.at(-1)!), { recursive: true });
+  writeFileSync(join(files.rootfs(id), paths.at(-1)!, 'big'), randomBytes(FILE_BYTES));
+  await rejects(files.makeVolumes(id, { paths, signal }), 'resource_exhausted', /make volume .*make room/);
+  const { bavail, bsize } = statfsSync(disk);
+  assert.ok(bavail * bsize > diskBytes * 0.03, `${bavail * bsize} bytes are left`);
+  await trash.close();
+});

@@ -1,0 +1,93 @@
+/** A registry that serves the public config of an image with other blobs, to spoil that image or to get at its files. */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
+import { FaultyRegistry } from '../images/faulty-registry.ts';
+import { openImageRoom, scratch } from '../images/image-room.ts';
+import { addImage, hostArchitecture, makeLayer, packLayer } from '../images/made-image.ts';
+import { rejects } from '../images/rejects.ts';
+
+const signal = AbortSignal.timeout(120_000);
+const noLayer = Buffer.from('this is not a layer at all');
+
+/** A node that has pulled the victim's image; the attacker's images are in the same registry. */
+async function start(t: TestContext) {
+  const registry = await FaultyRegistry.start();
+  t.after(() => registry[Symbol.asyncDispose]());
+  const layer = makeLayer({ secret: 'of the victim' }, 'tar');
+  const { id } = addImage(registry, { tag: 'victim', layers: [packLayer(layer.data, 'gzip')] });
+  const root = await scratch(t);
+  const nameOf = (tag: string) => `${registry.host}/room/app:${tag}`;
+  {
+    await using room = await openImageRoom(root);
+    await room.images.pull(nameOf('victim'), { signal });
+  }
+  const { size } = JSON.parse(registry.manifests.get('victim')!.data.toString()).config;
+  /** A manifest of a config and one blob. */
+  const addManifest = (tag: string, config: { digest: string; size: number }, data: Buffer, mediaType: string) =>
+    registry.addManifest(
+      tag,
+      {
+        schemaVersion: 2,
+        mediaType: mediaTypes.ociManifest,
+        config: { mediaType: mediaTypes.ociConfig, ...config },
+        layers: [{ mediaType, ...registry.addBlob(data) }],
+      },
+      mediaTypes.ociManifest,
+    );
+  return { registry, root, nameOf, addManifest, layer, config: { digest: id, size } };
+}
+
+test("a blob that is no layer does not become part of another's image, which survives the loss of its snapshots", async (t) => {
+  const { root, nameOf, addManifest, config } = await start(t);
+  addManifest('evil', config, noLayer, mediaTypes.ociLayer);
+  {
+    await using room = await openImageRoom(root);
+    const before = room.images.list();
+    const pull = room.images.pull(nameOf('evil'), { signal });
+    await rejects(pull, 'data_loss', /it unpacks to sha256:|more than \d+ bytes/);
+    assert.deepEqual(room.images.list(), before);
+    await room.snapshotter.remove(before[0]!.chainId);
+  }
+  await using room = await openImageRoom(root);
+  assert.equal(room.images.find(nameOf('victim'))?.id, config.digest);
+});
+
+test('whoever knows the diff ids of an image does not get its files by them', async (t) => {
+  const { registry, root, nameOf, addManifest, layer } = await start(t);
+  const own = {
+    architecture: hostArchitecture,
+    os: 'linux',
+    config: { Cmd: ['cat', '/secret'] },
+    rootfs: { type: 'layers', diff_ids: [layer.diffId] },
+  };
+  addManifest('evil', registry.addBlob(Buffer.from(JSON.stringify(own))), noLayer, mediaTypes.ociLayer);
+  await using room = await openImageRoom(root);
+  await rejects(room.images.pull(nameOf('evil'), { signal }), 'data_loss', /the config says/);
+});
+
+test('a blob that would unpack to far more than the layer is not read to its end', async (t) => {
+  const { root, nameOf, addManifest, config } = await start(t);
+  addManifest('evil', config, gzipSync(Buffer.alloc(64 << 20)), `${mediaTypes.ociLayer}+gzip`);
+  await using room = await openImageRoom(root);
+  await rejects(room.images.pull(nameOf('evil'), { signal }), 'data_loss', /more than \d+ bytes/);
+});
+
+test('another packing of the same layer is taken and the record stays; so it is by records without notes of blobs', async (t) => {
+  const { root, nameOf, addManifest, config, layer } = await start(t);
+  const other = packLayer(layer.data, 'zstd');
+  const { digest } = addManifest('mirror', config, other.data, other.mediaType);
+  await using room = await openImageRoom(root);
+  room.database.exec('DELETE FROM verified_layers'); // as an earlier version has left it
+  const pull = async (tag: string) => {
+    const { manifestDigest, sizeBytes } = await room.images.pull(nameOf(tag), { signal });
+    return { manifestDigest, sizeBytes };
+  };
+  const before = await pull('victim');
+  assert.deepEqual(await pull('mirror'), before);
+  rmSync(join(root, 'content/blobs', before.manifestDigest.replace(':', '/')));
+  assert.equal((await pull('mirror')).manifestDigest, digest, 'what the image was made from is lost');
+});
