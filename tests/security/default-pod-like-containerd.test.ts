@@ -56,6 +56,10 @@ const EVERYWHERE: Known[] = [
     line: /^sysctl net\.ipv4\.(ip_unprivileged_port_start: 1024 \| 0|ping_group_range: 1 0 \| 0 2147483647)$/,
     why: "of the pod's own network namespace, and the default of containerd 2",
   },
+  {
+    line: /^self attr\/current: cri-containerd\.apparmor\.d \(enforce\) \| podwright-default \(enforce\)$/,
+    why: "each runtime's own AppArmor profile, which says the same",
+  },
 ];
 
 const CRUN: Known[] = [
@@ -68,7 +72,7 @@ const CRUN: Known[] = [
     why: 'a bounded file system where runc has one of half the memory',
   },
   {
-    line: /^mount \/proc\/(bus|fs|irq|sys): .* \| root=\/\w+ ro,relatime proc proc rw$/,
+    line: /^mount \/proc\/(bus|fs|irq|sys|sysrq-trigger): .* \| root=\/[\w-]+ ro,relatime proc proc rw$/,
     why: 'read-only as well; there are no programs and no devices in these folders of the kernel',
   },
   {
@@ -78,6 +82,14 @@ const CRUN: Known[] = [
   {
     line: /^mount \/proc\/\w+: .* \| root=\/null ro,relatime devtmpfs devtmpfs [\w,=]+$/,
     why: "/dev/null of the machine, read-only, where runc has the container's",
+  },
+  {
+    line: /^mount \/sys\/fs\/cgroup: (root=\/ ro,nosuid,nodev,noexec,relatime cgroup2) cgroup (.*) \| \1 cgroup2 \2$/,
+    why: 'the source of a mount that has none',
+  },
+  {
+    line: /^cgroup folder \/sys\/fs\/cgroup(: \d+ {2}\| \d+ |\/misc\.[\w.]+: 1 {2}\| none)$/,
+    why: 'on cgroup v2 crun leaves the controller misc off, whose files the container cannot write',
   },
   {
     line: /^cgroup 0:: \/PARENT\/.* \| \/$/,

@@ -84,6 +84,7 @@ for (const handler of OCI_RUNTIMES) {
     for (const name of Object.keys(refused)) assert.equal(answers[name], EPERM, name);
     assert.equal(answers.clone3, ENOSYS);
     const unconfined = await under(ProfileType.Unconfined);
-    for (const name of byProfileAlone) assert.equal(unconfined[name], 0, name);
+    // One of a kernel without NUMA does not know all of them.
+    for (const name of byProfileAlone) assert.notEqual(unconfined[name], EPERM, name);
   });
 }
