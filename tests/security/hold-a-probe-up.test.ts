@@ -73,9 +73,9 @@ const verdicts: [string, 'success' | 'failure' | 'error'][] = [
   ['endless headers', 'failure'],
   ['endless provisional answers', 'failure'],
   ['another protocol', 'failure'],
-  ['a redirect to itself', 'error'],
-  ['a redirect to a file', 'success'],
-  ['a redirect to no URL', 'error'],
+  ['a redirect to itself', 'failure'],
+  ['a redirect to a file', 'failure'],
+  ['a redirect to no URL', 'failure'],
   ['no HTTP', 'failure'],
 ];
 for (const [what, verdict] of verdicts) {

@@ -1,5 +1,5 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -38,7 +38,7 @@ function closeDirectories(logPath: string): void {
 
 async function sizeOf(path: string): Promise<number> {
   try {
-    return (await stat(path)).size;
+    return (await lstat(path)).size;
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return 0;
     throw error;
@@ -64,11 +64,19 @@ async function removeOldest(logPath: string, keep: number): Promise<void> {
 async function compressRotated(logPath: string): Promise<void> {
   for (const file of await rotatedFiles(logPath)) {
     if (file.endsWith('.gz')) continue;
-    const temporary = `${file}.tmp`;
-    await pipeline(createReadStream(file), createGzip(), createWriteStream(temporary, { mode: LOG_FILE }));
-    await rename(temporary, `${file}.gz`);
-    await rm(file);
+    if ((await lstat(file)).isFile()) await compress(file);
   }
+}
+
+/** Follows no links: a pod that may write to the folder could have us read and write other files of the host. */
+async function compress(file: string): Promise<void> {
+  const temporary = `${file}.tmp`;
+  await rm(temporary, { force: true }); // of a compression that was cut short
+  await using from = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  await using to = await open(temporary, 'wx', LOG_FILE);
+  await pipeline(from.createReadStream(), createGzip(), to.createWriteStream());
+  await rename(temporary, `${file}.gz`);
+  await rm(file);
 }
 
 /** The newest rotated file stays plain: a reader may still be in it. A runtime that does not reopen gets its file back. */

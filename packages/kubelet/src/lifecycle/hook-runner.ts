@@ -27,7 +27,7 @@ export class LifecycleHooks implements HookRunner {
         );
     } else if (handler.httpGet !== undefined) {
       const target = { action: handler.httpGet, container, podIps, userAgent: 'kube-lifecycle/1.36' };
-      const { status } = await httpGet(target, signal);
+      const { status } = await httpGet(target, signal); // no deadline of its own, as with the kubelet
       if (status < 200 || status >= 400)
         throw new PodwrightError('failed_precondition', `GET ${httpGetUrl(target)} answered ${status}`);
     } else if (handler.sleep !== undefined) {

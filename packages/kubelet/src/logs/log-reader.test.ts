@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -131,4 +131,13 @@ test('a log that grows piece by piece is read a hundred times a second at most, 
   assert.equal(textBytes, 2000);
   assert.ok(listeners <= 3, `${listeners} listeners`);
   assert.ok(chunks <= (performance.now() - startedAtMs) / 5 + 5, `${chunks} readings`);
+});
+
+test('a link in the place of a log is not followed', async () => {
+  const secret = join(directory, 'secret');
+  writeFileSync(secret, `${three[0]}\n`);
+  const path = join(directory, 'link.log');
+  symlinkSync(secret, path);
+  const life = { ended: AbortSignal.abort(), signal: new AbortController().signal };
+  await assert.rejects(readLog(path, {}, life).next(), { code: 'not_found' });
 });

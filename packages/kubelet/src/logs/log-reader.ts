@@ -145,13 +145,16 @@ async function openStat(path: string): Promise<{ ino: number; size: number } | u
   return handle === undefined ? undefined : await handle.stat();
 }
 
-/** Opens a file that is there and regular: a pod that may write to the folder of logs must not make us wait for a FIFO. */
+/**
+ * Opens a file that is there and regular: a pod that may write to the folder of logs must neither make us wait for a FIFO, nor
+ * show us a file of the host by a link.
+ */
 async function openRegular(path: string): Promise<FileHandle | undefined> {
   let handle: FileHandle;
   try {
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENXIO')) return undefined;
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENXIO') || isErrno(error, 'ELOOP')) return undefined;
     throw error;
   }
   if ((await handle.stat()).isFile()) return handle;

@@ -1,9 +1,13 @@
 import { connect, constants } from 'node:http2';
 import { isIPv6 } from 'node:net';
 import { PodwrightError } from '@podwright/base';
+import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 
 /** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const SERVING = 1;
+
+/** A health answer has a few hundred bytes in some ten frames, of which each has nine bytes at least (RFC 9113, 4.1). */
+const ANSWER_LIMITS = { bytes: 16 << 10, events: 100 };
 
 /**
  * Calls `grpc.health.v1.Health/Check` in plain text. Resolves with the serving status; rejects when there is no such
@@ -15,7 +19,9 @@ export async function checkGrpcHealth(
 ): Promise<{ serving: boolean; status: number }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ serving: boolean; status: number }>();
   const where = `${isIPv6(target.host) ? `[${target.host}]` : target.host}:${target.port}`;
-  const session = connect(`http://${where}`);
+  const budget = new AnswerBudget(ANSWER_LIMITS);
+  const createConnection = () => new BoundedConnection(target, budget);
+  const session = connect(`http://${where}`, { createConnection, settings: { enablePush: false } });
   const fail = (words: string, cause?: unknown) =>
     reject(new PodwrightError('unavailable', `check the gRPC health of ${where}: ${words}`, { cause }));
   const onAbort = () => reject(signal.reason);
@@ -35,7 +41,10 @@ export async function checkGrpcHealth(
   };
   stream.on('response', readStatus);
   stream.on('trailers', readStatus);
-  stream.on('data', (chunk: Buffer) => chunks.length < 16 && chunks.push(chunk));
+  stream.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    if (!budget.spend(0)) session.destroy(new Error('the answer is too large'));
+  });
   stream.on('error', (error) => fail(error.message, error));
   stream.on('end', () => {
     if (grpcStatus !== '0')

@@ -1,8 +1,11 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as tlsConnect } from 'node:tls';
 import { BoundedBytes, PodwrightError, raceAbort } from '@podwright/base';
 import type { Container, HttpGetAction } from '../api/types.ts';
+import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
 
 /** The status and the beginning of the body. */
@@ -11,6 +14,13 @@ export type HttpAnswer = { status: number; body: string };
 /** As much of a body as the kubelet looks at. */
 const MAX_BODY_BYTES = 10 << 10;
 const MAX_REDIRECTS = 10;
+/** Answers such as 103 before the one that counts. */
+const MAX_INFORMATIONAL = 10;
+/** Enough for the heads and bodies of all redirects; what a body has beyond that is not read. */
+const ANSWER_LIMITS = { bytes: 256 << 10, events: 1000 };
+
+type Call = { headers: Record<string, string[]>; budget: AnswerBudget; signal: AbortSignal };
+type Reply = { answer: HttpAnswer; location: string | undefined };
 
 export type HttpCallTarget = { action: HttpGetAction; container: Container; podIps: string[]; userAgent: string };
 
@@ -24,13 +34,14 @@ export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, '
 
 /**
  * Sends the GET of an httpGet handler as the kubelet does: certificates are not verified, and redirects are followed
- * as long as they stay on the host; one that leads elsewhere is the answer itself.
+ * as long as they stay on the host; one that leads elsewhere is the answer itself. An answer that is too large before its
+ * body begins is `unavailable`; in the body, reading ends there.
  */
 export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Promise<HttpAnswer> {
-  const headers = headersOf(target);
+  const call = { headers: headersOf(target), budget: new AnswerBudget(ANSWER_LIMITS), signal };
   let url = new URL(httpGetUrl(target));
   for (let redirects = 0; ; redirects++) {
-    const { answer, location } = await send(url, headers, signal);
+    const { answer, location } = await send(url, call);
     if (location === undefined) return answer;
     const next = redirectTarget(location, url);
     if (next.hostname !== url.hostname) return answer;
@@ -60,14 +71,11 @@ function headersOf({ action, userAgent }: HttpCallTarget): Record<string, string
   return { 'user-agent': [userAgent], accept: ['*/*'], ...own };
 }
 
-function send(
-  url: URL,
-  headers: Record<string, string[]>,
-  signal: AbortSignal,
-): Promise<{ answer: HttpAnswer; location: string | undefined }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ answer: HttpAnswer; location: string | undefined }>();
+async function send(url: URL, call: Call): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const { headers, signal } = call;
   const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  const outgoing = open(url, { headers, signal, agent: false, rejectUnauthorized: false });
+  const outgoing = open(url, { headers, signal, createConnection: () => connectTo(url, call) });
   const fail = (error: Error) => {
     reject(
       signal.aborted
@@ -76,10 +84,15 @@ function send(
     );
   };
   outgoing.on('error', fail);
+  let informational = 0;
+  outgoing.on('information', () => {
+    if (++informational > MAX_INFORMATIONAL)
+      outgoing.destroy(new Error(`more than ${MAX_INFORMATIONAL} informational answers`));
+  });
   let answered = false;
   outgoing.on('response', (response) => {
     answered = true;
-    readStart(response).then((body) => {
+    readStart(response, call.budget).then((body) => {
       const status = response.statusCode ?? 0;
       const redirect = status >= 300 && status < 400 && status !== 304;
       resolve({ answer: { status, body }, location: redirect ? response.headers.location : undefined });
@@ -88,14 +101,44 @@ function send(
   // an answer that is none, such as 101, closes the connection without an error
   outgoing.on('close', () => answered || fail(new Error('the connection was closed without an answer')));
   outgoing.end();
-  return raceAbort(promise, signal);
+  try {
+    return await raceAbort(promise, signal);
+  } finally {
+    outgoing.destroy();
+  }
 }
 
-async function readStart(response: IncomingMessage): Promise<string> {
+function connectTo(url: URL, { headers, budget }: Call): Duplex {
+  const host = withoutBrackets(url.hostname);
+  const isTls = url.protocol === 'https:';
+  const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
+  const connection = new BoundedConnection({ host, port }, budget);
+  if (!isTls) return connection;
+  return tlsConnect({ socket: connection, servername: serverName(headers.host?.[0], host), rejectUnauthorized: false });
+}
+
+/** The name to ask the server's certificate for: that of the Host header, if the handler has one; never an address. */
+function serverName(header: string | undefined, host: string): string {
+  const from = `https://${header}`;
+  const name = header !== undefined && URL.canParse(from) ? withoutBrackets(new URL(from).hostname) : host;
+  return isIP(name) === 0 ? name : '';
+}
+
+const withoutBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
+
+/** The body as far as it matters; as far as it came, if it spends the budget. */
+function readStart(response: IncomingMessage, budget: AnswerBudget): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
   const body = new BoundedBytes(MAX_BODY_BYTES);
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  const finish = () => {
+    response.destroy();
+    resolve(body.bytes().toString('utf8'));
+  };
+  response.on('data', (chunk: Buffer) => {
     body.add(chunk);
-    if (body.sizeBytes === MAX_BODY_BYTES) break; // leaving the loop ends the connection
-  }
-  return body.bytes().toString('utf8');
+    if (body.sizeBytes === MAX_BODY_BYTES || !budget.spend(0)) finish();
+  });
+  response.on('end', finish);
+  response.on('error', (error) => (budget.isSpent ? finish() : reject(error)));
+  return promise;
 }

@@ -1,0 +1,31 @@
+/** A server in a thread of its own: it says `head` to the first bytes of a client, and then `again` until that has gone. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+/** What the server says, one byte a character. */
+export type EndlessAnswer = { head: string; again: string };
+
+/** Starts the server. */
+export async function startAnswering(answer: EndlessAnswer): Promise<{ port: number } & AsyncDisposable> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: answer });
+  const [port] = (await once(worker, 'message')) as [number];
+  return { port, [Symbol.asyncDispose]: async () => void (await worker.terminate()) };
+}
+
+if (!isMainThread) {
+  const { head, again } = workerData as EndlessAnswer;
+  const more = Buffer.from(again, 'latin1');
+  const server = createServer((socket) => {
+    const speak = () => {
+      while (socket.writable && socket.write(more));
+    };
+    socket.on('error', () => undefined).on('drain', () => setImmediate(speak));
+    socket.once('data', () => {
+      socket.write(head, 'latin1');
+      speak();
+    });
+    socket.resume();
+  });
+  server.listen(0, '127.0.0.1', () => parentPort!.postMessage((server.address() as AddressInfo).port));
+}

@@ -1,0 +1,74 @@
+/** What answers probes and hooks must not keep the kubelet busy: the probes of other pods would be late, and these restarted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LifecycleHooks } from '../../packages/kubelet/src/lifecycle/hook-runner.ts';
+import { Prober } from '../../packages/kubelet/src/prober/prober.ts';
+import { type EndlessAnswer, startAnswering } from './endless-answers.fixture.ts';
+
+const PROBES = 8;
+const TIMEOUT_SECONDS = 6;
+/** Processor time for all of them: a tenth of what a processor has until the deadline, and many times what they need. */
+const MAX_CPU_MS = 1500;
+
+/** The server's SETTINGS, and the head of the answer to the first request: `:status: 200` (RFC 9113, 6; RFC 7541, A). */
+const http2Head = '\0\0\0\x04\0\0\0\0\0' + '\0\0\x01\x01\x04\0\0\0\x01\x88';
+
+const httpAnswers: Record<string, [EndlessAnswer, verdict: string]> = {
+  'early hints': [{ head: '', again: 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000) }, 'failure'],
+  'a body in chunks of a byte': [
+    { head: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', again: '1\r\nx\r\n'.repeat(5000) },
+    'success',
+  ],
+  'a chunk with an endless extension': [
+    { head: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', again: '1;a=b\r\nx\r\n'.repeat(5000) },
+    'success',
+  ],
+};
+const grpcAnswers: Record<string, EndlessAnswer> = {
+  'data of a byte': { head: http2Head, again: '\0\0\x01\0\0\0\0\0\x01x'.repeat(5000) },
+  'data of no byte': { head: http2Head, again: '\0\0\0\0\0\0\0\0\x01'.repeat(5000) },
+  pings: { head: http2Head, again: '\0\0\x08\x06\0\0\0\0\0pingpong'.repeat(3000) },
+  settings: { head: http2Head, again: '\0\0\0\x04\0\0\0\0\0'.repeat(5000) },
+};
+
+const container = { name: 'c', image: 'i' };
+const podIps = ['127.0.0.1'];
+const commands = { runInContainer: () => Promise.reject(new Error('not asked for')) };
+const prober = new Prober(commands);
+
+/** Does something to a server of such answers, eight times at once, and checks what it cost this thread. */
+async function attack(answer: EndlessAnswer, call: (port: number) => Promise<unknown>): Promise<void> {
+  await using server = await startAnswering(answer);
+  const before = process.threadCpuUsage();
+  await Promise.all(Array.from({ length: PROBES }, () => call(server.port)));
+  const { user, system } = process.threadCpuUsage(before);
+  const spentMs = (user + system) / 1000;
+  assert.ok(spentMs < MAX_CPU_MS, `${PROBES} of them took ${spentMs} ms of a processor`);
+}
+
+async function probe(kind: 'httpGet' | 'grpc', port: number, verdict: string): Promise<void> {
+  const target = { probe: { timeoutSeconds: TIMEOUT_SECONDS, [kind]: { port } }, container, containerId: 'id', podIps };
+  const answer = await prober.probe(target, new AbortController().signal);
+  assert.equal(answer.verdict, verdict, answer.output);
+  assert.doesNotMatch(answer.output, /deadline|timed out/);
+}
+
+for (const [what, [answer, verdict]] of Object.entries(httpAnswers)) {
+  test(`HTTP probes that are answered by endless ${what} cost little`, { timeout: 60_000 }, () =>
+    attack(answer, (port) => probe('httpGet', port, verdict)),
+  );
+}
+
+for (const [what, answer] of Object.entries(grpcAnswers)) {
+  test(`gRPC probes that are answered by endless ${what} cost little`, { timeout: 60_000 }, () =>
+    attack(answer, (port) => probe('grpc', port, 'failure')),
+  );
+}
+
+test('hooks that are answered by endless early hints cost little and fail', { timeout: 60_000 }, () =>
+  attack(httpAnswers['early hints']![0], async (port) => {
+    const request = { pod: {} as never, container, containerId: 'id', podIps, handler: { httpGet: { port } } };
+    const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000);
+    await assert.rejects(new LifecycleHooks(commands).run(request, signal), { code: 'unavailable' });
+  }),
+);
