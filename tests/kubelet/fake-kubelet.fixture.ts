@@ -137,8 +137,14 @@ function fakeRooms({ config, liveness, mounted }: Shared): ReturnType<Parameters
       mounts: [],
     }),
     readEnd: async () => '',
-    startSources: (onUpdate) => {
-      config.current = new PodConfig({ sources: ['file'], nodeName: 'node', objects, logger: silentLogger });
+    startSources: ({ onUpdate, runningPods }) => {
+      config.current = new PodConfig({
+        sources: ['file'],
+        nodeName: 'node',
+        objects,
+        runningPods,
+        logger: silentLogger,
+      });
       config.current.set('file', snapshot(config.text));
       const stop = config.current.onUpdate(onUpdate);
       return { ready: Promise.resolve(), stop: async () => stop() };

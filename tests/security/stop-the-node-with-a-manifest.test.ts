@@ -39,7 +39,10 @@ const hostile: [string, string][] = [
 async function startServer(context: TestContext): Promise<NodeClient> {
   const directory = mkdtempSync('/tmp/hostile-manifest-');
   context.after(() => rmSync(directory, { recursive: true }));
-  const applied = new AppliedObjects(join(directory, 'manifests'));
+  const applied = new AppliedObjects(join(directory, 'manifests'), {
+    podOfUid: () => undefined,
+    wantedPod: () => undefined,
+  });
   const backend: Partial<NodeBackend> = { apply: async (text) => ({ objects: await applied.apply(text) }) };
   const socketPath = join(directory, 'node.sock');
   const server = new LocalServer({ socketPath, backend: backend as NodeBackend, logger: silentLogger });

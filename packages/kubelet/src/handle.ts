@@ -3,6 +3,8 @@ import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
 import type { LocalObjects } from './config/local-objects.ts';
+import { existingPod } from './config/pod-config.ts';
+import type { ExistingPod } from './config/pod-update.ts';
 import type { PodEvents } from './events/event-recorder.ts';
 import { podIdentity } from './kuberuntime/labels.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
@@ -72,6 +74,20 @@ export class KubeletHandle {
     const found = named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
     if (found !== undefined) return found;
     throw new PodwrightError('not_found', `find pod ${namespace}/${name}: there is no such pod on this node`);
+  }
+
+  /** The pod that has this UID: one of a manifest, or one that is still in the runtime. */
+  podOfUid(uid: string): ExistingPod | undefined {
+    const { workers, cache } = this.#parts;
+    const known = workers.podOf(uid);
+    return known === undefined ? cache.get(uid)?.status.sandboxes[0]?.owner : existingPod(known);
+  }
+
+  /** The pod of this name that a manifest asks for. */
+  wantedPod(namespace: string, name: string): ExistingPod | undefined {
+    const pods = this.#parts.manager.list();
+    const found = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+    return found && existingPod(found);
   }
 
   /** Changes of pods from this call on; call `pods()` right after it for the state to begin with. */

@@ -99,8 +99,11 @@ function run({ options, cri, events, rooms, cgroups, engine }: Running): {
     rooms.objects.onChange((change) => loop.handleObject(change)),
     ...results.map((result) => result.onChange((update) => loop.handleProbe(update))),
   ];
-  const sources = rooms.startSources((update) => loop.handlePods(update));
   const runtimePods = () => cache.list();
+  const sources = rooms.startSources({
+    onUpdate: (update) => loop.handlePods(update),
+    runningPods: () => runtimePods().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
+  });
   const ready = sources.ready.then(async () => {
     const wanted = manager.list().map(({ metadata }) => metadata.uid);
     const known = new Set([...wanted, ...runtimePods().map(({ pod }) => pod.uid)]);

@@ -2,7 +2,7 @@ import type { ContainerStatus, CriClient } from '@podwright/cri';
 import type { EventRecorder } from './api/types.ts';
 import type { NodeAmounts } from './cgroups/node-allocatable.ts';
 import type { LocalObjects } from './config/local-objects.ts';
-import type { PodUpdate } from './config/pod-update.ts';
+import type { ExistingPod, PodUpdate } from './config/pod-update.ts';
 import type { KuberuntimeDependencies } from './kuberuntime/dependencies.ts';
 import type { HookRunner } from './lifecycle/contract.ts';
 import type { KubeletOptions } from './options.ts';
@@ -19,7 +19,14 @@ export type KubeletRooms = {
   /** The message that an exited container left. */
   readEnd: (container: ContainerStatus) => Promise<string>;
   /** Begins to read the sources of pods. Each source's first update holds all of its pods. */
-  startSources: (onUpdate: (update: PodUpdate) => void) => PodSources;
+  startSources: (listener: SourceListener) => PodSources;
+};
+
+/** What the sources of pods tell, and what they must know of the pods that are there already. */
+export type SourceListener = {
+  onUpdate: (update: PodUpdate) => void;
+  /** The pods that the runtime has. */
+  runningPods: () => ExistingPod[];
 };
 
 export type PodSources = {

@@ -6,7 +6,6 @@ import { LocalObjects } from './config/local-objects.ts';
 import { ManifestDirectory } from './config/manifest-directory.ts';
 import { ManifestUrl, type ManifestUrlOptions } from './config/manifest-url.ts';
 import { PodConfig } from './config/pod-config.ts';
-import type { PodUpdate } from './config/pod-update.ts';
 import { ContainerPreparer } from './container/prepare-container.ts';
 import { terminationMessage } from './container/termination-message.ts';
 import type { KubeletHandle } from './handle.ts';
@@ -16,7 +15,7 @@ import { decodeContainerInfo } from './kuberuntime/labels.ts';
 import { LifecycleHooks } from './lifecycle/hook-runner.ts';
 import type { KubeletOptions } from './options.ts';
 import { ProberManager } from './prober/prober-manager.ts';
-import type { KubeletRooms, PodSources, RoomsInput } from './rooms.ts';
+import type { KubeletRooms, PodSources, RoomsInput, SourceListener } from './rooms.ts';
 import { builtinVolumePlugins } from './volumes/builtin-plugins.ts';
 import { ProgramMounter } from './volumes/mounter.ts';
 import { PodDirectories } from './volumes/pod-directories.ts';
@@ -62,7 +61,7 @@ function makeRooms({ options, cri, events, hostIps, allocatable }: RoomsInput): 
     hooks: new LifecycleHooks(commands),
     prepare: (request, signal) => preparer.prepare(request, signal),
     readEnd,
-    startSources: (onUpdate) => startSources(options, { objects, onUpdate }),
+    startSources: (listener) => startSources(options, { ...listener, objects }),
   };
 }
 
@@ -80,13 +79,14 @@ function readEnd(status: ContainerStatus): Promise<string> {
 
 function startSources(
   options: KubeletOptions,
-  { objects, onUpdate }: { objects: LocalObjects; onUpdate: (update: PodUpdate) => void },
+  { objects, onUpdate, runningPods }: SourceListener & { objects: LocalObjects },
 ): PodSources {
   const { manifestDir, manifestUrl, nodeName, logger } = options;
   const config = new PodConfig({
     sources: manifestUrl === undefined ? ['file'] : ['file', 'http'],
     nodeName,
     objects,
+    runningPods,
     logger,
   });
   const stop = new AbortController();

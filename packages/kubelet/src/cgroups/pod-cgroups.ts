@@ -158,7 +158,7 @@ class CgroupfsPodCgroups implements PodCgroups {
 }
 
 function folderOf(podUid: string): string {
-  if (!/^[\w-]{1,128}$/.test(podUid)) {
+  if (!/^[\w.-]{1,128}$/.test(podUid)) {
     throw new PodwrightError('invalid_argument', `name the cgroup of pod uid "${podUid}": not a plain word`);
   }
   return `pod${podUid}`;

@@ -4,7 +4,7 @@ import { silentLogger } from '@podwright/base';
 import { LocalObjects } from './local-objects.ts';
 import { decodeManifest } from './manifest.ts';
 import { PodConfig } from './pod-config.ts';
-import type { PodSourceName, PodUpdate } from './pod-update.ts';
+import type { ExistingPod, PodSourceName, PodUpdate } from './pod-update.ts';
 
 const podText = (name: string, fields: { image?: string; uid?: string } = {}) =>
   JSON.stringify({
@@ -21,9 +21,15 @@ const snapshot = (files: Record<string, string>) => {
   return { objects: decoded.flatMap(({ objects }) => objects), errors: decoded.flatMap(({ errors }) => errors) };
 };
 
-function newConfig(sources: PodSourceName[] = ['file']) {
+function newConfig(sources: PodSourceName[] = ['file'], running: ExistingPod[] = []) {
   const objects = new LocalObjects();
-  const config = new PodConfig({ sources, nodeName: 'node', objects, logger: silentLogger });
+  const config = new PodConfig({
+    sources,
+    nodeName: 'node',
+    objects,
+    runningPods: () => running,
+    logger: silentLogger,
+  });
   const seen: string[] = [];
   config.onUpdate(({ operation, pods }: PodUpdate) => {
     seen.push(`${operation} ${pods.map(({ metadata }) => metadata.name).join(' ')}`);
@@ -79,6 +85,50 @@ test('the second pod of a name or UID is an error that names both places', () =>
     'http://x:1:1: metadata.name: Pod default/a is already defined at a.yaml:1:1',
     'c.yaml:1:1: metadata.uid: UID u is already that of pod default/a; leave it out',
   ]);
+});
+
+const fileOf = (config: PodConfig) =>
+  config.pods().map(({ metadata }) => metadata.annotations?.['podwright.dev/config.file']);
+
+test('the pod that has a name or UID keeps it, whatever the files of others are called', () => {
+  const { config, take } = newConfig(['file', 'http']);
+  config.set('file', snapshot({ 'b.yaml': podText('b', { uid: 'u' }) }));
+  config.set('http', snapshot({}));
+  const thieves = { '1.yaml': podText('thief', { uid: 'u' }), '2.yaml': podText('b', { uid: 'u', image: 'c' }) };
+  config.set('file', snapshot({ ...thieves, 'b.yaml': podText('b', { uid: 'u' }) }));
+  assert.deepEqual(take(), ['ADD b']);
+  assert.deepEqual(config.errors().map(String), [
+    '2.yaml:1:1: metadata.name: Pod default/b is already defined at b.yaml:1:1',
+    '1.yaml:1:1: metadata.uid: UID u is already that of pod default/b; leave it out',
+  ]);
+  // A manifest that is edited is the same manifest, also if its UID changes.
+  config.set('file', snapshot({ ...thieves, 'b.yaml': podText('b', { uid: 'v' }) }));
+  assert.deepEqual(take(), ['REMOVE b', 'ADD b thief']);
+  // And may not take the UID of another in this way.
+  config.set('file', snapshot({ '1.yaml': podText('thief', { uid: 'v' }), 'b.yaml': podText('b', { uid: 'v' }) }));
+  assert.deepEqual(take(), ['REMOVE thief']);
+});
+
+test('after a restart the pods that the runtime has keep their names and UIDs', () => {
+  const running = [{ uid: 'u', namespace: 'default', name: 'b', file: 'b.yaml' }];
+  const thieves = { '1.yaml': podText('thief', { uid: 'u' }), '2.yaml': podText('b', { uid: 'u', image: 'c' }) };
+  const first = newConfig(['file'], running).config;
+  first.set('file', snapshot({ ...thieves, 'b.yaml': podText('b', { uid: 'u' }) }));
+  assert.deepEqual(fileOf(first), ['b.yaml']);
+  const edited = newConfig(['file'], running).config;
+  edited.set('file', snapshot({ '2.yaml': thieves['2.yaml'], 'b.yaml': podText('b', { uid: 'v' }) }));
+  assert.deepEqual(fileOf(edited), ['b.yaml']);
+});
+
+test('no other pod gets a UID that the runtime has before every source was read', () => {
+  const running = [{ uid: 'u', namespace: 'default', name: 'b', file: 'http://x' }];
+  const { config, take } = newConfig(['file', 'http'], running);
+  config.set('file', snapshot({ '1.yaml': podText('thief', { uid: 'u' }) }));
+  assert.deepEqual(take(), []);
+  config.set('http', snapshot({ 'http://x': podText('b', { uid: 'u' }) }));
+  assert.deepEqual(take(), ['ADD b']);
+  config.set('http', snapshot({}));
+  assert.deepEqual(take(), ['REMOVE b', 'ADD thief']);
 });
 
 test('ConfigMaps are there before the pods, and their changes are told', () => {

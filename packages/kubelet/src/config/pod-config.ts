@@ -1,21 +1,32 @@
 import type { Logger } from '@podwright/base';
-import type { LocalObject, Pod } from '../api/types.ts';
+import { type LocalObject, type Pod, podFullName } from '../api/types.ts';
 import type { LocalObjects } from './local-objects.ts';
 import { ManifestError, type PlacedObject, withoutDuplicates } from './manifest.ts';
-import { configHashAnnotation, type PodSourceName, type PodUpdate, type PodUpdateOperation } from './pod-update.ts';
+import { PodClaims } from './pod-claims.ts';
+import {
+  configFileAnnotation,
+  configHashAnnotation,
+  type ExistingPod,
+  type PodSourceName,
+  type PodUpdate,
+  type PodUpdateOperation,
+} from './pod-update.ts';
 import { identifyPod } from './static-pod.ts';
 
 /** Everything that a source holds at one time, and what is wrong with the rest. */
 export type SourceSnapshot = { objects: PlacedObject[]; errors: ManifestError[] };
 
 export type PodConfigOptions = {
-  /** The sources that will report. Of two pods with one name, the earlier source's wins. */
+  /** The sources that will report. Of two new pods with one name, the earlier source's wins. */
   sources: PodSourceName[];
   nodeName: string;
   objects: LocalObjects;
+  /** The pods that the runtime has: they keep their names and UIDs over a restart. */
+  runningPods: () => ExistingPod[];
   logger: Logger;
 };
 
+type Claim = { placed: PlacedObject; pod: Pod; source: PodSourceName; rank: number };
 type Desired = { pod: Pod; source: PodSourceName };
 
 /**
@@ -64,31 +75,50 @@ export class PodConfig {
 
   #merge(errors: ManifestError[]): { pods: Map<string, Desired>; localObjects: LocalObject[] } {
     const pods = new Map<string, Desired>();
-    const localObjects: LocalObject[] = [];
-    const sourceOf = new Map<PlacedObject, PodSourceName>();
+    const placed: PlacedObject[] = [];
+    const claimOf = new Map<PlacedObject, Claim>();
+    const claims = new PodClaims(this.pods().map(existingPod), this.#options.runningPods());
     for (const source of this.#options.sources) {
       const snapshot = this.#snapshots.get(source);
       for (const error of snapshot?.errors ?? []) errors.push(error);
-      for (const placed of snapshot?.objects ?? []) sourceOf.set(placed, source);
+      for (const one of snapshot?.objects ?? []) {
+        placed.push(one);
+        const pod = this.#identify(one, source);
+        if (pod !== undefined) claimOf.set(one, { placed: one, pod, source, rank: claims.rank(pod, one.file) });
+      }
     }
-    for (const placed of withoutDuplicates([...sourceOf.keys()], errors)) {
-      if (placed.object.kind !== 'Pod') localObjects.push(placed.object);
-      else this.#addPod(pods, { placed, pod: placed.object, source: sourceOf.get(placed)! }, errors);
+    const rank = (one: PlacedObject) => claimOf.get(one)?.rank ?? 0;
+    const unique = withoutDuplicates(
+      placed.toSorted((a, b) => rank(a) - rank(b)),
+      errors,
+    );
+    for (const one of unique) {
+      const claim = claimOf.get(one);
+      if (claim !== undefined) this.#addPod(pods, { ...claim, holder: claims.holderOfUid(claim.pod) }, errors);
     }
-    return { pods, localObjects };
+    return { pods, localObjects: unique.map(({ object }) => object).filter((object) => object.kind !== 'Pod') };
   }
 
+  #identify(placed: PlacedObject, source: PodSourceName): Pod | undefined {
+    const { object } = placed;
+    if (object.kind !== 'Pod') return undefined;
+    const identified =
+      this.#identified.get(placed) ?? identifyPod({ ...placed, object }, source, this.#options.nodeName);
+    this.#identified.set(placed, identified);
+    return identified;
+  }
+
+  /** Of several pods with one UID the first is taken. */
   #addPod(
     pods: Map<string, Desired>,
-    { placed, pod, source }: { placed: PlacedObject; pod: Pod; source: PodSourceName },
+    { placed, pod, source, holder }: Claim & { holder: ExistingPod | undefined },
     errors: ManifestError[],
   ): void {
-    const known = this.#identified.get(placed);
-    const identified = known ?? identifyPod({ ...placed, object: pod }, source, this.#options.nodeName);
-    this.#identified.set(placed, identified);
-    const { uid } = identified.metadata;
-    const other = pods.get(uid)?.pod.metadata;
-    if (other === undefined) pods.set(uid, { pod: identified, source });
+    const { uid } = pod.metadata;
+    // a source that has not been read yet may have the pod whose UID it is
+    const undecided = holder !== undefined && this.#options.sources.some((name) => !this.#snapshots.has(name));
+    const other = pods.get(uid)?.pod.metadata ?? (undecided ? holder : undefined);
+    if (other === undefined) pods.set(uid, { pod, source });
     else {
       const message = `UID ${uid} is already that of pod ${other.namespace}/${other.name}; leave it out`;
       errors.push(new ManifestError({ ...placed, path: 'metadata.uid' }, message));
@@ -114,19 +144,29 @@ export class PodConfig {
   }
 }
 
-/** What leads from one set of desired pods to another: what goes, goes first. */
+/** What leads from one set of desired pods to another: what goes, goes first. A UID that passes to another name is another pod. */
 function changes(before: Map<string, Desired>, after: Map<string, Desired>): PodUpdate[] {
-  const removed = [...before].filter(([uid]) => !after.has(uid)).map(([, desired]) => desired);
+  const goesOn = (uid: string) => {
+    const [old, now] = [before.get(uid), after.get(uid)];
+    return old !== undefined && now !== undefined && podFullName(old.pod) === podFullName(now.pod);
+  };
+  const removed = [...before].filter(([uid]) => !goesOn(uid)).map(([, desired]) => desired);
   const updated = [...after]
-    .filter(([uid, desired]) => differs(before.get(uid), desired))
+    .filter(([uid, desired]) => goesOn(uid) && differs(before.get(uid)!, desired))
     .map(([, desired]) => desired);
-  const added = [...after].filter(([uid]) => !before.has(uid)).map(([, desired]) => desired);
+  const added = [...after].filter(([uid]) => !goesOn(uid)).map(([, desired]) => desired);
   return [...bySource('REMOVE', removed), ...bySource('UPDATE', updated), ...bySource('ADD', added)];
 }
 
-function differs(before: Desired | undefined, after: Desired): boolean {
+function differs(before: Desired, after: Desired): boolean {
   const hash = ({ pod }: Desired) => pod.metadata.annotations?.[configHashAnnotation];
-  return before !== undefined && before.pod !== after.pod && hash(before) !== hash(after);
+  return before.pod !== after.pod && hash(before) !== hash(after);
+}
+
+/** A pod of a source as something that exists. */
+export function existingPod({ metadata }: Pod): ExistingPod {
+  const { uid, namespace, name, annotations } = metadata;
+  return { uid, namespace, name, file: annotations?.[configFileAnnotation] ?? '' };
 }
 
 function bySource(operation: PodUpdateOperation, desired: Desired[]): PodUpdate[] {

@@ -16,3 +16,6 @@ export type PodUpdate = { operation: PodUpdateOperation; source: PodSourceName; 
 export const configSourceAnnotation = 'kubernetes.io/config.source';
 export const configHashAnnotation = 'kubernetes.io/config.hash';
 export const configFileAnnotation = 'podwright.dev/config.file';
+
+/** A pod that exists already, and the file or URL that it was made from ('' if that is not known). */
+export type ExistingPod = { uid: string; namespace: string; name: string; file: string };

@@ -8,7 +8,15 @@ import { bytesToFree, type ImageRecord, imagesToRemove } from './image-garbage.t
 function podOf(containers: string[], sandboxes: [string, boolean][] = [['s1', true]]): RuntimePodStatus {
   return {
     pod: { name: 'p', namespace: 'd', uid: 'u' },
-    sandboxes: sandboxes.map(([id, ready]) => ({ id, ready, attempt: 0, createdAtMs: 0, hostNetwork: false, ips: [] })),
+    sandboxes: sandboxes.map(([id, ready]) => ({
+      id,
+      owner: { uid: 'u1', namespace: 'default', name: 'web', file: '' },
+      ready,
+      attempt: 0,
+      createdAtMs: 0,
+      hostNetwork: false,
+      ips: [],
+    })),
     containers: containers.map((text) => {
       const [id = '', state = '', sandboxId = 's1'] = text.split(':');
       const [name = '', created = ''] = id.split('@');

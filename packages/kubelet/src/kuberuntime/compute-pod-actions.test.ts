@@ -22,7 +22,15 @@ type Seen = { of: Container } & Partial<RuntimeContainer>;
 
 /** Containers newest first; by default running in the current sandbox. */
 function statusOf(seen: Seen[], sandbox: Partial<RuntimePodStatus['sandboxes'][0]> | 'none' = {}): RuntimePodStatus {
-  const facts = { id: 's0', ready: true, attempt: 0, createdAtMs: 0, hostNetwork: false, ips: ['10.0.0.2'] };
+  const facts = {
+    id: 's0',
+    owner: { uid: 'u1', namespace: 'default', name: 'web', file: '' },
+    ready: true,
+    attempt: 0,
+    createdAtMs: 0,
+    hostNetwork: false,
+    ips: ['10.0.0.2'],
+  };
   return {
     pod: { name: 'web', namespace: 'default', uid: 'u1' },
     sandboxes: sandbox === 'none' ? [] : [{ ...facts, ...sandbox }],

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Container, ContainerPort, LifecycleHandler, Pod } from '../api/types.ts';
+import { configFileAnnotation, type ExistingPod } from '../config/pod-update.ts';
 
 const podNameLabel = 'io.kubernetes.pod.name';
 const podNamespaceLabel = 'io.kubernetes.pod.namespace';
@@ -103,6 +104,12 @@ export function decodePodIdentity(labels: StringMap): PodIdentity | undefined {
   const uid = labels[podUidLabel];
   if (uid === undefined || uid === '') return undefined;
   return { uid, name: labels[podNameLabel] ?? '', namespace: labels[podNamespaceLabel] ?? '' };
+}
+
+/** The pod that a sandbox was made for. */
+export function decodeSandboxOwner(labels: StringMap, annotations: StringMap): ExistingPod {
+  const { uid, namespace, name } = decodePodIdentity(labels) ?? { uid: '', namespace: '', name: '' };
+  return { uid, namespace, name, file: annotations[configFileAnnotation] ?? '' };
 }
 
 /** Decodes what `containerLabels` and `containerAnnotations` wrote; values that do not parse count as absent. */

@@ -9,7 +9,13 @@ import {
   type PodSandbox,
   PodSandboxState,
 } from '@podwright/cri';
-import { decodeContainerInfo, decodePodIdentity, labelSelector, type PodIdentity } from './labels.ts';
+import {
+  decodeContainerInfo,
+  decodePodIdentity,
+  decodeSandboxOwner,
+  labelSelector,
+  type PodIdentity,
+} from './labels.ts';
 import type { RuntimeContainer, RuntimeContainerState, RuntimePodStatus, RuntimeSandbox } from './runtime-pod.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 
@@ -169,6 +175,7 @@ function newestFirst(a: Dated, b: Dated): number {
 function sandboxFacts(sandbox: PodSandbox) {
   return {
     id: sandbox.id,
+    owner: decodeSandboxOwner(sandbox.labels, sandbox.annotations),
     ready: sandbox.state === PodSandboxState.SANDBOX_READY,
     attempt: sandbox.metadata?.attempt ?? 0,
     createdAtMs: toMs(sandbox.createdAt),

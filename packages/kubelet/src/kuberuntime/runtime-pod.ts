@@ -1,5 +1,6 @@
 /** What the runtime says about pods, in the kubelet's words and without the CRI's message types. */
 import type { LifecycleHandler } from '../api/types.ts';
+import type { ExistingPod } from '../config/pod-update.ts';
 import type { PodIdentity } from './labels.ts';
 
 export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';
@@ -30,6 +31,8 @@ export type RuntimeContainer = {
 
 export type RuntimeSandbox = {
   id: string;
+  /** The pod that it was made for. Only that one may have it, whoever else has its UID now. */
+  owner: ExistingPod;
   ready: boolean;
   attempt: number;
   createdAtMs: number;
@@ -61,6 +64,11 @@ export function podIps(status: RuntimePodStatus): string[] {
 
 export function runningContainers(status: RuntimePodStatus): RuntimeContainer[] {
   return status.containers.filter(({ state }) => state === 'running' || state === 'unknown');
+}
+
+/** The pod of another name that something in the runtime with this pod's UID was made for. */
+export function otherOwner({ sandboxes }: RuntimePodStatus, pod: PodIdentity): ExistingPod | undefined {
+  return sandboxes.find(({ owner }) => owner.namespace !== pod.namespace || owner.name !== pod.name)?.owner;
 }
 
 /** True once nothing of the pod runs any more. */

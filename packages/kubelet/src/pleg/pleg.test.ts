@@ -109,3 +109,11 @@ test('looks at one pod that come at once are served by two', async (context) => 
   const looks = runtime.calls.filter(({ method }) => method === 'containerStatus').length - before;
   assert.equal(looks, 2);
 });
+
+test('a pod that was listed but could not be read is not taken for absent', async (context) => {
+  const { runtime, pleg } = await start(context, { evented: false });
+  runtime.inject('podSandboxStatus', { error: new PodwrightError('unavailable', 'away'), times: 1e6 });
+  await runApp(runtime);
+  await pleg.relist();
+  await assert.rejects(pleg.getNewerThan(podIdentity(pod), 0), { code: 'unavailable' });
+});

@@ -39,6 +39,8 @@ export class Pleg {
   #lastRelistAtMs = performance.now();
   /** Everything that was there at this time is in the records. */
   #listedAtMs = 0;
+  /** The pods that the last listing had. */
+  #listed: ReadonlySet<string> = new Set();
   #delayMs = afterChange.delayMs;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
@@ -65,7 +67,8 @@ export class Pleg {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined && cached.asOfMs >= sinceMs) return cached.status;
     // What the last listing did not have, and we have not touched since, is not there.
-    if (cached === undefined && this.#listedAtMs >= sinceMs) return emptyRuntimePod(pod);
+    const absent = this.#listedAtMs >= sinceMs && !this.#listed.has(pod.uid);
+    if (cached === undefined && absent) return emptyRuntimePod(pod);
     return this.look(pod);
   }
 
@@ -107,6 +110,7 @@ export class Pleg {
     const listed = await this.#options.reader.listPods(this.#controller.signal);
     this.#lastRelistAtMs = performance.now();
     this.#listedAtMs = asOfMs;
+    this.#listed = new Set(listed.keys());
     const uids = new Set([...listed.keys(), ...this.#records.keys()]);
     await Promise.all(
       [...uids].map(async (uid) => {

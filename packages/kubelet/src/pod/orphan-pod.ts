@@ -7,7 +7,7 @@ export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { ...pod },
+    metadata: { uid: pod.uid, namespace: pod.namespace, name: pod.name },
     spec: {
       restartPolicy: 'Never',
       hostNetwork: sandboxes[0]?.hostNetwork === true,

@@ -7,7 +7,7 @@ import { eventSubject, type KuberuntimeDependencies, podAddresses } from '../kub
 import { killPod } from '../kuberuntime/kill-pod.ts';
 import { podIdentity } from '../kuberuntime/labels.ts';
 import { removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
-import { isStopped, type RuntimePodStatus, runningContainers } from '../kuberuntime/runtime-pod.ts';
+import { isStopped, otherOwner, type RuntimePodStatus, runningContainers } from '../kuberuntime/runtime-pod.ts';
 import { syncPod } from '../kuberuntime/sync-pod.ts';
 import { failedSteps, type SyncResult, type WaitingReason } from '../kuberuntime/sync-result.ts';
 import type { Pleg } from '../pleg/pleg.ts';
@@ -15,6 +15,7 @@ import { generatePodStatus } from '../status/generate-pod-status.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/contract.ts';
 import type { PodCgroups, PodProbes } from './contract.ts';
+import { orphanPod } from './orphan-pod.ts';
 import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
 
@@ -44,6 +45,8 @@ export class PodSyncer implements PodSteps {
     const { pleg } = this.#deps;
     const { uid } = pod.metadata;
     const status = await pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(uid) ?? 0);
+    const other = otherOwner(status, podIdentity(pod));
+    if (other !== undefined) return this.#endOther(orphanPod({ ...status, pod: other }), signal);
     const before = this.#report(pod, status, {});
     if (before.ended) return { ended: true };
     const verdict = this.#verdict(pod, status, before.status);
@@ -60,6 +63,19 @@ export class PodSyncer implements PodSteps {
     if (isEmptyPlan(plan)) return { ended: false, retryAtMs: deadlineMs(pod, before.status) };
     this.#deps.logger.debug({ pod: podFullName(pod), uid, plan: describePodActions(plan) }, 'syncing the pod');
     return this.#act(pod, { status, plan }, signal);
+  }
+
+  /** Ends a pod that had the UID before, with its volumes: nothing of it may pass to the pod that has the UID now. */
+  async #endOther(other: Pod, signal: AbortSignal): Promise<SyncOutcome> {
+    const end = { remove: true };
+    this.#deps.logger.info(
+      { pod: podFullName(other), uid: other.metadata.uid },
+      'ending a pod whose UID is now of another',
+    );
+    await this.terminate(other, end, signal);
+    await this.finish(other, end);
+    await this.remove(other);
+    return { ended: false, retryAtMs: Date.now() };
   }
 
   async #act(pod: Pod, request: Omit<Parameters<typeof syncPod>[1], 'pod'>, signal: AbortSignal): Promise<SyncOutcome> {

@@ -166,3 +166,17 @@ test('no step begins after the workers were stopped', async () => {
   workers.retry('a');
   assert.deepEqual(steps.log, ['sync a 1']);
 });
+
+test('a UID that passes to a pod of another name begins anew, and both names are free for who waits', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  workers.update(podOf('a', 'victim'));
+  workers.update(podOf('b', 'victim', 'next'));
+  void workers.end(podOf('a', 'victim'), { remove: true });
+  workers.update(podOf('a', 'thief', 'taken'));
+  assert.equal(workers.podOf('a')?.metadata.name, 'victim');
+  await until(() => steps.log.includes('sync a taken') && steps.log.includes('sync b next'));
+  assert.ok(steps.log.indexOf('remove a') < steps.log.indexOf('sync a taken'));
+  assert.equal(workers.podOf('a')?.metadata.name, 'thief');
+  await workers.stop();
+});

@@ -130,6 +130,11 @@ export class PodWorkers {
     return this.#workers.has(podUid);
   }
 
+  /** The pod that has the UID, until it is removed. */
+  podOf(podUid: string): Pod | undefined {
+    return this.#workers.get(podUid)?.pod;
+  }
+
   phaseOf(podUid: string): Phase | undefined {
     return this.#workers.get(podUid)?.phase;
   }
@@ -276,10 +281,12 @@ export class PodWorkers {
     this.#backoff.forget(worker.pod.metadata.uid);
     worker.gone.resolve();
     if (worker.comeback !== undefined) this.#add(worker.comeback);
-    else this.#startWaiting(podFullName(worker.pod));
+    this.#startWaiting(podFullName(worker.pod));
   }
 
+  /** The name is free, unless the pod that came back has it. */
   #startWaiting(fullName: string): void {
+    if (this.#holderOf(fullName) !== undefined) return;
     const next = [...this.#workers.values()].find(
       ({ pod, phase }) => phase === 'waiting' && podFullName(pod) === fullName,
     );

@@ -4,11 +4,20 @@ import { join } from 'node:path';
 import { isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import type { LocalObject, Pod } from '../api/types.ts';
 import { decodeManifest, maxManifestBytes } from '../config/manifest.ts';
+import type { ExistingPod } from '../config/pod-update.ts';
 import type { ApplyResult } from './local-api.ts';
 import type { ObjectName } from './node-backend.ts';
 
 type Applied = ApplyResult['objects'][number];
 type Applicable = Pod | LocalObject;
+
+/** What an apply must leave alone. */
+export interface ExistingPods {
+  /** The pod that has this UID: one of a manifest, or one that is still in the runtime. */
+  podOfUid(uid: string): ExistingPod | undefined;
+  /** The pod of this name that a manifest asks for. */
+  wantedPod(namespace: string, name: string): ExistingPod | undefined;
+}
 
 const PREFIX = 'applied-';
 
@@ -19,10 +28,14 @@ const PREFIX = 'applied-';
  */
 export class AppliedObjects {
   readonly #directory: string;
+  readonly #existing: ExistingPods;
   readonly #lock = new KeyedLock();
+  /** The UIDs that were written into files, by the file's name: the kubelet may not have read them yet. */
+  readonly #written = new Map<string, string>();
 
-  constructor(manifestDirectory: string) {
+  constructor(manifestDirectory: string, existing: ExistingPods) {
     this.#directory = manifestDirectory;
+    this.#existing = existing;
   }
 
   /** Removes the files that a killed node had half written. Nobody may apply meanwhile. */
@@ -33,7 +46,10 @@ export class AppliedObjects {
     await Promise.all(unfinished.map((name) => rm(join(this.#directory, name), { force: true })));
   }
 
-  /** Writes what differs. Throws `invalid_argument` with every error of the manifest, and then changes nothing. */
+  /**
+   * Writes what differs. Throws `invalid_argument` with every error of the manifest, `already_exists` if a UID in it is another
+   * pod's, `failed_precondition` if a pod of that name comes from another file; and then changes nothing.
+   */
   apply(manifest: string): Promise<Applied[]> {
     const decoded = decodeManifest(manifest, { file: 'manifest' });
     if (decoded.errors.length > 0) throw new PodwrightError('invalid_argument', decoded.errors.map(String).join('\n'));
@@ -41,6 +57,7 @@ export class AppliedObjects {
     const objects = [...decoded.configMaps, ...decoded.secrets, ...decoded.runtimeClasses, ...decoded.pods];
     return this.#lock.run('apply', async () => {
       await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+      await this.#refuseTaken(decoded.pods);
       const done: Applied[] = [];
       for (const object of objects) done.push(await this.#write(object));
       return done;
@@ -49,6 +66,7 @@ export class AppliedObjects {
 
   /** Removes the file of an applied object; false if there is none. */
   async remove(object: ObjectName): Promise<boolean> {
+    this.#written.delete(fileName(object));
     try {
       await rm(join(this.#directory, fileName(object)));
       return true;
@@ -56,6 +74,37 @@ export class AppliedObjects {
       if (isErrno(error, 'ENOENT')) return false;
       throw error;
     }
+  }
+
+  async #refuseTaken(pods: Pod[]): Promise<void> {
+    const asked = new Map<string, ExistingPod>();
+    for (const { metadata } of pods) {
+      const { namespace, name, uid } = metadata;
+      const file = join(this.#directory, fileName({ kind: 'Pod', namespace, name }));
+      const wanted = this.#existing.wantedPod(namespace, name);
+      if (wanted !== undefined && wanted.file !== file) {
+        const message = `apply pod ${namespace}/${name}: it comes from ${wanted.file}; change it there`;
+        throw new PodwrightError('failed_precondition', message);
+      }
+      if (!uid) continue;
+      const holder = asked.get(uid) ?? this.#existing.podOfUid(uid) ?? (await this.#unreadPod(uid));
+      if (holder !== undefined && (holder.namespace !== namespace || holder.name !== name)) {
+        const whose = `pod ${holder.namespace}/${holder.name}`;
+        const message = `apply pod ${namespace}/${name}: metadata.uid: ${uid} is already that of ${whose}; leave it out`;
+        throw new PodwrightError('already_exists', message);
+      }
+      asked.set(uid, { uid, namespace, name, file });
+    }
+  }
+
+  /** The applied pod with this UID, of which the kubelet may not know yet. */
+  async #unreadPod(uid: string): Promise<ExistingPod | undefined> {
+    const name = [...this.#written].find(([, written]) => written === uid)?.[0];
+    if (name === undefined) return undefined;
+    const file = join(this.#directory, name);
+    // somebody may have removed the file by hand
+    const metadata = (await readObject(file))?.metadata;
+    return metadata?.uid === uid ? { uid, namespace: metadata.namespace, name: metadata.name, file } : undefined;
   }
 
   async #write(object: Applicable): Promise<Applied> {
@@ -75,6 +124,7 @@ export class AppliedObjects {
         'invalid_argument',
         `apply ${kind} ${name.namespace}/${name.name}: it is larger than ${maxManifestBytes >> 20} MiB as JSON`,
       );
+    if (uid !== undefined) this.#written.set(fileName(name), uid);
     await writeFileAtomic(path, text);
     return { ...name, uid, action: before === undefined ? 'created' : 'replaced' };
   }

@@ -17,7 +17,7 @@ export type LocalApiOptions = {
 /** Serves the local API of a kubelet on its socket until the result is closed. */
 export async function serveLocalApi(options: LocalApiOptions): Promise<LocalServer> {
   const { socketPath, kubelet, info, onStop, logger } = options;
-  const applied = new AppliedObjects(info.manifestDir);
+  const applied = new AppliedObjects(info.manifestDir, kubelet);
   await applied.removeUnfinished();
   const backend = new LocalNode({ kubelet, applied, info, stop: onStop, logger });
   const server = new LocalServer({ socketPath, backend, logger });

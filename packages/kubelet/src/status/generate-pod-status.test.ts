@@ -37,7 +37,15 @@ function seen(name: string, rest: Partial<RuntimeContainer> = {}): RuntimeContai
 }
 
 function runtimeOf(containers: RuntimeContainer[], ready = true): RuntimePodStatus {
-  const sandbox = { id: 's0', ready, attempt: 0, createdAtMs: 500, hostNetwork: false, ips: ['10.0.0.2'] };
+  const sandbox = {
+    id: 's0',
+    owner: { uid: 'u1', namespace: 'default', name: 'web', file: '' },
+    ready,
+    attempt: 0,
+    createdAtMs: 500,
+    hostNetwork: false,
+    ips: ['10.0.0.2'],
+  };
   return { pod: { name: 'web', namespace: 'default', uid: 'u1' }, sandboxes: [sandbox], containers };
 }
 

@@ -1,0 +1,42 @@
+import { type Pod, podFullName } from '../api/types.ts';
+import type { ExistingPod } from './pod-update.ts';
+
+/**
+ * Who comes first when several manifests ask for one name or UID: the one that has it already, whatever its file is called. A name
+ * leads to addresses and logs, a UID to volumes and containers, so neither may pass to another pod that merely asks for it.
+ */
+export class PodClaims {
+  readonly #byUid = new Map<string, ExistingPod>();
+  readonly #filesOf = new Map<string, Set<string>>();
+
+  /** `desired` are the pods that manifests asked for so far; `running` those of the runtime, which are all there is after a restart. */
+  constructor(desired: readonly ExistingPod[], running: readonly ExistingPod[]) {
+    for (const pod of [...running, ...desired]) this.#byUid.set(pod.uid, pod);
+    const named = new Set(desired.map(podKey));
+    for (const pod of [...desired, ...running.filter((one) => !named.has(podKey(one)))]) {
+      this.#filesOf.set(podKey(pod), (this.#filesOf.get(podKey(pod)) ?? new Set()).add(pod.file));
+    }
+  }
+
+  /**
+   * 0 for the pod that exists; 1 for another pod of its name from its file, which is what an edited manifest is; 2 for one of its
+   * name and UID from another file, which has moved; 3 for all others. The lower goes first.
+   */
+  rank(pod: Pod, file: string): number {
+    const holder = this.#byUid.get(pod.metadata.uid);
+    const same = holder !== undefined && podKey(holder) === podFullName(pod);
+    if (same && holder.file === file) return 0;
+    if (this.#filesOf.get(podFullName(pod))?.has(file)) return 1;
+    return same ? 2 : 3;
+  }
+
+  /** The pod of another name that has this one's UID. */
+  holderOfUid({ metadata }: Pod): ExistingPod | undefined {
+    const holder = this.#byUid.get(metadata.uid);
+    return holder?.namespace === metadata.namespace && holder.name === metadata.name ? undefined : holder;
+  }
+}
+
+function podKey({ namespace, name }: ExistingPod): string {
+  return `${namespace}/${name}`;
+}
