@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { BoundedBytes } from './bounded-bytes.ts';
 import { PodwrightError, wrapError } from './errors.ts';
 import { type ProgramStarter, startByFork } from './program-starter.ts';
 
@@ -37,8 +38,7 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
   });
   const [stdin, ...written] = child.stdio as [Writable, Readable, Readable];
   const limit = options.maxOutputBytes ?? 1 << 20;
-  const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
-  const sizes = { stdout: 0, stderr: 0 };
+  const output = { stdout: new BoundedBytes(limit), stderr: new BoundedBytes(limit) };
   let failure: unknown;
   const stop = (reason: unknown) => {
     failure ??= reason;
@@ -47,10 +47,9 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
   const onAbort = () => stop(options.signal?.reason);
   for (const [index, name] of (['stdout', 'stderr'] as const).entries()) {
     written[index]!.on('data', (chunk: Buffer) => {
-      sizes[name] += chunk.length;
-      if (sizes[name] > limit)
+      output[name].add(chunk);
+      if (output[name].isCut)
         stop(new PodwrightError('resource_exhausted', `${file}: more than ${limit} bytes of ${name}`));
-      else output[name].push(chunk);
     });
   }
   options.signal?.addEventListener('abort', onAbort, { once: true });
@@ -65,8 +64,8 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
   child.on('close', (exitCode, signal) => {
     options.signal?.removeEventListener('abort', onAbort);
     if (failure !== undefined) return reject(failure);
-    const stdoutBytes = Buffer.concat(output.stdout);
-    const stderr = Buffer.concat(output.stderr).toString('utf8');
+    const stdoutBytes = output.stdout.bytes();
+    const stderr = output.stderr.bytes().toString('utf8');
     resolve({ exitCode, signal, stdout: stdoutBytes.toString('utf8'), stderr, stdoutBytes });
   });
   return promise;

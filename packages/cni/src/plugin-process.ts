@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { PodwrightError, type ProgramStarter, type StartedProgram, wrapError } from '@podwright/base';
+import { BoundedBytes, PodwrightError, type ProgramStarter, type StartedProgram, wrapError } from '@podwright/base';
 import { endProcessGroup } from './left-processes.ts';
 
 /** How a plugin ended and what it wrote. */
@@ -45,8 +45,7 @@ class Running {
   readonly done: Promise<PluginOutput>;
   readonly #child: StartedProgram;
   readonly #output: Record<'stdout' | 'stderr', Readable>;
-  readonly #written = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
-  #writtenBytes = 0;
+  readonly #written = { stdout: new BoundedBytes(maxOutputBytes), stderr: new BoundedBytes(maxOutputBytes) };
   #failure: unknown;
   #linger: NodeJS.Timeout | undefined;
 
@@ -79,13 +78,13 @@ class Running {
   }
 
   #collect(name: 'stdout' | 'stderr', chunk: Buffer): void {
-    this.#writtenBytes += chunk.length;
-    if (this.#writtenBytes <= maxOutputBytes) this.#written[name].push(chunk);
-    else this.#kill(new PodwrightError('resource_exhausted', `it wrote more than ${maxOutputBytes} bytes`));
+    this.#written[name].add(chunk);
+    if (this.#written.stdout.sizeBytes + this.#written.stderr.sizeBytes > maxOutputBytes || this.#written[name].isCut)
+      this.#kill(new PodwrightError('resource_exhausted', `it wrote more than ${maxOutputBytes} bytes`));
   }
 
   #text(name: 'stdout' | 'stderr'): string {
-    return Buffer.concat(this.#written[name]).toString('utf8');
+    return this.#written[name].bytes().toString('utf8');
   }
 
   #kill(reason: unknown): void {

@@ -1,5 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { type ErrorCode, isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { BoundedBytes, type ErrorCode, isErrno, PodwrightError, wrapError } from '@podwright/base';
 
 export type HttpCall = {
   method: 'GET' | 'POST' | 'DELETE';
@@ -81,15 +81,13 @@ function encodeQuery(query: Record<string, string | string[] | undefined>): stri
 }
 
 async function readAll(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
+  const answer = new BoundedBytes(MAX_ANSWER_BYTES);
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > MAX_ANSWER_BYTES)
+    answer.add(chunk);
+    if (answer.isCut)
       throw new PodwrightError('resource_exhausted', `the node's answer is over ${MAX_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return answer.bytes().toString('utf8');
 }
 
 const CODES: Record<number, ErrorCode> = {

@@ -1,8 +1,11 @@
 import { styleText } from 'node:util';
-import { errorMessage, isNotFound } from '@podwright/base';
+import { errorMessage, isNotFound, linesOf } from '@podwright/base';
 import type { ContainerStatus, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { podLabel } from './pod-rows.ts';
+
+/** A longer line is shown as several: a container need not end it. */
+const MAX_LINE_BYTES = 64 << 10;
 
 const COLOURS = ['cyan', 'magenta', 'blue', 'green', 'yellow'] as const;
 
@@ -55,7 +58,7 @@ export class LogFollower {
     const prefix = styleText(colour, `${label} | `, { stream: process.stdout });
     try {
       const chunks = await this.#client.log(pod.metadata, query, this.#signal);
-      for await (const line of linesOf(chunks)) process.stdout.write(`${prefix}${line}\n`);
+      for await (const line of linesOf(chunks, MAX_LINE_BYTES)) process.stdout.write(`${prefix}${line}\n`);
     } catch (error) {
       if (this.#signal.aborted || isNotFound(error)) return;
       process.stderr.write(`${prefix}the log cannot be read: ${errorMessage(error)}\n`);
@@ -64,16 +67,3 @@ export class LogFollower {
 }
 
 const hasLog = (status: ContainerStatus) => status.state.running !== undefined || status.state.terminated !== undefined;
-
-/** Splits chunks into lines; a last line without a newline counts. */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    rest = Buffer.concat([rest, chunk]);
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      yield rest.toString('utf8', 0, end);
-      rest = rest.subarray(end + 1);
-    }
-  }
-  if (rest.length > 0) yield rest.toString('utf8');
-}

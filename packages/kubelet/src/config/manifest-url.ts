@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
+import { BoundedBytes, errorMessage, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
 import { ManifestError, maxManifestBytes } from './manifest.ts';
 import { decodeBytes } from './manifest-file.ts';
 import type { SourceSnapshot } from './pod-config.ts';
@@ -69,13 +69,11 @@ export class ManifestUrl {
       await response.body?.cancel();
       throw new PodwrightError('unavailable', `GET ${url}: status ${response.status}`);
     }
-    const chunks: Uint8Array[] = [];
-    let size = 0;
+    const body = new BoundedBytes(maxManifestBytes);
     for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      if (size > maxManifestBytes) throw new PodwrightError('resource_exhausted', `GET ${url}: larger than 4 MiB`);
-      chunks.push(chunk);
+      body.add(chunk);
+      if (body.isCut) throw new PodwrightError('resource_exhausted', `GET ${url}: larger than 4 MiB`);
     }
-    return Buffer.concat(chunks);
+    return body.bytes();
   }
 }

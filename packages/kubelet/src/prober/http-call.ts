@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIPv6 } from 'node:net';
-import { PodwrightError } from '@podwright/base';
+import { BoundedBytes, PodwrightError } from '@podwright/base';
 import type { Container, HttpGetAction } from '../api/types.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
 
@@ -78,12 +78,10 @@ function send(
 }
 
 async function readStart(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
+  const body = new BoundedBytes(MAX_BODY_BYTES);
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    sizeBytes += chunk.length;
-    if (sizeBytes >= MAX_BODY_BYTES) break; // leaving the loop ends the connection
+    body.add(chunk);
+    if (body.sizeBytes === MAX_BODY_BYTES) break; // leaving the loop ends the connection
   }
-  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8');
+  return body.bytes().toString('utf8');
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
+  BoundedBytes,
   type ErrorCode,
   errorCode,
   errorMessage,
@@ -184,15 +185,12 @@ function findPod(backend: NodeBackend, params: Call['params']) {
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
+  const body = new BoundedBytes(MAX_BODY_BYTES);
   for await (const chunk of request as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > MAX_BODY_BYTES)
-      throw new PodwrightError('invalid_argument', `the manifest is over ${MAX_BODY_BYTES} bytes`);
-    chunks.push(chunk);
+    body.add(chunk);
+    if (body.isCut) throw new PodwrightError('invalid_argument', `the manifest is over ${MAX_BODY_BYTES} bytes`);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return body.bytes().toString('utf8');
 }
 
 function sendJson(response: ServerResponse, value: unknown): void {

@@ -1,20 +1,22 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { createInterface } from 'node:readline';
-import type { Logger } from '@podwright/base';
+import { type Logger, linesOf } from '@podwright/base';
 
-/** The most of one line of a shim's log that is kept. */
-const maxLineLength = 4096;
+/** A longer line of a shim's log is taken for several. */
+const maxLineBytes = 4096;
 
 /** Reads a shim's log from its FIFO into ours, until the shim ends. A shim does not start before somebody reads. */
 export function readShimLog(fifo: string, logger: Logger): Disposable {
   const descriptor = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
   const socket = openReader(descriptor);
   socket.on('error', () => socket.destroy());
-  const lines = createInterface({ input: socket, crlfDelay: Number.POSITIVE_INFINITY });
-  lines.on('line', (line) => logger.debug({ shim: line.slice(0, maxLineLength) }, 'a shim says'));
+  copyLines(socket, logger).catch(() => undefined); // it was destroyed
   socket.unref();
   return { [Symbol.dispose]: () => void socket.destroy() };
+}
+
+async function copyLines(socket: Socket, logger: Logger): Promise<void> {
+  for await (const line of linesOf(socket, maxLineBytes)) logger.debug({ shim: line }, 'a shim says');
 }
 
 function openReader(descriptor: number): Socket {

@@ -5,6 +5,12 @@ import { PosixSpawn } from './posix-spawn.ts';
 import { failedProgram, SpawnedProgram } from './spawned-program.ts';
 
 /**
+ * Of a pipe's reader: it takes no more than a chunk ahead of who reads from it. The kernel counts the bytes of the rest; in
+ * here a chunk costs a kilobyte, and Node.js would take 64 KiB of them, which may have a byte each.
+ */
+export const UNREAD_STAYS = { readableHighWaterMark: 1 };
+
+/**
  * Starts programs as `startByFork` does, without the price of fork(2) in a big process. Their ends come with SIGCHLD,
  * which it listens to as long as there are any. For the main thread: signals come to no other.
  */
@@ -58,5 +64,5 @@ export class ProcessStarter {
 }
 
 function openPipe(descriptor: number, index: number): Socket {
-  return new Socket({ fd: descriptor, readable: index !== 0, writable: index === 0 });
+  return new Socket({ fd: descriptor, readable: index !== 0, writable: index === 0, ...UNREAD_STAYS });
 }

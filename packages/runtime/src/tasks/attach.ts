@@ -135,6 +135,7 @@ class AttachConnection {
 
   #output(): Readable {
     const stream: Readable = new Readable({
+      highWaterMark: 1, // a packet, which may be a byte long
       read: () => {
         this.#full.delete(stream);
         setImmediate(() => this.#turn());

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { PodwrightError, type ProgramStarter, wrapError } from '@podwright/base';
+import { BoundedBytes, PodwrightError, type ProgramStarter, wrapError } from '@podwright/base';
 import { globalArguments, type OciProgram, type OciRuntime } from './oci-program.ts';
 import { runtimeError } from './runtime-words.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
@@ -18,6 +18,7 @@ export type MonitorRequest = {
 
 /** The most that conmon tells about a failed create. */
 const maxReportBytes = 64 * 1024;
+const END_OF_REPORT = Buffer.from('}\n');
 
 /**
  * Starts conmon (8) and waits until the OCI runtime has created the task. Returns the pid of the task's first process.
@@ -88,17 +89,17 @@ function createdPid(what: string, line: string, stderr: string): number {
 
 /** The stream up to the first end of line that closes a JSON object, or all of it. */
 export async function readLine(stream: Readable): Promise<string> {
-  let text = '';
+  const report = new BoundedBytes(maxReportBytes);
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
-    text += String(chunk);
-    if (text.endsWith('}\n') || text.length > maxReportBytes) break;
+    report.add(chunk);
+    if (report.isCut || report.bytes().subarray(-2).equals(END_OF_REPORT)) break;
   }
-  return text;
+  return report.bytes().toString('utf8');
 }
 
 /** The stream to its end, of which the first 64 KiB are kept. */
 export async function readAll(stream: Readable): Promise<string> {
-  let text = '';
-  for await (const chunk of stream) if (text.length < maxReportBytes) text += String(chunk);
-  return text;
+  const words = new BoundedBytes(maxReportBytes);
+  for await (const chunk of stream) words.add(chunk);
+  return words.bytes().toString('utf8');
 }

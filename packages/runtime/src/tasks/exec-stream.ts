@@ -1,11 +1,10 @@
-import { PassThrough, type Readable, type Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import { readAll } from './conmon.ts';
 import { type ExecProcess, type ExecRequest, startExec } from './exec-process.ts';
 import { startOnTerminal, type TerminalTools } from './exec-terminal.ts';
+import { keepUnread } from './output-pace.ts';
 import { runtimeError } from './runtime-words.ts';
 import type { ExecSession } from './task-runtime.ts';
-
-/** The most that is read of a runtime's words about an exec that did not start. */
-const maxWordsBytes = 64 * 1024;
 
 export type ExecStreamOptions = {
   /** Given for a command on a terminal. */
@@ -56,26 +55,12 @@ function startOnPipes(request: ExecRequest): StartedExec {
   ignoreBrokenPipe(stdin);
   const streams = { stdin, stdout: keepUnread(stdout), stderr: keepUnread(stderr), resize: () => undefined };
   const running = exec.running().then(async (runs) => {
-    if (!runs) throw runtimeError(exec.what, await readWords(streams.stderr));
+    if (!runs) throw runtimeError(exec.what, await readAll(streams.stderr));
   });
   return { exec, streams, running, remove: () => exec.removeFiles() };
-}
-
-/** When a child process ends, Node.js throws away what nobody has begun to read; this stream keeps it. */
-function keepUnread(stream: Readable): Readable {
-  return stream.pipe(new PassThrough());
 }
 
 /** A process may end without reading all of its input. */
 function ignoreBrokenPipe(stdin: Writable): void {
   stdin.on('error', () => undefined);
-}
-
-async function readWords(stream: Readable): Promise<string> {
-  let text = '';
-  for await (const chunk of stream) {
-    text += String(chunk);
-    if (text.length > maxWordsBytes) break;
-  }
-  return text;
 }

@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
-import { wrapError } from '@podwright/base';
+import { BoundedBytes, wrapError } from '@podwright/base';
 import { type ExecRequest, startExec } from './exec-process.ts';
+import { paceSmallReads } from './output-pace.ts';
 import { runtimeError } from './runtime-words.ts';
 
-/** The most that is kept of each of stdout and stderr: what a CRI client accepts in one answer. */
+/** The most that is kept of each of stdout and stderr, as by containerd (`maxExecSyncSize` of its CRI server). */
 const maxOutputBytes = 16 * 1024 * 1024;
 /** How long output is still read after the process has ended while one of its children holds the pipe open. */
 export const drainMs = 1_000;
@@ -54,12 +55,9 @@ export async function collectExec(exec: RunningExec, signal: AbortSignal): Promi
 /** Reads to the end and keeps the first 16 MiB, so that a program that writes more is neither stopped nor a danger. */
 function collect(stream: Readable, exited: Promise<number>): Promise<Buffer> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    stream.on('data', (chunk: Buffer) => {
-      if (size < maxOutputBytes) chunks.push(chunk.subarray(0, maxOutputBytes - size));
-      size += chunk.length;
-    });
+    const output = new BoundedBytes(maxOutputBytes);
+    stream.on('data', (chunk: Buffer) => output.add(chunk));
+    paceSmallReads(stream);
     let drain: NodeJS.Timeout | undefined;
     const stop = () => {
       if (!stream.closed) drain = setTimeout(() => stream.destroy(), drainMs);
@@ -67,7 +65,7 @@ function collect(stream: Readable, exited: Promise<number>): Promise<Buffer> {
     exited.then(stop, stop);
     stream.once('close', () => {
       clearTimeout(drain);
-      resolve(Buffer.concat(chunks));
+      resolve(output.bytes());
     });
   });
 }

@@ -32,7 +32,8 @@ export class OutputFan {
 
   /** A stream of what comes from now on. `remove` ends it. */
   add(): Readable {
-    const reader: Readable = new Readable({ read: () => this.#release(reader) });
+    // A chunk each: many bytes may come in as many chunks, which cost far more than their bytes.
+    const reader: Readable = new Readable({ highWaterMark: 1, read: () => this.#release(reader) });
     if (this.#ended) reader.push(null);
     else this.#readers.add(reader);
     return reader;

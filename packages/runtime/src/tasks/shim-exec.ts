@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { PassThrough, type Readable, Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { isNotFound, namesIn } from '@podwright/base';
 import type { OciSpec } from '../oci/spec.ts';
 import { Status } from '../shim/gen/containerd/v1/types/task_pb.js';
 import type { Shim } from '../shim/shim.ts';
 import type { System } from '../sys/system.ts';
 import { openFifoReader, openFifoWriter } from './fifo.ts';
+import { keepUnread } from './output-pace.ts';
 import { killProcessTrees, readProcess } from './processes.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 import { askShim } from './shim-words.ts';
@@ -175,13 +176,6 @@ async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promi
     if (!isNotFound(error)) throw error; // it never came to be
   });
   await rm(execDirectory(record, id), { recursive: true, force: true });
-}
-
-/** A stream that stays until somebody reads it; one of a FIFO that is empty ends at once. */
-function keepUnread(socket: Socket): Readable {
-  const output = socket.pipe(new PassThrough());
-  socket.once('close', () => output.end());
-  return output;
 }
 
 /** Writes into a FIFO that the shim holds open, too: at the end both let go of it, and its reader sees the end. */

@@ -1,5 +1,5 @@
 import { finished, type Readable, type Writable } from 'node:stream';
-import { PodwrightError, raceAbort, wrapError } from '@podwright/base';
+import { BoundedBytes, PodwrightError, raceAbort, wrapError } from '@podwright/base';
 import { exitCodeFrom, parseStatus } from '../exit-status.ts';
 import type { TerminalSize } from '../remote-process.ts';
 import { hasResize, hasStructuredStatus, SPDY_COMMAND_PROTOCOLS } from '../server/protocols.ts';
@@ -97,13 +97,9 @@ function passOutput(source: SpdyStream, target: Writable): Promise<void> {
 }
 
 async function readVerdict(stream: SpdyStream): Promise<string> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length;
-    if (sizeBytes <= MAX_VERDICT_BYTES) chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const verdict = new BoundedBytes(MAX_VERDICT_BYTES);
+  for await (const chunk of stream as AsyncIterable<Buffer>) verdict.add(chunk);
+  return verdict.bytes().toString('utf8');
 }
 
 /** Before v4, no words are success and others say why the command failed. */

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BoundedBytes } from './bounded-bytes.ts';
+
+function gather(maxBytes: number, ...chunks: string[]): { text: string; isCut: boolean } {
+  const gathered = new BoundedBytes(maxBytes);
+  for (const chunk of chunks) gathered.add(Buffer.from(chunk));
+  assert.equal(gathered.sizeBytes, gathered.bytes().length);
+  return { text: gathered.bytes().toString(), isCut: gathered.isCut };
+}
+
+test('chunks are kept in order up to the bound, and it is told whether that was all', () => {
+  assert.deepEqual(gather(10), { text: '', isCut: false });
+  assert.deepEqual(gather(10, 'ab', '', 'cde'), { text: 'abcde', isCut: false });
+  assert.deepEqual(gather(5, 'ab', 'cde'), { text: 'abcde', isCut: false });
+  assert.deepEqual(gather(5, 'ab', 'cde', ''), { text: 'abcde', isCut: false });
+  assert.deepEqual(gather(4, 'ab', 'cde', 'f'), { text: 'abcd', isCut: true });
+  assert.deepEqual(gather(0, 'a'), { text: '', isCut: true });
+});
+
+test('many chunks are one text, however the buffer grows', () => {
+  const words = Array.from({ length: 20_000 }, (_, index) => `${index} `);
+  assert.deepEqual(gather(1 << 20, ...words), { text: words.join(''), isCut: false });
+});
+
+test('a chunk may be used again once it was added', () => {
+  const gathered = new BoundedBytes(100);
+  const chunk = Buffer.from('first');
+  gathered.add(chunk);
+  chunk.write('other');
+  gathered.add(chunk);
+  assert.equal(gathered.bytes().toString(), 'firstother');
+});
+
+test('a million chunks of a byte cost little more than a megabyte', () => {
+  const gathered = new BoundedBytes(1 << 20);
+  const before = process.memoryUsage();
+  for (let count = 0; count < 1 << 20; count++) gathered.add(Buffer.alloc(1, 'x'));
+  globalThis.gc?.();
+  const grownBytes = process.memoryUsage().rss - before.rss;
+  assert.equal(gathered.sizeBytes, 1 << 20);
+  assert.ok(grownBytes < 200 << 20, `${grownBytes} bytes more`);
+});
