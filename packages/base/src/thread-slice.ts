@@ -12,9 +12,9 @@ export class ThreadSlice {
   }
 
   /** Rejects if the signal has aborted. */
-  async next(signal: AbortSignal): Promise<void> {
+  async next(signal?: AbortSignal): Promise<void> {
     await setImmediate();
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     this.#endMs = performance.now() + SLICE_MS;
   }
 }

@@ -1,5 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { sleep } from '@podwright/base';
+import { readFile } from 'node:fs/promises';
+import { findProcesses, processWords, readProcessStart, sleep } from '@podwright/base';
 
 const intervalMs = 20;
 /** Nothing survives SIGKILL for long, unless it hangs in the kernel; that is not waited for. */
@@ -32,12 +32,6 @@ async function endProcesses(belongs: (pid: number) => Promise<boolean>, graceMs:
   }
 }
 
-async function findProcesses(belongs: (pid: number) => Promise<boolean>): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const found = await Promise.all(pids.map((pid) => belongs(pid).catch(() => false))); // it may end meanwhile
-  return pids.filter((_, index) => found[index]);
-}
-
 /** proc(5): state, parent and group follow the program's name, which is in parentheses and may hold some itself. */
 async function isInGroup(pid: number, group: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/stat`, 'latin1');
@@ -47,8 +41,11 @@ async function isInGroup(pid: number, group: number): Promise<boolean> {
 
 /** A zombie has no environment any more. */
 async function worksFor(pid: number, containerId: string): Promise<boolean> {
-  const variables = (await readFile(`/proc/${pid}/environ`, 'latin1')).split('\0');
-  return variables.includes(`CNI_CONTAINERID=${containerId}`) && variables.some((v) => v.startsWith('CNI_COMMAND='));
+  const environment = await readProcessStart(pid, 'environ');
+  const variable = `CNI_CONTAINERID=${containerId}`;
+  if (!environment.includes(variable)) return false;
+  const variables = processWords(environment);
+  return variables.includes(variable) && variables.some((v) => v.startsWith('CNI_COMMAND='));
 }
 
 function kill(pid: number): void {

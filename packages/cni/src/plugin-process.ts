@@ -38,7 +38,8 @@ export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
 function pluginEnvironment(variables: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CNI_'));
   const path = [process.env.PATH ?? '', '/usr/sbin', '/usr/bin', '/sbin', '/bin'].filter((entry) => entry !== '');
-  return { ...Object.fromEntries(inherited), PATH: path.join(':'), ...variables };
+  // The plugin's own come first: by them it is found again, and of an environment only the beginning is looked at.
+  return { ...variables, ...Object.fromEntries(inherited), PATH: path.join(':') };
 }
 
 class Running {

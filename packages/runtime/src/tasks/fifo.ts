@@ -4,9 +4,9 @@ import { readlink } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { constants as osConstants } from 'node:os';
 import { basename, dirname } from 'node:path';
-import { isErrno, sleep } from '@podwright/base';
+import { isErrno, listProcesses, sleep } from '@podwright/base';
 import { UNREAD_STAYS } from '../sys/process-starter.ts';
-import { isRunning, listProcesses, readCommandLine, signalProcess } from './processes.ts';
+import { isRunning, readCommandLine, signalProcess } from './processes.ts';
 
 /** The reading end of a FIFO, which need not have a writer yet. Ends when the last of its writers closes it. */
 export function openFifoReader(path: string): Socket {

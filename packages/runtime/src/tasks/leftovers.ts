@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findProcesses, killProcessTrees, readProcess } from './processes.ts';
+import { findByCommandLine, killProcessTrees, readProcess } from './processes.ts';
 import { bundleFiles, type TaskFiles } from './task-files.ts';
 import { isInTask } from './task-state.ts';
 
@@ -22,7 +22,8 @@ export async function removeInterruptedWork(files: TaskFiles): Promise<void> {
 
 /** OCI runtimes that run a command: they name a pid file of ours, which need not be there yet. */
 async function runningExecs(files: TaskFiles): Promise<number[]> {
-  return await findProcesses((words) => words.some((word) => word.startsWith(`${files.execs}/`)));
+  const folder = `${files.execs}/`;
+  return await findByCommandLine(folder, (words) => words.some((word) => word.startsWith(folder)));
 }
 
 /** Kills the process of an exec's pid file, if it still is one of the task's. */

@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import { logPathOf } from './monitor-log.ts';
 
 test("a log's path is found in the monitor's command line", () => {
-  const line = (...words: string[]) => words.map((word) => `${word}\0`).join('');
-  assert.equal(logPathOf(line('conmon', '--log-path', 'k8s-file:/var/log/a:b.log', '--terminal')), '/var/log/a:b.log');
-  assert.equal(logPathOf(line('conmon', '--log-path', 'off')), undefined);
-  assert.equal(logPathOf(line('conmon', '--cid', 'k8s-file:/x')), undefined);
-  assert.equal(logPathOf(''), undefined);
+  assert.equal(logPathOf(['conmon', '--log-path', 'k8s-file:/var/log/a:b.log', '--terminal']), '/var/log/a:b.log');
+  assert.equal(logPathOf(['conmon', '--log-path', 'off']), undefined);
+  assert.equal(logPathOf(['conmon', '--cid', 'k8s-file:/x']), undefined);
+  assert.equal(logPathOf([]), undefined);
 });

@@ -1,4 +1,5 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
+import { readCommandLine } from './processes.ts';
 
 /** How conmon is told where the log goes. */
 const LOG_OPTION = '--log-path';
@@ -9,7 +10,7 @@ const LOG_DRIVER = 'k8s-file:';
  * put an empty file in its place, and what was in it would be lost.
  */
 export async function isLogInPlace(monitorPid: number): Promise<boolean> {
-  const path = logPathOf(await readFile(`/proc/${monitorPid}/cmdline`, 'utf8').catch(() => ''));
+  const path = logPathOf(await readCommandLine(monitorPid).catch(() => []));
   const there = path === undefined ? undefined : await lookAt(path);
   if (there === undefined) return false;
   const descriptors = await readdir(`/proc/${monitorPid}/fd`).catch(() => []);
@@ -17,9 +18,8 @@ export async function isLogInPlace(monitorPid: number): Promise<boolean> {
   return open.some((file) => file?.ino === there.ino && file.dev === there.dev);
 }
 
-/** The log's path in a monitor's command line as /proc/PID/cmdline has it; `undefined` if it writes none. */
-export function logPathOf(commandLine: string): string | undefined {
-  const words = commandLine.split('\0');
+/** The log's path in the words that a monitor was started with; `undefined` if it writes none. */
+export function logPathOf(words: string[]): string | undefined {
   const value = words[words.indexOf(LOG_OPTION) + 1] ?? '';
   return words.includes(LOG_OPTION) && value.startsWith(LOG_DRIVER) ? value.slice(LOG_DRIVER.length) : undefined;
 }

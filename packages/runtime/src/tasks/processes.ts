@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
-import { isErrno, PodwrightError, sleep } from '@podwright/base';
+import {
+  findProcesses,
+  isErrno,
+  listProcesses,
+  PodwrightError,
+  processWords,
+  readProcessStart,
+  sleep,
+  ThreadSlice,
+} from '@podwright/base';
 
 /** One process as /proc/PID/stat shows it (proc_pid_stat(5)). */
 export type ProcessStat = { pid: number; state: string; parent: number; session: number };
@@ -20,29 +28,22 @@ export function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | und
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
   } catch (error) {
-    return noneIfGone(error);
+    if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ESRCH')) throw error;
+    return undefined;
   }
 }
 
-/** The words that a process was started with; none if it is gone. They are read from its memory, for which one may wait. */
+/** The first words that a process was started with; none if it is gone. */
 export async function readCommandLine(pid: number): Promise<string[]> {
-  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(noneIfGone);
-  return text?.split('\0').slice(0, -1) ?? [];
+  return processWords(await readProcessStart(pid, 'cmdline'));
 }
 
-function noneIfGone(error: unknown): undefined {
-  if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ESRCH')) throw error;
-}
-
-export async function listProcesses(): Promise<number[]> {
-  return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-}
-
-/** The processes that were started with such words. */
-export async function findProcesses(matches: (commandLine: string[]) => boolean): Promise<number[]> {
-  const pids = await listProcesses();
-  const commandLines = await Promise.all(pids.map(readCommandLine));
-  return pids.filter((_, index) => matches(commandLines[index] ?? []));
+/** The processes that were started with such words, `part` of one among the first: only theirs are split. */
+export function findByCommandLine(part: string, matches: (words: string[]) => boolean): Promise<number[]> {
+  return findProcesses(async (pid) => {
+    const start = await readProcessStart(pid, 'cmdline');
+    return start.includes(part) && matches(processWords(start));
+  });
 }
 
 /** Sends a signal; false if there is no such process any more. */
@@ -103,7 +104,14 @@ export function isRunning(pid: number): boolean {
 const hasNotEnded = ({ state }: ProcessStat) => state !== 'Z' && state !== 'X';
 
 async function readAllProcesses(): Promise<ProcessStat[]> {
-  return (await listProcesses()).flatMap((pid) => readProcess(pid) ?? []).filter(hasNotEnded);
+  const processes: ProcessStat[] = [];
+  const slice = new ThreadSlice();
+  for (const pid of await listProcesses()) {
+    if (slice.isOver) await slice.next();
+    const process = readProcess(pid);
+    if (process !== undefined && hasNotEnded(process)) processes.push(process);
+  }
+  return processes;
 }
 
 function treesOf(roots: number[], all: ProcessStat[]): number[] {

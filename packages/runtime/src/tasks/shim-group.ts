@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import type { Shim } from '../shim/shim.ts';
 import type { Shims } from '../shim/shims.ts';
-import { findProcesses } from './processes.ts';
+import { findByCommandLine } from './processes.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
 /** In the bundle of a pod whose shim we started ourselves, for its tasks alone. */
@@ -40,7 +40,7 @@ export function shimIdOf(shims: Shims, { id, group }: ShimTaskRecord): string | 
 /** Shims that were started under an id: also one that nobody could remember any more before we were killed. */
 export async function findShimProcesses(shims: Shims, id: string): Promise<number[]> {
   const { events } = shims.home;
-  return await findProcesses((words) => words.includes(events) && words[words.indexOf('-id') + 1] === id);
+  return await findByCommandLine(events, (words) => words.includes(events) && words[words.indexOf('-id') + 1] === id);
 }
 
 /** Removes the bundle of a pod whose shim has ended with its last task. */

@@ -11,7 +11,7 @@ import {
   sleep,
 } from '@podwright/base';
 import { forgetTask } from './oci-program.ts';
-import { findProcesses, isRunning, killProcessTrees, signalProcess } from './processes.ts';
+import { findByCommandLine, isRunning, killProcessTrees, signalProcess } from './processes.ts';
 import { bundleFiles, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
 import type { TaskExit } from './task-runtime.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
@@ -66,7 +66,7 @@ async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
 
 /** Monitors of this task by their command line: a crash may come before conmon has written its pid file. */
 async function searchMonitors(record: TaskRecord): Promise<number[]> {
-  return (await findProcesses((words) => isMonitor(words, record))).filter(isRunning);
+  return (await findByCommandLine(record.bundle, (words) => isMonitor(words, record))).filter(isRunning);
 }
 
 /** Removes the cgroup: at once if nothing is in it, which is the rule; else kills that and tries again. */
