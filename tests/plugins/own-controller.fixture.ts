@@ -10,7 +10,7 @@ const plugin: ThirdPartyPlugin<Record<string, never>, 'sandbox-controller'> = {
   init({ id, state, logger }): SandboxController {
     const system = loadSystem();
     const namespaces = new SandboxNamespaces({ system, logger, state });
-    const folders = new SandboxFolders({ system, state });
+    const folders = new SandboxFolders({ system, root: state, state });
     const netnsPath = (sandbox: SandboxRecord) => namespaces.paths(sandbox).network;
     const stop = async (sandboxId: string) => {
       folders.unmount(sandboxId);

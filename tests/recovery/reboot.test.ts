@@ -95,13 +95,16 @@ test('what no record knows is removed at the start', async () => {
   const id = 'ab'.repeat(32);
   mkdirSync(join(options.state, 'ns', id), { recursive: true });
   mkdirSync(join(options.state, 'containers', id, 'rootfs'), { recursive: true });
-  mkdirSync(join(options.state, 'sandboxes', id), { recursive: true });
-  writeFileSync(join(options.state, 'sandboxes', id, 'hosts'), '');
+  for (const directory of [options.state, options.root]) {
+    mkdirSync(join(directory, 'sandboxes', id), { recursive: true });
+    writeFileSync(join(directory, 'sandboxes', id, 'hosts'), '');
+  }
   mkdirSync(join(options.state, 'containers', 'not-an-id'), { recursive: true });
   const second = await startKillable(place);
   await second.kill();
   for (const folder of ['ns', 'containers', 'sandboxes'])
     assert.ok(!existsSync(join(options.state, folder, id)), folder);
+  assert.ok(!existsSync(join(options.root, 'sandboxes', id)), 'the files of a sandbox');
   assert.ok(existsSync(join(options.state, 'containers', 'not-an-id')), 'what has no id is not ours');
   rmSync(join(options.state, 'containers', 'not-an-id'), { recursive: true });
 });

@@ -16,7 +16,7 @@ export function makeSandboxParts(state: string) {
   return {
     logger,
     namespaces: new SandboxNamespaces({ system, logger, state }),
-    folders: new SandboxFolders({ system, state }),
+    folders: new SandboxFolders({ system, root: join(state, 'root'), state }),
   };
 }
 

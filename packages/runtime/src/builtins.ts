@@ -76,7 +76,7 @@ export async function tryBuiltins(options: RuntimeOptions, records: RuntimeRecor
 }
 
 function environmentOf(options: RuntimeOptions, records: RuntimeRecords): Environment {
-  const { state, logger } = options;
+  const { root, state, logger } = options;
   const system = loadSystem();
   return {
     options,
@@ -84,7 +84,7 @@ function environmentOf(options: RuntimeOptions, records: RuntimeRecords): Enviro
     system,
     start: new ProcessStarter().start,
     namespaces: new SandboxNamespaces({ system, logger, state }),
-    folders: new SandboxFolders({ system, state }),
+    folders: new SandboxFolders({ system, root, state }),
   };
 }
 

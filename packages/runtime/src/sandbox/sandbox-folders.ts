@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { chown, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -14,28 +14,34 @@ import type { SandboxRecord } from './sandbox-record.ts';
 /** What every Kubernetes runtime gives a pod. */
 const SHM_OPTIONS = ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=67108864'];
 
-/** The files that a pod's containers share, and its shared memory: all in `<state>/sandboxes/<id>`. */
+/**
+ * What a pod's containers share: its shared memory in `<state>/sandboxes/<id>`, and in `<root>/sandboxes/<id>` the files that they
+ * may write to, which must not fill the file system of the state: that is memory, and all other pods need some of it.
+ */
 export class SandboxFolders {
   readonly #system: System;
-  readonly #root: string;
+  readonly #state: string;
+  readonly #files: string;
 
-  /** `state` is the runtime's folder of what a reboot may lose. */
-  constructor({ system, state }: { system: System; state: string }) {
+  /** `root` is the runtime's folder of lasting data, `state` that of what a reboot may lose. */
+  constructor({ system, root, state }: { system: System; root: string; state: string }) {
     this.#system = system;
-    this.#root = join(state, 'sandboxes');
-    mkdirSync(this.#root, { recursive: true, mode: 0o711 });
+    this.#state = join(state, 'sandboxes');
+    this.#files = join(root, 'sandboxes');
+    for (const directory of [this.#state, this.#files]) mkdirSync(directory, { recursive: true, mode: 0o711 });
   }
 
   /** The sandbox's folder; whoever made the sandbox may keep more in it. */
   path(sandboxId: string): string {
-    return join(this.#root, sandboxId);
+    return join(this.#state, sandboxId);
   }
 
-  /** Makes the folder with everything in it but the addresses. */
+  /** Makes the folders with everything in them but the addresses. */
   async make(sandbox: SandboxRecord): Promise<void> {
     const { config } = sandbox;
+    const folders = [this.path(sandbox.id), join(this.#files, sandbox.id)];
+    await Promise.all(folders.map((path) => mkdir(path, { recursive: true, mode: 0o711 })));
     const { files, shm } = this.paths(sandbox);
-    await mkdir(this.path(sandbox.id), { recursive: true, mode: 0o711 });
     const dns = config.dns === undefined ? '' : resolvConf(config.dns);
     await Promise.all([
       writeFile(files.hostname, `${config.hostname === '' ? hostname() : config.hostname}\n`, { mode: 0o644 }),
@@ -59,15 +65,21 @@ export class SandboxFolders {
   }
 
   paths({ id, config }: SandboxRecord): Pick<SandboxEnvironment, 'files' | 'shm'> {
-    const directory = this.path(id);
+    const directory = this.#filesOf(id);
     return {
       files: {
         hosts: join(directory, 'hosts'),
         hostname: join(directory, 'hostname'),
         resolvConf: join(directory, 'resolv.conf'),
       },
-      shm: config.ipc === 'node' ? '/dev/shm' : join(directory, 'shm'),
+      shm: config.ipc === 'node' ? '/dev/shm' : join(this.path(id), 'shm'),
     };
+  }
+
+  /** Sandboxes of earlier versions have their files beside the shared memory; their containers have them mounted. */
+  #filesOf(sandboxId: string): string {
+    const directory = join(this.#files, sandboxId);
+    return existsSync(directory) ? directory : this.path(sandboxId);
   }
 
   /** Takes down what is mounted in the folder. */
@@ -75,19 +87,21 @@ export class SandboxFolders {
     unmountEntries(this.#system, this.path(sandboxId));
   }
 
-  /** Removes the folder with what is in it. No error if there is none. */
+  /** Removes the folders with what is in them. No error if there are none. */
   remove(sandboxId: string): void {
     unmountTree(this.#system, this.path(sandboxId)); // whatever is mounted in there, wherever: its files must survive
     try {
-      rmSync(this.path(sandboxId), { recursive: true, force: true });
+      for (const directory of [this.#state, this.#files])
+        rmSync(join(directory, sandboxId), { recursive: true, force: true });
     } catch (cause) {
       throw wrapError(`remove files of sandbox ${sandboxId}`, cause);
     }
   }
 
   /** Ids of the sandboxes that have a folder, whoever made them. */
-  list(): Promise<string[]> {
-    return readdir(this.#root);
+  async list(): Promise<string[]> {
+    const names = await Promise.all([this.#state, this.#files].map((directory) => readdir(directory)));
+    return [...new Set(names.flat())];
   }
 }
 
