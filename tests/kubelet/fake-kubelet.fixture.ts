@@ -118,6 +118,7 @@ function fakeRooms({ config, liveness, mounted }: Shared): ReturnType<Parameters
       unmountForPod: async (uid) => void mounted.delete(uid),
       removeForPod: async (uid) => void mounted.delete(uid),
       removeOrphans: async () => [],
+      close: async () => undefined,
     },
     probes: {
       liveness,

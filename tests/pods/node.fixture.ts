@@ -13,8 +13,8 @@ export const exampleImage = 'localhost/podwright/busybox:1';
 const LASTING = [
   /^files: \S+\/(root|state|logs|net\.d|input|cni-bin|config\.toml)$/,
   /^files: \S+\/(input|net\.d|cni-bin)\//,
-  /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/pods|runtime)$/,
-  /^files: \S+\/root\/runtime\/(lock|metadata\.db(-wal|-shm|-reserve)?|containers|sandboxes|network|network\/(attachments|results|cni))$/,
+  /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/(pods|trash)|runtime)$/,
+  /^files: \S+\/root\/runtime\/(lock|metadata\.db(-wal|-shm|-reserve)?|containers|sandboxes|trash|network|network\/(attachments|results|cni))$/,
   /^files: \S+\/root\/runtime\/(content|snapshots|host)(\/|$)/,
   /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/addresses)$/,
 ];

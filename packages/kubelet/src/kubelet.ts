@@ -112,6 +112,7 @@ function run({ options, cri, events, rooms, cgroups, engine }: Running): {
     await pleg.stop();
     rooms.probes.stop();
     await house.catch(() => undefined);
+    await rooms.volumes.close();
     cri.close();
   };
   return { ready, close };

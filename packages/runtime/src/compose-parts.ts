@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeUndoFailures, removeCgroup } from '@podwright/base';
+import { describeUndoFailures, removeCgroup, Trash } from '@podwright/base';
 import { cdiFolders } from './cdi/cdi-devices.ts';
 import { CgroupStatistics } from './containers/cgroup-statistics.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
@@ -42,7 +42,8 @@ export function composeParts(
     handlers: new Map([...handlers.usable].map(([name, { sandbox }]) => [name, sandbox])),
     unavailable: handlers.unavailable,
   });
-  const files = new ContainerFiles({ system, snapshotter, root, state });
+  const trash = new Trash(join(root, 'trash'), logger);
+  const files = new ContainerFiles({ system, snapshotter, trash, root, state });
   const cgroupsPath = cgroupsPathBelow(cgroupParent);
   return {
     images,
@@ -83,6 +84,7 @@ export function composeParts(
       info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
     },
     async close() {
+      await trash.close();
       const failures = await graph.close();
       if (failures.length > 0) logger.error({ error: describeUndoFailures(failures) }, 'plugins could not be closed');
     },

@@ -29,6 +29,9 @@ export interface PodVolumes {
 
   /** Removes everything of pods that are not in `keep`; returns their UIDs. */
   removeOrphans(keep: ReadonlySet<string>): Promise<string[]>;
+
+  /** Ends what goes on in the background: what was removed leaves its place at once, and the disk in its time. */
+  close(): Promise<void>;
 }
 
 export type SubPathRequest = {

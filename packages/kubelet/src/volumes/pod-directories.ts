@@ -8,12 +8,15 @@ import { PodwrightError } from '@podwright/base';
  *                       /volume-subpaths/<volume>/<container>/<index>
  *                       /containers/<container>/<random>      (termination messages)
  *                       /etc-hosts
+ *   <rootDir>/trash     (what is being removed)
  */
 export class PodDirectories {
   readonly root: string;
+  readonly trash: string;
 
   constructor(rootDir: string) {
     this.root = join(rootDir, 'pods');
+    this.trash = join(rootDir, 'trash');
   }
 
   pod(uid: string): string {

@@ -1,6 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorMessage, KeyedLock, type Logger, namesIn, PodwrightError } from '@podwright/base';
+import { errorMessage, KeyedLock, type Logger, namesIn, PodwrightError, Trash } from '@podwright/base';
 import { type Pod, podFullName, type Volume } from '../api/types.ts';
 import type { PodVolumes, SubPathRequest, VolumePaths } from './contract.ts';
 import type { Mounter } from './mounter.ts';
@@ -23,9 +23,11 @@ export class VolumeManager implements PodVolumes {
   readonly #options: VolumeManagerOptions;
   readonly #locks = new KeyedLock();
   readonly #paths = new Map<string, VolumePaths>();
+  readonly #trash: Trash;
 
   constructor(options: VolumeManagerOptions) {
     this.#options = options;
+    this.#trash = new Trash(options.directories.trash, options.logger);
   }
 
   mountForPod(pod: Pod, signal: AbortSignal): Promise<VolumePaths> {
@@ -85,6 +87,10 @@ export class VolumeManager implements PodVolumes {
     return uids;
   }
 
+  close(): Promise<void> {
+    return this.#trash.close();
+  }
+
   async #setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<string> {
     const { plugins, directories } = this.#options;
     const plugin = plugins.find((candidate) => candidate.supports(volume));
@@ -94,7 +100,7 @@ export class VolumeManager implements PodVolumes {
     return plugin.setUp({ pod, volume, directory }, signal);
   }
 
-  /** Unmounts everything at and below the directory and removes it. What is still mounted is never deleted. */
+  /** Unmounts everything at and below the directory and throws it away. What is still mounted is never deleted. */
   async #clear(directory: string): Promise<void> {
     const { mounter } = this.#options;
     for (const point of await mounter.mountsBelow(directory)) await mounter.unmount(point);
@@ -102,6 +108,6 @@ export class VolumeManager implements PodVolumes {
     if (left.length > 0) {
       throw new PodwrightError('failed_precondition', `remove ${directory}: still mounted: ${left.join(', ')}`);
     }
-    await rm(directory, { recursive: true, force: true });
+    this.#trash.throwAway(directory);
   }
 }

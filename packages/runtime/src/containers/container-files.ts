@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, isNotFound, PodwrightError, runChecked, wrapError } from '@podwright/base';
+import { isErrno, isNotFound, PodwrightError, runChecked, type Trash, wrapError } from '@podwright/base';
 import type { ImageRecord } from '../images/image-service.ts';
 import type { Mount, Snapshotter, UnpackTarget } from '../snapshots/snapshotter.ts';
 import { bindIdMapped, giveToUsers, type MappedUsers, mountAllIdMapped } from '../sys/id-mapped-mounts.ts';
@@ -10,8 +10,14 @@ import { mountAll } from '../sys/mounts.ts';
 import type { System } from '../sys/system.ts';
 import { resolveInRoot } from './root-path.ts';
 
-/** `root` and `state` are the runtime's folders; see `RuntimeOptions`. */
-export type ContainerFilesDependencies = { system: System; snapshotter: Snapshotter; root: string; state: string };
+/** `root` and `state` are the runtime's folders, see `RuntimeOptions`; `trash` takes trees of `root`. */
+export type ContainerFilesDependencies = {
+  system: System;
+  snapshotter: Snapshotter;
+  trash: Trash;
+  root: string;
+  state: string;
+};
 
 /** A folder of an image's content; `subPath` '' is all of it. With `users` it is theirs. */
 export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
@@ -146,7 +152,7 @@ export class ContainerFiles {
     }
     removeMountPoints(join(this.#mounts, id));
     rmSync(this.bundle(id), { recursive: true, force: true });
-    await rm(join(this.#volumes, id), { recursive: true, force: true });
+    this.#dependencies.trash.throwAway(join(this.#volumes, id));
   }
 
   /** Container ids of which a folder or a snapshot is there. Bundles may be those of a sandbox's init. */

@@ -1,13 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Logger, PodwrightError, wrapError } from '@podwright/base';
+import { type Logger, PodwrightError, Trash, wrapError } from '@podwright/base';
 import type { MetadataDatabase } from '../metadata/database.ts';
 import { wrapFileError } from '../sys/errno.ts';
 import { diskUsage } from './disk-usage.ts';
 import { filesIn, type SnapshotFolders, type SnapshotLayout } from './snapshot-layout.ts';
 import { type SnapshotRecord, SnapshotRecords } from './snapshot-records.ts';
 import type { Mount, SnapshotInfo, SnapshotKind, Snapshotter, SnapshotUsage, UnpackTarget } from './snapshotter.ts';
-import { Trash } from './trash.ts';
 
 const MAX_KEY_BYTES = 1024;
 

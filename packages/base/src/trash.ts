@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { sleep } from './deadline.ts';
+import { errorMessage, isErrno } from './errors.ts';
+import { Limiter } from './keyed-lock.ts';
+import type { Logger } from './log.ts';
+import { removeTree } from './remove-tree.ts';
+
+/** How long a trash that is closed still deletes: small trees are gone with whoever threw them away. */
+const CLOSE_GRACE_MS = 1000;
+
+/**
+ * Deletes trees in the background: a tree is moved here, which is quick, and taken apart one file after the other. What is not
+ * done when the process ends is done when the trash is opened again.
+ */
+export class Trash {
+  readonly #directory: string;
+  readonly #logger: Logger;
+  readonly #limiter = new Limiter(1);
+  readonly #stop = new AbortController();
+  #work: Promise<unknown> = Promise.resolve();
+
+  /** `directory` is on the same file system as what is thrown away, and on the same mount. */
+  constructor(directory: string, logger: Logger) {
+    this.#directory = directory;
+    this.#logger = logger;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(directory)) this.#delete(join(directory, name));
+  }
+
+  /** Takes a tree out of its place at once, and deletes it later. No error if there is none. */
+  throwAway(path: string): void {
+    const trashed = join(this.#directory, randomUUID());
+    try {
+      renameSync(path, trashed);
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return;
+      throw error;
+    }
+    this.#delete(trashed);
+  }
+
+  /** Resolves when everything thrown away so far is deleted. */
+  async empty(): Promise<void> {
+    for (let seen: unknown; seen !== this.#work; ) {
+      seen = this.#work;
+      await seen;
+    }
+  }
+
+  /** Stops deleting, after a second at most; the rest stays for the next time. */
+  async close(): Promise<void> {
+    const emptied = new AbortController();
+    const grace = sleep(CLOSE_GRACE_MS, emptied.signal).catch(() => undefined);
+    await Promise.race([this.empty(), grace]);
+    emptied.abort();
+    this.#stop.abort();
+    await this.empty();
+  }
+
+  #delete(path: string): void {
+    const work = this.#limiter.run(() => removeTree(path, this.#stop.signal));
+    this.#work = work.catch((error: unknown) => {
+      if (!this.#stop.signal.aborted) this.#logger.warn({ path, error: errorMessage(error) }, 'cannot delete a tree');
+    });
+  }
+}

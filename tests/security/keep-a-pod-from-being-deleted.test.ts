@@ -1,0 +1,95 @@
+/**
+ * A container makes directories in each other in a volume until the path to the last is as long as the kernel allows, or a great many
+ * files. From the host the path is longer still. The pod goes all the same, and soon.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { removeTree } from '@podwright/base';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { NodePlace, podManifest } from '../pods/node.fixture.ts';
+import { loadImage } from './made-image.fixture.ts';
+
+/** In the volume at /v, 4092 bytes of path. */
+const DEEP = 'cd /v; for n in $(seq 372); do mkdir aaaaaaaaaa && cd aaaaaaaaaa; done';
+
+const runtime = new RuntimeUnderTest();
+let bundle: Bundle;
+before(async () => {
+  bundle = await buildBundle();
+  await runtime.start();
+});
+after(async () => {
+  bundle.remove();
+  assert.deepEqual(await runtime.end(), []);
+});
+
+test('a container with very deep directories in a volume of its image is removed, and nothing is left of it', async () => {
+  const { cri, place } = runtime;
+  const image = await loadImage(runtime, 'volume', { config: { Volumes: { '/v': {} } } });
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'deep') });
+  const config = containerOf(image, 'deep', 'exec sleep 1000');
+  const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
+  await cri.runtime.startContainer({ containerId });
+  await cri.runtime.execSync({ containerId, cmd: ['sh', '-c', DEEP], timeout: 60n });
+  await cri.runtime.removeContainer({ containerId });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  await cri.image.removeImage({ image: { image } });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
+async function startNode(context: TestContext): Promise<NodePlace> {
+  const place = new NodePlace(bundle, '10.99.141.0/24');
+  context.after(() => place.remove());
+  await place.loadImage();
+  return place;
+}
+
+test('a pod with very deep directories and a great many files in an emptyDir is deleted soon', async (context) => {
+  const place = await startNode(context);
+  const volumes = '  volumes: [{name: v, emptyDir: {}}]\n';
+  const script = `${DEEP}; cd /v; mkdir many; cd many; seq 50000 | xargs touch; echo made; trap 'exit 0' TERM; while :; do sleep 0.2; done`;
+  const manifest = `${podManifest('deep', script, volumes)}    volumeMounts: [{name: v, mountPath: /v}]\n`;
+  await place.ok('run', '--detach', place.file('deep.yaml', manifest));
+  await place.until(async () => (await place.ok('logs', 'deep')).includes('made'));
+  const startedMs = performance.now();
+  await place.ok('delete', 'deep');
+  const tookMs = performance.now() - startedMs;
+  assert.deepEqual(await place.pods(), []);
+  assert.ok(tookMs < 20_000, `${tookMs} ms`);
+  await place.until(() => place.leftovers().filter((line) => line.includes('/trash/')).length === 0);
+  assert.deepEqual(readdirSync(place.path('root/kubelet/pods')), []);
+});
+
+test('nothing behind a mount is removed with a tree, also of a bind mount on the same disk', async () => {
+  const directory = mkdtempSync('/tmp/pwt-mounts-');
+  const root = join(directory, 'root');
+  const precious = join(directory, 'precious');
+  for (const path of [join(root, 'below'), precious]) mkdirSync(path, { recursive: true });
+  writeFileSync(join(precious, 'file'), 'x');
+  execFileSync('mount', ['--bind', precious, join(root, 'below')]);
+  try {
+    await assert.rejects(removeTree(root), { code: 'failed_precondition', message: /mounted/ });
+    await assert.rejects(removeTree(join(root, 'below')), { code: 'failed_precondition', message: /mounted/ });
+    assert.equal(readFileSync(join(precious, 'file'), 'utf8'), 'x');
+  } finally {
+    execFileSync('umount', [join(root, 'below')]);
+  }
+  await removeTree(root);
+  assert.ok(!existsSync(root));
+  rmSync(precious, { recursive: true });
+  rmdirSync(directory);
+});
