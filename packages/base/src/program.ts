@@ -3,13 +3,14 @@ import { BoundedBytes } from './bounded-bytes.ts';
 import { PodwrightError, wrapError } from './errors.ts';
 import { type ProgramStarter, startByFork } from './program-starter.ts';
 
-/** Options of `runProgram`; `maxOutputBytes` bounds each of stdout and stderr (1 MiB). */
+/** Options of `runProgram`; `maxOutputBytes` bounds each of stdout and stderr (1 MiB). `stderr: false` lets it go. */
 export type ProgramOptions = {
   stdin?: string | Uint8Array;
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   signal?: AbortSignal;
   maxOutputBytes?: number;
+  stderr?: boolean;
   start?: ProgramStarter;
 };
 
@@ -34,9 +35,9 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
   const child = start(file, args, {
     cwd: options.cwd,
     env: options.env ?? process.env,
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', options.stderr === false ? 'ignore' : 'pipe'],
   });
-  const [stdin, ...written] = child.stdio as [Writable, Readable, Readable];
+  const [stdin, ...written] = child.stdio as [Writable, Readable, Readable?];
   const limit = options.maxOutputBytes ?? 1 << 20;
   const output = { stdout: new BoundedBytes(limit), stderr: new BoundedBytes(limit) };
   let failure: unknown;
@@ -46,7 +47,7 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
   };
   const onAbort = () => stop(options.signal?.reason);
   for (const [index, name] of (['stdout', 'stderr'] as const).entries()) {
-    written[index]!.on('data', (chunk: Buffer) => {
+    written[index]?.on('data', (chunk: Buffer) => {
       output[name].add(chunk);
       if (output[name].isCut)
         stop(new PodwrightError('resource_exhausted', `${file}: more than ${limit} bytes of ${name}`));

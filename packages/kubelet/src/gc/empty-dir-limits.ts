@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, runChecked } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, runProgram } from '@podwright/base';
 import { quantityValue } from '../api/quantity.ts';
 import { type EventRecorder, type Pod, podFullName, type Volume } from '../api/types.ts';
 import { eventSubject } from '../kuberuntime/dependencies.ts';
@@ -23,7 +23,6 @@ export type EmptyDirLimits = {
 export async function enforceEmptyDirLimits(deps: EmptyDirLimits, pods: Pod[]): Promise<void> {
   for (const pod of pods) {
     const message = await overLimit(deps, pod).catch((error: unknown) => {
-      // A file that vanishes while it is measured is no reason to stop; the next round measures again.
       deps.logger.debug({ pod: podFullName(pod), error: errorMessage(error) }, 'an emptyDir could not be measured');
       return undefined;
     });
@@ -51,10 +50,15 @@ function diskLimit({ emptyDir }: Volume): string | undefined {
   return medium === 'Memory' || sizeLimit === undefined || quantityValue(sizeLimit) <= 0n ? undefined : sizeLimit;
 }
 
-/** What the files take on disk, each once; other file systems below are not counted. */
+/**
+ * What the files take on disk, each once; other file systems below are not counted. Of files that vanish meanwhile `du` complains,
+ * and counts the others: a container that makes and removes files all the time is measured as well.
+ */
 async function usedBytes(path: string): Promise<bigint> {
   const signal = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
   const options = ['--summarize', '--block-size=1', '--one-file-system'];
-  const printed = await runChecked('du', [...options, '--', path], { signal });
-  return BigInt(printed.split('\t')[0]!);
+  const { stdout, exitCode } = await runProgram('du', [...options, '--', path], { signal, stderr: false });
+  const total = /^(\d+)\t/.exec(stdout)?.[1];
+  if (total === undefined) throw new PodwrightError('internal', `du ${path}: exit code ${exitCode}, and no total`);
+  return BigInt(total);
 }

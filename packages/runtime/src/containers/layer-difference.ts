@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, opendirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runChecked, ThreadSlice } from '@podwright/base';
@@ -46,20 +46,32 @@ export async function listLayer(
 ): Promise<LayerEntries> {
   const system = loadSystem();
   const entries: LayerEntries = { present: [], deleted: [], opaque: [] };
-  const namesIn = (folder: string) => readdirSync(join(directory, folder)).map((name) => join(folder, name));
-  const pending = namesIn('');
+  const pending = [''];
   const slice = new ThreadSlice();
-  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-    if (slice.isOver) await slice.next(signal);
-    const stat = lstatSync(join(directory, path));
-    const isWhiteout = overlayWhiteouts && stat.isCharacterDevice() && stat.rdev === 0;
-    (isWhiteout ? entries.deleted : entries.present).push(path);
-    if (!stat.isDirectory()) continue;
-    const isOpaque = overlayWhiteouts && system.getXattr(join(directory, path), OPAQUE_XATTR)?.toString() === 'y';
-    if (isOpaque) entries.opaque.push(path);
-    pending.push(...namesIn(path));
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    for (const name of namesIn(join(directory, folder))) {
+      if (slice.isOver) await slice.next(signal);
+      const path = join(folder, name);
+      const stat = lstatSync(join(directory, path));
+      const isWhiteout = overlayWhiteouts && stat.isCharacterDevice() && stat.rdev === 0;
+      (isWhiteout ? entries.deleted : entries.present).push(path);
+      if (!stat.isDirectory()) continue;
+      const isOpaque = overlayWhiteouts && system.getXattr(join(directory, path), OPAQUE_XATTR)?.toString() === 'y';
+      if (isOpaque) entries.opaque.push(path);
+      pending.push(path);
+    }
   }
   return entries;
+}
+
+/** Names in a folder, read in pieces: a container may have made a great many. */
+function* namesIn(folder: string): Generator<string> {
+  const entries = opendirSync(folder);
+  try {
+    for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) yield entry.name;
+  } finally {
+    entries.closeSync();
+  }
 }
 
 /** Makes the empty files that stand for what is deleted, and returns their names. */

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { linkSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { removeTree } from '@podwright/base';
+import { diskUsage } from './disk-usage.ts';
+
+const signal = AbortSignal.timeout(60_000);
+
+function scratch(t: TestContext): string {
+  const directory = mkdtempSync('/tmp/podwright-usage-');
+  t.after(() => removeTree(directory));
+  return directory;
+}
+
+/** What du(1) counts. */
+function du(directory: string): { sizeBytes: number; inodes: number } {
+  const count = (option: string) =>
+    Number(execFileSync('du', ['-s', '-x', option, directory], { encoding: 'utf8' }).split('\t')[0]);
+  return { sizeBytes: count('--block-size=1'), inodes: count('--inodes') };
+}
+
+test('a tree is counted as du counts it: hard links once, links not followed', async (t) => {
+  const directory = scratch(t);
+  mkdirSync(join(directory, 'a/b'), { recursive: true });
+  writeFileSync(join(directory, 'a/file'), 'x'.repeat(100_000));
+  linkSync(join(directory, 'a/file'), join(directory, 'a/b/same'));
+  symlinkSync('/usr', join(directory, 'a/usr'));
+  assert.deepEqual(await diskUsage(directory, signal), du(directory));
+});
+
+test('directories too deep for any path are counted as well', async (t) => {
+  const directory = scratch(t);
+  const script = `
+    const { mkdirSync, writeFileSync } = require('node:fs');
+    for (let level = 0; level < 1000; level++) {
+      mkdirSync('a'.repeat(15));
+      process.chdir('a'.repeat(15));
+      writeFileSync('file', 'x');
+    }`;
+  execFileSync(process.execPath, ['-e', script], { cwd: directory });
+  const usage = await diskUsage(directory, signal);
+  assert.equal(usage.inodes, 2001);
+  assert.deepEqual(usage, du(directory));
+});
+
+test('a directory of very many files is counted while others have the thread', async (t) => {
+  const directory = scratch(t);
+  execFileSync('sh', ['-c', 'seq 20000 | xargs touch'], { cwd: directory });
+  let longestMs = 0;
+  let lastMs = performance.now();
+  const timer = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  }, 1);
+  const { inodes } = await diskUsage(directory, signal);
+  clearInterval(timer);
+  assert.equal(inodes, 20_001);
+  assert.ok(longestMs < 250, `the thread was held for ${longestMs} ms`);
+});
