@@ -22,6 +22,9 @@ export type ContainerFilesDependencies = {
 /** A folder of an image's content; `subPath` '' is all of it. With `users` it is theirs. */
 export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
 
+/** A volume that an image declares at `path`; `users` own it, if given. The signal ends the copying. */
+export type ImageVolume = { path: string; users?: MappedUsers; signal: AbortSignal };
+
 /** A path of the machine, to be shown as that of `users`. */
 export type MappedMount = { source: string; users: MappedUsers; propagation: 'private' | 'slave' };
 
@@ -120,7 +123,7 @@ export class ContainerFiles {
   }
 
   /** Makes a volume that the image declares at `path`, with the image's files as its first content. */
-  async makeVolume(id: string, index: number, { path, users }: { path: string; users?: MappedUsers }): Promise<void> {
+  async makeVolume(id: string, index: number, { path, users, signal }: ImageVolume): Promise<void> {
     const target = this.volume(id, index);
     await mkdir(target, { recursive: true, mode: 0o755 });
     if (users !== undefined) giveToUsers(target, users.mappings);
@@ -132,7 +135,7 @@ export class ContainerFiles {
     if (found === undefined) return;
     if (!found.isDirectory())
       throw new PodwrightError('invalid_argument', `make volume ${path}: it is no directory in the image`);
-    await runChecked('cp', ['-a', '--reflink=auto', '--', `${source}/.`, target]);
+    await runChecked('cp', ['-a', '--reflink=auto', '--', `${source}/.`, target], { signal });
   }
 
   /** Takes the mounts down; the written layer stays. */

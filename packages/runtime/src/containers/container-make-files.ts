@@ -19,7 +19,7 @@ export async function makeFiles(
 ): Promise<ContainerRecord['user']> {
   const { specs } = context;
   const { record, sandbox, image } = made;
-  await withUsersOf(context, sandbox, (users) => makeMounts(context, made, users));
+  await withUsersOf(context, sandbox, (users) => makeMounts(context, made, { users, signal }));
   const user = await specs.resolveUser(record, image);
   await specs.build({ ...record, user }, sandbox, signal);
   return user;
@@ -28,7 +28,7 @@ export async function makeFiles(
 async function makeMounts(
   { files, specs, failpoint, images }: ContainerContext,
   { record, image }: NewContainer,
-  users: MappedUsers | undefined,
+  { users, signal }: { users: MappedUsers | undefined; signal: AbortSignal },
 ): Promise<void> {
   await files.prepareRootfs(record.id, image, users);
   await failpoint('container-create/rootfs-mounted');
@@ -44,7 +44,7 @@ async function makeMounts(
     await files.mountImage(record.id, index, content);
   }
   for (const [index, path] of specs.imageVolumes(record).entries()) {
-    await files.makeVolume(record.id, index, { path, users });
+    await files.makeVolume(record.id, index, { path, users, signal });
   }
   for (const [index, mount] of record.config.mounts.entries()) {
     if (mount.mappings === undefined || users === undefined) continue;

@@ -1,0 +1,41 @@
+/** An image declares volumes with very many files: copying them ends when nobody waits any more, and leaves nothing. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { silentLogger, sleep, Trash } from '@podwright/base';
+import { ContainerFiles } from '../../packages/runtime/src/containers/container-files.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+
+const FILES = 20_000;
+
+test('the copy of a volume ends with its deadline, and what was copied goes with the container', async (t) => {
+  const directory = mkdtempSync('/tmp/pwt-volumes-');
+  t.after(() => rmSync(directory, { recursive: true }));
+  const [root, state] = [join(directory, 'root'), join(directory, 'state')];
+  const trash = new Trash(join(root, 'trash'), silentLogger);
+  const snapshotter = { list: async () => [] } as never;
+  const files = new ContainerFiles({ system: loadSystem(), snapshotter, trash, root, state });
+  const id = 'ab'.repeat(32);
+  const source = join(files.rootfs(id), 'v');
+  mkdirSync(source, { recursive: true });
+  execFileSync('sh', ['-c', `seq ${FILES} | xargs touch`], { cwd: source });
+  const copied = () => readdirSync(files.volume(id, 0)).length;
+
+  const controller = new AbortController();
+  const copying = files.makeVolume(id, 0, { path: '/v', signal: controller.signal });
+  const ended = assert.rejects(copying, /no time left/);
+  await sleep(20);
+  controller.abort(new Error('no time left'));
+  await ended;
+  const count = copied();
+  assert.ok(count < FILES, `${count} files were copied`);
+  await sleep(100);
+  assert.equal(copied(), count, 'nobody copies any more');
+
+  rmSync(join(state, 'containers', id), { recursive: true });
+  await files.remove(id);
+  await trash.close();
+  assert.deepEqual(readdirSync(join(root, 'containers')), []);
+});
