@@ -7,9 +7,11 @@ import {
   type CgroupHierarchy,
   cgroupDirectory,
   cgroupExists,
+  createCgroup,
   discoverCgroups,
   readCgroupFile,
   removeCgroup,
+  setCgroupLimits,
   silentLogger,
   treeOf,
 } from '../../packages/base/src/index.ts';
@@ -40,7 +42,7 @@ async function assertShares(path: string, shares: number, weight: number): Promi
 }
 
 test('pods get their limits, and a class the weight of all its pods, so that Guaranteed pods keep what they asked for', async () => {
-  const pods = await openPodCgroups(root, 'cgroupfs', silentLogger);
+  const pods = await openPodCgroups({ root, driver: 'cgroupfs', hierarchy: cgroups, limits: {}, logger: silentLogger });
   const [kubepods, burstable] = [join(root, 'kubepods'), join(root, 'kubepods', 'burstable')];
   await assertShares(join(kubepods, 'besteffort'), 2, 1);
   await assertShares(burstable, 2, 1);
@@ -59,4 +61,42 @@ test('pods get their limits, and a class the weight of all its pods, so that Gua
   await pods.removeOrphans(new Set());
   assert.ok(!(await cgroupExists(cgroups, join(burstable, 'podtwo'))));
   assert.ok(!(await cgroupExists(cgroups, join(kubepods, 'podsteady'))));
+});
+
+const MEMORY = { controller: 'memory', v1: 'memory.limit_in_bytes', v2: 'memory.max' };
+const PIDS = { controller: 'pids', v1: 'pids.max', v2: 'pids.max' };
+
+test('all pods together and each pod have the limits of the node, also below a cgroup that has less', async () => {
+  const parent = join(root, 'small');
+  await createCgroup(cgroups, parent);
+  await setCgroupLimits(cgroups, parent, { memoryLimitBytes: 64 << 20, pidsLimit: 50 });
+  const allPods = { memoryBytes: 512 << 20, pids: 1000 };
+  const pods = await openPodCgroups({
+    root: parent,
+    driver: 'cgroupfs',
+    hierarchy: cgroups,
+    limits: { pidsPerPod: 100, allPods },
+    logger: silentLogger,
+  });
+  const kubepods = join(parent, 'kubepods');
+  assert.equal(await read(kubepods, MEMORY), String(512 << 20));
+  assert.equal(await read(kubepods, PIDS), '1000');
+  const pod = podOf('one', {});
+  await pods.ensure(pod);
+  assert.equal(await read(pods.parentFor(pod), PIDS), '100');
+  assert.deepEqual(pods.enforced, { pidsPerPod: 100, allPods });
+});
+
+test('limits that are not wanted any more go at the next start', async () => {
+  const open = (limits: Parameters<typeof openPodCgroups>[0]['limits']) =>
+    openPodCgroups({ root, driver: 'cgroupfs', hierarchy: cgroups, limits, logger: silentLogger });
+  const pod = podOf('freed', {});
+  const first = await open({ pidsPerPod: 100, allPods: { memoryBytes: 512 << 20, pids: 1000 } });
+  await first.ensure(pod);
+  const second = await open({});
+  await second.ensure(pod);
+  assert.equal(await read(join(root, 'kubepods'), PIDS), 'max');
+  assert.equal(await read(second.parentFor(pod), PIDS), 'max');
+  const memory = await read(join(root, 'kubepods'), MEMORY);
+  assert.ok(memory === 'max' || Number(memory) > 2 ** 60, memory);
 });

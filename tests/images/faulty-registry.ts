@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { sha256Digest } from '../../packages/runtime/src/content/digest.ts';
 
@@ -6,6 +7,8 @@ export type SeenRequest = { method: string; path: string; query: URLSearchParams
 
 /** Looks at a request before the registry does; true if it has answered it. */
 export type Fault = (request: SeenRequest, response: ServerResponse) => boolean;
+
+type ServerTls = { cert: Buffer; key: Buffer };
 
 type Manifest = { data: Buffer; mediaType: string };
 
@@ -22,12 +25,14 @@ export class FaultyRegistry implements AsyncDisposable {
   blobBytesSent = 0;
   readonly #server: Server;
 
-  private constructor() {
-    this.#server = createServer((request, response) => this.#answer(request, response));
+  private constructor(tls: ServerTls | undefined) {
+    const answer = (request: IncomingMessage, response: ServerResponse) => this.#answer(request, response);
+    this.#server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);
   }
 
-  static async start(address = '127.0.0.1'): Promise<FaultyRegistry> {
-    const registry = new FaultyRegistry();
+  /** Speaks https if it is given a certificate and a key, PEM text. */
+  static async start(address = '127.0.0.1', tls?: ServerTls): Promise<FaultyRegistry> {
+    const registry = new FaultyRegistry(tls);
     await new Promise<void>((resolve) => registry.#server.listen(0, address, resolve));
     return registry;
   }

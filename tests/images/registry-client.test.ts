@@ -26,7 +26,8 @@ async function start(t: TestContext, setup: Setup = {}) {
   const registry = await FaultyRegistry.start();
   const root = await mkdtemp(join(tmpdir(), 'registry-client-'));
   const content = await ContentStore.open(root);
-  const http = new HttpClient({ stallTimeoutMs: setup.stallTimeoutMs ?? 5000, environment: setup.environment ?? {} });
+  const { stallTimeoutMs = 5000, environment = {} } = setup;
+  const http = new HttpClient({ stallTimeoutMs, documentTimeoutMs: 60_000, environment });
   const abort = new AbortController();
   const { signal } = abort;
   t.after(async () => {

@@ -46,7 +46,7 @@ test('a host that drops what it forwards gets rules that accept the subnets', as
   assert.equal(ruleset(host), before);
 });
 
-test('iptables masquerades where nft does not work', async () => {
+test('iptables masquerades and keeps pods from loopback addresses where nft does not work', async () => {
   await using fixture = new NetworkFixture('pwt-rules0', subnets);
   const host = fixture.pod('rules-iptables');
   const programs = join(fixture.directory, 'bin');
@@ -60,6 +60,8 @@ test('iptables masquerades where nft does not work', async () => {
   assert.equal(rules.match(/-A POSTROUTING -j PODWRIGHT-pwt-rules0/g)?.length, 2);
   assert.match(rules, /-A PODWRIGHT-pwt-rules0 -s 10\.241\.41\.0\/24 -j MASQUERADE/);
   assert.match(rules, /-A PODWRIGHT-pwt-rules0 -s fd00:241:41::\/64 -j MASQUERADE/);
+  assert.equal(rules.match(/-A INPUT -j PODWRIGHT-IN-pwt-rules0/g)?.length, 1);
+  assert.match(rules, /-A PODWRIGHT-IN-pwt-rules0 -d 127\.0\.0\.0\/8 -i pwt-rules0 .*DNAT -j DROP/);
   apply(host, 'remove');
   assert.doesNotMatch(iptables(host), /PODWRIGHT/);
 });

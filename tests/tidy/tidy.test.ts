@@ -79,6 +79,18 @@ test('folders are at most two deep below a package src', () => {
   assert.deepEqual(deep, []);
 });
 
+test('what we make on the host has its mode from base/modes.ts', () => {
+  const ours = shipped.filter((path) => path !== 'packages/base/src/modes.ts' && !path.includes('.fixture.'));
+  const wrong = ours.flatMap((path) => {
+    const text = read(path);
+    // Bits that are taken from a mode, and flags of open(2), are no modes that we give.
+    const literals = [...text.matchAll(/(?<!& |max\(|const MAX_FILE_MODE = )\b0o[0-7]{3,4}\b(?! *[|;])/g)];
+    const directories = [...text.matchAll(/\bmkdir(?:Sync)?\((?!.*(?:mode\b|_DIRECTORY\b))/g)];
+    return [...literals, ...directories].map((match) => `${path}: ${text.slice(match.index, match.index + 60)}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
 test('no test is skipped, focused or left to do, and no work is left as a comment', () => {
   const self = 'tests/tidy/tidy.test.ts';
   const wrong = sources
@@ -92,4 +104,13 @@ test('no test is skipped, focused or left to do, and no work is left as a commen
 test('rooms are named for what they hold', () => {
   const vague = tracked.filter((path) => /(?:^|\/)(?:utils?|helpers?|common|misc)(?:\.ts|\/)/.test(path));
   assert.deepEqual(vague, []);
+});
+
+test('docs/security.md names each attack of tests/security, and none that is not there', () => {
+  const document = read('docs/security.md');
+  const attacks = tracked.flatMap((path) => /^tests\/security\/(.+)\.test\.ts$/.exec(path)?.[1] ?? []);
+  const named = [...document.matchAll(/^\| .* \| (`.*`) *\|$/gm)].flatMap((row) =>
+    [...row[1]!.matchAll(/`([a-z-]+)`/g)].map((match) => match[1]!),
+  );
+  assert.deepEqual([...new Set(named)].filter((name) => name.length > 8).sort(), attacks.sort());
 });

@@ -4,14 +4,18 @@
 #   tests/vm/run.sh [--share DIR] [COMMAND]   DIR is /share in the guest, and writable; COMMAND is for a shell there
 # Needs root, the packages mmdebstrap and qemu-system-x86, and apt sources with Debian 12; the guest reaches no network.
 # PODWRIGHT_VM_DIR     keeps the guest, 1.5 GB (/var/tmp/podwright-vm); remove it to have the guest made anew
-# PODWRIGHT_VM_ACCEL   kvm or tcg; kvm where /dev/kvm is. tcg emulates the CPU: some twenty times slower
+# PODWRIGHT_VM_ACCEL   kvm, tcg or uml; kvm where /dev/kvm is. tcg emulates the CPU: some twenty times slower. uml is a user-mode
+#                      Linux 7 or later in place of QEMU: needs no KVM, one processor, no CRIU
+# PODWRIGHT_VM_UML     the program of user-mode Linux (linux.uml); its modules, if any, are in ../lib/uml/modules
 set -eu -o pipefail
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${PODWRIGHT_VM_DIR:-/var/tmp/podwright-vm}
+uml=$(command -v "${PODWRIGHT_VM_UML:-linux.uml}" || true)
 accel=${PODWRIGHT_VM_ACCEL:-$([ -w /dev/kvm ] && echo kvm || echo tcg)}
 packages=linux-image-amd64,systemd-sysv,dbus,udev,kmod,apparmor,criu,runc,crun,conmon,containerd,containernetworking-plugins
 packages+=,iptables,nftables,busybox-static,catatonit,skopeo,umoci,docker-registry,jq,socat,strace,make,git,procps,iproute2,curl
 packages+=,openssl,sudo,ca-certificates,psmisc,xz-utils,zstd
+[ "$accel" != uml ] || [ -n "$uml" ] || { echo 'there is no linux.uml: name it in PODWRIGHT_VM_UML' >&2; exit 1; }
 share=
 if [ "${1:-}" = --share ]; then share=$(cd "$2" && pwd); shift 2; fi
 command=${*:-'node --test --test-concurrency=1 tests/vm/*.vm.ts tests/cgroup/*.test.ts tests/host/*.test.ts tests/conformance/limits.test.ts tests/conformance/statistics.test.ts'}
@@ -36,9 +40,9 @@ Environment=HOME=/root LANG=C.UTF-8 PATH=/guest/bin:/usr/local/sbin:/usr/local/b
 StandardOutput=file:/dev/ttyS1
 StandardError=inherit
 ExecStart=/bin/sh -c '\
-  mkdir -p /guest /share && tar -xf /dev/vdb -C /guest && \
-  { mount -t 9p -o trans=virtio,msize=512000 share /share 2> /dev/null || true; } && \
-  cd /guest/checkout && sh /guest/bin/command; echo "exit status $?"'
+  mkdir -p /guest /share && tar -xf /dev/[uv]*db -C /guest && \
+  { mount -t 9p -o trans=virtio,msize=512000 share /share 2> /dev/null || mount -t hostfs share /share 2> /dev/null || true; } && \
+  { [ ! -e /guest/bin/uml-devices ] || sh /guest/bin/uml-devices; } && cd /guest/checkout && sh /guest/bin/command; echo "exit status $?"'
 ExecStopPost=systemctl poweroff
 [Install]
 WantedBy=multi-user.target
@@ -51,6 +55,39 @@ UNIT
   mv "$dir/disk.partial" "$dir/disk"
 }
 
+# What the command writes to the second serial line is the output.
+run_qemu() {
+  case $accel in kvm) machine=(-accel kvm -cpu host) ;; *) machine=(-accel tcg,thread=multi,tb-size=1024 -cpu Nehalem) ;; esac
+  [ -z "$share" ] || machine+=(-virtfs "local,path=$share,mount_tag=share,security_model=none,multidevs=remap")
+  TMPDIR=$dir nice -n 19 qemu-system-x86_64 "${machine[@]}" -smp 2 -m 4096 -display none -monitor none -no-reboot -snapshot \
+    -kernel "$dir/vmlinuz" -initrd "$dir/initrd" -append 'root=/dev/vda rw console=ttyS0 panic=-1 mitigations=off' \
+    -drive "file=$dir/disk,if=virtio,format=raw" -drive "file=$work/disk.tar,if=virtio,format=raw" \
+    -nic user,model=virtio-net-pci,restrict=on -device virtio-rng-pci \
+    -serial "file:$dir/console.log" -serial stdio < /dev/null
+}
+
+# The kernel is a program of this host. Its io_uring loses pages, and its network is a device that leads nowhere.
+run_uml() {
+  mkdir "$work/empty"
+  nice -n 19 "$uml" mem=4096M seccomp=auto sysctl.kernel.io_uring_disabled=2 "hostfs=${share:-$work/empty}" \
+    "ubda=$work/changes,$dir/disk" "ubdbr=$work/disk.tar" \
+    root=/dev/ubda rw security=apparmor systemd.mask=systemd-networkd-wait-online.service panic=-1 \
+    con=null console=tty0 con0=null,fd:2 ssl1=null,fd:3 < /dev/null 3>&1 > "$dir/console.log" 2>&1
+}
+
+# What the guest's service does first in a user-mode Linux: modules, if it has any, and a device for the default route.
+uml_devices() {
+  cat << 'SCRIPT'
+set -e
+mkdir -p /lib/modules
+[ ! -d /guest/modules ] || ln -s /guest/modules/* /lib/modules/
+ip link add eth0 type dummy
+ip address add 10.0.2.15/24 dev eth0
+ip link set eth0 up
+ip route add default via 10.0.2.2
+SCRIPT
+}
+
 [ "$dir/disk" -nt "$0" ] || make_guest
 
 # The guest reads the checkout, with its packages and this Node.js, as a disk that is a tar archive.
@@ -59,14 +96,13 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 cp "$(command -v node)" "$work/bin/node"
 printf '%s\n' "$command" > "$work/bin/command"
-tar -cf "$work/disk.tar" -C "$work" bin -C "$(dirname "$checkout")" --exclude='.git' --exclude=node_modules/@biomejs \
-  --transform="s,^$(basename "$checkout"),checkout," "$(basename "$checkout")"
+parts=(-C "$work" bin)
+if [ "$accel" = uml ]; then
+  uml_devices > "$work/bin/uml-devices"
+  [ ! -d "$(dirname "$uml")/../lib/uml/modules" ] || parts+=(-C "$(cd "$(dirname "$uml")/../lib/uml" && pwd)" modules)
+fi
+parts+=(-C "$(dirname "$checkout")" --exclude='.git' --exclude=node_modules/@biomejs)
+tar -cf "$work/disk.tar" "${parts[@]}" --transform="s,^$(basename "$checkout"),checkout," "$(basename "$checkout")"
 
-case $accel in kvm) machine=(-accel kvm -cpu host) ;; *) machine=(-accel tcg,thread=multi,tb-size=1024 -cpu Nehalem) ;; esac
-[ -z "$share" ] || machine+=(-virtfs "local,path=$share,mount_tag=share,security_model=none,multidevs=remap")
-TMPDIR=$dir nice -n 19 qemu-system-x86_64 "${machine[@]}" -smp 2 -m 4096 -display none -monitor none -no-reboot -snapshot \
-  -kernel "$dir/vmlinuz" -initrd "$dir/initrd" -append 'root=/dev/vda rw console=ttyS0 panic=-1 mitigations=off' \
-  -drive "file=$dir/disk,if=virtio,format=raw" -drive "file=$work/disk.tar,if=virtio,format=raw" \
-  -nic user,model=virtio-net-pci,restrict=on -device virtio-rng-pci \
-  -serial "file:$dir/console.log" -serial stdio < /dev/null | tee "$work/output"
+if [ "$accel" = uml ]; then run_uml; else run_qemu; fi | tee "$work/output"
 [ "$(tail -n 1 "$work/output" | tr -d '\r')" = 'exit status 0' ]

@@ -10,6 +10,7 @@ export * from './keyed-lock.ts';
 export * from './lines.ts';
 export * from './log.ts';
 export * from './metrics.ts';
+export * from './modes.ts';
 export * from './processes.ts';
 export * from './program.ts';
 export * from './program-starter.ts';

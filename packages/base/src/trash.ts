@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from './deadline.ts';
 import { errorMessage, isErrno } from './errors.ts';
 import { Limiter } from './keyed-lock.ts';
 import type { Logger } from './log.ts';
+import { makePrivateDirectory } from './modes.ts';
 import { removeTree } from './remove-tree.ts';
 
 /** How long a trash that is closed still deletes: small trees are gone with whoever threw them away. */
@@ -25,7 +26,7 @@ export class Trash {
   constructor(directory: string, logger: Logger) {
     this.#directory = directory;
     this.#logger = logger;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makePrivateDirectory(directory);
     for (const name of readdirSync(directory)) this.#delete(join(directory, name));
   }
 

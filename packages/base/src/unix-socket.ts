@@ -4,6 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { waitFor, withTimeout } from './deadline.ts';
 import { isErrno, PodwrightError, wrapError } from './errors.ts';
+import { PRIVATE_FILE } from './modes.ts';
 
 /** Longest path of a unix socket: `sun_path` has 108 bytes, one of them the final NUL (unix(7)). */
 export const MAX_SOCKET_PATH_BYTES = 107;
@@ -46,7 +47,7 @@ export async function listenUnix(server: Server, path: string, mode: number): Pr
 }
 
 async function bind(server: Server, temporary: string, path: string): Promise<void> {
-  const umask = process.umask(0o177); // bind(2) happens within listen()
+  const umask = process.umask(~PRIVATE_FILE & 0o777); // bind(2) happens within listen()
   try {
     server.listen(temporary);
   } finally {

@@ -1,4 +1,6 @@
+import { inspect } from 'node:util';
 import { errorMessage } from '@podwright/base';
+import { printError } from './output/terminal-text.ts';
 import { createProgram } from './program.ts';
 
 // A reader that goes away (`podwright ps | head`) is no error.
@@ -11,8 +13,8 @@ try {
   });
   await program.parseAsync();
 } catch (error) {
-  console.error(`podwright: ${errorMessage(error)}`);
-  if (process.env.PODWRIGHT_DEBUG) console.error(error);
+  printError(`podwright: ${errorMessage(error)}`);
+  if (process.env.PODWRIGHT_DEBUG) printError(inspect(error));
   exitCode = 1;
 }
 process.exitCode = exitCode;

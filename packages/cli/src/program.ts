@@ -209,9 +209,10 @@ function addImageCommands(program: Command, action: Action): void {
   program
     .command('pull <image...>')
     .description('pull images from their registries')
-    .option('--creds <user:password>', 'credentials')
+    .option('--creds <user[:password]>', 'credentials; without a password it is read from standard input')
+    .option('--authfile <file>', "credentials from a docker configuration, as 'docker login' writes it")
     .action(
-      action(async (context, [references, options]: [string[], import('./commands/pull.ts').PullOptions]) =>
+      action(async (context, [references, options]: [string[], import('./commands/pull-credentials.ts').PullOptions]) =>
         (await import('./commands/pull.ts')).pull(context, references, options),
       ),
     );

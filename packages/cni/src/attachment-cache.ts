@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, PodwrightError, writeFileAtomic } from '@podwright/base';
+import { isErrno, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import { z } from 'zod';
 import type { Attachment } from './attachment.ts';
 import type { NetworkList } from './network-list.ts';
@@ -61,7 +61,7 @@ export class AttachmentCache {
       await writeFileAtomic(path, text);
     } catch (error) {
       if (!isErrno(error, 'ENOENT')) throw error;
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
       await writeFileAtomic(path, text);
     }
   }

@@ -9,10 +9,11 @@ import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kuberuntime/runtime-pod.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
+import type { PodCgroups } from './pod/contract.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodTracer } from './pod/pod-tracer.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
-import type { TraceSpan } from './server/local-api.ts';
+import type { PodDefaults, TraceSpan } from './server/local-api.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 
 export type HandleParts = {
@@ -26,6 +27,7 @@ export type HandleParts = {
   tracer: PodTracer;
   cache: PodStatusCache;
   objects: LocalObjects;
+  cgroups: PodCgroups;
   ready: Promise<void>;
   close: () => Promise<void>;
 };
@@ -39,12 +41,15 @@ export class KubeletHandle {
   /** Resolves when every source has been read once and what an earlier life left has been cleared up. */
   readonly ready: Promise<void>;
   readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
+  readonly podDefaults: PodDefaults;
 
   constructor(parts: HandleParts) {
     this.#parts = parts;
     this.ready = parts.ready;
     const endpoint = parts.options.runtimeEndpoint;
     this.runtime = { ...parts.version, apiVersion: parts.cri.apiVersion, endpoint };
+    const seccomp = parts.options.seccompDefault ? 'RuntimeDefault' : 'Unconfined';
+    this.podDefaults = { seccomp, ...parts.cgroups.enforced };
   }
 
   get objects(): LocalObjects {

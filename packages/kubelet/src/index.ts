@@ -7,6 +7,8 @@ export * from './config/manifest-url.ts';
 export * from './config/pod-config.ts';
 export * from './config/pod-update.ts';
 export type { KubeletHandle, StreamOptions } from './handle.ts';
+export { parseImageReference } from './images/image-reference.ts';
+export { credentialsFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export { assembleKubelet, type RoomsFactory, startKubeletWith } from './kubelet.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export type { KubeletRooms, PodSources, RoomsInput } from './rooms.ts';

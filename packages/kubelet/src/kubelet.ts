@@ -1,7 +1,9 @@
 /** Puts the kubelet together and starts it. */
-import { discoverCgroups, errorMessage, isUnimplemented } from '@podwright/base';
+import { type CgroupHierarchy, discoverCgroups, errorMessage, isUnimplemented } from '@podwright/base';
 import { CgroupDriver, type CriClient, connectCri } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
+import { type NodeAmounts, nodeAllocatable } from './cgroups/node-allocatable.ts';
+import { readNodeCapacity } from './cgroups/node-capacity.ts';
 import { openPodCgroups } from './cgroups/pod-cgroups.ts';
 import { PodEvents } from './events/event-recorder.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
@@ -10,7 +12,7 @@ import { hostAddresses } from './host.ts';
 import { keepHouse } from './housekeeping.ts';
 import type { WaitingReason } from './kuberuntime/sync-result.ts';
 import type { KubeletOptions } from './options.ts';
-import type { PodCgroups } from './pod/contract.ts';
+import type { EnforcedLimits, PodCgroups } from './pod/contract.ts';
 import { createPodEngine, type PodEngine } from './pod-engine.ts';
 import type { KubeletRooms, RoomsInput } from './rooms.ts';
 
@@ -44,22 +46,35 @@ export async function assembleKubelet(
   cri: CriClient,
   makeRooms: RoomsFactory,
 ): Promise<KubeletHandle> {
-  const [version, addresses, driver, cgroupV2] = await Promise.all([
+  const [version, addresses, driver, hierarchy] = await Promise.all([
     cri.runtime.version({}),
     hostAddresses(options.nodeIp),
     cgroupDriver(options, cri),
-    hasCgroupV2(),
+    hostCgroups(),
   ]);
-  const cgroups = await openPodCgroups(options.cgroupRoot, driver, options.logger);
+  const allocatable = nodeAllocatable(await readNodeCapacity(hierarchy), options.systemReserved);
+  const { cgroupRoot: root, logger } = options;
+  const cgroups = await openPodCgroups({ root, driver, hierarchy, limits: limitsOf(options, allocatable), logger });
   const events = new PodEvents(options.nodeName);
   const hostIps = () => addresses;
-  const rooms = makeRooms({ options, cri, events, hostIps });
+  const rooms = makeRooms({ options, cri, events, hostIps, allocatable });
   const { runtimeName } = version;
+  const cgroupV2 = hierarchy?.mode === 'v2';
   const engine = createPodEngine({ options, cri, events, rooms, cgroups, cgroupV2, hostIps, runtimeName });
   await engine.pleg.start();
   const { ready, close } = run({ options, cri, events, rooms, cgroups, engine });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
-  return new KubeletHandle({ ...engine, options, cri, events, objects: rooms.objects, version: runtime, ready, close });
+  return new KubeletHandle({
+    ...engine,
+    options,
+    cri,
+    events,
+    cgroups,
+    objects: rooms.objects,
+    version: runtime,
+    ready,
+    close,
+  });
 }
 
 type Running = {
@@ -119,11 +134,15 @@ function run({ options, cri, events, rooms, cgroups, engine }: Running): {
 }
 
 /** Without any cgroups containers have no limits, whatever is asked for. */
-async function hasCgroupV2(): Promise<boolean> {
-  return await discoverCgroups().then(
-    ({ mode }) => mode === 'v2',
-    () => false,
-  );
+async function hostCgroups(): Promise<CgroupHierarchy | undefined> {
+  return await discoverCgroups().catch(() => undefined);
+}
+
+function limitsOf(options: KubeletOptions, allocatable: NodeAmounts): EnforcedLimits {
+  return {
+    pidsPerPod: options.podPidsLimit > 0 ? options.podPidsLimit : undefined,
+    allPods: options.enforceNodeAllocatable ? allocatable : undefined,
+  };
 }
 
 /** Asks the runtime which driver its cgroups have; one that cannot say is taken for cgroupfs. */

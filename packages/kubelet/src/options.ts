@@ -1,5 +1,6 @@
 import type { Logger, Registry } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
+import type { SystemReserved } from './cgroups/node-allocatable.ts';
 
 /** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
 export type KubeletOptions = {
@@ -33,6 +34,12 @@ export type KubeletOptions = {
   allowedUnsafeSysctls: string[];
   /** Containers without a seccomp profile get the runtime's default. */
   seccompDefault: boolean;
+  /** Most processes and threads of a pod, -1 for any number. */
+  podPidsLimit: number;
+  /** Kept back of the node for everything that is no pod. */
+  systemReserved: SystemReserved;
+  /** All pods together get no more than the node has less `systemReserved`; with false the kernel does not hold them to it. */
+  enforceNodeAllocatable: boolean;
   images: {
     serializePulls: boolean;
     /** 0 for any number. */
@@ -81,6 +88,9 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     maxPods: 110,
     allowedUnsafeSysctls: [],
     seccompDefault: false,
+    podPidsLimit: -1,
+    systemReserved: { memoryBytes: 0, pids: 0 },
+    enforceNodeAllocatable: true,
     images: {
       serializePulls: false,
       maxParallelPulls: 0,

@@ -1,5 +1,6 @@
 import type { ContainerStatus, CriClient } from '@podwright/cri';
 import type { EventRecorder } from './api/types.ts';
+import type { NodeAmounts } from './cgroups/node-allocatable.ts';
 import type { LocalObjects } from './config/local-objects.ts';
 import type { PodUpdate } from './config/pod-update.ts';
 import type { KuberuntimeDependencies } from './kuberuntime/dependencies.ts';
@@ -33,4 +34,6 @@ export type RoomsInput = {
   cri: CriClient;
   events: EventRecorder;
   hostIps: () => string[];
+  /** What pods may use together. */
+  allocatable: NodeAmounts;
 };

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import { availableParallelism, totalmem } from 'node:os';
-import { errorMessage, type Logger } from '@podwright/base';
+import { availableParallelism } from 'node:os';
+import { errorMessage, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
 import type { ContainerStatus } from '@podwright/cri';
 import { LocalObjects } from './config/local-objects.ts';
 import { ManifestDirectory } from './config/manifest-directory.ts';
@@ -33,14 +33,14 @@ export function startKubelet(options: KubeletOptions): Promise<KubeletHandle> {
   return startKubeletWith(options, makeRooms);
 }
 
-function makeRooms({ options, cri, events, hostIps }: RoomsInput): KubeletRooms {
+function makeRooms({ options, cri, events, hostIps, allocatable }: RoomsInput): KubeletRooms {
   const { logger, clusterDomain } = options;
   const objects = new LocalObjects();
   const directories = new PodDirectories(options.rootDir);
   const mounter = new ProgramMounter();
   const nodeAllocatable = {
     cpuMillis: BigInt(availableParallelism()) * 1000n,
-    memoryBytes: BigInt(totalmem()),
+    memoryBytes: BigInt(allocatable.memoryBytes),
     ephemeralStorageBytes: 0n,
   };
   const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable });
@@ -97,7 +97,9 @@ function startSources(
     resyncMs: SOURCE_PERIOD_MS,
     onChange: (snapshot) => config.set('file', snapshot),
   });
-  const fromDirectory = mkdir(manifestDir, { recursive: true, mode: 0o700 }).then(() => directory.start(stop.signal));
+  const fromDirectory = mkdir(manifestDir, { recursive: true, mode: PRIVATE_DIRECTORY }).then(() =>
+    directory.start(stop.signal),
+  );
   const fromUrl = manifestUrl === undefined ? undefined : readUrl(manifestUrl, { config, logger, signal: stop.signal });
   return {
     ready: Promise.all([fromDirectory, fromUrl]).then(() => undefined),

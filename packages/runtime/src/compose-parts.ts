@@ -53,6 +53,7 @@ export function composeParts(
     controllers,
     specs: new OciContainerSpecs({
       ...records,
+      system,
       files,
       controllers,
       cgroupsPath,

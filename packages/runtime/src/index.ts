@@ -1,4 +1,5 @@
 export { type HostAbilities, probeHost } from './host/host-abilities.ts';
+export { knownHoles } from './host/known-holes.ts';
 export { inspectPlugins } from './inspect-plugins.ts';
 export type { HandlerOptions, RuntimeOptions } from './options.ts';
 export type { PluginState } from './plugin/plugin.ts';

@@ -1,6 +1,16 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError, raceAbort, Undo, withTimeout, wrapError } from '@podwright/base';
+import {
+  errorMessage,
+  type Logger,
+  makePrivateDirectory,
+  PodwrightError,
+  PRIVATE_FILE,
+  raceAbort,
+  Undo,
+  withTimeout,
+  wrapError,
+} from '@podwright/base';
 import { type CriServer, createCriServer, handleService, ImageTransfers } from '@podwright/cri';
 import { StreamingServer } from '@podwright/streaming';
 import { openBuiltins } from './builtins.ts';
@@ -18,6 +28,7 @@ import { removeLeftovers } from './recovery/leftovers.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { openRecords } from './runtime-records.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
+import { closePassage } from './sys/passage.ts';
 import { loadSystem } from './sys/system.ts';
 
 /**
@@ -55,12 +66,14 @@ export async function startRuntimeOf(
 ): Promise<RuntimeHandle> {
   const undo = new Undo();
   try {
+    makePrivateDirectory(options.state);
     const unlock = lockRoot(options.root);
     undo.add('unlock the root directory', unlock);
     const records = openRecords(options.root);
     undo.add('close the records', () => void records.database.close());
     const parts = await openParts(options, records);
     undo.add('close the parts', () => parts.close());
+    closePassage(options.state); // which trials of OCI runtimes have opened
     const services = compose(options, { records, parts });
     await recover({ records, parts, ...services, logger: options.logger });
     const streaming = await openStreaming(options);
@@ -193,8 +206,8 @@ async function settle(work: SharedWork): Promise<boolean> {
 
 /** One runtime a root directory: two would undo each other's pods. The kernel drops the lock with the process. */
 function lockRoot(root: string): () => void {
-  mkdirSync(root, { recursive: true, mode: 0o711 });
-  const descriptor = openSync(join(root, 'lock'), 'a', 0o600);
+  makePrivateDirectory(root);
+  const descriptor = openSync(join(root, 'lock'), 'a', PRIVATE_FILE);
   if (loadSystem().tryLock(descriptor)) return () => closeSync(descriptor);
   closeSync(descriptor);
   throw new PodwrightError(

@@ -2,13 +2,14 @@ import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sleep } from '../deadline.ts';
 import { isErrno, PodwrightError, wrapError } from '../errors.ts';
+import { CONTAINER_DIRECTORY } from '../modes.ts';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFile, treeOf } from './hierarchy.ts';
 
 /** Makes cgroup `path` and its parents in every tree, ready to take processes. No error if it is there. */
 export async function createCgroup(hierarchy: CgroupHierarchy, path: string): Promise<void> {
   for (const tree of hierarchy.trees) {
     const directory = cgroupDirectory(tree, path);
-    await mkdir(directory, { recursive: true });
+    await mkdir(directory, { recursive: true, mode: CONTAINER_DIRECTORY });
     for (const level of levelsBelow(tree, path)) {
       if (tree.version === 2) await delegateControllers(dirname(level));
       else if (tree.controllers.includes('cpuset')) await inheritCpuset(level);

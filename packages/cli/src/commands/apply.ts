@@ -1,5 +1,6 @@
 import { NodeClient } from '../client/node-client.ts';
 import type { CommandContext } from '../command-context.ts';
+import { print } from '../output/terminal-text.ts';
 import { readManifests } from '../run/manifests.ts';
 
 /** `podwright apply FILE…`. */
@@ -7,5 +8,5 @@ export async function apply({ config }: CommandContext, files: string[]): Promis
   const { text } = readManifests(files);
   const { objects } = await new NodeClient(config.apiSocket).apply(text);
   for (const { kind, namespace, name, action } of objects)
-    console.log(`${kind.toLowerCase()} ${namespace}/${name} ${action}`);
+    print(`${kind.toLowerCase()} ${namespace}/${name} ${action}`);
 }

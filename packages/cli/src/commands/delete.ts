@@ -1,6 +1,7 @@
 import { isNotFound, PodwrightError, waitFor } from '@podwright/base';
 import { NodeClient } from '../client/node-client.ts';
 import type { CommandContext } from '../command-context.ts';
+import { print } from '../output/terminal-text.ts';
 import { type ManifestObject, readManifests } from '../run/manifests.ts';
 
 export type DeleteOptions = { namespace: string; file?: string; gracePeriod?: number; wait: boolean };
@@ -33,7 +34,7 @@ async function remove(
   const label = `${object.kind.toLowerCase()} ${object.namespace}/${object.name}`;
   try {
     await client.delete(object, context.options.gracePeriod);
-    console.log(`${label} deleted`);
+    print(`${label} deleted`);
   } catch (error) {
     if (!isNotFound(error)) throw error;
     context.missing.push(label);

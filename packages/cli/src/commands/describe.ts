@@ -1,8 +1,8 @@
-import type { Container, ContainerState, Pod } from '@podwright/kubelet';
-import { stringify } from 'yaml';
+import type { Container, ContainerState, Pod, PodDefaults } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
+import { terminalYaml } from '../output/terminal-text.ts';
 import { podStatusWord } from '../run/pod-rows.ts';
 import { eventTable } from './events.ts';
 
@@ -11,18 +11,23 @@ export type DescribeOptions = { namespace: string; output: OutputFormat };
 /** `podwright describe POD`. */
 export async function describe({ config }: CommandContext, name: string, options: DescribeOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
-  const [pod, events] = await Promise.all([client.pod(options.namespace, name), client.events()]);
+  const [pod, events, { podDefaults }] = await Promise.all([
+    client.pod(options.namespace, name),
+    client.events(),
+    client.node(),
+  ]);
   const mine = events.filter(({ involvedObject }) => involvedObject.uid === pod.metadata.uid);
   printAs(
     options.output,
     { pod, events: mine },
-    () => `${stringify(summary(pod)).trimEnd()}\nEvents:\n${eventTable(mine)}`,
+    () => `${terminalYaml(summary(pod, podDefaults)).trimEnd()}\nEvents:\n${eventTable(mine)}`,
   );
 }
 
 /** What a person asks first, in kubectl's words. */
-function summary(pod: Pod): object {
+function summary(pod: Pod, defaults: PodDefaults): object {
   const { metadata, spec, status } = pod;
+  const describeIt = (container: Container) => describeContainer(pod, container, defaults);
   return {
     Name: metadata.name,
     Namespace: metadata.namespace,
@@ -33,10 +38,11 @@ function summary(pod: Pod): object {
     Started: status?.startTime ?? '-',
     IPs: status?.podIPs?.map(({ ip }) => ip).join(', ') || '-',
     'QoS Class': status?.qosClass ?? '-',
+    ...(defaults.pidsPerPod !== undefined && { 'Processes Limit': defaults.pidsPerPod }),
     ...(spec.initContainers && {
-      'Init Containers': Object.fromEntries(spec.initContainers.map((container) => describeContainer(pod, container))),
+      'Init Containers': Object.fromEntries(spec.initContainers.map(describeIt)),
     }),
-    Containers: Object.fromEntries(spec.containers.map((container) => describeContainer(pod, container))),
+    Containers: Object.fromEntries(spec.containers.map(describeIt)),
     Conditions: Object.fromEntries(
       (status?.conditions ?? []).map(({ type, status, reason }) => [type, reason ? `${status} (${reason})` : status]),
     ),
@@ -44,7 +50,7 @@ function summary(pod: Pod): object {
   };
 }
 
-function describeContainer(pod: Pod, container: Container): [string, object] {
+function describeContainer(pod: Pod, container: Container, defaults: PodDefaults): [string, object] {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const status = statuses.find(({ name }) => name === container.name);
   return [
@@ -61,6 +67,7 @@ function describeContainer(pod: Pod, container: Container): [string, object] {
           )
           .join(', '),
       }),
+      Seccomp: seccompWords(pod, container, defaults),
       State: stateWords(status?.state),
       ...(status?.lastState &&
         Object.keys(status.lastState).length > 0 && { 'Last State': stateWords(status.lastState) }),
@@ -68,6 +75,14 @@ function describeContainer(pod: Pod, container: Container): [string, object] {
       'Restart Count': status?.restartCount ?? 0,
     },
   ];
+}
+
+/** The profile that the container's system calls are filtered by, and who chose it. */
+function seccompWords({ spec }: Pod, { securityContext }: Container, defaults: PodDefaults): string {
+  if (securityContext?.privileged) return 'Unconfined (privileged)';
+  const profile = securityContext?.seccompProfile ?? spec.securityContext?.seccompProfile;
+  if (profile === undefined) return `${defaults.seccomp} (the node's default)`;
+  return profile.localhostProfile === undefined ? profile.type : `${profile.type} ${profile.localhostProfile}`;
 }
 
 function stateWords(state: ContainerState | undefined): string {

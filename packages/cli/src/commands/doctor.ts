@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { errorCode } from '@podwright/base';
-import { type HostAbilities, probeHost } from '@podwright/runtime';
+import type { PodDefaults } from '@podwright/kubelet';
+import { type HostAbilities, knownHoles, probeHost } from '@podwright/runtime';
 import { NodeClient } from '../client/node-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
+import { escapeLine } from '../output/terminal-text.ts';
+import { formatBytes } from '../output/units.ts';
 
 export type DoctorOptions = { output: OutputFormat };
 
@@ -17,7 +20,7 @@ const PLUGINS = ['bridge', 'host-local', 'portmap'];
 /** `podwright doctor`: exit code 1 if something that pods need is missing. */
 export async function doctor({ config }: CommandContext, options: DoctorOptions): Promise<number> {
   const root = process.getuid?.() === 0;
-  const findings: Finding[] = [rootFinding(root), await nodeFinding(config.apiSocket)];
+  const findings: Finding[] = [rootFinding(root), ...(await nodeFindings(config.apiSocket))];
   if (root) {
     const abilities = await probeHost({
       state: join(config.state, 'host'),
@@ -35,7 +38,7 @@ export async function doctor({ config }: CommandContext, options: DoctorOptions)
 
 function line({ what, level, words, fix }: Finding): string {
   const [mark, colour] = MARKS[level];
-  const head = `${styleText(colour, mark.padEnd(8), { stream: process.stdout })}${what.padEnd(14)}${words}`;
+  const head = `${styleText(colour, mark.padEnd(8), { stream: process.stdout })}${what.padEnd(14)}${escapeLine(words)}`;
   return fix === undefined ? head : `${head}\n${' '.repeat(22)}${fix}`;
 }
 
@@ -49,15 +52,35 @@ function rootFinding(root: boolean): Finding {
   };
 }
 
-async function nodeFinding(socket: string): Promise<Finding> {
+async function nodeFindings(socket: string): Promise<Finding[]> {
   try {
-    const { name, pid, runtime } = await new NodeClient(socket).node();
-    return { what: 'node', level: 'ok', words: `${name}, process ${pid}, on ${runtime.name} ${runtime.version}` };
+    const { name, pid, runtime, podDefaults } = await new NodeClient(socket).node();
+    return [
+      { what: 'node', level: 'ok', words: `${name}, process ${pid}, on ${runtime.name} ${runtime.version}` },
+      ...podFindings(podDefaults),
+    ];
   } catch (error) {
     if (errorCode(error) === 'permission_denied')
-      return { what: 'node', level: 'note', words: `${socket} is for root only` };
-    return { what: 'node', level: 'note', words: 'not running', fix: "'podwright run FILE' starts one" };
+      return [{ what: 'node', level: 'note', words: `${socket} is for root only` }];
+    return [{ what: 'node', level: 'note', words: 'not running', fix: "'podwright run FILE' starts one" }];
   }
+}
+
+/** What keeps a pod from the node and from other pods. */
+function podFindings({ seccomp, pidsPerPod, allPods }: PodDefaults): Finding[] {
+  const together = allPods && `${formatBytes(allPods.memoryBytes)} of memory and ${allPods.pids} processes`;
+  return [
+    {
+      what: 'pod defaults',
+      level: seccomp === 'RuntimeDefault' && pidsPerPod !== undefined ? 'ok' : 'note',
+      words: `seccomp ${seccomp}, ${pidsPerPod === undefined ? 'any number of' : `at most ${pidsPerPod}`} processes a pod`,
+    },
+    {
+      what: 'all pods',
+      level: together === undefined ? 'note' : 'ok',
+      words: together === undefined ? 'may use up the memory and processes of the node' : `at most ${together}`,
+    },
+  ];
 }
 
 function hostFindings(abilities: HostAbilities, cniBinDirs: string[]): Finding[] {
@@ -87,13 +110,25 @@ function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {
     if (!runtime.works)
       return { what: runtime.name, level: 'note', words: `${runtime.version}, does not work here: ${runtime.reason}` };
     const how = runtime.wrapped ? ', in a mount namespace without the unified cgroup tree' : '';
-    return { what: runtime.name, level: 'ok', words: `${runtime.version}${how}` };
+    return ociFinding(runtime, `${runtime.version}${how}`);
   });
   if (ociRuntimes.some(({ works }) => works)) return findings;
   return [
     ...findings,
     { what: 'OCI runtime', level: 'missing', words: 'none that works', fix: 'apt-get install runc' },
   ];
+}
+
+/** Distributions mend holes without another version, so that it is theirs to tell. */
+function ociFinding({ name, version }: HostAbilities['ociRuntimes'][number], words: string): Finding {
+  const known = knownHoles(name, version);
+  if (known === undefined) return { what: name, level: 'ok', words };
+  return {
+    what: name,
+    level: 'note',
+    words: `${words}; the project's own ${version} has ${known.holes.join(', ')}`,
+    fix: `have ${known.fixedIn.join(', ')} or later, or ask your distribution whether its package has the fixes`,
+  };
 }
 
 function userNamespaceFinding({ ociRuntimes, idMapping }: HostAbilities): Finding {

@@ -3,6 +3,7 @@ import { NodeClient } from '../client/node-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
+import { escapeLine, print, terminalJson } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
 
 export type EventsOptions = { output: OutputFormat; watch?: boolean };
@@ -17,8 +18,8 @@ export async function events({ config }: CommandContext, options: EventsOptions)
   const watching = new AbortController();
   process.once('SIGINT', () => watching.abort());
   for await (const { object } of client.watchEvents(watching.signal)) {
-    if (options.output === 'json') console.log(JSON.stringify(object));
-    else console.log(eventRow(object, Date.now()).join('   '));
+    if (options.output === 'json') console.log(terminalJson(object));
+    else print(eventRow(object, Date.now()).map(escapeLine).join('   '));
   }
 }
 
@@ -38,5 +39,5 @@ function eventRow(event: Event, now: number): string[] {
   const age = formatAge(event.lastTimestamp, now) + (event.count > 1 ? ` (x${event.count})` : '');
   const { kind, namespace, name } = event.involvedObject;
   const label = `${kind.toLowerCase()}/${namespace === 'default' ? '' : `${namespace}/`}${name}`;
-  return [age, event.type, event.reason, label, event.message.replaceAll('\n', ' ')];
+  return [age, event.type, event.reason, label, event.message];
 }

@@ -3,6 +3,7 @@ import { PodwrightError } from '@podwright/base';
 import type { CommandContext } from '../command-context.ts';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { ProgressLine } from '../output/progress-line.ts';
+import { print } from '../output/terminal-text.ts';
 import { transferWords } from '../run/live-view.ts';
 
 /** `podwright load PATH`. */
@@ -16,7 +17,7 @@ export async function load(context: CommandContext, path: string, options: { nam
         line.end();
         if (event.value.images.length === 0)
           throw new PodwrightError('invalid_argument', `load ${path}: there is no image in it`);
-        for (const image of event.value.images) console.log(`loaded ${image.references.join(', ') || image.id}`);
+        for (const image of event.value.images) print(`loaded ${image.references.join(', ') || image.id}`);
       }
     } finally {
       line.end();

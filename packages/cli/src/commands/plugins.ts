@@ -7,6 +7,7 @@ import type { NodeConfig } from '../config.ts';
 import { runtimeOptions } from '../daemon/runtime-options.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
+import { printError } from '../output/terminal-text.ts';
 
 export type PluginsOptions = { output: OutputFormat };
 
@@ -17,7 +18,7 @@ const CONNECT_TIMEOUT_MS = 2000;
 export async function plugins({ config }: CommandContext, options: PluginsOptions): Promise<number> {
   const running = await askRuntime(config);
   if (running === undefined)
-    console.error(`no runtime answers on ${config.criSocket}; this is how its plugins would start now`);
+    printError(`no runtime answers on ${config.criSocket}; this is how its plugins would start now`);
   const states = running ?? (await inspectPlugins(runtimeOptions(config)));
   printAs(options.output, states, () => pluginTable(states));
   return states.some(({ state }) => state === 'error') ? 1 : 0;

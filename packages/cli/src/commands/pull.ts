@@ -1,35 +1,33 @@
 import { isUnimplemented } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import type { RegistryCredential } from '@podwright/kubelet';
 import type { CommandContext } from '../command-context.ts';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { ProgressLine } from '../output/progress-line.ts';
+import { print } from '../output/terminal-text.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
 import { transferWords } from '../run/live-view.ts';
-
-export type PullOptions = { creds?: string };
+import { type PullOptions, readCredentials } from './pull-credentials.ts';
 
 /** `podwright pull IMAGE…`, one after the other, with progress in bytes. */
 export async function pull(context: CommandContext, references: string[], options: PullOptions): Promise<void> {
+  const credentials = readCredentials(options);
   await withRuntime(context, async (cri) => {
-    for (const reference of references) await pullOne(cri, reference, options);
+    for (const reference of references) await pullOne(cri, reference, credentials(reference));
   });
 }
 
-async function pullOne(cri: CriClient, reference: string, options: PullOptions): Promise<void> {
+async function pullOne(cri: CriClient, reference: string, auth: RegistryCredential | undefined): Promise<void> {
   const startedAtMs = Date.now();
   const watching = new AbortController();
   const line = new ProgressLine(process.stderr);
   const progress = showProgress(cri, line, watching.signal);
-  const [username = '', password = ''] = options.creds?.split(/:(.*)/s) ?? [];
   try {
-    const { imageRef } = await cri.image.pullImage({
-      image: { image: reference },
-      auth: options.creds === undefined ? undefined : { username, password },
-    });
+    const { imageRef } = await cri.image.pullImage({ image: { image: reference }, auth });
     const { image } = await cri.image.imageStatus({ image: { image: imageRef } });
     line.end();
     const size = image === undefined ? '' : `, ${formatBytes(Number(image.size))}`;
-    console.log(`${reference}: ${imageRef}${size} in ${formatDuration(Date.now() - startedAtMs)}`);
+    print(`${reference}: ${imageRef}${size} in ${formatDuration(Date.now() - startedAtMs)}`);
   } finally {
     line.end();
     watching.abort();

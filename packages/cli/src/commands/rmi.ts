@@ -1,6 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { CommandContext } from '../command-context.ts';
 import { withRuntime } from '../daemon/with-runtime.ts';
+import { print } from '../output/terminal-text.ts';
 
 /** `podwright rmi IMAGE…`. */
 export async function removeImages(context: CommandContext, references: string[]): Promise<void> {
@@ -13,7 +14,7 @@ export async function removeImages(context: CommandContext, references: string[]
         continue;
       }
       await cri.image.removeImage({ image: { image: reference } });
-      console.log(`removed ${image.repoTags.join(', ') || image.id}`);
+      print(`removed ${image.repoTags.join(', ') || image.id}`);
     }
     if (missing.length > 0)
       throw new PodwrightError('not_found', `no such image: ${missing.join(', ')}; 'podwright images' lists them`);

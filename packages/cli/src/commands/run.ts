@@ -2,6 +2,7 @@ import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import type { CommandContext } from '../command-context.ts';
 import { type EnsuredNode, ensureNode, stopNode } from '../daemon/ensure-node.ts';
+import { printError } from '../output/terminal-text.ts';
 import { PlainView, podTable, type RunView, TerminalView } from '../run/live-view.ts';
 import { LogFollower } from '../run/log-follower.ts';
 import { readManifests } from '../run/manifests.ts';
@@ -115,7 +116,7 @@ async function followLogs(
 
 function explain(error: unknown): number {
   if (error instanceof Interrupted) return error.exitCode;
-  console.error(`podwright: ${errorMessage(error)}`);
+  printError(`podwright: ${errorMessage(error)}`);
   return 1;
 }
 

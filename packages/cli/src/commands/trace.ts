@@ -2,6 +2,7 @@ import type { TraceSpan } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
+import { escapeTerminal } from '../output/terminal-text.ts';
 import { formatDuration } from '../output/units.ts';
 
 export type TraceOptions = { namespace: string; output: OutputFormat };
@@ -11,7 +12,7 @@ export async function trace({ config }: CommandContext, name: string, options: T
   const client = new NodeClient(config.apiSocket);
   const pod = await client.pod(options.namespace, name);
   const spans = await client.traces(pod.metadata.uid);
-  printAs(options.output, spans, () => waterfall(spans, process.stdout.columns || 100));
+  printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
 }
 
 /** One line a span: name, start, duration, and a bar at its place in time. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, PodwrightError, waitFor, withTimeout } from '@podwright/base';
+import { errorCode, makePrivateDirectory, PodwrightError, PRIVATE_FILE, waitFor, withTimeout } from '@podwright/base';
 import { NodeClient } from '../client/node-client.ts';
 import type { NodeConfig } from '../config.ts';
 
@@ -24,9 +24,9 @@ export async function ensureNode(config: NodeConfig, configArgs: string[]): Prom
       'start a node: this needs root (namespaces, mounts, cgroups, networks); call podwright with sudo',
     );
   }
-  mkdirSync(config.root, { recursive: true, mode: 0o711 });
+  makePrivateDirectory(config.root);
   const logOffset = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
-  const log = openSync(logFile, 'a', 0o600);
+  const log = openSync(logFile, 'a', PRIVATE_FILE);
   const daemon = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...configArgs, 'node'], {
     detached: true,
     stdio: ['ignore', log, log],

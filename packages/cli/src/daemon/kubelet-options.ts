@@ -1,13 +1,36 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLogger } from '@podwright/base';
+import { createLogger, PodwrightError, wrapError } from '@podwright/base';
 import { type KubeletOptions, kubeletOptions, quantityValue } from '@podwright/kubelet';
 import type { NodeConfig } from '../config.ts';
 
-/** The kubelet's share of a node's settings, on the runtime at `runtimeEndpoint`. */
-export function kubeletOptionsOf(
-  config: NodeConfig,
-  runtime: Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion'>,
-): KubeletOptions {
+/** Where a kubelet's runtime is, and what holds for pods where the configuration says nothing. */
+export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion'> & {
+  protection: PodProtection;
+};
+
+/** Settings that keep a pod from the node and from other pods. */
+export type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'podPidsLimit' | 'systemReserved'>;
+
+/** Upstream's defaults, for runtimes and clusters that count on them. */
+export const UPSTREAM_PROTECTION: PodProtection = {
+  seccompDefault: false,
+  podPidsLimit: -1,
+  systemReserved: { memoryBytes: 0, pids: 0 },
+};
+
+/**
+ * Nobody else watches over the pods of a lone node. 4096 processes and threads are OpenShift's limit of a pod: more than
+ * servers with a thread a connection have, and an eighth of the ids of a kernel with the usual 32768.
+ */
+export const LONE_NODE_PROTECTION: PodProtection = {
+  seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without filters every container would be refused
+  podPidsLimit: 4096,
+  systemReserved: { memoryBytes: 'auto', pids: 'auto' },
+};
+
+/** The kubelet's share of a node's settings. */
+export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }: KubeletPlace): KubeletOptions {
   const { kubelet } = config;
   const base = kubeletOptions({
     ...runtime,
@@ -23,6 +46,13 @@ export function kubeletOptionsOf(
     clusterDns: kubelet.cluster_dns,
     clusterDomain: kubelet.cluster_domain,
     maxPods: kubelet.max_pods,
+    seccompDefault: kubelet.seccomp_default ?? protection.seccompDefault,
+    podPidsLimit: kubelet.pod_pids_limit ?? protection.podPidsLimit,
+    systemReserved: {
+      memoryBytes: reservedMemory(kubelet.system_reserved.memory) ?? protection.systemReserved.memoryBytes,
+      pids: kubelet.system_reserved.pid ?? protection.systemReserved.pids,
+    },
+    enforceNodeAllocatable: kubelet.enforce_node_allocatable,
     images: {
       ...base.images,
       serializePulls: kubelet.serialize_image_pulls,
@@ -38,4 +68,17 @@ export function kubeletOptionsOf(
       maxFiles: kubelet.container_log_max_files,
     },
   };
+}
+
+/** `invalid_argument` for what is no amount of memory. */
+function reservedMemory(quantity: string | undefined): number | undefined {
+  if (quantity === undefined) return undefined;
+  const what = 'read kubelet.system_reserved.memory';
+  try {
+    const bytes = Number(quantityValue(quantity));
+    if (bytes >= 0) return bytes;
+  } catch (error) {
+    throw wrapError(what, error);
+  }
+  throw new PodwrightError('invalid_argument', `${what}: "${quantity}" is less than nothing`);
 }

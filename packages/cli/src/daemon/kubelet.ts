@@ -1,10 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { createLogger } from '@podwright/base';
 import { type KubeletOptions, serveLocalApi, startKubelet } from '@podwright/kubelet';
 import type { NodeConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
-import { kubeletOptionsOf } from './kubelet-options.ts';
-import { type StopRequest, untilStopped } from './until-stopped.ts';
+import { beginDaemon, type StopRequest } from './begin-daemon.ts';
+import { type KubeletPlace, kubeletOptionsOf, UPSTREAM_PROTECTION } from './kubelet-options.ts';
 
 export type KubeletFlags = {
   containerRuntimeEndpoint: string;
@@ -14,13 +13,14 @@ export type KubeletFlags = {
 
 /** `podwright kubelet`: runs pods on a runtime that is there already, until it is told to stop. Pods go on without it. */
 export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promise<void> {
-  const { stopped, request } = untilStopped();
+  const { stopped, request } = beginDaemon(config);
   const kubelet = await serveKubelet(
     config,
     {
       runtimeEndpoint: flags.containerRuntimeEndpoint,
       imageEndpoint: flags.imageServiceEndpoint,
       criApiVersion: flags.criApiVersion,
+      protection: UPSTREAM_PROTECTION,
     },
     request,
   );
@@ -31,11 +31,10 @@ export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promi
 /** A kubelet on a runtime, with its local API. */
 export async function serveKubelet(
   config: NodeConfig,
-  runtime: Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion'>,
+  place: KubeletPlace,
   onStop: (request: StopRequest) => void,
 ): Promise<{ close: () => Promise<void> }> {
-  await mkdir(config.state, { recursive: true, mode: 0o711 });
-  const kubelet = await startKubelet(kubeletOptionsOf(config, runtime));
+  const kubelet = await startKubelet(kubeletOptionsOf(config, place));
   const server = await serveLocalApi({
     socketPath: config.apiSocket,
     kubelet,

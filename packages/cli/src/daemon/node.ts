@@ -1,14 +1,19 @@
 import { startRuntime } from '@podwright/runtime';
 import type { NodeConfig } from '../config.ts';
+import { beginDaemon } from './begin-daemon.ts';
 import { serveKubelet } from './kubelet.ts';
+import { LONE_NODE_PROTECTION } from './kubelet-options.ts';
 import { runtimeOptions } from './runtime-options.ts';
-import { untilStopped } from './until-stopped.ts';
 
 /** `podwright node`: the runtime, and a kubelet that reaches it through its socket like any other. */
 export async function runNode(config: NodeConfig): Promise<void> {
-  const { stopped, request } = untilStopped();
+  const { stopped, request } = beginDaemon(config);
   const runtime = await startRuntime(runtimeOptions(config));
-  const kubelet = await serveKubelet(config, { runtimeEndpoint: runtime.endpoint, criApiVersion: 'v1' }, request);
+  const place = { runtimeEndpoint: runtime.endpoint, criApiVersion: 'v1' as const, protection: LONE_NODE_PROTECTION };
+  const kubelet = await serveKubelet(config, place, request).catch(async (error: unknown) => {
+    await runtime.close(); // or the process would live on without a kubelet
+    throw error;
+  });
   const { removeHostState } = await stopped;
   await kubelet.close();
   await runtime.close({ removeHostState });

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { stringify } from 'yaml';
+import { terminalJson, terminalYaml } from './terminal-text.ts';
 
 export type OutputFormat = 'table' | 'wide' | 'json' | 'yaml';
 
@@ -9,13 +9,9 @@ export function parseOutputFormat(value: string): OutputFormat {
   throw new InvalidArgumentError(`"${value}" is not one of json, yaml, wide`);
 }
 
-/** Prints `value` as JSON or YAML, or what `table` makes of it. */
+/** Prints `value` as JSON or YAML, or what `table` makes of it, which is to be escaped already. */
 export function printAs(format: OutputFormat, value: unknown, table: () => string): void {
-  if (format === 'json') console.log(JSON.stringify(value, jsonBigInt, 2));
-  else if (format === 'yaml') process.stdout.write(stringify(JSON.parse(JSON.stringify(value, jsonBigInt))));
+  if (format === 'json') console.log(terminalJson(value, 2));
+  else if (format === 'yaml') process.stdout.write(terminalYaml(value));
   else console.log(table());
-}
-
-function jsonBigInt(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? Number(value) : value;
 }

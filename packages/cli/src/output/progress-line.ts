@@ -1,4 +1,5 @@
 import { fit } from './table.ts';
+import { escapeLine } from './terminal-text.ts';
 
 /** One line that is drawn over and over on a terminal; elsewhere a line at most every two seconds. */
 export class ProgressLine {
@@ -10,7 +11,8 @@ export class ProgressLine {
     this.#out = out;
   }
 
-  show(words: string): void {
+  show(text: string): void {
+    const words = escapeLine(text);
     const now = Date.now();
     if (now - this.#lastAtMs < (this.#out.isTTY ? 80 : 2000)) return;
     this.#lastAtMs = now;

@@ -1,6 +1,11 @@
-/** Columns aligned with three spaces between them, as kubectl prints; the last column is cut at `width` if given. */
+import { escapeLine } from './terminal-text.ts';
+
+/**
+ * Columns aligned with three spaces between them, as kubectl prints; the last column is cut at `width` if given. What a terminal
+ * would act on is escaped in every cell.
+ */
 export function renderTable(header: string[], rows: string[][], width?: number): string {
-  const lines = [header, ...rows];
+  const lines = [header, ...rows.map((row) => row.map(escapeLine))];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => displayWidth(line[column] ?? ''))));
   return lines
     .map((line) => {

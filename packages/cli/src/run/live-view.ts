@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import type { TransferProgress } from '@podwright/cri';
 import type { Event, Pod } from '@podwright/kubelet';
 import { fit, renderTable } from '../output/table.ts';
+import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
 import { type ContainerRow, containerRows, podLabel, podStatusWord, readyCount, restartCount } from './pod-rows.ts';
 
@@ -42,7 +43,7 @@ export class TerminalView implements RunView {
   event(event: Event): void {
     if (event.type !== 'Warning') return;
     this.#erase();
-    const words = `${event.involvedObject.name}: ${event.reason}: ${event.message.split('\n')[0]}`;
+    const words = escapeLine(`${event.involvedObject.name}: ${event.reason}: ${event.message.split('\n')[0]}`);
     this.#out.write(`${styleText('red', words, { stream: this.#out })}\n`);
     this.#draw();
   }
@@ -71,7 +72,7 @@ export class TerminalView implements RunView {
     const width = this.#out.columns || 80;
     const lines = [...this.#pods.values()].flatMap((pod) => this.#podLines(pod, width));
     for (const progress of this.#transfers.values()) {
-      if (progress.phase !== 'done') lines.push(fit(`  image ${transferWords(progress)}`, width));
+      if (progress.phase !== 'done') lines.push(fit(escapeLine(`  image ${transferWords(progress)}`), width));
     }
     const shown = lines.slice(0, Math.max(1, (this.#out.rows || 24) - 2));
     if (shown.length === 0) return;
@@ -84,10 +85,10 @@ export class TerminalView implements RunView {
     const nameWidth = Math.max(...rows.map(({ container }) => container.length));
     const head = `${podLabel(pod)}  ${podStatusWord(pod)}  ${pod.status?.podIP ?? ''}  ${formatDuration(Date.now() - this.#startedAtMs)}`;
     const line = (row: ContainerRow) => {
-      const text = fit(`  ${row.container.padEnd(nameWidth)}  ${row.role.padEnd(7)}  ${row.state}`, width);
+      const text = fit(escapeLine(`  ${row.container.padEnd(nameWidth)}  ${row.role.padEnd(7)}  ${row.state}`), width);
       return styleText(TONES[row.tone], text, { stream: this.#out });
     };
-    return [styleText('bold', fit(head, width), { stream: this.#out }), ...rows.map(line)];
+    return [styleText('bold', fit(escapeLine(head), width), { stream: this.#out }), ...rows.map(line)];
   }
 }
 
@@ -127,7 +128,7 @@ export class PlainView implements RunView {
     if (this.#shown.get(key) === words) return;
     this.#shown.set(key, words);
     const seconds = ((Date.now() - this.#startedAtMs) / 1000).toFixed(2).padStart(7);
-    this.#out.write(`${seconds}s  ${label}: ${words}\n`);
+    this.#out.write(escapeTerminal(`${seconds}s  ${label}: ${words}\n`));
   }
 }
 

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import { errorMessage, isNotFound, linesOf } from '@podwright/base';
 import type { ContainerStatus, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
+import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
 import { podLabel } from './pod-rows.ts';
 
 /** A longer line is shown as several: a container need not end it. */
@@ -53,15 +54,18 @@ export class LogFollower {
   }
 
   async #show(pod: Pod, query: { container: string; previous?: boolean; follow?: boolean }): Promise<void> {
-    const label = `${podLabel(pod)}/${query.container}`;
+    const label = escapeLine(`${podLabel(pod)}/${query.container}`);
     const colour = COLOURS[[...label].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % COLOURS.length]!;
     const prefix = styleText(colour, `${label} | `, { stream: process.stdout });
     try {
       const chunks = await this.#client.log(pod.metadata, query, this.#signal);
-      for await (const line of linesOf(chunks, MAX_LINE_BYTES)) process.stdout.write(`${prefix}${line}\n`);
+      // as they are, like `kubectl logs`: colours are the container's own
+      for await (const line of linesOf(chunks, MAX_LINE_BYTES))
+        process.stdout.write(`${prefix}${line}
+`);
     } catch (error) {
       if (this.#signal.aborted || isNotFound(error)) return;
-      process.stderr.write(`${prefix}the log cannot be read: ${errorMessage(error)}\n`);
+      process.stderr.write(`${prefix}the log cannot be read: ${escapeTerminal(errorMessage(error))}\n`);
     }
   }
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { errorMessage, PodwrightError } from '@podwright/base';
-import { decodeManifest } from '@podwright/kubelet';
+import { decodeManifest, maxManifestBytes } from '@podwright/kubelet';
 
 /** Names of the objects in manifests, in their order. */
 export type ManifestObject = { kind: string; namespace: string; name: string };
@@ -33,8 +33,26 @@ export function readManifests(files: string[]): { text: string; objects: Manifes
 
 function readManifest(file: string): string {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
+    if (file === '-') return readStart(0);
+    const descriptor = openSync(file, 'r');
+    try {
+      return readStart(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (error) {
     throw new PodwrightError('invalid_argument', `read ${file}: ${errorMessage(error)}`, { cause: error });
   }
+}
+
+/** As much as a manifest may have, and one byte more, for which the decoder refuses it. */
+function readStart(descriptor: number): string {
+  const buffer = Buffer.alloc(maxManifestBytes + 1);
+  let sizeBytes = 0;
+  while (sizeBytes < buffer.length) {
+    const bytesRead = readSync(descriptor, buffer, sizeBytes, buffer.length - sizeBytes, null);
+    if (bytesRead === 0) break;
+    sizeBytes += bytesRead;
+  }
+  return buffer.toString('utf8', 0, sizeBytes);
 }

@@ -1,7 +1,8 @@
-import { errorMessage, isNotFound, isUnimplemented, PodwrightError, sleep } from '@podwright/base';
+import { errorMessage, isNotFound, isUnimplemented, PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { ApplyResult, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
+import { printError } from '../output/terminal-text.ts';
 import type { RunView } from './live-view.ts';
 import { isEnded, isSettled } from './pod-rows.ts';
 
@@ -145,7 +146,7 @@ export async function showEvents(
       if (uids.has(object.involvedObject.uid)) view.event(object);
     }
   } catch (error) {
-    if (!signal.aborted) process.stderr.write(`podwright: events cannot be read: ${errorMessage(error)}\n`);
+    if (!signal.aborted) printError(`podwright: events cannot be read: ${errorMessage(error)}`);
   }
 }
 
@@ -169,20 +170,16 @@ export function interruptSignals(): { first: AbortSignal; again: AbortSignal } {
   return { first: first.signal, again: again.signal };
 }
 
-/** A signal that aborts after `timeoutMs` with the words of `--timeout`, never for `undefined`. */
+/**
+ * A signal that aborts after `timeoutMs` with the words of `--timeout`, never for `undefined`. It does not keep the command from
+ * ending earlier.
+ */
 export function timeoutSignal(timeoutMs: number | undefined): AbortSignal {
   const controller = new AbortController();
-  if (timeoutMs !== undefined) {
-    sleep(timeoutMs, controller.signal).then(
-      () =>
-        controller.abort(
-          new PodwrightError(
-            'deadline_exceeded',
-            `the pods did not get there within ${timeoutMs / 1000} s (--timeout)`,
-          ),
-        ),
-      () => undefined,
+  const giveUp = () =>
+    controller.abort(
+      new PodwrightError('deadline_exceeded', `the pods did not get there within ${timeoutMs! / 1000} s (--timeout)`),
     );
-  }
+  if (timeoutMs !== undefined) setTimeout(giveUp, timeoutMs).unref();
   return controller.signal;
 }

@@ -30,6 +30,16 @@ export const FileSchema = z.strictObject({
       max_container_restart_period_seconds: z.int().min(1).max(300).default(300),
       container_log_max_size: z.string().default('10Mi'),
       container_log_max_files: z.int().min(2).default(5),
+      seccomp_default: z.boolean().optional(),
+      pod_pids_limit: z
+        .int()
+        .min(-1)
+        .refine((value) => value !== 0, 'must be at least 1, or -1 for any number')
+        .optional(),
+      enforce_node_allocatable: z.boolean().default(true),
+      system_reserved: z
+        .strictObject({ memory: z.string().min(1).optional(), pid: z.int().min(0).optional() })
+        .prefault({}),
     })
     .prefault({}),
 });

@@ -2,7 +2,15 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
-import { errorMessage, type Logger, listenUnix, PodwrightError, type SocketFile, wrapError } from '@podwright/base';
+import {
+  errorMessage,
+  type Logger,
+  listenUnix,
+  PodwrightError,
+  PRIVATE_FILE,
+  type SocketFile,
+  wrapError,
+} from '@podwright/base';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 import { acceptAnyAuthority } from './authority/accept-any-authority.ts';
 
@@ -47,7 +55,7 @@ export class Listeners {
       acceptAnyAuthority(socket, options.logger, accept);
     };
     const unix = createServer(onConnection);
-    const socketFile = await listenUnix(unix, socketPath(options.socket), options.mode ?? 0o600);
+    const socketFile = await listenUnix(unix, socketPath(options.socket), options.mode ?? PRIVATE_FILE);
     try {
       const servers = options.tcp === undefined ? [unix] : [unix, await listenTcp(options.tcp, onConnection)];
       for (const server of servers) server.on('error', (error) => logAcceptError(options.logger, error));

@@ -1,7 +1,6 @@
+import { CONTAINER_FILE } from '@podwright/base';
 import { completeContainer } from './container-defaults.ts';
 import type { ConfigMap, ManifestObject, ObjectMeta, Pod, PodSpec, RuntimeClass, Secret, Volume } from './types.ts';
-
-const defaultFileMode = 0o644;
 
 /** Sets what was left out as the API server sets it. Expects a decoded object; does not change it. */
 export function applyDefaults<T extends ManifestObject>(object: T): T;
@@ -57,7 +56,7 @@ function completeVolume(volume: Volume): Volume {
 }
 
 function withMode<T extends { defaultMode?: number }>(source: T): T {
-  return { ...source, defaultMode: source.defaultMode ?? defaultFileMode };
+  return { ...source, defaultMode: source.defaultMode ?? CONTAINER_FILE };
 }
 
 function completeConfigMap(configMap: ConfigMap): ConfigMap {

@@ -16,27 +16,48 @@ export function formatFieldPath(path: FieldPath): string {
   return text;
 }
 
-/** Collects issues on a walk through an object; `at` makes a collector for a part of it. */
+/** What collectors of one object have found together. */
+type Found = { issues: FieldIssue[]; count: number; limit: number };
+
+/** Collects issues on a walk through an object, up to a limit; `at` makes a collector for a part of it. */
 export class IssueList {
   readonly path: FieldPath;
-  readonly issues: FieldIssue[];
+  readonly #found: Found;
 
-  constructor(path: FieldPath = [], issues: FieldIssue[] = []) {
+  /** `limit` is how many issues are kept; the others are only counted. */
+  constructor(path: FieldPath = [], limit = Number.POSITIVE_INFINITY, found: Found = { issues: [], count: 0, limit }) {
     this.path = path;
-    this.issues = issues;
+    this.#found = found;
   }
 
   at(...steps: (string | number)[]): IssueList {
-    return new IssueList([...this.path, ...steps], this.issues);
+    return new IssueList([...this.path, ...steps], this.#found.limit, this.#found);
   }
 
-  /** Reports the value here. */
-  add(message: string): void {
-    this.issues.push({ path: this.path, message, at: 'value' });
+  /** The issues that were kept, in the order in which they were found. */
+  get issues(): readonly FieldIssue[] {
+    return this.#found.issues;
+  }
+
+  /** How many issues there are, those that were not kept too. */
+  get count(): number {
+    return this.#found.count;
+  }
+
+  /** Reports the value here. A message that takes time to make is a function, called only if it is kept. */
+  add(message: string | (() => string)): void {
+    this.#add(message, 'value');
   }
 
   /** Reports the name of the field here. */
-  addKey(message: string): void {
-    this.issues.push({ path: this.path, message, at: 'key' });
+  addKey(message: string | (() => string)): void {
+    this.#add(message, 'key');
+  }
+
+  #add(message: string | (() => string), at: FieldIssue['at']): void {
+    const { issues, limit } = this.#found;
+    this.#found.count++;
+    if (issues.length >= limit) return;
+    issues.push({ path: this.path, message: typeof message === 'string' ? message : message(), at });
   }
 }

@@ -5,50 +5,60 @@ import {
   type CgroupHierarchy,
   cgroupDirectory,
   createCgroup,
-  discoverCgroups,
   errorMessage,
   isErrno,
   type Logger,
   listChildCgroups,
   PodwrightError,
   removeCgroup,
+  setCgroupLimits,
   treeOf,
 } from '@podwright/base';
 import type { Pod, QosClass } from '../api/types.ts';
-import type { PodCgroups } from '../pod/contract.ts';
+import type { EnforcedLimits, PodCgroups } from '../pod/contract.ts';
 import { cpuPeriodMicros, cpuQuota, cpuShares, cpuWeight } from './cpu.ts';
 import { podTotals } from './pod-resources.ts';
 import { qosClass } from './qos.ts';
 
 const classFolders: Record<QosClass, string> = { Guaranteed: '', Burstable: 'burstable', BestEffort: 'besteffort' };
 
+/** The controllers that pods and classes are limited by. */
+const controllers = ['cpu', 'memory', 'pids'] as const;
+
 /** Leaves cgroups to the runtime. */
 export const noPodCgroups: PodCgroups = {
+  enforced: {},
   ensure: async () => undefined,
   parentFor: () => '',
   remove: async () => undefined,
   removeOrphans: async () => undefined,
 };
 
+export type PodCgroupsInput = {
+  /** The cgroup above `kubepods`, '' to leave cgroups to the runtime. */
+  root: string;
+  driver: 'cgroupfs' | 'systemd';
+  /** `undefined` on a machine without cgroups. */
+  hierarchy: CgroupHierarchy | undefined;
+  limits: EnforcedLimits;
+  logger: Logger;
+};
+
 /**
  * Pod cgroups below `<root>/kubepods`, or none (with a line in the log why) where cgroups cannot be written or the runtime's
  * driver is systemd, which makes its own.
  */
-export async function openPodCgroups(
-  root: string,
-  driver: 'cgroupfs' | 'systemd',
-  logger: Logger,
-): Promise<PodCgroups> {
+export async function openPodCgroups({ root, driver, hierarchy, ...given }: PodCgroupsInput): Promise<PodCgroups> {
+  const { limits, logger } = given;
   if (root === '') return noPodCgroups;
   if (driver === 'systemd') {
     logger.info({ driver }, 'the runtime manages cgroups through systemd; pods get no cgroup of their own');
     return noPodCgroups;
   }
   try {
-    const hierarchy = await discoverCgroups();
-    if (hierarchy.trees.length === 0) throw new PodwrightError('failed_precondition', 'no cgroup tree is mounted');
-    const cgroups = new CgroupfsPodCgroups(hierarchy, join(root, 'kubepods'));
-    await cgroups.prepare();
+    if (hierarchy === undefined) throw new PodwrightError('failed_precondition', 'no cgroup tree is mounted');
+    const cgroups = new CgroupfsPodCgroups(hierarchy, join(root, 'kubepods'), limits);
+    await cgroups.prepare(logger);
     return cgroups;
   } catch (error) {
     logger.warn({ root, error: errorMessage(error) }, 'cgroups cannot be used; pods get no cgroup of their own');
@@ -57,6 +67,7 @@ export async function openPodCgroups(
 }
 
 class CgroupfsPodCgroups implements PodCgroups {
+  enforced: EnforcedLimits;
   readonly #hierarchy: CgroupHierarchy;
   /** The trees that limits are written in; the others get their folders from the runtime, with the first container. */
   readonly #limited: CgroupHierarchy;
@@ -65,22 +76,24 @@ class CgroupfsPodCgroups implements PodCgroups {
   /** Thousandths of a core that each Burstable pod asks for. */
   readonly #burstable = new Map<string, bigint>();
 
-  constructor(hierarchy: CgroupHierarchy, root: string) {
-    const trees = [treeOf(hierarchy, 'cpu'), treeOf(hierarchy, 'memory')].filter((tree) => tree !== undefined);
+  constructor(hierarchy: CgroupHierarchy, root: string, enforced: EnforcedLimits) {
+    const trees = controllers.map((name) => treeOf(hierarchy, name)).filter((tree) => tree !== undefined);
+    this.enforced = enforced;
     this.#hierarchy = hierarchy;
     this.#limited = { ...hierarchy, trees: [...new Set(trees)] };
     this.#root = root;
   }
 
-  async prepare(): Promise<void> {
+  async prepare(logger: Logger): Promise<void> {
     for (const folder of Object.values(classFolders)) await createCgroup(this.#limited, join(this.#root, folder));
     await this.#write(join(this.#root, classFolders.BestEffort), weightFor(0n));
     await this.#weighBurstable();
+    await this.#limitAll(logger);
   }
 
   async ensure(pod: Pod): Promise<void> {
     const path = this.parentFor(pod);
-    const limits = cgroupLimits(pod);
+    const limits = cgroupLimits(pod, this.enforced.pidsPerPod);
     const wanted = JSON.stringify([path, limits], (_key, value) => (typeof value === 'bigint' ? String(value) : value));
     if (this.#made.get(pod.metadata.uid) === wanted) return;
     await createCgroup(this.#limited, path);
@@ -118,11 +131,25 @@ class CgroupfsPodCgroups implements PodCgroups {
     await this.#write(join(this.#root, classFolders.Burstable), weightFor(milliCpu));
   }
 
+  /**
+   * Holds all pods together to what the node has for them, so that none of them can take the machine from the node itself.
+   * The kernel refuses less memory than pods use now (EBUSY on v1); they then run without that limit.
+   */
+  async #limitAll(logger: Logger): Promise<void> {
+    const { memoryBytes = -1, pids = -1 } = this.enforced.allPods ?? {};
+    try {
+      await setCgroupLimits(this.#hierarchy, this.#root, { memoryLimitBytes: memoryBytes, pidsLimit: pids });
+    } catch (error) {
+      logger.warn({ memoryBytes, pids, error: errorMessage(error) }, 'all pods together cannot be limited');
+      this.enforced = { ...this.enforced, allPods: undefined };
+    }
+  }
+
   async #write(path: string, limits: CgroupLimits): Promise<void> {
-    const writes = (['cpu', 'memory'] as const).flatMap((controller) => {
+    const writes = controllers.flatMap((controller) => {
       const tree = treeOf(this.#limited, controller);
       if (tree === undefined) return [];
-      const values = tree.version === 2 ? limits.v2[controller] : limits.v1[controller];
+      const values = (tree.version === 2 ? limits.v2 : limits.v1)[controller] ?? {};
       const directory = cgroupDirectory(tree, path);
       return Object.entries(values).map(([file, value]) => writeLimit(join(directory, file), value));
     });
@@ -147,24 +174,26 @@ async function writeLimit(file: string, value: string): Promise<void> {
 }
 
 type Files = Record<string, string>;
-type CgroupLimits = { v1: { cpu: Files; memory: Files }; v2: { cpu: Files; memory: Files } };
+type ControllerFiles = { [name in (typeof controllers)[number]]?: Files };
+type CgroupLimits = { v1: ControllerFiles; v2: ControllerFiles };
 
 /** The weight of a QoS class whose pods ask for so much CPU together. */
 function weightFor(milliCpu: bigint): CgroupLimits {
   const shares = cpuShares(milliCpu);
   return {
-    v1: { cpu: { 'cpu.shares': String(shares) }, memory: {} },
-    v2: { cpu: { 'cpu.weight': String(cpuWeight(shares)) }, memory: {} },
+    v1: { cpu: { 'cpu.shares': String(shares) } },
+    v2: { cpu: { 'cpu.weight': String(cpuWeight(shares)) } },
   };
 }
 
 /** What to write where, for both versions of cgroups. */
-export function cgroupLimits(pod: Pod): CgroupLimits {
+export function cgroupLimits(pod: Pod, pidsLimit?: number): CgroupLimits {
   const { milliCpuRequest, milliCpuLimit, memoryLimitBytes } = podTotals(pod);
   const shares = cpuShares(milliCpuRequest);
   const quota = cpuQuota(milliCpuLimit);
   const unlimited = quota === 0n;
   const memory = memoryLimitBytes === 0n;
+  const pids = { 'pids.max': String(pidsLimit ?? 'max') };
   return {
     v1: {
       cpu: {
@@ -173,6 +202,7 @@ export function cgroupLimits(pod: Pod): CgroupLimits {
         'cpu.cfs_quota_us': unlimited ? '-1' : String(quota),
       },
       memory: { 'memory.limit_in_bytes': memory ? '-1' : String(memoryLimitBytes) },
+      pids,
     },
     v2: {
       cpu: {
@@ -180,6 +210,7 @@ export function cgroupLimits(pod: Pod): CgroupLimits {
         'cpu.max': `${unlimited ? 'max' : quota} ${cpuPeriodMicros}`,
       },
       memory: { 'memory.max': memory ? 'max' : String(memoryLimitBytes) },
+      pids,
     },
   };
 }

@@ -65,7 +65,8 @@ test('an error names file, line, column and field, and what was found', () => {
     ],
     [podText('containers: []'), 'x.yaml:6:15: spec.containers: must have at least one container'],
     ['a: b: c', 'x.yaml:1:4: nested mappings are not allowed in compact mappings'],
-    ['a: 1\na: 2', 'x.yaml:2:1: map keys must be unique'],
+    ['a: 1\na: 2', 'x.yaml:2:1: map keys must be unique: "a" is in line 1 already'],
+    ['b: 0\nc: {d: 1,\n  d: 2}', 'x.yaml:3:3: map keys must be unique: "d" is in line 2 already'],
     ['', 'x.yaml:1:1: holds no Kubernetes object'],
     ['--- \n# nothing\n', 'x.yaml:1:1: holds no Kubernetes object'],
     ['a: *nowhere', 'x.yaml:1:1: unresolved alias (the anchor must be set before the alias): nowhere'],
@@ -129,18 +130,54 @@ test('anchors and merge keys work, and errors behind them have a place', () => {
 });
 
 test('hostile text is refused in bounded time', { timeout: 20_000 }, () => {
-  const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [${'*a,'.repeat(9)}]\nc: &c [${'*b,'.repeat(9)}]\nd: [${'*c,'.repeat(9)}]`;
+  const bomb = Array.from({ length: 9 }, (_, at) => `a${at}: &a${at} [${at === 0 ? 'x' : `*a${at - 1},`.repeat(9)}]`);
+  const map = Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join();
   const table: [string, RegExp][] = [
-    [bomb, /excessive alias count/],
-    ['['.repeat(100_000), /x\.yaml:1:\d+: /],
+    [bomb.join('\n'), /x\.yaml:1:1: is too large with its aliases put in place/],
+    [`a: &a {${map}}\nb: [${'{<<: *a},'.repeat(500)}]`, /is too large with its aliases put in place/],
+    ['a: &a [*a]', /x\.yaml:1:8: alias \*a stands inside what it names/],
+    ['a: &a {<<: *a}', /alias \*a stands inside what it names/],
+    ['a: [&a x,'.repeat(3).concat('*a,'.repeat(3000)), /x\.yaml:1:/],
+    [`a: [${'&a x, *a, '.repeat(1500)}]`, /has more than 2000 anchors and aliases/],
+    ['['.repeat(100_000), /x\.yaml:1:\d+: has lists and maps more than 100 deep/],
+    ['- x\n'.repeat(100_000), /has more than 200000 YAML tokens/],
     ['a: '.repeat(3_000_000), /is larger than 4 MiB/],
     ['a: 1\n---\n'.repeat(1001), /more than 1000 documents/],
     ['a: !!js/function "x"', /unresolved tag/],
+    ['%YAML 1.1\n--- !!set {a, b}', /unresolved tag/],
     ['"__proto__": {kind: Pod}', /kind: is required/],
+    [`a: "${'\\q'.repeat(1_000_000)}"`, /invalid escape sequence/],
+    [`a: "${'x\n'.repeat(100_000)}"`, /x\.yaml:\d+:\d+: /],
   ];
   for (const [text, expected] of table) {
     const errors = errorsOf(text);
     assert.match(errors[0] ?? '', expected);
     assert.ok(errors.length <= 101);
   }
+});
+
+test('of many errors the first hundred are listed and the others counted, each short', () => {
+  const fields = Array.from({ length: 20_000 }, (_, at) => `unknown${at}: 1`).join('\n');
+  const errors = errorsOf(podText(`containers: [{name: a, image: b}]\n${fields}`));
+  assert.equal(errors.length, 101);
+  assert.match(errors[0] ?? '', /^x\.yaml:7:3: spec\.unknown0: unknown field/);
+  assert.match(errors[100] ?? '', /and 19900 more errors$/);
+  const [long] = errorsOf(
+    podText(`containers: [{name: a, image: b}]\n"${'k'.repeat(900)}": {"${'v'.repeat(900)}": 1}`),
+  );
+  assert.ok((long?.length ?? 9999) < 700, long);
+});
+
+test('names that JavaScript knows are names like others', () => {
+  const { configMaps, errors } = decodeManifest(
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {__proto__: "1", constructor: "2", <<: {toString: "3"}}',
+    { file: 'x.yaml' },
+  );
+  assert.deepEqual(errors, []);
+  assert.deepEqual(Object.entries(configMaps[0]?.data ?? {}).sort(), [
+    ['__proto__', '1'],
+    ['constructor', '2'],
+    ['toString', '3'],
+  ]);
+  assert.equal(({} as Record<string, unknown>).toString, Object.prototype.toString);
 });

@@ -9,6 +9,9 @@ import { readYamlDocuments, type TextPosition, type YamlDocument } from './yaml-
 export const maxManifestBytes = 4 << 20;
 const maxDocuments = 1000;
 const maxErrors = 100;
+/** Names and values of a hostile manifest may be megabytes: an error shows as much of them as a person reads. */
+const maxPathLength = 500;
+const maxMessageLength = 1000;
 
 /** One thing wrong with a manifest; as a string `file:line:column: field.path: message`. */
 export class ManifestError {
@@ -23,13 +26,44 @@ export class ManifestError {
     this.file = place.file;
     this.line = place.line;
     this.column = place.column;
-    this.path = place.path ?? '';
-    this.message = message;
+    this.path = cut(place.path ?? '', maxPathLength);
+    this.message = cut(message, maxMessageLength);
   }
 
   toString(): string {
     const place = `${this.file}:${this.line}:${this.column}`;
     return this.path === '' ? `${place}: ${this.message}` : `${place}: ${this.path}: ${this.message}`;
+  }
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** The errors of one manifest: the first ones, and how many there are. */
+class ErrorList {
+  readonly #first: ManifestError[] = [];
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  push(error: ManifestError): void {
+    this.#count++;
+    if (this.#first.length <= maxErrors) this.#first.push(error);
+  }
+
+  /** Counts errors that nobody wrote down. */
+  skip(count: number): void {
+    this.#count += count;
+  }
+
+  /** The first errors, and one that tells how many more there are. */
+  list(): ManifestError[] {
+    if (this.#count <= maxErrors) return this.#first;
+    const last = this.#first.at(-1)!;
+    return [...this.#first.slice(0, maxErrors), new ManifestError(last, `and ${this.#count - maxErrors} more errors`)];
   }
 }
 
@@ -51,7 +85,7 @@ export type DecodedManifest = {
  * broken rule is an error with its place. `file` only names the text in the errors.
  */
 export function decodeManifest(text: string, { file }: { file: string }): DecodedManifest {
-  const errors: ManifestError[] = [];
+  const errors = new ErrorList();
   const objects = decodeObjects(text, file, errors);
   const only = <K extends ManifestObject['kind']>(kind: K) =>
     objects.map(({ object }) => object).filter((object) => object.kind === kind) as Extract<
@@ -64,22 +98,22 @@ export function decodeManifest(text: string, { file }: { file: string }): Decode
     configMaps: only('ConfigMap'),
     secrets: only('Secret'),
     runtimeClasses: only('RuntimeClass'),
-    errors: bounded(errors),
+    errors: errors.list(),
   };
 }
 
-function decodeObjects(text: string, file: string, errors: ManifestError[]): PlacedObject[] {
+function decodeObjects(text: string, file: string, errors: ErrorList): PlacedObject[] {
   const whole = { file, line: 1, column: 1 };
   const refuse = (message: string): PlacedObject[] => {
     errors.push(new ManifestError(whole, message));
     return [];
   };
   if (Buffer.byteLength(text) > maxManifestBytes) return refuse(`is larger than ${maxManifestBytes >> 20} MiB`);
-  const { documents, problems } = readYamlDocuments(text);
-  errors.push(...problems.map((problem) => new ManifestError({ file, ...problem }, problem.message)));
+  const { documents, problems } = readYamlDocuments(text, maxDocuments);
+  for (const problem of problems) errors.push(new ManifestError({ file, ...problem }, problem.message));
   if (documents.length > maxDocuments) return refuse(`holds more than ${maxDocuments} documents`);
   const parts = documents.flatMap(partsOf);
-  if (parts.length === 0 && errors.length === 0) return refuse('holds no Kubernetes object');
+  if (parts.length === 0 && errors.count === 0) return refuse('holds no Kubernetes object');
   const placed = parts.map((part) => decodePart(part, file, errors)).filter((object) => object !== undefined);
   return withoutDuplicates(placed, errors);
 }
@@ -97,20 +131,22 @@ function partsOf(document: YamlDocument): Part[] {
   return [{ document, value, base: [] }];
 }
 
-function decodePart({ document, value, base }: Part, file: string, errors: ManifestError[]): PlacedObject | undefined {
-  const issues = new IssueList(base);
+function decodePart({ document, value, base }: Part, file: string, errors: ErrorList): PlacedObject | undefined {
+  // one more than are shown, which tells where the others begin
+  const issues = new IssueList(base, Math.max(0, maxErrors + 1 - errors.count));
   const decoded = decodeObject(value, issues);
-  const object = decoded === undefined || issues.issues.length > 0 ? undefined : applyDefaults(decoded);
+  const object = decoded === undefined || issues.count > 0 ? undefined : applyDefaults(decoded);
   if (object !== undefined) validateObject(object, issues);
   for (const { path, message, at } of issues.issues) {
     errors.push(new ManifestError({ file, ...document.locate(path, at), path: formatFieldPath(path) }, message));
   }
-  if (object === undefined || issues.issues.length > 0) return undefined;
+  errors.skip(issues.count - issues.issues.length);
+  if (object === undefined || issues.count > 0) return undefined;
   return { file, ...document.locate(base, 'value'), object };
 }
 
 /** Keeps the first of objects with one kind, namespace and name, and names both places for the others. */
-export function withoutDuplicates(objects: PlacedObject[], errors: ManifestError[]): PlacedObject[] {
+export function withoutDuplicates(objects: PlacedObject[], errors: Pick<ErrorList, 'push'>): PlacedObject[] {
   const first = new Map<string, PlacedObject>();
   return objects.filter((placed) => {
     const { kind, metadata } = placed.object;
@@ -126,10 +162,4 @@ export function withoutDuplicates(objects: PlacedObject[], errors: ManifestError
     );
     return false;
   });
-}
-
-function bounded(errors: ManifestError[]): ManifestError[] {
-  if (errors.length <= maxErrors) return errors;
-  const last = errors[maxErrors]!;
-  return [...errors.slice(0, maxErrors), new ManifestError(last, `and ${errors.length - maxErrors} more errors`)];
 }

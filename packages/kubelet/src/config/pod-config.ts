@@ -68,7 +68,7 @@ export class PodConfig {
     const sourceOf = new Map<PlacedObject, PodSourceName>();
     for (const source of this.#options.sources) {
       const snapshot = this.#snapshots.get(source);
-      errors.push(...(snapshot?.errors ?? []));
+      for (const error of snapshot?.errors ?? []) errors.push(error);
       for (const placed of snapshot?.objects ?? []) sourceOf.set(placed, source);
     }
     for (const placed of withoutDuplicates([...sourceOf.keys()], errors)) {

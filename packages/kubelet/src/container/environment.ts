@@ -22,20 +22,31 @@ export type EnvironmentInput = PodAddresses & {
   nodeAllocatable: NodeAllocatable;
 };
 
+/** Arguments and variables that the kernel takes at most for one program: three quarters of 8 MiB (execve(2)). */
+const MAX_ENVIRONMENT_LENGTH = 6 << 20;
+
 type SourceKind = 'ConfigMap' | 'Secret';
 
 /**
  * The container's environment, one entry a name: `envFrom` in order, a later source wins, then `env`, which wins over it.
- * A value may refer to what stands before it. Throws `failed_precondition` naming an object or key that is not there.
+ * A value may refer to what stands before it. Throws `failed_precondition` naming an object or key that is not there, or a
+ * variable that is too large for a program.
  */
 export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] {
   const variables = new Map<string, string>();
+  let length = 0;
+  const set = (name: string, text: string) => {
+    length += text.length - (variables.get(name)?.length ?? 0);
+    if (length > MAX_ENVIRONMENT_LENGTH)
+      throw refusal(input, `it is larger than ${MAX_ENVIRONMENT_LENGTH >> 20} MiB, and no program takes that`);
+    variables.set(name, text);
+  };
   for (const source of input.container.envFrom ?? []) {
-    for (const [key, value] of entriesOf(input, source)) variables.set(`${source.prefix ?? ''}${key}`, value);
+    for (const [key, value] of entriesOf(input, source)) set(`${source.prefix ?? ''}${key}`, value);
   }
   for (const { name, value, valueFrom } of input.container.env ?? []) {
     const text = valueFrom === undefined ? expand(value ?? '', (key) => variables.get(key)) : resolve(input, valueFrom);
-    if (text !== undefined) variables.set(name, text);
+    if (text !== undefined) set(name, text);
   }
   return [...variables].map(([name, value]) => ({ name, value }));
 }
@@ -59,7 +70,7 @@ function resolve(input: EnvironmentInput, source: EnvVarSource): string | undefi
     const name = source.resourceFieldRef.containerName;
     const of =
       name === undefined || name === '' ? container : allContainers(pod.spec).find((other) => other.name === name);
-    if (of === undefined) throw missing(input, `there is no container "${name}" in the pod`);
+    if (of === undefined) throw refusal(input, `there is no container "${name}" in the pod`);
     return containerResource(of, source.resourceFieldRef, nodeAllocatable);
   }
   if (source.configMapKeyRef !== undefined) return keyValue(input, 'ConfigMap', source.configMapKeyRef);
@@ -72,7 +83,7 @@ function keyValue(input: EnvironmentInput, kind: SourceKind, ref: KeySelector): 
   if (object === undefined) return undefined;
   const value = textOf(object, ref.key);
   if (value === undefined && ref.optional !== true) {
-    throw missing(input, `${kind} ${object.metadata.namespace}/${ref.name} has no key "${ref.key}"`);
+    throw refusal(input, `${kind} ${object.metadata.namespace}/${ref.name} has no key "${ref.key}"`);
   }
   return value;
 }
@@ -84,7 +95,7 @@ function find<K extends SourceKind>(
 ): LocalObjectOf<K> | undefined {
   const { namespace } = input.pod.metadata;
   const object = input.objects.get(kind, namespace, ref.name);
-  if (object === undefined && ref.optional !== true) throw missing(input, `${kind} ${namespace}/${ref.name} not found`);
+  if (object === undefined && ref.optional !== true) throw refusal(input, `${kind} ${namespace}/${ref.name} not found`);
   return object;
 }
 
@@ -101,6 +112,6 @@ function textOf(object: LocalObjectOf<SourceKind>, key: string): string | undefi
   );
 }
 
-function missing({ container }: EnvironmentInput, what: string): PodwrightError {
+function refusal({ container }: EnvironmentInput, what: string): PodwrightError {
   return new PodwrightError('failed_precondition', `environment of container ${container.name}: ${what}`);
 }

@@ -30,6 +30,8 @@ test('references are replaced once, escapes and unknown names stay', () => {
     ['$(', '$('],
     ['$()', '$()'],
     ['$($(A))', 'y)'],
+    ['$(A)$(', '1$('],
+    [')$(A', ')$(A'],
     ['\n$(A)\n', '\n1\n'],
   ];
   for (const [text, expected] of table)
@@ -38,4 +40,11 @@ test('references are replaced once, escapes and unknown names stay', () => {
       expected,
       text,
     );
+});
+
+test('references that make too much of a text are refused; a long text without any is kept', () => {
+  const lookup = () => 'x'.repeat(100_000);
+  assert.equal(expand('$(A)', lookup).length, 100_000);
+  assert.throws(() => expand('$(A)$(A)', lookup), { code: 'failed_precondition', message: /128 KiB or more/ });
+  assert.equal(expand('y'.repeat(1 << 20), lookup).length, 1 << 20);
 });

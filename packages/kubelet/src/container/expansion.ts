@@ -1,12 +1,45 @@
+import { PodwrightError } from '@podwright/base';
+
 /** The value that a name stands for, or `undefined` to leave the reference as it is. */
 export type Lookup = (name: string) => string | undefined;
 
+/** The longest argument or variable of a program, with its zero byte (MAX_ARG_STRLEN, execve(2)). */
+const MAX_EXPANDED_LENGTH = 128 << 10;
+
 /**
  * Replaces `$(NAME)` as Kubernetes does: `$$` stands for one `$`, so that `$$(NAME)` is not a reference; a name that `lookup`
- * does not know stays as it is written, and so does a `$` before anything else.
+ * does not know stays as it is written, and so does a `$` before anything else. Throws `failed_precondition` when references
+ * make more of the text than a program can be given: variables that refer to each other may double with every line.
  */
 export function expand(text: string, lookup: Lookup): string {
-  return text.replaceAll(/\$(\$|\(([^)]*)\))/g, (reference: string, after: string, name: string | undefined) =>
-    after === '$' ? '$' : (lookup(name ?? '') ?? reference),
-  );
+  const parts: string[] = [];
+  let length = 0;
+  let replaced = false;
+  const take = (part: string) => {
+    parts.push(part);
+    length += part.length;
+    if (replaced && length >= MAX_EXPANDED_LENGTH)
+      throw new PodwrightError(
+        'failed_precondition',
+        `expand "${text.slice(0, 60)}": it becomes ${MAX_EXPANDED_LENGTH >> 10} KiB or more, and no program takes that`,
+      );
+  };
+  const lastClosing = text.lastIndexOf(')');
+  let at = 0;
+  for (let dollar = text.indexOf('$'); dollar >= 0; dollar = text.indexOf('$', at)) {
+    take(text.slice(at, dollar));
+    at = dollar + 1;
+    if (text[at] === '$') at++;
+    else if (text[at] === '(' && at < lastClosing) {
+      const end = text.indexOf(')', at) + 1;
+      const value = lookup(text.slice(at + 1, end - 1));
+      replaced ||= value !== undefined;
+      take(value ?? text.slice(dollar, end));
+      at = end;
+      continue;
+    }
+    take('$');
+  }
+  take(text.slice(at));
+  return parts.join('');
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { silentLogger } from '@podwright/base';
+import { runChecked, silentLogger } from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
 import { LocalObjects } from '../config/local-objects.ts';
 import { builtinVolumePlugins } from '../volumes/builtin-plugins.ts';
@@ -80,6 +80,25 @@ test('a hosts file that is right is not replaced under running containers', asyn
   const { prepare } = await setUp(context);
   const inode = async () => (await stat((await prepare({})).mounts[0]!.hostPath)).ino;
   assert.equal(await inode(), await inode());
+});
+
+test('a hosts file that a container has changed is written anew, whatever it is now', async (context) => {
+  const { prepare } = await setUp(context);
+  const path = (await prepare({})).mounts[0]!.hostPath;
+  const wanted = await readFile(path, 'utf8');
+  const changes: (() => Promise<unknown>)[] = [
+    () => writeFile(path, 'x'.repeat(wanted.length)),
+    () => writeFile(path, ''),
+    () => truncate(path, 2 ** 40),
+    () => rm(path).then(() => symlink('/dev/zero', path)),
+    () => rm(path).then(() => runChecked('mkfifo', [path])),
+  ];
+  for (const change of changes) {
+    await change();
+    await prepare({});
+    assert.equal(await readFile(path, 'utf8'), wanted);
+    assert.ok((await lstat(path)).isFile());
+  }
 });
 
 test('message files of earlier starts are bounded', async (context) => {

@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, KeyedLock, writeFileAtomic } from '@podwright/base';
+import {
+  CONTAINER_FILE,
+  isErrno,
+  KeyedLock,
+  OPEN_FILE,
+  POD_DIRECTORY,
+  PRIVATE_FILE,
+  writeFileAtomic,
+} from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
 import type { PreparedContainer } from '../kuberuntime/container-config.ts';
@@ -86,9 +95,9 @@ export class ContainerPreparer {
       const hostContent = pod.spec.hostNetwork === true ? await readIfThere(hostsFile) : '';
       const content = etcHosts({ pod, podIps, clusterDomain, hostContent });
       // containers hold the file itself, so one that is right is not replaced
-      if ((await readIfThere(path)) === content) return;
-      await mkdir(directories.pod(uid), { recursive: true, mode: 0o750 });
-      await writeFileAtomic(path, content, 0o644);
+      if (await holds(path, content)) return;
+      await mkdir(directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
+      await writeFileAtomic(path, content, CONTAINER_FILE);
     });
     return { ...kubeletMount, name: 'etc-hosts', hostPath: path, containerPath: hostsPath };
   }
@@ -98,18 +107,33 @@ export class ContainerPreparer {
     const containerPath = container.terminationMessagePath ?? '';
     if (containerPath === '') return undefined;
     const directory = this.#options.directories.containers(pod.metadata.uid, container.name);
-    await mkdir(directory, { recursive: true, mode: 0o750 });
+    await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
     const earlier = (await readdir(directory)).sort();
     const outdated = earlier.slice(0, Math.max(0, earlier.length - keptMessages));
     await Promise.all(outdated.map((name) => rm(join(directory, name), { force: true })));
     const path = join(directory, `${Date.now()}-${randomBytes(4).toString('hex')}`);
-    await writeFile(path, '', { flag: 'wx' });
-    await chmod(path, 0o666);
+    await writeFile(path, '', { flag: 'wx', mode: PRIVATE_FILE });
+    await chmod(path, OPEN_FILE);
     return { ...kubeletMount, name: 'termination-log', hostPath: path, containerPath };
   }
 }
 
 const kubeletMount = { readonly: false, recursiveReadOnly: false, propagation: 'None' } as const;
+
+/** True if a regular file has exactly this content. Containers write to it: no more of it is read than there should be. */
+async function holds(path: string, content: string): Promise<boolean> {
+  const wanted = Buffer.from(content);
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size !== wanted.length) return false;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(wanted.length), 0, wanted.length, 0);
+    return wanted.equals(buffer.subarray(0, bytesRead));
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ELOOP') || isErrno(error, 'ENXIO')) return false;
+    throw error;
+  }
+}
 
 async function readIfThere(path: string): Promise<string> {
   try {

@@ -35,7 +35,7 @@ async function readMessage(path: string): Promise<string> {
 
 async function readLogEnd(path: string): Promise<string> {
   return withFile(path, async (file, size) => {
-    const start = Math.max(await tailOffset(file, maxLogLines), size - maxLogReadBytes);
+    const start = await tailOffset(file, { lines: maxLogLines, withinBytes: maxLogReadBytes });
     const bytes = await readBytes(file, start, size - start);
     return wholeCharacters(logText(bytes).subarray(-maxLogBytes));
   });

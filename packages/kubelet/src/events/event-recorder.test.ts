@@ -19,10 +19,25 @@ test('repeats of an event are counted', () => {
 
 test('memory is bounded: the event that was not repeated for longest is forgotten', () => {
   const events = new PodEvents('node');
-  for (let index = 0; index < 2100; index++) events.event(about, 'Normal', 'Test', `message ${index}`);
+  for (let index = 0; index < 2100; index++)
+    events.event({ ...about, uid: `u${index}` }, 'Normal', 'Test', `message ${index}`);
   const all = events.list();
   assert.equal(all.length, 2000);
   assert.equal(all[0]!.message, 'message 100');
+});
+
+test('messages that are never the same are counted as one after the tenth, for ten minutes', () => {
+  let now = 0;
+  const events = new PodEvents('node', () => now);
+  for (let index = 0; index < 100_000; index++) events.event(about, 'Warning', 'Unhealthy', `output ${index}`);
+  events.event(about, 'Warning', 'Unhealthy', 'output 3');
+  const all = events.list();
+  assert.equal(all.length, 11);
+  assert.deepEqual([all[9]!.message, all[9]!.count], ['(combined from similar events): output 99999', 99_990]);
+  assert.deepEqual([all[10]!.message, all[10]!.count], ['output 3', 2]);
+  now = 700_000;
+  events.event(about, 'Warning', 'Unhealthy', 'later');
+  assert.equal(events.list().at(-1)!.message, 'later');
 });
 
 test('subscribers hear of each event, repeats too', async () => {

@@ -7,12 +7,22 @@ import { formatTime } from '../status/time.ts';
 const maxEvents = 2000;
 /** A message longer than this is cut, as the Kubernetes API does. */
 const maxMessageLength = 1024;
+/**
+ * Events of one object, type and reason that differ in their message only: of so many within ten minutes, the next ones are
+ * counted as one. A probe whose output is never the same would else push out what other pods have to say (client-go,
+ * tools/record/events_cache.go).
+ */
+const maxSimilar = 10;
+const similarWindowMs = 600_000;
+const combinedPrefix = '(combined from similar events): ';
 
 /** Records what happens to pods: repeats are counted, memory is bounded, subscribers hear of each. */
 export class PodEvents implements EventRecorder {
   readonly #host: string;
   readonly #now: () => number;
-  readonly #events = new Map<string, Event>();
+  readonly #events = new Map<string, { event: Event; group: string }>();
+  /** Keys of the events that differ in their message only. */
+  readonly #similar = new Map<string, Set<string>>();
   readonly #changes = new Broadcast<Event>();
 
   constructor(nodeName: string, now: () => number = Date.now) {
@@ -22,18 +32,47 @@ export class PodEvents implements EventRecorder {
 
   // biome-ignore lint/complexity/useMaxParams: the four words of an event, as Kubernetes' recorder takes them
   event(about: EventSubject, type: EventType, reason: string, message: string): void {
-    const key = [about.uid, about.container, type, reason, message].join('\0');
-    const known = this.#events.get(key);
-    const event = known === undefined ? this.#newEvent(about, { type, reason, message }) : this.#repeat(known);
+    const group = [about.uid, about.container, type, reason].join('\0');
+    const own = message.slice(0, maxMessageLength);
+    const combined = !this.#events.has(`${group}\0${own}`) && this.#isSpam(group);
+    const shown = combined ? `${combinedPrefix}${own}`.slice(0, maxMessageLength) : own;
+    const key = combined ? `${group}\0\0` : `${group}\0${own}`;
+    const known = this.#events.get(key)?.event;
+    const event =
+      known === undefined ? this.#newEvent(about, { type, reason, message: shown }) : this.#repeat(known, shown);
     this.#events.delete(key);
-    this.#events.set(key, event);
-    if (this.#events.size > maxEvents) this.#events.delete(this.#events.keys().next().value!);
+    this.#events.set(key, { event, group });
+    if (known === undefined && !combined) this.#groupOf(group).add(key);
+    if (this.#events.size > maxEvents) this.#forget(this.#events.keys().next().value!);
     this.#changes.publish(event);
+  }
+
+  #groupOf(group: string): Set<string> {
+    const keys = this.#similar.get(group) ?? new Set();
+    this.#similar.set(group, keys);
+    return keys;
+  }
+
+  /** Whether the object has said as much for this reason lately that more is not kept apart. */
+  #isSpam(group: string): boolean {
+    const since = this.#now() - similarWindowMs;
+    const lately = [...(this.#similar.get(group) ?? [])].filter(
+      (key) => Date.parse(this.#events.get(key)!.event.lastTimestamp) > since,
+    );
+    return lately.length >= maxSimilar;
+  }
+
+  #forget(key: string): void {
+    const group = this.#events.get(key)!.group;
+    this.#events.delete(key);
+    const keys = this.#similar.get(group);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#similar.delete(group);
   }
 
   /** Every event that is still remembered, the latest last. */
   list(): Event[] {
-    return [...this.#events.values()];
+    return [...this.#events.values()].map(({ event }) => event);
   }
 
   /** Events from this call on, until the signal aborts. */
@@ -62,7 +101,7 @@ export class PodEvents implements EventRecorder {
       },
       type: what.type,
       reason: what.reason,
-      message: what.message.slice(0, maxMessageLength),
+      message: what.message,
       source: { component: 'kubelet', host: this.#host },
       firstTimestamp: time,
       lastTimestamp: time,
@@ -70,7 +109,7 @@ export class PodEvents implements EventRecorder {
     };
   }
 
-  #repeat(known: Event): Event {
-    return { ...known, count: known.count + 1, lastTimestamp: formatTime(this.#now()) };
+  #repeat(known: Event, message: string): Event {
+    return { ...known, message, count: known.count + 1, lastTimestamp: formatTime(this.#now()) };
   }
 }

@@ -3,7 +3,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { errorMessage, isErrno, type Logger } from '@podwright/base';
+import { errorMessage, isErrno, LOG_DIRECTORY, LOG_FILE, type Logger, mendMode } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimeContainer } from '../kuberuntime/runtime-pod.ts';
 
@@ -20,6 +20,7 @@ export async function rotateLogs(
   for (const { id, logPath, state } of containers) {
     if (state !== 'running' || logPath === '') continue;
     try {
+      closeDirectories(logPath);
       if ((await sizeOf(logPath)) < policy.maxSizeBytes) continue;
       await removeOldest(logPath, policy.maxFiles - 2);
       await compressRotated(logPath);
@@ -28,6 +29,11 @@ export async function rotateLogs(
       logger.warn({ id, logPath, error: errorMessage(error) }, 'the container log could not be rotated');
     }
   }
+}
+
+/** Directories of logs that an earlier version made were open to everybody on the host. */
+function closeDirectories(logPath: string): void {
+  for (const directory of [dirname(logPath), dirname(dirname(logPath))]) mendMode(directory, LOG_DIRECTORY);
 }
 
 async function sizeOf(path: string): Promise<number> {
@@ -59,7 +65,7 @@ async function compressRotated(logPath: string): Promise<void> {
   for (const file of await rotatedFiles(logPath)) {
     if (file.endsWith('.gz')) continue;
     const temporary = `${file}.tmp`;
-    await pipeline(createReadStream(file), createGzip(), createWriteStream(temporary));
+    await pipeline(createReadStream(file), createGzip(), createWriteStream(temporary, { mode: LOG_FILE }));
     await rename(temporary, `${file}.gz`);
     await rm(file);
   }

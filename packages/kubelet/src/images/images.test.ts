@@ -72,6 +72,25 @@ test('credentials hold for their registry, path and host pattern, the most parti
   assert.deepEqual(usersFor('r.test:5000/x', ['r.test']), []);
 });
 
+test('a star stands for any characters of a part of the host, but for its port', () => {
+  const table: [string, string, boolean][] = [
+    ['*', 'registry', true],
+    ['r*y', 'registry', true],
+    ['*g*s*', 'registry', true],
+    ['*gis', 'registry', false],
+    ['reg*x', 'registry', false],
+    ['regis**try', 'registry', true],
+    ['registry*', 'registry', true],
+    ['*', 'registry:5000', false],
+    ['*:5000', 'registry:5000', true],
+    ['re.istry', 'registry', false],
+  ];
+  for (const [pattern, host, expected] of table) {
+    const found = usersFor(`${host.replace(/(:|$)/, '.test$1')}/x`, [pattern.replace(/(:|$)/, '.test$1')]);
+    assert.equal(found.length === 1, expected, `${pattern} ${host}`);
+  }
+});
+
 test('a docker configuration holds names and passwords, tokens, or makes no sense', () => {
   const text = JSON.stringify({
     auths: { a: { username: 'u', password: 'p' }, b: { identitytoken: 't' }, c: { auth: '' }, d: 'x' },

@@ -28,6 +28,12 @@ export function parseDockerConfig(text: string): KeyringEntry[] {
   });
 }
 
+function withoutZerosAtEnd(bytes: Buffer): Buffer {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  return bytes.subarray(0, end);
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -36,7 +42,7 @@ function decodeCredential(serverAddress: string, value: Record<string, unknown>)
   const text = (name: string) => (typeof value[name] === 'string' ? value[name] : '');
   const auth = text('auth');
   const identityToken = text('identitytoken');
-  const decoded = Buffer.from(auth, 'base64').toString('utf8').replace(/\0+$/, '');
+  const decoded = withoutZerosAtEnd(Buffer.from(auth, 'base64')).toString('utf8');
   const colon = decoded.indexOf(':');
   const username = text('username') || (colon > 0 ? decoded.slice(0, colon) : '');
   const password = text('password') || (colon > 0 ? decoded.slice(colon + 1) : '');
@@ -70,9 +76,23 @@ function hostMatches(pattern: string, host: string): boolean {
   return parts.length === own.length && parts.every((part, index) => globMatches(part, own[index]!));
 }
 
+/** Goes back to the last `*` only, so that no pattern of a pod's Secret takes long. */
 function globMatches(pattern: string, text: string): boolean {
-  const source = pattern.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replace(/\*+/g, '[^:]*');
-  return new RegExp(`^${source}$`).test(text);
+  let [at, star, resumeAt] = [0, -1, 0];
+  for (let position = 0; position < text.length; ) {
+    if (pattern[at] === '*') {
+      star = at++;
+      resumeAt = position;
+    } else if (pattern[at] === text[position]) {
+      at++;
+      position++;
+    } else if (star >= 0 && text[resumeAt] !== ':') {
+      at = star + 1;
+      position = ++resumeAt;
+    } else return false;
+  }
+  while (pattern[at] === '*') at++;
+  return at === pattern.length;
 }
 
 /** Entries of the node's own docker configuration files; those that do not exist count as empty. */
@@ -82,7 +102,7 @@ export async function readNodeKeyring(paths: string[], onBadFile: (path: string,
     const text = await readFile(path, 'utf8').catch(() => undefined);
     if (text === undefined || text.length > maxConfigBytes) continue;
     try {
-      entries.push(...parseDockerConfig(text));
+      for (const entry of parseDockerConfig(text)) entries.push(entry);
     } catch (error) {
       onBadFile(path, error);
     }

@@ -16,7 +16,7 @@ export function pullSecretEntries(pod: Pod, objects: ObjectLookup): { entries: K
       continue;
     }
     try {
-      entries.push(...parseDockerConfig(Buffer.from(encoded, 'base64').toString('utf8')));
+      for (const entry of parseDockerConfig(Buffer.from(encoded, 'base64').toString('utf8'))) entries.push(entry);
     } catch {
       problems.push(`the secret "${name}" holds no valid docker configuration`);
     }

@@ -26,7 +26,8 @@ export class CriCommandRunner implements CommandRunner {
         { containerId, cmd: command, timeout: BigInt(seconds) },
         { signal, timeoutMs: seconds * 1000 + marginMs },
       );
-      const output = Buffer.concat([stdout, stderr]).subarray(0, maxOutputBytes).toString('utf8');
+      const kept = Buffer.concat([stdout, stderr].map((bytes) => bytes.subarray(0, maxOutputBytes)));
+      const output = kept.subarray(0, maxOutputBytes).toString('utf8');
       return { exitCode, output };
     } catch (error) {
       if (!isDeadlineExceeded(error)) throw error;

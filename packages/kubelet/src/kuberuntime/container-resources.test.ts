@@ -90,16 +90,23 @@ test("a pod's cgroup has the sum of its containers, or the peak of its init cont
     v1: {
       cpu: { 'cpu.shares': '3072', 'cpu.cfs_period_us': '100000', 'cpu.cfs_quota_us': '300000' },
       memory: { 'memory.limit_in_bytes': String(2n * gibibyte) },
+      pids: { 'pids.max': 'max' },
     },
     v2: {
       cpu: { 'cpu.weight': '118', 'cpu.max': '300000 100000' },
       memory: { 'memory.max': String(2n * gibibyte) },
+      pids: { 'pids.max': 'max' },
     },
   });
 });
 
+test("a pod's cgroup has the node's limit of processes", () => {
+  const { v1, v2 } = cgroupLimits(podOf([withResources('a', {})]), 4096);
+  assert.deepEqual([v1.pids, v2.pids], [{ 'pids.max': '4096' }, { 'pids.max': '4096' }]);
+});
+
 test("a pod's cgroup is unlimited unless every container has a limit", () => {
   const { v2 } = cgroupLimits(podOf([withResources('a', { limits: both }), withResources('b')]));
-  assert.equal(v2.memory['memory.max'], 'max');
-  assert.equal(v2.cpu['cpu.max'], 'max 100000');
+  assert.equal(v2.memory?.['memory.max'], 'max');
+  assert.equal(v2.cpu?.['cpu.max'], 'max 100000');
 });

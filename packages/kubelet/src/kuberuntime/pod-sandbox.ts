@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { PodwrightError } from '@podwright/base';
+import { LOG_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { PodSandboxConfig } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
@@ -40,7 +40,7 @@ export async function createSandbox(
   { pod, config }: { pod: Pod; config: PodSandboxConfig },
   signal: AbortSignal,
 ): Promise<string> {
-  await mkdir(config.logDirectory, { recursive: true, mode: 0o755 });
+  await mkdir(config.logDirectory, { recursive: true, mode: LOG_DIRECTORY });
   const request = { config, runtimeHandler: runtimeHandler(deps, pod) };
   const { podSandboxId } = await deps.cri.runtime.runPodSandbox(request, { signal });
   return podSandboxId;

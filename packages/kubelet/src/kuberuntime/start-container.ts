@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage } from '@podwright/base';
+import { errorMessage, LOG_DIRECTORY } from '@podwright/base';
 import type { Image, PodSandboxConfig } from '@podwright/cri';
 import type { Container, Pod } from '../api/types.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
@@ -98,7 +98,7 @@ async function createContainer(
   const logDirectory = sandbox.config.logDirectory;
   try {
     const restartCount = await nextRestartCount(status, container.name, logDirectory);
-    await mkdir(join(logDirectory, container.name), { recursive: true, mode: 0o755 });
+    await mkdir(join(logDirectory, container.name), { recursive: true, mode: LOG_DIRECTORY });
     const config = containerConfig({ ...deps, ...request, restartCount });
     const { containerId } = await deps.tracer.span(pod.metadata.uid, `create ${container.name}`, () =>
       deps.cri.runtime.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, { signal }),

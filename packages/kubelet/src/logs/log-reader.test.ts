@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { seededRandom } from '../../../base/src/fuzz.fixture.ts';
 import { parseLogLine } from './cri-log.ts';
 import { type LogQuery, readLog } from './log-reader.ts';
 
@@ -71,4 +73,62 @@ test('following goes on through growth and rotation and ends with the container'
 test('a log that never was is not found once the container has ended', async () => {
   const life = { ended: AbortSignal.abort(), signal: new AbortController().signal };
   await assert.rejects(readLog(join(directory, 'none.log'), {}, life).next(), { code: 'not_found' });
+});
+
+test('lines written in pieces are found from the end, however many pieces', async () => {
+  const pieces = Array.from({ length: 5000 }, () => `${at(2)} stdout P x`);
+  const log = [`${at(1)} stdout F before`, ...pieces, `${at(2)} stdout F y`, `${at(3)} stdout P half`];
+  await check(log, { tailLines: 1 }, `${'x'.repeat(5000)}y\nhalf`);
+  await check(log, { tailLines: 2 }, `before\n${'x'.repeat(5000)}y\nhalf`);
+  await check(['nonsense', ...log], { tailLines: 9 }, `before\n${'x'.repeat(5000)}y\nhalf`);
+});
+
+test('the last lines are the same as those of the whole log, whatever the pieces', async () => {
+  const random = seededRandom(20261122);
+  for (let round = 0; round < 50; round++) {
+    const texts = Array.from({ length: random(40) }, () => 'x'.repeat(random(3) === 0 ? random(70_000) : random(90)));
+    const log = texts.map((text) => `${at(1)} stdout ${random(3) === 0 ? 'P' : 'F'} ${text}`);
+    const lines = log
+      .map((line) => line.slice(at(1).length + 8).slice(2) + (line.includes(' stdout F ') ? '\n' : ''))
+      .join('')
+      .split(/(?<=\n)/);
+    const tail = random(12);
+    const open = lines.at(-1)?.endsWith('\n') === false ? 1 : 0;
+    const expected = tail === 0 ? '' : lines.slice(Math.max(0, lines.length - tail - open)).join('');
+    await check(log, { tailLines: tail }, expected);
+  }
+});
+
+test('a line without an end is not kept in memory', async () => {
+  const path = join(directory, 'endless.log');
+  writeFileSync(path, `${at(1)} stdout P ${'x'.repeat(8 << 20)}`);
+  appendFileSync(path, `\n${three[0]}\n`);
+  const life = { ended: AbortSignal.abort(), signal: new AbortController().signal };
+  const chunks: Buffer[] = [];
+  for await (const chunk of readLog(path, {}, life)) chunks.push(chunk);
+  assert.equal(Buffer.concat(chunks).toString(), 'one\n');
+});
+
+test('a log that grows piece by piece is read a hundred times a second at most, and leaves no listeners', async () => {
+  const path = join(directory, 'pieces.log');
+  writeFileSync(path, '');
+  const [ended, gone] = [new AbortController(), new AbortController()];
+  const startedAtMs = performance.now();
+  let pieces = 0;
+  const writer = setInterval(() => {
+    for (let more = 0; more < 5; more++, pieces++) appendFileSync(path, `${at(1)} stdout P x\n`);
+    if (pieces >= 2000) {
+      clearInterval(writer);
+      ended.abort();
+    }
+  }, 1);
+  let [chunks, textBytes, listeners] = [0, 0, 0];
+  for await (const chunk of readLog(path, { follow: true }, { ended: ended.signal, signal: gone.signal })) {
+    chunks++;
+    textBytes += chunk.length;
+    listeners = Math.max(listeners, getEventListeners(gone.signal, 'abort').length);
+  }
+  assert.equal(textBytes, 2000);
+  assert.ok(listeners <= 3, `${listeners} listeners`);
+  assert.ok(chunks <= (performance.now() - startedAtMs) / 5 + 5, `${chunks} readings`);
 });

@@ -1,7 +1,7 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { constants, type FSWatcher, watch } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isErrno, PodwrightError } from '@podwright/base';
+import { isErrno, PodwrightError, sleep } from '@podwright/base';
 import { type LogEntry, parseLogLine } from './cri-log.ts';
 import { tailOffset } from './log-tail.ts';
 
@@ -21,50 +21,55 @@ export type LogQuery = {
 /** `ended` aborts when the container will write no more; `signal` when nobody reads any more. */
 export type LogLife = { ended: AbortSignal; signal: AbortSignal };
 
+const NEWLINE = Buffer.from('\n');
 const CHUNK_BYTES = 64 << 10;
 /** A log line is cut by its writer at 16 KiB; more than this without a newline is not a log. */
 const MAX_LINE_BYTES = 1 << 20;
 /** Looks at the file at least so often, should a file event be lost. */
 const SAFETY_INTERVAL_MS = 1000;
+/** And at most so often: a container may write thousands of times a second. */
+const MIN_INTERVAL_MS = 10;
 
 /**
- * Reads a container's log file as text. A missing file is empty as long as the container runs, else `not_found`.
+ * Reads a container's log file as text, a buffer for each piece of the file that was read. A missing file is empty as long as the
+ * container runs, else `not_found`.
  */
 export async function* readLog(path: string, query: LogQuery, life: LogLife): AsyncGenerator<Buffer> {
   let leftBytes = query.limitBytes ?? Number.POSITIVE_INFINITY;
-  for await (const entry of readEntries(path, query, life)) {
-    if (query.sinceMs !== undefined && Date.parse(entry.time) < query.sinceMs) continue;
-    const line = renderEntry(entry, query.timestamps ?? false);
-    const shown = line.length > leftBytes ? line.subarray(0, leftBytes) : line;
+  for await (const entries of readEntries(path, query, life)) {
+    const wanted = entries.filter(({ time }) => query.sinceMs === undefined || !(Date.parse(time) < query.sinceMs));
+    const text = Buffer.concat(wanted.flatMap((entry) => renderEntry(entry, query.timestamps ?? false)));
+    if (text.length === 0) continue;
+    const shown = text.length > leftBytes ? text.subarray(0, leftBytes) : text;
     leftBytes -= shown.length;
     yield shown;
     if (leftBytes <= 0) return;
   }
 }
 
-function renderEntry(entry: LogEntry, timestamps: boolean): Buffer {
+function renderEntry(entry: LogEntry, timestamps: boolean): Buffer[] {
   const parts = timestamps ? [Buffer.from(`${entry.time} `), entry.text] : [entry.text];
-  if (!entry.partial) parts.push(Buffer.from('\n'));
-  return Buffer.concat(parts);
+  if (!entry.partial) parts.push(NEWLINE);
+  return parts;
 }
 
-async function* readEntries(path: string, query: LogQuery, life: LogLife): AsyncGenerator<LogEntry> {
-  await using changes = query.follow ? new FileChanges(path) : undefined;
+async function* readEntries(path: string, query: LogQuery, life: LogLife): AsyncGenerator<LogEntry[]> {
+  await using changes = query.follow ? new FileChanges(path, life) : undefined;
   let file: OpenLog | undefined;
   try {
     for (;;) {
       // Asked before reading: what was written before the end is read after this.
       const last = !query.follow || life.ended.aborted;
-      file ??= await openLog(path, query.tailLines);
+      file ??= await openLog(path, query.tailLines, life.signal);
       if (file !== undefined) yield* file.entries(life.signal);
       if (life.signal.aborted) return;
       if (file !== undefined && (await file.rotated())) {
         await file.close();
-        file = await openLog(path, undefined);
+        file = await openLog(path, undefined, life.signal);
         if (file !== undefined) continue;
       }
       if (last) break;
-      await changes?.next(life);
+      await changes?.next();
     }
     if (file === undefined) throw new PodwrightError('not_found', `read the log ${path}: there is no such file`);
   } finally {
@@ -72,12 +77,14 @@ async function* readEntries(path: string, query: LogQuery, life: LogLife): Async
   }
 }
 
-async function openLog(path: string, tailLines: number | undefined): Promise<OpenLog | undefined> {
+async function openLog(path: string, tailLines: number | undefined, signal: AbortSignal): Promise<OpenLog | undefined> {
+  const handle = await openRegular(path);
+  if (handle === undefined) return undefined;
   try {
-    const handle = await open(path, 'r');
-    return new OpenLog(path, handle, tailLines === undefined ? 0 : await tailOffset(handle, tailLines));
+    const offset = tailLines === undefined ? 0 : await tailOffset(handle, { lines: tailLines, signal });
+    return new OpenLog(path, handle, offset);
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined;
+    await handle.close();
     throw error;
   }
 }
@@ -96,24 +103,29 @@ class OpenLog {
   }
 
   /** The entries from where the last call stopped to the present end. */
-  async *entries(signal: AbortSignal): AsyncGenerator<LogEntry> {
+  async *entries(signal: AbortSignal): AsyncGenerator<LogEntry[]> {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     while (!signal.aborted) {
       const { bytesRead } = await this.#handle.read(buffer, 0, CHUNK_BYTES, this.#offset);
       if (bytesRead === 0) return;
       this.#offset += bytesRead;
-      yield* this.#take(buffer.subarray(0, bytesRead));
+      yield this.#take(buffer.subarray(0, bytesRead));
+      if (bytesRead < CHUNK_BYTES) return; // what comes meanwhile is for the next call
     }
   }
 
-  *#take(chunk: Buffer): Generator<LogEntry> {
-    let data = Buffer.concat([this.#rest, chunk]);
-    for (let end = data.indexOf(0x0a); end >= 0; end = data.indexOf(0x0a)) {
-      const entry = parseLogLine(data.subarray(0, end));
-      if (entry !== undefined) yield entry;
-      data = data.subarray(end + 1);
+  #take(chunk: Buffer): LogEntry[] {
+    const data = Buffer.concat([this.#rest, chunk]);
+    const entries: LogEntry[] = [];
+    let start = 0;
+    // what is left of the last chunk has no line end
+    for (let end = data.indexOf(0x0a, this.#rest.length); end >= 0; end = data.indexOf(0x0a, start)) {
+      const entry = parseLogLine(data.subarray(start, end));
+      if (entry !== undefined) entries.push(entry);
+      start = end + 1;
     }
-    this.#rest = data.length > MAX_LINE_BYTES ? Buffer.alloc(0) : data;
+    this.#rest = data.length - start > MAX_LINE_BYTES ? Buffer.alloc(0) : data.subarray(start);
+    return entries;
   }
 
   /** True when the path names another file by now. */
@@ -129,26 +141,35 @@ class OpenLog {
 }
 
 async function openStat(path: string): Promise<{ ino: number; size: number } | undefined> {
+  await using handle = await openRegular(path);
+  return handle === undefined ? undefined : await handle.stat();
+}
+
+/** Opens a file that is there and regular: a pod that may write to the folder of logs must not make us wait for a FIFO. */
+async function openRegular(path: string): Promise<FileHandle | undefined> {
+  let handle: FileHandle;
   try {
-    const handle = await open(path, 'r');
-    try {
-      return await handle.stat();
-    } finally {
-      await handle.close();
-    }
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined;
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENXIO')) return undefined;
     throw error;
   }
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  return undefined;
 }
 
 /** Waits for changes in the folder of a file: growth and rotation alike. */
 class FileChanges implements AsyncDisposable {
   readonly #watcher: FSWatcher | undefined;
+  readonly #stop: AbortSignal;
   #changed = false;
+  #lastAtMs = 0;
   #wake: (() => void) | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, { ended, signal }: LogLife) {
+    this.#stop = AbortSignal.any([ended, signal]);
+    this.#stop.addEventListener('abort', () => this.#wake?.(), { once: true });
     try {
       this.#watcher = watch(dirname(path), () => {
         this.#changed = true;
@@ -161,17 +182,18 @@ class FileChanges implements AsyncDisposable {
   }
 
   /** Resolves at the next change (or the last one not waited for), at the container's end, or after the safety interval. */
-  async next({ ended, signal }: LogLife): Promise<void> {
-    if (!this.#changed) {
+  async next(): Promise<void> {
+    const tooSoonMs = this.#lastAtMs + MIN_INTERVAL_MS - performance.now();
+    if (tooSoonMs > 0) await sleep(tooSoonMs, this.#stop).catch(() => undefined);
+    if (!this.#changed && !this.#stop.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, SAFETY_INTERVAL_MS);
       this.#wake = resolve;
-      for (const one of [ended, signal]) one.addEventListener('abort', () => resolve(), { once: true });
-      if (ended.aborted || signal.aborted) resolve();
       await promise;
       clearTimeout(timer);
     }
     this.#changed = false;
+    this.#lastAtMs = performance.now();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

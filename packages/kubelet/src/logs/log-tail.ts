@@ -2,51 +2,82 @@ import type { FileHandle } from 'node:fs/promises';
 import { parseLogLine } from './cri-log.ts';
 
 const BLOCK_BYTES = 64 << 10;
-/** Enough of a line to see its tags. */
+/** Enough of an entry to see its tags. */
 const HEAD_BYTES = 64;
+/** Of a line that was written in pieces, so much of the file is looked through for its beginning. */
+const MAX_LINE_BYTES = 16 << 20;
+const NEWLINE = 0x0a;
+
+export type TailSearch = {
+  /** Lines to find. */
+  lines: number;
+  /** Looks no further back than so many bytes from the end; the whole file unless given. */
+  withinBytes?: number;
+  signal?: AbortSignal;
+};
 
 /**
- * Where the last `lines` lines of a CRI log begin. Partial entries belong to the line that ends them, so they are not
- * counted. Reads the file backwards in blocks.
+ * Where the last lines of a CRI log begin. Partial entries belong to the line that ends them, so they are not counted; of a line
+ * whose pieces take more than 16 MiB, and of what lies beyond `withinBytes`, only the end is found. Reads the file backwards in
+ * blocks. Rejects with the signal's reason when it aborts.
  */
-export async function tailOffset(handle: FileHandle, lines: number): Promise<number> {
+export async function tailOffset(handle: FileHandle, { lines, withinBytes, signal }: TailSearch): Promise<number> {
   const { size } = await handle.stat();
   if (lines <= 0) return size;
+  const first = Math.max(0, size - (withinBytes ?? size));
   let found = 0;
-  // `start` walks over the beginnings of lines, from the last to the first.
-  for await (const start of lineStarts(handle, size)) {
-    const head = Buffer.alloc(HEAD_BYTES);
-    const { bytesRead } = await handle.read(head, 0, HEAD_BYTES, start);
-    const line = head.subarray(0, bytesRead);
-    const end = line.indexOf(0x0a);
-    const entry = parseLogLine(end < 0 ? line : line.subarray(0, end));
-    if (entry === undefined || entry.partial) continue;
-    found++;
-    if (found > lines) return nextLine(handle, start);
-  }
-  return 0;
-}
-
-async function* lineStarts(handle: FileHandle, size: number): AsyncGenerator<number> {
-  const block = Buffer.alloc(BLOCK_BYTES);
-  for (let end = size; end > 0; ) {
-    const from = Math.max(0, end - BLOCK_BYTES);
-    const { bytesRead } = await handle.read(block, 0, end - from, from);
-    for (let at = bytesRead - 1; at >= 0; at--) {
-      if (block[at] === 0x0a && from + at + 1 < size) yield from + at + 1;
+  /** The end of the line that is being looked for, and where the earliest entry begins. */
+  let wanted = size;
+  let earliest = size;
+  for await (const { from, entries } of entriesBackwards(handle, { size, first, signal })) {
+    for (const { start, end, partial } of entries) {
+      if (!partial && ++found > lines) return end;
+      if (!partial) wanted = end;
+      earliest = start;
     }
-    end = from;
+    if (wanted - from > MAX_LINE_BYTES) break;
   }
-  yield 0;
+  return earliest;
 }
 
-async function nextLine(handle: FileHandle, start: number): Promise<number> {
-  const block = Buffer.alloc(BLOCK_BYTES);
-  for (let offset = start; ; ) {
-    const { bytesRead } = await handle.read(block, 0, BLOCK_BYTES, offset);
-    if (bytesRead === 0) return offset;
-    const newline = block.subarray(0, bytesRead).indexOf(0x0a);
-    if (newline >= 0) return offset + newline + 1;
-    offset += bytesRead;
+type EntryPlace = { start: number; end: number; partial: boolean };
+
+/** The entries of a log from the last to the first whole one at or after `first`, those of one block at a time. */
+async function* entriesBackwards(
+  handle: FileHandle,
+  { size, first, signal }: { size: number; first: number; signal?: AbortSignal },
+): AsyncGenerator<{ from: number; entries: EntryPlace[] }> {
+  // behind the block lies the beginning of the one after it, for entries whose tags are there
+  const buffer = Buffer.alloc(BLOCK_BYTES + HEAD_BYTES);
+  let entryEnd = size;
+  for (let blockEnd = size; blockEnd > first; ) {
+    signal?.throwIfAborted();
+    const from = Math.max(first, blockEnd - BLOCK_BYTES);
+    buffer.copy(buffer, blockEnd - from, 0, HEAD_BYTES);
+    const { bytesRead } = await handle.read(buffer, 0, blockEnd - from, from);
+    const known = buffer.subarray(0, Math.min(size - from, bytesRead + HEAD_BYTES));
+    const entries: EntryPlace[] = [];
+    const take = (start: number) => {
+      const entry = entryAt(known.subarray(start - from, start - from + HEAD_BYTES));
+      if (entry !== undefined) entries.push({ start, end: entryEnd, partial: entry.partial });
+      entryEnd = start;
+    };
+    for (let at = lineEndBefore(buffer, blockEnd - from); at >= 0; at = lineEndBefore(buffer, at)) {
+      if (from + at + 1 < size) take(from + at + 1);
+    }
+    if (from === 0) take(0);
+    yield { from, entries };
+    blockEnd = from;
   }
+}
+
+/** The last line end in front of `before`, -1 if there is none. */
+function lineEndBefore(buffer: Buffer, before: number): number {
+  return before === 0 ? -1 : buffer.lastIndexOf(NEWLINE, before - 1);
+}
+
+/** The entry that begins here, as far as its head tells. */
+function entryAt(head: Buffer) {
+  const end = head.indexOf(NEWLINE);
+  return parseLogLine(end < 0 ? head : head.subarray(0, end));
 }

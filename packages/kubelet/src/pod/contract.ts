@@ -1,4 +1,5 @@
 import type { Pod } from '../api/types.ts';
+import type { NodeAmounts } from '../cgroups/node-allocatable.ts';
 import type { RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
 import type { ProbeResults } from '../prober/probe-results.ts';
 
@@ -16,8 +17,18 @@ export interface PodProbes {
   stop(): void;
 }
 
+/** What the kernel holds pods to; absent parts have no limit. */
+export type EnforcedLimits = {
+  /** Processes and threads of one pod. */
+  pidsPerPod?: number;
+  /** Of all pods together. */
+  allPods?: NodeAmounts;
+};
+
 /** What the pod workers ask of the cgroups. */
 export interface PodCgroups {
+  /** Limits beside those that pods ask for themselves. */
+  readonly enforced: EnforcedLimits;
   /** Makes the pod's cgroup with its limits, or brings them up to date. */
   ensure(pod: Pod): Promise<void>;
   /** The pod's cgroup as the runtime wants it, '' to leave it the choice. */

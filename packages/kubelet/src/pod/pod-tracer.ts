@@ -3,6 +3,7 @@ import type { TraceSpan } from '../server/local-api.ts';
 /** Pods and steps a pod that are remembered at most; the oldest go first. */
 const maxPods = 500;
 const maxSpans = 500;
+const maxDetailLength = 300;
 
 /** Remembers when each step of a pod began and ended, for `podwright trace`. */
 export class PodTracer {
@@ -15,7 +16,7 @@ export class PodTracer {
     try {
       return await work();
     } catch (error) {
-      detail = `failed: ${error instanceof Error ? error.message : String(error)}`;
+      detail = `failed: ${error instanceof Error ? error.message : String(error)}`.slice(0, maxDetailLength);
       throw error;
     } finally {
       const endMs = performance.timeOrigin + performance.now();

@@ -1,5 +1,8 @@
 import type { SyncResult, WaitingReason } from '../kuberuntime/sync-result.ts';
 
+/** Words of registries, hooks and runtimes in a status: as much as of a termination message. */
+const maxMessageLength = 4096;
+
 /** Why containers could not be started at their last try, until they are. */
 export class WaitingReasons {
   readonly #pods = new Map<string, Map<string, WaitingReason>>();
@@ -10,7 +13,7 @@ export class WaitingReasons {
     for (const { action, target, error } of result.steps) {
       if (action !== 'StartContainer' && action !== 'StartInitContainer') continue;
       if (error === undefined) reasons.delete(target);
-      else reasons.set(target, error);
+      else reasons.set(target, { ...error, message: error.message.slice(0, maxMessageLength) });
     }
     this.#pods.set(podUid, reasons);
   }

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIPv6 } from 'node:net';
-import { BoundedBytes, PodwrightError } from '@podwright/base';
+import { BoundedBytes, PodwrightError, raceAbort } from '@podwright/base';
 import type { Container, HttpGetAction } from '../api/types.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
 
@@ -32,12 +32,22 @@ export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Prom
   for (let redirects = 0; ; redirects++) {
     const { answer, location } = await send(url, headers, signal);
     if (location === undefined) return answer;
-    const next = new URL(location, url);
+    const next = redirectTarget(location, url);
     if (next.hostname !== url.hostname) return answer;
     if (redirects === MAX_REDIRECTS)
-      throw new PodwrightError('internal', `GET ${url}: stopped after ${MAX_REDIRECTS} redirects`);
+      throw new PodwrightError('unavailable', `GET ${url}: stopped after ${MAX_REDIRECTS} redirects`);
     url = next;
   }
+}
+
+/** Where a redirect leads to; `unavailable`, as for any answer that is of no use, if that is nothing to call. */
+function redirectTarget(location: string, from: URL): URL {
+  const target = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  if (target?.protocol === 'http:' || target?.protocol === 'https:') return target;
+  throw new PodwrightError(
+    'unavailable',
+    `GET ${from}: redirected to ${JSON.stringify(location)}, which is no URL of HTTP`,
+  );
 }
 
 /** The handler's headers over ours; one that comes several times is sent as often. */
@@ -66,15 +76,19 @@ function send(
     );
   };
   outgoing.on('error', fail);
+  let answered = false;
   outgoing.on('response', (response) => {
+    answered = true;
     readStart(response).then((body) => {
       const status = response.statusCode ?? 0;
       const redirect = status >= 300 && status < 400 && status !== 304;
       resolve({ answer: { status, body }, location: redirect ? response.headers.location : undefined });
     }, fail);
   });
+  // an answer that is none, such as 101, closes the connection without an error
+  outgoing.on('close', () => answered || fail(new Error('the connection was closed without an answer')));
   outgoing.end();
-  return promise;
+  return raceAbort(promise, signal);
 }
 
 async function readStart(response: IncomingMessage): Promise<string> {

@@ -2,16 +2,21 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import type { Container, Probe } from '../api/types.ts';
 import { Prober } from './prober.ts';
 import { ThresholdCounter } from './worker.ts';
 
+const endless = new Readable({ read: () => void endless.push(Buffer.alloc(1 << 16)) });
 const server = createServer((request, response) => {
   if (request.url === '/redirect') return response.writeHead(302, { location: '/ok' }).end();
   if (request.url === '/away') return response.writeHead(302, { location: 'http://other.invalid/' }).end();
+  if (request.url === '/loop') return response.writeHead(302, { location: '/loop' }).end();
+  if (request.url === '/file') return response.writeHead(302, { location: `file://127.0.0.1/etc/passwd` }).end();
   if (request.url === '/slow') return;
+  if (request.url === '/endless') return void endless.pipe(response.writeHead(200));
   if (request.url === '/cut') {
     response.writeHead(200, { 'content-length': 100 });
     return void response.write('a part', () => response.destroy());
@@ -58,6 +63,10 @@ test('a 503 is failure', () => check({ httpGet: { path: '/ok', port } }, 'failur
 test('a redirect on the same host is followed', () =>
   check({ httpGet: { path: '/redirect', port, httpHeaders } }, 'success'));
 test('a redirect to another host counts as success', () => check({ httpGet: { path: '/away', port } }, 'success'));
+test('redirects without an end are failure', () => check({ httpGet: { path: '/loop', port } }, 'failure'));
+test('a redirect to a file is failure', () => check({ httpGet: { path: '/file', port } }, 'failure'));
+test('a body without an end is read as far as it matters', () =>
+  check({ httpGet: { path: '/endless', port }, timeoutSeconds: 60 }, 'success'));
 test('no answer in time is failure', () =>
   check({ httpGet: { path: '/slow', port }, timeoutSeconds: 0.05 }, 'failure'));
 test('an answer that is cut is failure', () => check({ httpGet: { path: '/cut', port } }, 'failure'));

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, KeyedLock, PodwrightError, writeFileAtomic } from '@podwright/base';
+import { isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import type { LocalObject, Pod } from '../api/types.ts';
-import { decodeManifest } from '../config/manifest.ts';
+import { decodeManifest, maxManifestBytes } from '../config/manifest.ts';
 import type { ApplyResult } from './local-api.ts';
 import type { ObjectName } from './node-backend.ts';
 
@@ -27,7 +27,7 @@ export class AppliedObjects {
 
   /** Removes the files that a killed node had half written. Nobody may apply meanwhile. */
   async removeUnfinished(): Promise<void> {
-    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
     const names = await readdir(this.#directory);
     const unfinished = names.filter((name) => name.startsWith(PREFIX) && name.endsWith('.tmp'));
     await Promise.all(unfinished.map((name) => rm(join(this.#directory, name), { force: true })));
@@ -40,7 +40,7 @@ export class AppliedObjects {
     // What pods refer to comes first.
     const objects = [...decoded.configMaps, ...decoded.secrets, ...decoded.runtimeClasses, ...decoded.pods];
     return this.#lock.run('apply', async () => {
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
       const done: Applied[] = [];
       for (const object of objects) done.push(await this.#write(object));
       return done;
@@ -67,10 +67,15 @@ export class AppliedObjects {
       return { ...name, uid: before.metadata.uid || undefined, action: 'unchanged' };
     }
     const uid = kind === 'Pod' ? metadata.uid || randomUUID() : undefined;
-    await writeFileAtomic(
-      path,
-      JSON.stringify(uid === undefined ? object : { ...object, metadata: { ...metadata, uid } }, null, 2),
-    );
+    const complete = uid === undefined ? object : { ...object, metadata: { ...metadata, uid } };
+    const text = JSON.stringify(complete, null, 2);
+    // aliases of the manifest are written out, and what the kubelet does not read back is lost
+    if (Buffer.byteLength(text) > maxManifestBytes)
+      throw new PodwrightError(
+        'invalid_argument',
+        `apply ${kind} ${name.namespace}/${name.name}: it is larger than ${maxManifestBytes >> 20} MiB as JSON`,
+      );
+    await writeFileAtomic(path, text);
     return { ...name, uid, action: before === undefined ? 'created' : 'replaced' };
   }
 }

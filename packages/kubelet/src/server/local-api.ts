@@ -1,4 +1,5 @@
 import type { Event, Pod } from '../api/types.ts';
+import type { EnforcedLimits } from '../pod/contract.ts';
 
 /**
  * The HTTP API of a lone node, on a unix socket that only root may open. Paths and objects are the Kubernetes
@@ -36,6 +37,9 @@ export type ApplyResult = {
   }[];
 };
 
+/** What holds for pods that say nothing about it themselves: the seccomp profile of their containers, and limits. */
+export type PodDefaults = EnforcedLimits & { seccomp: 'RuntimeDefault' | 'Unconfined' };
+
 /** Who is at the other end of the socket. */
 export type NodeInfo = {
   name: string;
@@ -44,6 +48,7 @@ export type NodeInfo = {
   runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   manifestDir: string;
   podLogsDir: string;
+  podDefaults: PodDefaults;
 };
 
 /** A step of a pod's way, times in Unix milliseconds with fractions. */

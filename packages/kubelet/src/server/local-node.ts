@@ -28,7 +28,8 @@ export class LocalNode implements NodeBackend {
   }
 
   async info(): Promise<NodeInfo> {
-    return { ...this.#parts.info, pid: process.pid, runtime: this.#parts.kubelet.runtime };
+    const { runtime, podDefaults } = this.#parts.kubelet;
+    return { ...this.#parts.info, pid: process.pid, runtime, podDefaults };
   }
 
   pods(): Pod[] {

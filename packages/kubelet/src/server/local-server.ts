@@ -9,6 +9,7 @@ import {
   type Logger,
   listenUnix,
   PodwrightError,
+  PRIVATE_FILE,
   type SocketFile,
 } from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
@@ -21,6 +22,8 @@ export type LocalServerOptions = { socketPath: string; backend: NodeBackend; log
 
 /** A manifest is at most so large, as in the manifest folder. */
 const MAX_BODY_BYTES = 4 << 20;
+/** Each command has one connection for a call, and one for each log and watch that it follows. */
+const MAX_CONNECTIONS = 1000;
 
 const KINDS: Record<string, string> = {
   pods: 'Pod',
@@ -50,12 +53,13 @@ export class LocalServer {
     this.#options = options;
     this.#addRoutes(options.backend);
     this.#server = createServer((request, response) => this.#router.lookup(request, response));
+    this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
   }
 
   /** Binds the socket, which only its owner may open. `already_exists` when a live node has it. */
   async listen(): Promise<void> {
-    this.#socket = await listenUnix(this.#server, this.#options.socketPath, 0o600);
+    this.#socket = await listenUnix(this.#server, this.#options.socketPath, PRIVATE_FILE);
   }
 
   async close(): Promise<void> {
@@ -93,14 +97,15 @@ export class LocalServer {
     this.#router.on(method, path, (request, response, params) => {
       const gone = new AbortController();
       response.on('close', () => gone.abort());
-      const query = new URL(request.url ?? '/', 'http://node').searchParams;
-      handler({
-        request: request as IncomingMessage,
-        response: response as ServerResponse,
-        query,
-        params,
-        signal: gone.signal,
-      }).catch((error: unknown) => {
+      const call = async () =>
+        handler({
+          request: request as IncomingMessage,
+          response: response as ServerResponse,
+          query: requestUrl(request as IncomingMessage).searchParams,
+          params,
+          signal: gone.signal,
+        });
+      call().catch((error: unknown) => {
         if (gone.signal.aborted) return;
         this.#options.logger.debug({ method, path, error: errorMessage(error) }, 'local API call failed');
         sendError(response as ServerResponse, error);
@@ -113,7 +118,7 @@ export class LocalServer {
     this.#upgraded.add(socket);
     socket.on('close', () => this.#upgraded.delete(socket));
     try {
-      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://node');
+      const { pathname, searchParams } = requestUrl(request);
       const match = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(exec|attach|portforward)$/.exec(pathname);
       if (match === null) throw new PodwrightError('not_found', `there is nothing to upgrade at ${pathname}`);
       const [, namespace = '', name = '', kind = ''] = match.map(decodeURIComponent);
@@ -127,6 +132,13 @@ export class LocalServer {
       );
     }
   }
+}
+
+/** Throws `invalid_argument`: a client may send a target that is no URL. */
+function requestUrl(request: IncomingMessage): URL {
+  const url = URL.parse(request.url ?? '/', 'http://node');
+  if (url === null) throw new PodwrightError('invalid_argument', 'the target of the request is no URL');
+  return url;
 }
 
 async function listPods(backend: NodeBackend, { response, query, params, signal }: Call): Promise<void> {

@@ -16,6 +16,8 @@ export type StatusSources = {
   startup(containerId: string): ProbeResult | undefined;
   /** True once the pod ends: nothing will be started any more. */
   terminal: boolean;
+  /** How much of a termination message each container may show. */
+  maxMessageBytes: number;
 };
 
 /** Statuses of these containers, in their order. */
@@ -73,12 +75,13 @@ function defaultWaitingReason(pod: Pod): string {
 function seen(
   container: Container,
   { newest, before }: { newest: RuntimeContainer; before: RuntimeContainer | undefined },
-  { pod, previous }: StatusSources,
+  { pod, previous, maxMessageBytes }: StatusSources,
 ): ContainerStatus {
   const old = previous.get(container.name);
-  const state = containerState(pod, newest);
+  const state = containerState(pod, newest, maxMessageBytes);
   const known = old?.containerID === newest.containerId ? old.lastState : old?.state;
-  const lastState = before === undefined ? { terminated: known?.terminated } : containerState(pod, before);
+  const lastState =
+    before === undefined ? { terminated: known?.terminated } : containerState(pod, before, maxMessageBytes);
   return {
     name: container.name,
     state,
@@ -92,7 +95,7 @@ function seen(
   };
 }
 
-function containerState(pod: Pod, container: RuntimeContainer): ContainerState {
+function containerState(pod: Pod, container: RuntimeContainer, maxMessageBytes: number): ContainerState {
   if (container.state === 'running') return { running: { startedAt: formatTime(container.startedAtMs) } };
   if (container.state === 'created') return { waiting: { reason: defaultWaitingReason(pod) } };
   if (container.state === 'unknown') {
@@ -102,7 +105,7 @@ function containerState(pod: Pod, container: RuntimeContainer): ContainerState {
     terminated: {
       exitCode: container.exitCode,
       reason: container.reason || (container.exitCode === 0 ? 'Completed' : 'Error'),
-      ...(container.message === '' ? {} : { message: container.message }),
+      ...(container.message === '' ? {} : { message: cutText(container.message, maxMessageBytes) }),
       startedAt: formatTime(container.startedAtMs),
       finishedAt: formatTime(container.finishedAtMs),
       containerID: container.containerId,
@@ -131,4 +134,13 @@ function applyProbes(container: Container, { status, newest }: Observed, sources
   status.started = running && (container.startupProbe === undefined || sources.startup(newest.id) === 'success');
   const answered = container.readinessProbe === undefined || sources.readiness(newest.id) === 'success';
   status.ready = status.started && answered && !sources.terminal;
+}
+
+/** The beginning of a text, without a character that would be cut. */
+function cutText(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
 }

@@ -186,3 +186,13 @@ test('a readiness gate that nobody has set keeps the pod unready', () => {
   assert.equal(condition(status, 'ContainersReady').status, 'True');
   assert.equal(condition(status, 'Ready').reason, 'ReadinessGatesNotReady');
 });
+
+test('the termination messages of a pod share 12 KiB, and no character is cut', () => {
+  const containers = ['a', 'b', 'c', 'd'].map((name) => ({ name, image: 'busybox' }));
+  const message = `${'x'.repeat(3071)}é${'x'.repeat(2000)}`;
+  const { containerStatuses } = statusOf({
+    pod: podOf({ containers, restartPolicy: 'Never' }),
+    runtime: runtimeOf(containers.map(({ name }) => seen(name, { ...exited, message }))),
+  });
+  for (const { state } of containerStatuses!) assert.equal(state.terminated!.message, 'x'.repeat(3071));
+});

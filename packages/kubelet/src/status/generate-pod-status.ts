@@ -24,6 +24,9 @@ export type PodStatusInput = {
   nowMs: number;
 };
 
+/** All termination messages of a pod together (the kubelet's MaxPodTerminationMessageLogLength). */
+const maxPodMessageBytes = 12 << 10;
+
 /**
  * The pod's status as the API shows it, and whether its containers have done all that they will. A pod that has ended keeps
  * its phase; one whose sidecars still run is not shown as ended yet.
@@ -64,7 +67,12 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
 function statusSources(input: PodStatusInput): StatusSources {
   const { previous } = input;
   const old: ContainerStatus[] = [...(previous?.initContainerStatuses ?? []), ...(previous?.containerStatuses ?? [])];
-  return { ...input, previous: new Map(old.map((status) => [status.name, status])) };
+  const { containers, initContainers = [] } = input.pod.spec;
+  return {
+    ...input,
+    previous: new Map(old.map((status) => [status.name, status])),
+    maxMessageBytes: Math.floor(maxPodMessageBytes / (containers.length + initContainers.length)),
+  };
 }
 
 function decidePhase(input: PodStatusInput, initStatuses: ContainerStatus[], statuses: ContainerStatus[]) {

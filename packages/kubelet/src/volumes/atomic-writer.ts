@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, chown, lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isErrno } from '@podwright/base';
+import {
+  CONTAINER_DIRECTORY,
+  GROUP_READABLE,
+  isErrno,
+  PRIVATE_DIRECTORY,
+  PRIVATE_FILE,
+  SET_GROUP_ID,
+} from '@podwright/base';
 import type { Payload } from './payload.ts';
 
 /**
@@ -52,7 +59,7 @@ async function writeVersion(root: string, payload: Payload, { group }: WriteOpti
   for (const path of directoriesOf(payload)) await makeDirectory(join(root, path), group);
   for (const [path, { data, mode }] of payload) {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    const file = await open(join(root, path), flags, 0o600);
+    const file = await open(join(root, path), flags, PRIVATE_FILE);
     try {
       await file.writeFile(data);
       if (group !== undefined) await file.chown(0, group);
@@ -64,13 +71,13 @@ async function writeVersion(root: string, payload: Payload, { group }: WriteOpti
 }
 
 async function makeDirectory(path: string, group: number | undefined): Promise<void> {
-  await mkdir(path);
+  await mkdir(path, { mode: PRIVATE_DIRECTORY });
   if (group !== undefined) await chown(path, 0, group);
-  await chmod(path, group === undefined ? 0o755 : 0o2755);
+  await chmod(path, group === undefined ? CONTAINER_DIRECTORY : SET_GROUP_ID | CONTAINER_DIRECTORY);
 }
 
 function fileMode(mode: number, group: number | undefined): number {
-  return group === undefined ? mode : mode | 0o440;
+  return group === undefined ? mode : mode | GROUP_READABLE;
 }
 
 /** Directories that the files are in, parents first. */

@@ -1,13 +1,9 @@
 import { chmod, chown, lstat, mkdir, rename, rm } from 'node:fs/promises';
-import { isErrno } from '@podwright/base';
+import { isErrno, OPEN_DIRECTORY, PRIVATE_DIRECTORY, SET_GROUP_ID } from '@podwright/base';
 import { quantityValue } from '../api/quantity.ts';
 import { allContainers, type Pod, type Volume } from '../api/types.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
-
-/** Every container of the pod may write; with an fsGroup new files belong to it (set-group-id). */
-const openMode = 0o777;
-const groupMode = 0o2777;
 
 /** `emptyDir`: a directory on the node's disk, or a tmpfs, that lives as long as the pod. */
 export class EmptyDirPlugin implements VolumePlugin {
@@ -36,9 +32,9 @@ export class EmptyDirPlugin implements VolumePlugin {
 async function makeOpenDirectory(directory: string, fsGroup: number | undefined): Promise<void> {
   const unfinished = `${directory}.new`;
   await rm(unfinished, { recursive: true, force: true });
-  await mkdir(unfinished);
+  await mkdir(unfinished, { mode: PRIVATE_DIRECTORY });
   if (fsGroup !== undefined) await chown(unfinished, 0, fsGroup);
-  await chmod(unfinished, fsGroup === undefined ? openMode : groupMode);
+  await chmod(unfinished, fsGroup === undefined ? OPEN_DIRECTORY : SET_GROUP_ID | OPEN_DIRECTORY);
   await rename(unfinished, directory);
 }
 

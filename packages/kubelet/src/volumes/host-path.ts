@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { mkdir, open, stat } from 'node:fs/promises';
-import { isErrno, PodwrightError } from '@podwright/base';
+import { HOST_PATH_DIRECTORY, HOST_PATH_FILE, isErrno, PodwrightError } from '@podwright/base';
 import type { HostPathType, Volume } from '../api/types.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
@@ -36,7 +36,7 @@ export class HostPathPlugin implements VolumePlugin {
 }
 
 async function create(path: string, type: CheckedType): Promise<Stats | undefined> {
-  if (type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: 0o755 });
+  if (type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: HOST_PATH_DIRECTORY });
   else if (type === 'FileOrCreate') await createFile(path);
   else return undefined;
   return stat(path);
@@ -45,7 +45,7 @@ async function create(path: string, type: CheckedType): Promise<Stats | undefine
 /** Parents of a file are not made, as the kubelet does not make them. */
 async function createFile(path: string): Promise<void> {
   try {
-    await (await open(path, 'a', 0o644)).close();
+    await (await open(path, 'a', HOST_PATH_FILE)).close();
   } catch (error) {
     if (isErrno(error, 'ENOENT')) throw wrong('FileOrCreate', `the directory of ${path} does not exist on the host`);
     throw error;

@@ -1,4 +1,5 @@
 import { chmod, chown, mkdir } from 'node:fs/promises';
+import { CONTAINER_DIRECTORY, PRIVATE_DIRECTORY, SET_GROUP_ID } from '@podwright/base';
 import type { Volume } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
 import type { NodeAllocatable } from '../container/container-resource.ts';
@@ -35,12 +36,12 @@ export class PayloadPlugin implements VolumePlugin {
     // before anything is made, so that a volume that cannot be filled leaves nothing
     const payload = volumePayload(volume, { pod, objects, nodeAllocatable });
     const group = pod.spec.securityContext?.fsGroup;
-    const isNew = (await mkdir(directory, { recursive: true })) !== undefined;
+    const isNew = (await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY })) !== undefined;
     const mount = holdsSecrets(volume) && !(await mounter.isMountPoint(directory));
     if (mount) await mounter.mountTmpfs(directory, ['mode=0755'], signal);
     if (isNew || mount) {
       if (group !== undefined) await chown(directory, 0, group);
-      await chmod(directory, group === undefined ? 0o755 : 0o2755);
+      await chmod(directory, group === undefined ? CONTAINER_DIRECTORY : SET_GROUP_ID | CONTAINER_DIRECTORY);
     }
     await writeAtomically(directory, payload, { group });
     return directory;

@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { CONTAINER_FILE, PodwrightError } from '@podwright/base';
 import type {
   ConfigMap,
   ConfigMapProjection,
@@ -23,8 +23,6 @@ export type Payload = Map<string, PayloadFile>;
 
 export type PayloadInput = { pod: Pod; objects: ObjectLookup; nodeAllocatable: NodeAllocatable };
 
-const defaultFileMode = 0o644;
-
 /** What a configMap, secret, downwardAPI or projected volume shows now. Throws `failed_precondition` naming what is missing. */
 export function volumePayload(volume: Volume, input: PayloadInput): Payload {
   const { configMap, secret, downwardAPI, projected } = volume;
@@ -36,7 +34,7 @@ export function volumePayload(volume: Volume, input: PayloadInput): Payload {
 }
 
 function projectionPayload(source: VolumeProjection, defaultMode: number | undefined, input: PayloadInput): Payload {
-  const mode = defaultMode ?? defaultFileMode;
+  const mode = defaultMode ?? CONTAINER_FILE;
   if (source.configMap) return objectPayload('ConfigMap', { ...source.configMap, mode }, input);
   if (source.secret) return objectPayload('Secret', { ...source.secret, mode }, input);
   const files = source.downwardAPI?.items ?? [];

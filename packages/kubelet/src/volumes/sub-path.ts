@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { isErrno, PodwrightError } from '@podwright/base';
+import { isErrno, POD_DIRECTORY, POD_FILE, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import type { Mounter } from './mounter.ts';
 
 /** O_PATH of Linux, which node:fs does not name: a file as a place, without reading it. */
@@ -74,7 +74,7 @@ async function openOrMake(path: string, mode: number): Promise<FileHandle> {
     if (!isErrno(error, 'ENOENT')) throw error;
   }
   try {
-    await mkdir(path);
+    await mkdir(path, { mode: PRIVATE_DIRECTORY });
   } catch (error) {
     if (!isErrno(error, 'EEXIST')) throw error;
   }
@@ -103,8 +103,8 @@ async function showsAlready(mounter: Mounter, target: string, wanted: Stats): Pr
 
 async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
   await rm(target, { recursive: true, force: true });
-  await mkdir(isDirectory ? target : dirname(target), { recursive: true, mode: 0o750 });
-  if (!isDirectory) await writeFile(target, '', { mode: 0o640, flag: 'wx' });
+  await mkdir(isDirectory ? target : dirname(target), { recursive: true, mode: POD_DIRECTORY });
+  if (!isDirectory) await writeFile(target, '', { mode: POD_FILE, flag: 'wx' });
 }
 
 function escapes(root: string, path: string, why: string): PodwrightError {

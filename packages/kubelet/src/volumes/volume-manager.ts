@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorMessage, KeyedLock, type Logger, namesIn, PodwrightError, Trash } from '@podwright/base';
+import { errorMessage, KeyedLock, type Logger, namesIn, POD_DIRECTORY, PodwrightError, Trash } from '@podwright/base';
 import { type Pod, podFullName, type Volume } from '../api/types.ts';
 import type { PodVolumes, SubPathRequest, VolumePaths } from './contract.ts';
 import type { Mounter } from './mounter.ts';
@@ -96,7 +96,7 @@ export class VolumeManager implements PodVolumes {
     const plugin = plugins.find((candidate) => candidate.supports(volume));
     if (plugin === undefined) throw new PodwrightError('unimplemented', 'no plugin for its kind');
     const directory = directories.volume(pod.metadata.uid, plugin.name, volume.name);
-    await mkdir(dirname(directory), { recursive: true, mode: 0o750 });
+    await mkdir(dirname(directory), { recursive: true, mode: POD_DIRECTORY });
     return plugin.setUp({ pod, volume, directory }, signal);
   }
 

@@ -1,7 +1,8 @@
-import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
-import { isErrno, PodwrightError, runChecked, withTimeout, wrapError, writeFileAtomic } from '@podwright/base';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, PodwrightError, PRIVATE_DIRECTORY, withTimeout, wrapError, writeFileAtomic } from '@podwright/base';
 import { findProgram } from '../host/programs.ts';
+import { copyPlainFile, openArchivePlace } from './checkpoint-archive.ts';
 import type { ContainerRecord } from './container-record.ts';
 import type { ContainerContext } from './container-service.ts';
 import { writeLayerDifference } from './layer-difference.ts';
@@ -23,7 +24,7 @@ const NAMES = {
 /**
  * Writes a running container into an archive that can be restored elsewhere: CRIU's images of its memory, the files that
  * it has changed, its specification, status and log. The container stands still meanwhile and then goes on; on failure
- * nothing is left. Errors: `unimplemented` (CRIU is missing, or the task runtime cannot), `invalid_argument` (location),
+ * nothing is left. Errors: `unimplemented` (CRIU is missing, or the task runtime cannot), those of `openArchivePlace`,
  * `deadline_exceeded`, `internal` (CRIU's words).
  */
 export async function checkpointContainer(
@@ -33,23 +34,18 @@ export async function checkpointContainer(
 ): Promise<void> {
   const what = `checkpoint container ${id}`;
   await requirePrograms(what);
-  if (!isAbsolute(location)) {
-    throw new PodwrightError('invalid_argument', `${what}: its archive must have an absolute path, not "${location}"`);
-  }
+  await using place = await openArchivePlace(location);
   using signal = withTimeout(parent, timeoutMs, what);
   const work = context.files.checkpoint(id);
-  const partial = `${location}.partial`;
   try {
     await rm(work, { recursive: true, force: true });
-    await mkdir(join(work, NAMES.images), { recursive: true, mode: 0o700 });
+    await mkdir(join(work, NAMES.images), { recursive: true, mode: PRIVATE_DIRECTORY });
     await collect(context, context.table.require(id), { work, signal });
-    await writeFile(partial, '', { mode: 0o600 }); // the container's memory is nobody's business
-    await runChecked('tar', ['--create', '--file', partial, '--directory', work, ...(await readdir(work))], { signal });
-    await rename(partial, location);
+    await place.write(work, signal);
   } catch (error) {
     throw wrapError(what, error);
   } finally {
-    for (const path of [partial, work]) await rm(path, { recursive: true, force: true });
+    await rm(work, { recursive: true, force: true });
   }
 }
 
@@ -92,8 +88,8 @@ async function collect(
     await writeLayerDifference(layer, { archive: path('files'), deleted: path('deleted'), signal });
   };
   await tasks.checkpoint(id, { images: path('images'), work, frozen, signal });
-  await copyFile(join(files.bundle(id), 'config.json'), path('spec'));
-  if (record.logPath !== '') await copyIfThere(record.logPath, path('log'));
+  await copyPlainFile(join(files.bundle(id), 'config.json'), path('spec'));
+  if (record.logPath !== '') await copyPlainFile(record.logPath, path('log'));
   await writeFileAtomic(path('config'), JSON.stringify(configDump(record)));
   await writeFileAtomic(path('status'), JSON.stringify(statusDump(record)));
 }
@@ -130,10 +126,4 @@ function statusDump({ id, config, image, state, createdAtMs, logPath }: Containe
     annotations,
     log_path: logPath,
   };
-}
-
-async function copyIfThere(source: string, target: string): Promise<void> {
-  await copyFile(source, target).catch((error) => {
-    if (!isErrno(error, 'ENOENT')) throw error;
-  });
 }

@@ -1,13 +1,25 @@
-import { mkdirSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
+import { readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, isNotFound, PodwrightError, runChecked, type Trash, wrapError } from '@podwright/base';
+import {
+  CONTAINER_DIRECTORY,
+  isErrno,
+  isNotFound,
+  makePrivateDirectory,
+  PodwrightError,
+  PRIVATE_DIRECTORY,
+  runChecked,
+  type Trash,
+  wrapError,
+} from '@podwright/base';
 import type { ImageRecord } from '../images/image-service.ts';
 import type { Mount, Snapshotter, UnpackTarget } from '../snapshots/snapshotter.ts';
 import { bindIdMapped, giveToUsers, type MappedUsers, mountAllIdMapped } from '../sys/id-mapped-mounts.ts';
 import { unmountEntries } from '../sys/mountinfo.ts';
 import { mountAll } from '../sys/mounts.ts';
+import { openPassage } from '../sys/passage.ts';
 import type { System } from '../sys/system.ts';
+import type { IdMappings } from '../sys/user-namespace.ts';
 import { resolveInRoot } from './root-path.ts';
 
 /** `root` and `state` are the runtime's folders, see `RuntimeOptions`; `trash` takes trees of `root`. */
@@ -47,7 +59,7 @@ export class ContainerFiles {
     this.#tasks = join(dependencies.state, 'tasks');
     this.#volumes = join(dependencies.root, 'containers');
     for (const directory of [this.#mounts, this.#tasks, this.#volumes]) {
-      mkdirSync(directory, { recursive: true, mode: 0o711 });
+      makePrivateDirectory(directory);
     }
   }
 
@@ -68,9 +80,14 @@ export class ContainerFiles {
   async prepareRootfs(id: string, image: ImageRecord, users?: MappedUsers): Promise<void> {
     const mounts = await this.#dependencies.snapshotter.prepare(this.snapshotKey(id), image.chainId);
     const target = this.rootfs(id);
-    await mkdir(target, { recursive: true, mode: 0o711 });
+    await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
     this.#mount(mounts, target, users);
-    await mkdir(this.bundle(id), { mode: 0o711 });
+    await mkdir(this.bundle(id), { mode: PRIVATE_DIRECTORY });
+  }
+
+  /** Lets root of the container's user namespace reach its root file system, as an OCI runtime has to when it starts it. */
+  openTo(id: string, mappings: IdMappings): void {
+    openPassage({ top: this.#dependencies.state, directory: join(this.#mounts, id), mappings });
   }
 
   #mount(mounts: Mount[], target: string, users: MappedUsers | undefined): void {
@@ -83,7 +100,7 @@ export class ContainerFiles {
   async mountImage(id: string, index: number, { image, subPath, users }: ImageMount): Promise<string> {
     const mounts = await this.#dependencies.snapshotter.view(`${this.snapshotKey(id)}-image-${index}`, image.chainId);
     const target = this.imageMount(id, index);
-    await mkdir(target, { recursive: true, mode: 0o711 });
+    await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
     this.#mount(mounts, target, users);
     const source = await resolveInRoot(target, subPath);
     await stat(source).catch((cause) => {
@@ -99,7 +116,7 @@ export class ContainerFiles {
   /** Shows a path of the machine as that of other users; for the container's N-th mount. */
   async mountMapped(id: string, index: number, { source, users, propagation }: MappedMount): Promise<void> {
     const target = this.mappedMount(id, index);
-    if ((await stat(source)).isDirectory()) await mkdir(target, { recursive: true, mode: 0o711 });
+    if ((await stat(source)).isDirectory()) await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
     else await writeFile(target, '');
     bindIdMapped(this.#dependencies.system, { source, target, descriptor: users.descriptor, propagation });
   }
@@ -125,7 +142,7 @@ export class ContainerFiles {
   /** Makes a volume that the image declares at `path`, with the image's files as its first content. */
   async makeVolume(id: string, index: number, { path, users, signal }: ImageVolume): Promise<void> {
     const target = this.volume(id, index);
-    await mkdir(target, { recursive: true, mode: 0o755 });
+    await mkdir(target, { recursive: true, mode: CONTAINER_DIRECTORY });
     if (users !== undefined) giveToUsers(target, users.mappings);
     const source = await resolveInRoot(this.rootfs(id), path);
     const found = await stat(source).catch((error) => {

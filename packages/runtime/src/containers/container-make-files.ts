@@ -6,6 +6,7 @@ import type { MappedUsers } from '../sys/id-mapped-mounts.ts';
 import { hostPathOf } from './container-mounts.ts';
 import type { ContainerRecord } from './container-record.ts';
 import type { ContainerContext } from './container-service.ts';
+import { checkKernelFolders, checkMountPath } from './kernel-paths.ts';
 import { requireImage } from './require-image.ts';
 
 /** A container on its way: its record, where it goes, what it is made from. */
@@ -26,12 +27,14 @@ export async function makeFiles(
 }
 
 async function makeMounts(
-  { files, specs, failpoint, images }: ContainerContext,
+  context: ContainerContext,
   { record, image }: NewContainer,
   { users, signal }: { users: MappedUsers | undefined; signal: AbortSignal },
 ): Promise<void> {
+  const { files, specs, failpoint, images } = context;
   await files.prepareRootfs(record.id, image, users);
   await failpoint('container-create/rootfs-mounted');
+  await checkPaths(context, { record, image });
   const imageMounts = record.config.mounts.filter((mount) => mount.image !== '');
   for (const [index, mount] of imageMounts.entries()) {
     if (!mount.readonly) {
@@ -51,6 +54,18 @@ async function makeMounts(
     const propagation = mount.propagation === 'private' ? 'private' : 'slave';
     await files.mountMapped(record.id, index, { source: await hostPathOf(mount), users, propagation });
   }
+}
+
+/** What the image and the mounts say of the kernel's own places is looked at before anything is made after it. */
+async function checkPaths(
+  { files, specs }: ContainerContext,
+  { record, image }: Pick<NewContainer, 'record' | 'image'>,
+): Promise<void> {
+  const rootfs = files.rootfs(record.id);
+  await checkKernelFolders(rootfs, image.id);
+  const asked = record.config.mounts.map((mount) => ({ path: mount.containerPath, source: mount.hostPath }));
+  const volumes = specs.imageVolumes(record).map((path) => ({ path, source: undefined }));
+  await Promise.all([...asked, ...volumes].map(({ path, source }) => checkMountPath(rootfs, path, source)));
 }
 
 /** Calls `work` with the pod's user namespace, if it has one of its own. */

@@ -1,8 +1,9 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { HOST_PATH_DIRECTORY, isErrno, PodwrightError, wrapError } from '@podwright/base';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
 import { type MountEntry, mountsBelow, readMounts } from '../sys/mountinfo.ts';
+import type { System } from '../sys/system.ts';
 import type { ContainerMount, ContainerRecord } from './container-record.ts';
 import { resolveInRoot } from './root-path.ts';
 
@@ -67,6 +68,18 @@ export function withMountsBelow(mounts: ResolvedMount[], entries: MountEntry[]):
   });
 }
 
+/** The mounts with what their sources' own mounts do not allow. */
+export async function withSourceRestrictions<T extends { source: string }>(
+  mounts: T[],
+  system: System,
+): Promise<(T & { sourceRestrictions: string[] })[]> {
+  const found = mounts.map(async (mount) => ({
+    ...mount,
+    sourceRestrictions: await system.mountRestrictions(mount.source),
+  }));
+  return await Promise.all(found);
+}
+
 const PLAIN = { readonly: false, recursiveReadOnly: false, propagation: 'private', selinuxRelabel: true } as const;
 
 function podFiles({ files, shm }: SandboxEnvironment, readonly: boolean): ResolvedMount[] {
@@ -99,7 +112,7 @@ async function existing(path: string): Promise<string> {
     if (!isErrno(error, 'ENOENT')) throw wrapError(`find host path ${path}`, error, 'invalid_argument');
   }
   try {
-    await mkdir(path, { recursive: true, mode: 0o755 });
+    await mkdir(path, { recursive: true, mode: HOST_PATH_DIRECTORY });
     return await realpath(path);
   } catch (error) {
     throw wrapError(`make host path ${path}`, error, 'failed_precondition');

@@ -4,6 +4,7 @@ import {
   describeUndoFailures,
   errorMessage,
   isNotFound,
+  LOG_DIRECTORY,
   PodwrightError,
   Undo,
   withTimeout,
@@ -54,7 +55,8 @@ async function runTask(context: ContainerContext, record: ContainerRecord, stopp
   const sandbox = sandboxes.require(record.sandboxId);
   const { id, config, logPath } = record;
   using signal = withTimeout(stopped, START_TIMEOUT_MS, `start container ${id}`);
-  if (logPath !== '') await mkdir(dirname(logPath), { recursive: true, mode: 0o755 });
+  if (logPath !== '') await mkdir(dirname(logPath), { recursive: true, mode: LOG_DIRECTORY });
+  if (sandbox.config.userNamespace !== undefined) files.openTo(id, sandbox.config.userNamespace);
   const spec = await specs.build(record, sandbox, signal);
   const undo = new Undo();
   try {

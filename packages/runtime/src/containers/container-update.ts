@@ -17,7 +17,8 @@ export async function updateContainer(
     ...record,
     config: { ...record.config, resources: mergeResources(record.config.resources, resources) },
   };
-  if (phase === 'running') await tasks.update(id, specs.resources(changed));
+  const limits = specs.resources(changed); // refuses what cannot be, also of a container that is not there yet
+  if (phase === 'running') await tasks.update(id, limits);
   await failpoint('container-update/applied');
   table.update(id, (current) => ({ ...current, config: changed.config }));
 }

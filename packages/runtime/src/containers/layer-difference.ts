@@ -1,7 +1,7 @@
 import { lstatSync, opendirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { runChecked, ThreadSlice } from '@podwright/base';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE, runChecked, ThreadSlice } from '@podwright/base';
 import type { UnpackTarget } from '../snapshots/snapshotter.ts';
 import { loadSystem } from '../sys/system.ts';
 
@@ -36,7 +36,7 @@ export async function writeLayerDifference(
   } finally {
     await rm(whiteouts, { recursive: true, force: true });
   }
-  await writeFile(deleted, JSON.stringify(entries.deleted.map((path) => `/${path}`)), { mode: 0o600 });
+  await writeFile(deleted, JSON.stringify(entries.deleted.map((path) => `/${path}`)), { mode: PRIVATE_FILE });
 }
 
 /** Everything in a layer's folder, parents first. Lets others have the thread now and then: a layer may have many files. */
@@ -80,9 +80,9 @@ async function makeWhiteouts(root: string, { deleted, opaque }: LayerEntries): P
     ...deleted.map((path) => join(dirname(path), WHITEOUT + path.slice(path.lastIndexOf('/') + 1))),
     ...opaque.map((path) => join(path, OPAQUE)),
   ];
-  await mkdir(root, { recursive: true });
+  await mkdir(root, { recursive: true, mode: PRIVATE_DIRECTORY });
   for (const name of names) {
-    await mkdir(join(root, dirname(name)), { recursive: true });
+    await mkdir(join(root, dirname(name)), { recursive: true, mode: PRIVATE_DIRECTORY });
     await writeFile(join(root, name), '');
   }
   return names;

@@ -17,13 +17,15 @@ import type { SandboxController } from '../sandbox/sandbox-controller.ts';
 import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
 import { readMounts } from '../sys/mountinfo.ts';
+import type { System } from '../sys/system.ts';
 import type { ContainerFiles } from './container-files.ts';
-import { type MountSources, resolveMounts, withMountsBelow } from './container-mounts.ts';
+import { type MountSources, resolveMounts, withMountsBelow, withSourceRestrictions } from './container-mounts.ts';
 import type { ContainerRecord, ContainerResources } from './container-record.ts';
 import { type Confinement, containerSecurity } from './container-security.ts';
 import type { ContainerSpecs } from './container-specs.ts';
 
 export type OciContainerSpecsDependencies = {
+  system: System;
   files: ContainerFiles;
   controllers: SandboxControllers;
   /** Where a container is found whose PID namespace another one joins. */
@@ -59,7 +61,7 @@ export class OciContainerSpecs implements ContainerSpecs {
   }
 
   async build(record: ContainerRecord, sandbox: SandboxRecord, signal: AbortSignal): Promise<OciSpec> {
-    const { files, controllers, cgroupsPath, host, cdiFolders } = this.#dependencies;
+    const { files, controllers, cgroupsPath, host, cdiFolders, system } = this.#dependencies;
     const { config, image, user } = record;
     const controller = controllers.of(sandbox);
     const podName = sandbox.config.hostname === '' ? hostname() : sandbox.config.hostname;
@@ -67,6 +69,7 @@ export class OciContainerSpecs implements ContainerSpecs {
     const security = await containerSecurity(record, sandbox, this.#dependencies.confinement);
     const mounts = await resolveMounts(record, this.#mountSources(record, controller.environment(sandbox)));
     for (const mount of mounts) if (mount.selinuxRelabel) await relabel(mount.source, security.selinuxMountLabel);
+    const bound = sandbox.config.userNamespace === undefined ? mounts : withMountsBelow(mounts, readMounts());
     const edits = await resolveCdiDevices(config.cdiDevices ?? [], cdiFolders);
     const spec = buildSpec({
       args: computeArgs(config, image.config),
@@ -76,7 +79,7 @@ export class OciContainerSpecs implements ContainerSpecs {
       terminal: config.tty,
       rootfs: { path: files.rootfs(record.id), readonly: config.security.readonlyRootfs },
       hostname: podName,
-      mounts: sandbox.config.userNamespace === undefined ? mounts : withMountsBelow(mounts, readMounts()),
+      mounts: await withSourceRestrictions(bound, system),
       security,
       namespaces: await this.#namespaces(record, { sandbox, controller, signal }),
       devices: devices.flat(),

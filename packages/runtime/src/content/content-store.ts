@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream, type ReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode, isErrno, KeyedLock, PodwrightError } from '@podwright/base';
+import { errorCode, isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import { ContentWriter, type ExpectedBlob } from './content-writer.ts';
 import { hasherOf, isDigest, parseDigest } from './digest.ts';
 
@@ -32,8 +32,8 @@ export class ContentStore {
   /** Opens the store below `root`, made if need be, and removes what a crash left that cannot be gone on with. */
   static async open(root: string): Promise<ContentStore> {
     const store = new ContentStore(join(root, 'content'));
-    await mkdir(join(store.#root, 'blobs/sha256'), { recursive: true, mode: 0o700 });
-    await mkdir(join(store.#root, 'ingest'), { recursive: true, mode: 0o700 });
+    await mkdir(join(store.#root, 'blobs/sha256'), { recursive: true, mode: PRIVATE_DIRECTORY });
+    await mkdir(join(store.#root, 'ingest'), { recursive: true, mode: PRIVATE_DIRECTORY });
     await store.#removeLeftovers();
     return store;
   }
@@ -154,7 +154,7 @@ export class ContentStore {
       const blob = await writer.finish();
       onDigest?.(blob.digest);
       const path = this.path(blob.digest);
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await mkdir(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
       await rename(partial, path);
       return blob;
     } catch (error) {

@@ -1,44 +1,62 @@
 import type { Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { type FileHandle, open, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isErrno, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import { hasherOf } from './digest.ts';
+import { bytesForImages, bytesUntilNextLook } from './disk-reserve.ts';
 
 /** What a blob must turn out to be. */
 export type ExpectedBlob = { digest: string; size: number };
+
+type WriterParts = {
+  path: string;
+  file: FileHandle;
+  hash: Hash;
+  offset: number;
+  expected: ExpectedBlob | undefined;
+};
 
 /** Bytes that are gathered before they are written. */
 const batchBytes = 1 << 20;
 
 /**
  * Appends to the partial file of one blob and hashes on the way. It refuses bytes beyond the expected size, so that a
- * server that lies about the size cannot fill the disk. One batch is written while the next one is gathered.
+ * server that lies about the size cannot fill the disk. One batch is written while the next one is gathered. Bytes are copied
+ * into the batch: kept chunks would cost memory by their number, which is the server's choice.
  */
 export class ContentWriter {
   /** Bytes taken so far, with those of an earlier attempt that was cut. */
   offset: number;
   /** True if an earlier attempt left bytes that this one builds on. */
   readonly resumed: boolean;
+  readonly #path: string;
   readonly #file: FileHandle;
   readonly #hash: Hash;
   readonly #expected: ExpectedBlob | undefined;
-  #batch: Uint8Array[] = [];
+  /** The batch that is gathered and the one that is written, and how many bytes are in the first. */
+  #batch = Buffer.alloc(0);
+  #spare = Buffer.alloc(0);
   #batchSize = 0;
   #written: number;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(file: FileHandle, hash: Hash, state: { offset: number; expected: ExpectedBlob | undefined }) {
-    this.#file = file;
-    this.#hash = hash;
-    this.#expected = state.expected;
-    this.offset = state.offset;
-    this.#written = state.offset;
-    this.resumed = state.offset > 0;
+  /** Bytes until the disk's space is looked at again. */
+  #uncheckedBytes = 0;
+
+  private constructor(parts: WriterParts) {
+    this.#path = parts.path;
+    this.#file = parts.file;
+    this.#hash = parts.hash;
+    this.#expected = parts.expected;
+    this.offset = parts.offset;
+    this.#written = parts.offset;
+    this.resumed = parts.offset > 0;
   }
 
   /** Opens the partial file at `path` and goes on where it ends; without `expected` it starts anew with sha256. */
   static async open(path: string, expected: ExpectedBlob | undefined): Promise<ContentWriter> {
-    const file = await open(path, expected === undefined ? 'wx' : 'a', 0o600);
+    const file = await open(path, expected === undefined ? 'wx' : 'a', PRIVATE_FILE);
     try {
       const hash = hasherOf(expected?.digest ?? `sha256:${'0'.repeat(64)}`);
       let offset = (await file.stat()).size;
@@ -48,7 +66,7 @@ export class ContentWriter {
       }
       if (offset > 0)
         for await (const chunk of createReadStream(path, { highWaterMark: batchBytes })) hash.update(chunk);
-      return new ContentWriter(file, hash, { offset, expected });
+      return new ContentWriter({ path, file, hash, offset, expected });
     } catch (error) {
       await file.close();
       throw error;
@@ -62,10 +80,25 @@ export class ContentWriter {
       throw new PodwrightError('data_loss', `write ${expected.digest}: more than the ${expected.size} bytes announced`);
     }
     this.#hash.update(chunk);
-    this.#batch.push(chunk);
-    this.#batchSize += chunk.length;
     this.offset += chunk.length;
-    if (this.#batchSize >= batchBytes) await this.#flush();
+    for (let left = chunk; left.length > 0; ) {
+      const taken = left.subarray(0, this.#room(left.length));
+      this.#batch.set(taken, this.#batchSize);
+      this.#batchSize += taken.length;
+      left = left.subarray(taken.length);
+      if (this.#batchSize === batchBytes) await this.#flush();
+    }
+  }
+
+  /** Room in the batch, which grows to take `wanted` bytes if it may. */
+  #room(wanted: number): number {
+    const needed = Math.min(batchBytes, this.#batchSize + wanted);
+    if (needed > this.#batch.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.min(batchBytes, Math.max(needed, 2 * this.#batch.length)));
+      this.#batch.copy(grown, 0, 0, this.#batchSize);
+      this.#batch = grown;
+    }
+    return this.#batch.length - this.#batchSize;
   }
 
   /** Writes what is left and returns the digest and size of it all; `data_loss` if they are not the expected ones. */
@@ -95,20 +128,35 @@ export class ContentWriter {
   }
 
   async #flush(): Promise<void> {
-    const batch = this.#batch;
-    this.#batch = [];
-    this.#batchSize = 0;
     await this.#writing;
+    const batch = this.#batch.subarray(0, this.#batchSize);
+    [this.#batch, this.#spare] = [this.#spare, this.#batch];
+    this.#batchSize = 0;
     this.#writing = this.#append(batch);
     this.#writing.catch(() => undefined); // the next flush, or finish, throws it
   }
 
-  async #append(batch: Uint8Array[]): Promise<void> {
+  /** The disk is not filled up: other programs would fail before this pull does. */
+  async #checkSpace(bytes: number): Promise<void> {
+    this.#uncheckedBytes -= bytes;
+    if (this.#uncheckedBytes >= 0) return;
+    const space = await statfs(dirname(this.#path));
+    this.#uncheckedBytes = bytesUntilNextLook(space);
+    if (bytesForImages(space) >= bytes) return;
+    const free = `${space.bavail * space.bsize} bytes free, of which some stay free`;
+    throw new PodwrightError(
+      'resource_exhausted',
+      `write a blob: the disk is full: it has ${free}; remove images with \`podwright prune\``,
+    );
+  }
+
+  async #append(batch: Buffer): Promise<void> {
+    await this.#checkSpace(batch.length);
     try {
       for (let left = batch; left.length > 0; ) {
-        const { bytesWritten } = await this.#file.writev(left, this.#written);
+        const { bytesWritten } = await this.#file.write(left, 0, left.length, this.#written);
         this.#written += bytesWritten;
-        left = afterBytes(left, bytesWritten);
+        left = left.subarray(bytesWritten);
       }
     } catch (error) {
       if (isErrno(error, 'ENOSPC') || isErrno(error, 'EDQUOT')) {
@@ -121,13 +169,4 @@ export class ContentWriter {
       throw error;
     }
   }
-}
-
-/** What is left of a batch when its first bytes are written. */
-function afterBytes(batch: Uint8Array[], count: number): Uint8Array[] {
-  let index = 0;
-  let left = count;
-  for (; index < batch.length && left >= batch[index]!.length; index++) left -= batch[index]!.length;
-  if (index === batch.length) return [];
-  return [batch[index]!.subarray(left), ...batch.slice(index + 1)];
 }

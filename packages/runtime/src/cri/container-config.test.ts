@@ -127,13 +127,28 @@ test('limits that the kernel takes from nobody are refused', () => {
   for (const pageSize of ['', '2', '2MB/../x', '2mb', 'MB'])
     refuse(limits({ hugepageLimits: [{ pageSize, limit: 0n }] }), /hugepageLimits\.pageSize/);
   refuse(limits({ hugepageLimits: [{ pageSize: '2MB', limit: big }] }), /hugepageLimits\.limit/);
-  for (const key of ['../memory.max', 'a/b.c', '', 'memory', '.max', 'memory.'])
+  for (const key of ['../memory.max', 'a/b.c', '', 'memory', '.max', 'memory.', 'memory..max', 'memory.max/..'])
     refuse(limits({ unified: { [key]: '1' } }), /unified/);
   accept(limits({ cpuPeriod: 100_000n, cpuQuota: -1n, cpuShares: 2n, memoryLimitInBytes: -1n, oomScoreAdj: -998n }));
   accept(
     limits({ memoryLimitInBytes: 5n, memorySwapLimitInBytes: -1n, cpusetCpus: '0-3,7,8-15:1/2', cpusetMems: '0' }),
   );
   accept(limits({ hugepageLimits: [{ pageSize: '1GB', limit: 0n }], unified: { 'memory.high': 'max' } }));
+});
+
+test('files of a cgroup that are no limits are refused', () => {
+  const files = [
+    'cgroup.procs',
+    'cgroup.threads',
+    'cgroup.subtree_control',
+    'cgroup.type',
+    'cgroup.kill',
+    'cgroup.freeze',
+  ];
+  for (const file of [...files, 'tasks', 'release_agent', 'devices.allow', 'freezer.state'])
+    refuse({ linux: { resources: { unified: { [file]: '1' } } } }, new RegExp(`unified: "${file}" is no file`));
+  for (const file of ['cpu.max.burst', 'io.max', 'hugetlb.2MB.max', 'memory.oom.group', 'pids.max', 'cpuset.cpus'])
+    accept({ linux: { resources: { unified: { [file]: '1' } } } });
 });
 
 test('a security context that is none is refused', () => {

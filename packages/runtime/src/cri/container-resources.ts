@@ -8,8 +8,11 @@ const MINIMUM_CPU_QUOTA = 1000;
 /** Numbers and ranges, as cpuset(7) has them. */
 const listPattern = /^\d+(-\d+(:\d+\/\d+)?)?(,\d+(-\d+(:\d+\/\d+)?)?)*$/;
 const pageSizePattern = /^\d+[KMG]B$/;
-/** A file of cgroup v2: never a path, which would lead out of the container's cgroup. */
-const unifiedPattern = /^[a-z]\w*(\.\w+)+$/;
+/**
+ * A file of one of the kernel's controllers (cgroup-v2.rst): never a path, which would lead out of the container's cgroup, and
+ * never `cgroup.procs` and its like, which move and end processes and are no limits.
+ */
+const unifiedPattern = /^(cpu|cpuset|io|memory|pids|hugetlb|rdma|misc|dmem)(\.\w+)+$/;
 
 /** The CRI's resources as numbers; 0 and '' where nothing is said. What the kernel takes from nobody is an `invalid_argument`. */
 export function containerResources(resources: LinuxContainerResources | undefined): ContainerResources {
@@ -49,7 +52,8 @@ function swapLimit(value: bigint | undefined, memoryLimit: number): number {
 
 function unifiedOf(unified: Record<string, string>): Record<string, string> {
   for (const [key, value] of Object.entries(unified)) {
-    if (!unifiedPattern.test(key)) throw invalid(`unified: ${JSON.stringify(key)} is no file of a cgroup`);
+    if (!unifiedPattern.test(key))
+      throw invalid(`unified: ${JSON.stringify(key)} is no file of a cgroup's controller, such as memory.high`);
     if (value.includes('\0')) throw invalid(`unified.${key} has a zero byte`);
   }
   return unified;

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CgroupHierarchy, discoverCgroups } from '@podwright/base';
 import type { SelinuxContexts } from '../oci/selinux.ts';
+import { closePassage } from '../sys/passage.ts';
 import { loadSystem } from '../sys/system.ts';
 import { type IdMappingSupport, probeIdMapping } from './id-mapping.ts';
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
@@ -58,6 +59,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     findCniPlugins(options.cniBinDirs),
     ...names.map((name) => probeOciRuntime(name, probe)),
   ]);
+  closePassage(options.state); // trials have opened it
   return {
     kernel,
     cgroups,

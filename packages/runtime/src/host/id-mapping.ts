@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { errorMessage, PodwrightError } from '@podwright/base';
+import { CONTAINER_DIRECTORY, errorMessage, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import type { Mount } from '../snapshots/snapshotter.ts';
 import { type MappedUsers, mountAllIdMapped } from '../sys/id-mapped-mounts.ts';
 import { unmountTree } from '../sys/mountinfo.ts';
@@ -48,9 +48,9 @@ function tryMapped(
 ): void {
   const folders = ['layers/1', 'upper', 'work', 'place/target'].map((name) => join(scratch, name));
   const [lower, upper, work, target] = folders as [string, string, string, string];
-  for (const folder of folders) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const folder of folders) mkdirSync(folder, { recursive: true, mode: PRIVATE_DIRECTORY });
   writeFileSync(join(lower, 'file'), '');
-  chmodSync(lower, 0o755);
+  chmodSync(lower, CONTAINER_DIRECTORY);
   const overlay = [`lowerdir=${lower}`, `upperdir=${upper}`, `workdir=${work}`];
   const mount: Mount =
     kind === 'overlay'

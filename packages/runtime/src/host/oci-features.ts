@@ -89,6 +89,6 @@ async function tryUserNamespace(program: OciProgram, options: OciTrialOptions): 
         namespaces: [{ type: 'pid' }, { type: 'mount' }, ...joined],
       },
     });
-    await tryOciProgram(program, options, { change, enter: false });
+    await tryOciProgram(program, options, { change, enter: false, users: trialMappings });
   });
 }

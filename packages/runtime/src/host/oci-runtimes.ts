@@ -1,6 +1,6 @@
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { errorMessage, isErrno, PodwrightError, writeFileAtomic } from '@podwright/base';
+import { errorMessage, isErrno, makePrivateDirectory, PodwrightError, writeFileAtomic } from '@podwright/base';
 import type { OciProgram } from '../tasks/oci-program.ts';
 import { outOfSightOfV2 } from './hybrid-crun.ts';
 import { findFeatures, type OciRuntimeFeatures } from './oci-features.ts';
@@ -44,7 +44,7 @@ export async function probeOciRuntime(
   const key = [probeVersion, path, mtimeMs, size, options.bootId, options.cgroups.mode].join(' ');
   const cached = await readCache(cache, key);
   if (cached !== undefined) return cached;
-  await mkdir(options.cacheDirectory, { recursive: true, mode: 0o711 });
+  makePrivateDirectory(options.cacheDirectory);
   const finding = await probe(path, options);
   await writeFileAtomic(cache, JSON.stringify({ key, finding }));
   return finding;

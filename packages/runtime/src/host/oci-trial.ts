@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  chmod,
   mkdir,
   mkdtemp,
   open,
@@ -14,9 +13,19 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { type CgroupHierarchy, killCgroup, removeCgroup, wrapError } from '@podwright/base';
+import { basename, dirname, join } from 'node:path';
+import {
+  type CgroupHierarchy,
+  CONTAINER_DIRECTORY,
+  killCgroup,
+  PRIVATE_DIRECTORY,
+  PRIVATE_FILE,
+  removeCgroup,
+  wrapError,
+} from '@podwright/base';
 import type { OciMount, OciSpec } from '../oci/spec.ts';
+import { openPassage } from '../sys/passage.ts';
+import type { IdMappings } from '../sys/user-namespace.ts';
 import { globalArguments, type OciProgram, type OciRuntime, runOciCommand } from '../tasks/oci-program.ts';
 import { runtimeError } from '../tasks/runtime-words.ts';
 
@@ -32,6 +41,8 @@ export type OciTrialOptions = {
 export type OciTrial = {
   change?: (spec: OciSpec) => OciSpec;
   check?: (pid: number) => Promise<void>;
+  /** Who runs it, if it has a user namespace. */
+  users?: IdMappings;
   /** Whether a second process is run in it, which takes as long as all the rest; yes unless said otherwise. */
   enter?: boolean;
 };
@@ -43,17 +54,19 @@ export type OciTrial = {
 export async function tryOciProgram(
   program: OciProgram,
   options: OciTrialOptions,
-  { change = (spec) => spec, check, enter = true }: OciTrial = {},
+  { change = (spec) => spec, check, users, enter = true }: OciTrial = {},
 ): Promise<void> {
-  await mkdir(options.directory, { recursive: true, mode: 0o711 });
+  await mkdir(options.directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   const bundle = await mkdtemp(join(options.directory, 'trial-'));
-  await chmod(bundle, 0o711); // for users of a user namespace
+  if (users !== undefined) openPassage({ top: dirname(options.directory), directory: bundle, mappings: users });
   const id = `podwright-${basename(bundle)}`;
   const cgroupsPath = join(options.cgroupParent, id);
   const runtime = { ...program, root: join(bundle, 'state') };
   try {
     const mounts = await prepareRootfs(join(bundle, 'rootfs'));
-    await writeFile(join(bundle, 'config.json'), JSON.stringify(change(trialSpec(bundle, mounts, cgroupsPath))));
+    await writeFile(join(bundle, 'config.json'), JSON.stringify(change(trialSpec(bundle, mounts, cgroupsPath))), {
+      mode: PRIVATE_FILE,
+    });
     const pid = await createDetached(runtime, bundle, id);
     await runOciCommand(runtime, ['start', id]);
     if (enter) await runOciCommand(runtime, ['exec', id, '/bin/sh', '-c', ':']);
@@ -88,12 +101,12 @@ async function createDetached(runtime: OciRuntime, bundle: string, id: string): 
 /** A root with the machine's own programs: links as the machine has them, folders for what is mounted read-only. */
 async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
   const mounts: OciMount[] = [];
-  for (const name of ['proc', 'dev']) await mkdir(join(rootfs, name), { recursive: true });
+  for (const name of ['proc', 'dev']) await mkdir(join(rootfs, name), { recursive: true, mode: CONTAINER_DIRECTORY });
   for (const name of ['bin', 'lib', 'lib64', 'usr', 'nix']) {
     const target = await readlink(`/${name}`).catch((error: NodeJS.ErrnoException) => error);
     if (typeof target === 'string') await symlink(target, join(rootfs, name));
     else if (target.code === 'EINVAL') {
-      await mkdir(join(rootfs, name));
+      await mkdir(join(rootfs, name), { mode: CONTAINER_DIRECTORY });
       mounts.push({ destination: `/${name}`, type: 'bind', source: `/${name}`, options: ['bind', 'ro'] });
     }
   }

@@ -30,6 +30,8 @@ export type ArchiveOptions = {
 
 const documentNames = ['index.json', 'manifest.json'];
 const maxEntries = 100_000;
+/** Of all names and targets of links together, which are kept until the end. */
+const maxNameBytes = 16 << 20;
 const maxLinkDepth = 10;
 const bufferBytes = 256 * 1024;
 
@@ -39,10 +41,14 @@ export async function readArchive(options: ArchiveOptions): Promise<Archive> {
   const files = new Map<string, ExpectedBlob>();
   const links = new Map<string, string>();
   let entries = 0;
+  let nameBytes = 0;
   try {
     for await (const entry of readTar(await openUnpacked(options))) {
       options.signal.throwIfAborted();
       if (++entries > maxEntries) throw new PodwrightError('invalid_argument', `more than ${maxEntries} entries`);
+      nameBytes += entry.header.nameBytes.length + entry.header.linkBytes.length;
+      if (nameBytes > maxNameBytes)
+        throw new PodwrightError('invalid_argument', `its names take more than ${maxNameBytes} bytes`);
       const path = normalize(entry.header.name);
       if (entry.header.type === 'symlink')
         links.set(path, normalize(posix.join(posix.dirname(path), entry.header.linkName)));
@@ -69,7 +75,7 @@ async function store(path: string, { header, body }: TarEntry, options: ArchiveO
     for await (const chunk of body) {
       signal.throwIfAborted();
       // a partial file of a pull that was cut is gone on with
-      if (chunk.length > skip) await writer.write(Buffer.from(chunk.subarray(skip)));
+      if (chunk.length > skip) await writer.write(chunk.subarray(skip));
       skip = Math.max(0, skip - chunk.length);
     }
   };

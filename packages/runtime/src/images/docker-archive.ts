@@ -5,20 +5,20 @@ import type { ContentStore } from '../content/content-store.ts';
 import type { ExpectedBlob } from '../content/content-writer.ts';
 import { sha256Digest } from '../content/digest.ts';
 import type { Archive } from './archive-reader.ts';
+import { boundedList, decode, stringList } from './decode-json.ts';
 import type { NamedImage } from './image-names.ts';
 import type { Lease } from './leases.ts';
-import { type Descriptor, decode } from './manifest.ts';
+import { type Descriptor, manifestLimits } from './manifest.ts';
 import { mediaTypes } from './media-types.ts';
 
-const archiveSchema = z
-  .array(
-    z.object({
-      Config: z.string(),
-      RepoTags: z.array(z.string()).nullish(),
-      Layers: z.array(z.string()).nullish(),
-    }),
-  )
-  .max(1000);
+const archiveSchema = boundedList(
+  z.object({
+    Config: z.string(),
+    RepoTags: stringList(manifestLimits.archiveImages).nullish(),
+    Layers: stringList(manifestLimits.layers).nullish(),
+  }),
+  manifestLimits.archiveImages,
+);
 
 /**
  * The images of a Docker archive's `manifest.json` (moby, image/spec/v1.2.md, "Combined Image JSON + Filesystem

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { Limiter, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ExpectedBlob } from '../content/content-writer.ts';
+import { bytesForImages } from '../content/disk-reserve.ts';
 import type { NewImage } from './image-records.ts';
 import { type LayerSnapshots, type LayerStep, layerSteps } from './layer-snapshots.ts';
 import type { Lease } from './leases.ts';
@@ -42,8 +43,11 @@ export type InstalledImage = Omit<NewImage, 'tags' | 'digests'>;
 
 type Found = { manifest: ImageManifest; config: ImageConfig; manifestDigest: string; visited: ExpectedBlob[] };
 
-/** The way down to a manifest: the indexes above it, and whether it is known to be meant for this machine. */
-type Path = { above: ExpectedBlob[]; certain: boolean };
+/**
+ * The way down to a manifest: the indexes above it, whether it is known to be meant for this machine, and the digests that the
+ * search has come by so far.
+ */
+type Path = { above: ExpectedBlob[]; certain: boolean; seen: Set<string> };
 
 /**
  * Brings an image's content and snapshots into place: from a manifest or index down to unpacked layers. Downloads run at
@@ -60,7 +64,7 @@ export class ImageInstaller {
   async install(installation: Installation): Promise<InstalledImage> {
     const { tracker, lease } = installation;
     // what is named itself is taken as it is: emulators run what the machine cannot
-    const found = await this.#find(installation, installation.target, { above: [], certain: true });
+    const found = await this.#find(installation, installation.target, { above: [], certain: true, seen: new Set() });
     const { manifest, config, manifestDigest, visited } = found;
     const steps = layerSteps(manifest.layers, config.rootfs.diff_ids);
     const blobs = [...visited, manifest.config, ...manifest.layers];
@@ -76,33 +80,36 @@ export class ImageInstaller {
   }
 
   /** Goes down from an index to the manifest for this machine; each step is kept in the content store. */
-  async #find(installation: Installation, descriptor: Descriptor, { above, certain }: Path): Promise<Found> {
+  async #find(installation: Installation, descriptor: Descriptor, path: Path): Promise<Found> {
     const { content } = this.#options;
     const { what, source, lease } = installation;
+    countDocument(path.seen, descriptor.digest, what);
     lease.hold(descriptor.digest);
     await content.ingest(descriptor, async (writer) => writer.write(await source.readManifest(descriptor)));
     const data = await content.readSmall(descriptor.digest, manifestLimits.manifestBytes);
     const parsed = parseManifest(data, descriptor.mediaType, what);
-    const visited = [...above, { digest: descriptor.digest, size: data.length }];
-    if (parsed.kind === 'index') return this.#findInIndex(installation, parsed.manifests, visited);
-    const config = await this.#fetchConfig(installation, parsed, certain);
+    const visited = [...path.above, { digest: descriptor.digest, size: data.length }];
+    if (parsed.kind === 'index') return this.#findInIndex(installation, parsed.manifests, { ...path, above: visited });
+    const config = await this.#fetchConfig(installation, parsed, path);
     return { manifest: parsed, config, manifestDigest: descriptor.digest, visited };
   }
 
   /** The entry for this platform; among those that name none, the first whose config fits. */
-  async #findInIndex(installation: Installation, entries: Descriptor[], above: ExpectedBlob[]): Promise<Found> {
+  async #findInIndex(installation: Installation, entries: Descriptor[], path: Path): Promise<Found> {
     const { platform } = this.#options;
+    const { above, seen } = path;
     if (above.length > manifestLimits.indexDepth) {
       const why = `more than ${manifestLimits.indexDepth} nested indexes`;
       throw new PodwrightError('invalid_argument', `${installation.what}: ${why}`);
     }
     const picked = pickPlatform(entries, platform);
-    if (picked?.platform !== undefined) return this.#find(installation, picked, { above, certain: true });
+    if (picked?.platform !== undefined) return this.#find(installation, picked, { ...path, certain: true });
     const offered = entries.flatMap((entry) => (entry.platform === undefined ? [] : [formatPlatform(entry.platform)]));
     const unnamed = entries.filter((entry) => entry.platform === undefined).slice(0, manifestLimits.unnamedPlatforms);
     for (const entry of unnamed) {
+      if (seen.has(entry.digest)) continue; // it did not fit before
       try {
-        return await this.#find(installation, entry, { above, certain: false });
+        return await this.#find(installation, entry, { ...path, certain: false });
       } catch (error) {
         if (!(error instanceof NoPlatformError)) throw error;
         offered.push(...error.offered);
@@ -114,7 +121,7 @@ export class ImageInstaller {
   async #fetchConfig(
     installation: Installation,
     { config, layers }: ImageManifest,
-    certain: boolean,
+    { certain, seen }: Path,
   ): Promise<ImageConfig> {
     const { content, platform } = this.#options;
     const { what, source, lease, signal } = installation;
@@ -122,6 +129,7 @@ export class ImageInstaller {
       const limit = `${config.size} bytes, more than ${manifestLimits.configBytes}`;
       throw new PodwrightError('resource_exhausted', `${what}: its config has ${limit}`);
     }
+    countDocument(seen, config.digest, what);
     lease.hold(config.digest);
     await source.fetchBlob(config, signal, () => undefined);
     const data = await content.readSmall(config.digest, manifestLimits.configBytes);
@@ -138,11 +146,11 @@ export class ImageInstaller {
     const present = await Promise.all(layers.map((layer) => content.has(layer)));
     const missing = new Map(layers.flatMap(({ digest, size }, index) => (present[index] ? [] : [[digest, size]])));
     const neededBytes = [...missing.values()].reduce((sum, size) => sum + size, 0);
-    const { bavail, bsize } = await statfs(root);
-    if (neededBytes <= bavail * bsize) return;
+    const freeBytes = Math.max(0, Math.floor(bytesForImages(await statfs(root))));
+    if (neededBytes <= freeBytes) return;
     throw new PodwrightError(
       'resource_exhausted',
-      `${what}: its layers take ${neededBytes} bytes, ${root} has ${bavail * bsize} free; remove images with \`podwright prune\``,
+      `${what}: its layers take ${neededBytes} bytes, ${root} has ${freeBytes} free for images; remove some with \`podwright prune\``,
     );
   }
 
@@ -173,12 +181,20 @@ export class ImageInstaller {
   }
 }
 
+/** Notes a document that is to be fetched; `resource_exhausted` when a search has come by too many. */
+function countDocument(seen: Set<string>, digest: string, what: string): void {
+  seen.add(digest);
+  if (seen.size <= manifestLimits.documents) return;
+  const why = `more than ${manifestLimits.documents} manifests and configs were looked at, and none was for this machine`;
+  throw new PodwrightError('resource_exhausted', `${what}: ${why}`);
+}
+
 /** There is nothing for this machine. */
 class NoPlatformError extends PodwrightError {
   readonly offered: string[];
 
   constructor(what: string, machine: Platform, offered: string[]) {
-    const list = offered.length === 0 ? 'none' : [...new Set(offered)].slice(0, 20).join(', ');
+    const list = offered.length === 0 ? 'none' : [...new Set(offered)].slice(0, 20).join(', ').slice(0, 500);
     super('not_found', `${what}: no image for ${formatPlatform(machine)}; there is: ${list}`);
     this.offered = offered;
   }

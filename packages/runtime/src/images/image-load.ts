@@ -10,7 +10,7 @@ import type { ImageRecords, NewImage } from './image-records.ts';
 import type { TransferProgress } from './image-service.ts';
 import { contentSource, layoutSource, readSmallFile } from './layout-source.ts';
 import type { Lease, Leases } from './leases.ts';
-import { parseManifest } from './manifest.ts';
+import { manifestLimits, parseManifest } from './manifest.ts';
 import { mediaTypes } from './media-types.ts';
 import { type Platform, pickPlatform } from './platform.ts';
 import { TransferTracker } from './transfer-progress.ts';
@@ -55,12 +55,16 @@ export class ImageLoader {
   async #load(load: Load, name: string | undefined): Promise<NewImage[]> {
     const { images, source, hasManifests } = await this.#open(load);
     if (images.length === 0) throw new PodwrightError('invalid_argument', 'there is no image in it');
+    const { archiveImages } = manifestLimits;
+    if (images.length > archiveImages)
+      throw new PodwrightError('invalid_argument', `it has ${images.length} images, more than ${archiveImages}`);
     const names = chooseNames(images, name);
     const loaded: NewImage[] = [];
     for (const [index, { candidates }] of images.entries()) {
       const target = pickPlatform(candidates, this.#options.platform) ?? candidates[0]!;
       const { lease, tracker, signal } = load;
       const what = names[index] ?? 'image';
+      checkDigest(names[index], target.digest);
       const image = await this.#options.installer.install({ what, target, source, lease, tracker, signal });
       loaded.push({ ...image, ...recordedNames(names[index], hasManifests ? target.digest : undefined) });
     }
@@ -98,6 +102,15 @@ function layoutImages(data: Buffer): NamedImage[] {
   const index = parseManifest(data, mediaTypes.ociIndex, 'index.json');
   if (index.kind !== 'index') throw new PodwrightError('invalid_argument', 'index.json is not an image index');
   return groupByName(index.manifests);
+}
+
+/**
+ * A name with a digest must be true: pods that ask for this digest would get what the file calls so, and no registry was asked.
+ */
+function checkDigest(name: string | undefined, digest: string): void {
+  const at = name?.indexOf('@') ?? -1;
+  if (name === undefined || at < 0 || name.slice(at + 1) === digest) return;
+  throw new PodwrightError('invalid_argument', `the image that is named ${name} has the digest ${digest}`);
 }
 
 /** A manifest that was made here is found in no registry, so no name refers to its digest. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { PodwrightError, wrapError } from '@podwright/base';
+import { PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import { parseDigest } from '../content/digest.ts';
 import type { StoredImage } from './image-records.ts';
@@ -26,7 +26,9 @@ export async function saveImages(
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     const parts = await Promise.all(images.map((each) => readPart(each, content)));
-    await pipeline(archive(parts, content), createWriteStream(temporary, { flags: 'wx', mode: 0o644 }), { signal });
+    await pipeline(archive(parts, content), createWriteStream(temporary, { flags: 'wx', mode: PRIVATE_FILE }), {
+      signal,
+    });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

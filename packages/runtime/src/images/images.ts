@@ -40,6 +40,8 @@ export type ImageServiceOptions = {
   failedPullLifetimeMs?: number;
   /** A connection without a byte for so long is given up and tried again (60 s). */
   stallTimeoutMs?: number;
+  /** A manifest, a token or a registry's error takes at most so long to come (60 s). */
+  documentTimeoutMs?: number;
   retryPolicy?: RetryPolicy;
   /** Where the proxy settings are looked up (the process's environment). */
   environment?: NodeJS.ProcessEnv;
@@ -79,7 +81,8 @@ export class Images implements ImageService {
   readonly #logger: Logger;
 
   constructor(options: ImageServiceOptions, stores: Stores) {
-    const { root, snapshotter, logger, registryConfigDir, stallTimeoutMs = 60_000 } = options;
+    const { root, snapshotter, logger, registryConfigDir } = options;
+    const { stallTimeoutMs = 60_000, documentTimeoutMs = 60_000 } = options;
     const { parallelDownloads = 3, retryPolicy = defaultRetryPolicy, environment = process.env } = options;
     const platform = linuxPlatform(options.arch);
     const shared = { ...stores, leases: this.#leases, progress: this.#progress };
@@ -87,7 +90,7 @@ export class Images implements ImageService {
     this.#stores = stores;
     this.#logger = logger;
     this.#pinned = options.pinnedImages ?? [];
-    this.#http = new HttpClient({ stallTimeoutMs, environment });
+    this.#http = new HttpClient({ stallTimeoutMs, documentTimeoutMs, environment });
     const keepMs = options.failedPullLifetimeMs ?? 900_000;
     const failedPulls = new FailedPulls({ keepMs, collectGarbage: () => this.#tidyUp('a failed pull has left') });
     const pulling = { ...shared, installer, failedPulls, http: this.#http };

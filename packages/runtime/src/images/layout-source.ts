@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
@@ -17,6 +17,7 @@ export function layoutSource(folder: string, content: ContentStore): BlobSource 
     readManifest: (descriptor) => readSmallFile(pathOf(descriptor)),
     fetchBlob: (descriptor, signal, onProgress) => {
       const copy = async () => {
+        await statFile(pathOf(descriptor));
         await content.ingest(
           descriptor,
           async (writer) => {
@@ -54,7 +55,7 @@ export function contentSource(content: ContentStore): BlobSource {
 /** A document of a layout; `invalid_argument` if it is missing or larger than any manifest. */
 export async function readSmallFile(path: string): Promise<Buffer> {
   try {
-    const { size } = await stat(path);
+    const { size } = await statFile(path);
     if (size > manifestLimits.manifestBytes)
       throw new PodwrightError('resource_exhausted', `${path} has ${size} bytes`);
     return await readFile(path);
@@ -62,6 +63,13 @@ export async function readSmallFile(path: string): Promise<Buffer> {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) throw missing(path);
     throw error;
   }
+}
+
+/** What a file is; devices and pipes, which end never or wait for ever, are `invalid_argument`. */
+async function statFile(path: string): Promise<Stats> {
+  const found = await stat(path);
+  if (!found.isFile()) throw new PodwrightError('invalid_argument', `${path} is no file`);
+  return found;
 }
 
 function missing(what: string): PodwrightError {

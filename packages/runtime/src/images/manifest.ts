@@ -1,6 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import * as z from 'zod';
 import { isDigest } from '../content/digest.ts';
+import { boundedList, decode, keySet, stringList, stringMap } from './decode-json.ts';
 import { isLayer, mediaTypes } from './media-types.ts';
 import type { ImageConfig } from './oci-image.ts';
 
@@ -13,15 +14,28 @@ export const manifestLimits = {
   indexDepth: 3,
   /** Entries of an index without a platform that are looked into. */
   unnamedPlatforms: 10,
+  /** Entries of an index; those that are there for more than a few platforms have some hundred. */
+  indexEntries: 10_000,
+  annotations: 1000,
+  /** Manifests, indexes and configs that are fetched in search of one image: indexes may lead to each other (GO-2026-6597). */
+  documents: 32,
   /** overlayfs takes at most 500 lower directories. */
   layers: 500,
+  /** What is kept of a config, as JSON. */
+  keptConfigBytes: 1 << 20,
+  /** Variables, words of a command, or labels. */
+  configEntries: 10_000,
+  /** Each is a folder and a mount of every container. */
+  volumes: 1000,
+  /** Images, or names of images, in one archive. */
+  archiveImages: 1000,
 };
 
 const descriptorSchema = z.object({
   mediaType: z.string().default(''),
   digest: z.string().refine(isDigest, 'is not a digest that can be verified'),
   size: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
-  annotations: z.record(z.string(), z.string()).nullish(),
+  annotations: stringMap(manifestLimits.annotations).nullish(),
   platform: z
     .object({ os: z.string().default(''), architecture: z.string().default(''), variant: z.string().optional() })
     .nullish()
@@ -35,27 +49,18 @@ const manifestSchema = z.object({
   schemaVersion: z.number().optional(),
   mediaType: z.string().optional(),
   config: descriptorSchema.optional(),
-  layers: z.array(descriptorSchema).nullish(),
-  manifests: z.array(descriptorSchema).nullish(),
+  layers: boundedList(descriptorSchema, manifestLimits.indexEntries).nullish(),
+  manifests: boundedList(descriptorSchema, manifestLimits.indexEntries).nullish(),
   fsLayers: z.array(z.unknown()).optional(),
 });
 
-const stringList = z
-  .array(z.string())
-  .nullish()
-  .transform((list) => list ?? undefined);
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? undefined);
-const stringMap = z
-  .record(z.string(), z.string())
-  .nullish()
-  .transform((map) => map ?? undefined);
-const keySet = z
-  .record(z.string(), z.unknown())
-  .nullish()
-  .transform((map) => (map ? Object.fromEntries(Object.keys(map).map((key) => [key, {}])) : undefined));
+const { configEntries } = manifestLimits;
+const list = optional(stringList(configEntries));
+const text = optional(z.string());
+
+function optional<T>(schema: z.ZodType<T>): z.ZodType<T | undefined> {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
 
 const configSchema = z.object({
   architecture: z.string().default(''),
@@ -68,18 +73,17 @@ const configSchema = z.object({
   config: z
     .object({
       User: text,
-      ExposedPorts: keySet,
-      Env: stringList,
-      Entrypoint: stringList,
-      Cmd: stringList,
-      Volumes: keySet,
+      Env: list,
+      Entrypoint: list,
+      Cmd: list,
+      Volumes: optional(keySet(manifestLimits.volumes)),
       WorkingDir: text,
-      Labels: stringMap,
+      Labels: optional(stringMap(configEntries)),
       StopSignal: text,
     })
     .nullish()
     .transform((config) => config ?? {}),
-  rootfs: z.object({ type: z.string().default('layers'), diff_ids: z.array(z.string()).nullish() }),
+  rootfs: z.object({ type: z.string().default('layers'), diff_ids: optional(stringList(configEntries)) }),
 });
 
 export type ImageManifest = { kind: 'manifest'; mediaType: string; config: Descriptor; layers: Descriptor[] };
@@ -118,6 +122,7 @@ export function parseImageConfig(
   what: string,
 ): ImageConfig & { variant?: string } {
   const value = decode(configSchema, data, what);
+  checkKept(value.config, what);
   const diffIds = value.rootfs.diff_ids ?? [];
   if (diffIds.length !== layerCount) {
     throw new PodwrightError('invalid_argument', `${what}: it has ${diffIds.length} diff ids for ${layerCount} layers`);
@@ -130,18 +135,14 @@ export function parseImageConfig(
   return { ...value, rootfs: { type: value.rootfs.type, diff_ids: diffIds } };
 }
 
-/** Decodes JSON against a schema; the first mistakes are named by path. */
-export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string): T {
-  let json: unknown;
-  try {
-    json = JSON.parse(Buffer.from(data).toString('utf8'));
-  } catch (error) {
-    throw new PodwrightError('invalid_argument', `${what}: not JSON: ${(error as Error).message.slice(0, 200)}`);
-  }
-  const result = schema.safeParse(json);
-  if (result.success) return result.data;
-  const mistakes = result.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new PodwrightError('invalid_argument', `${what}: ${mistakes.join('; ')}`);
+/** What is kept of a config stays in memory, once for the image and once for each container. */
+function checkKept(config: ImageConfig['config'], what: string): void {
+  const bytes = Buffer.byteLength(JSON.stringify(config));
+  if (bytes <= manifestLimits.keptConfigBytes) return;
+  throw new PodwrightError(
+    'invalid_argument',
+    `${what}: environment, command, volumes and labels take ${bytes} bytes, more than ${manifestLimits.keptConfigBytes}`,
+  );
 }
 
 function checkLayers(layers: Descriptor[], fail: (why: string) => PodwrightError): void {
@@ -150,7 +151,9 @@ function checkLayers(layers: Descriptor[], fail: (why: string) => PodwrightError
   }
   const foreign = layers.find(({ mediaType }) => !isLayer(mediaType));
   if (foreign !== undefined) {
-    throw fail(`it is not a container image: its layer ${foreign.digest} is of the type "${foreign.mediaType}"`);
+    throw fail(
+      `it is not a container image: its layer ${foreign.digest} is of the type "${foreign.mediaType.slice(0, 100)}"`,
+    );
   }
 }
 

@@ -5,7 +5,6 @@ export type ImageConfig = {
   created?: string;
   config: {
     User?: string;
-    ExposedPorts?: Record<string, object>;
     Env?: string[];
     Entrypoint?: string[];
     Cmd?: string[];

@@ -1,3 +1,5 @@
+import { CONTAINER_FILE } from '@podwright/base';
+
 const blockBytes = 512;
 
 /** The ustar header of a plain file (POSIX pax, "ustar Interchange Format"); sizes of 8 GiB and more as GNU has them. */
@@ -5,7 +7,7 @@ export function fileHeader(name: string, size: number): Buffer {
   const header = Buffer.alloc(blockBytes);
   if (Buffer.byteLength(name) > 100) throw new RangeError(`the name ${name} does not fit into a tar header`);
   header.write(name, 0);
-  header.write(octal(0o644, 8), 100);
+  header.write(octal(CONTAINER_FILE, 8), 100);
   header.write(octal(0, 8), 108);
   header.write(octal(0, 8), 116);
   if (size < 8 ** 11) header.write(octal(size, 12), 124);

@@ -1,4 +1,5 @@
-import { errorCode, errorMessage, isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { closeSync, openSync } from 'node:fs';
+import { errorCode, errorMessage, isErrno, mendMode, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import Database from 'better-sqlite3';
 import { keepReserve } from './disk-reserve.ts';
 
@@ -10,6 +11,8 @@ export type MetadataDatabase = Database.Database;
  * has nothing to lose, and a crash of this process loses nothing. A damaged file is refused (`data_loss`), not touched.
  */
 export function openDatabase(path: string): MetadataDatabase {
+  closeSync(openSync(path, 'a', PRIVATE_FILE)); // SQLite makes the files beside it with the mode of this one
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) mendMode(file, PRIVATE_FILE);
   const database = new Database(path);
   try {
     const [verdict] = database.pragma('quick_check(1)') as { quick_check: string }[];

@@ -1,5 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { isErrno } from '@podwright/base';
+import { isErrno, PRIVATE_FILE } from '@podwright/base';
 import type { MetadataDatabase } from './database.ts';
 
 /** One turn of SQLite's write-ahead log (its `wal_autocheckpoint` of 1000 pages): after that its space is used again. */
@@ -15,7 +15,7 @@ export function keepReserve(database: MetadataDatabase): void {
   const path = reservePath(database);
   if (database.memory || existsSync(path)) return;
   try {
-    writeFileSync(path, Buffer.alloc(RESERVE_BYTES), { mode: 0o600 });
+    writeFileSync(path, Buffer.alloc(RESERVE_BYTES), { mode: PRIVATE_FILE });
   } catch {
     rmSync(path, { force: true });
   }

@@ -1,10 +1,11 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   errorCode,
   errorMessage,
   isErrno,
   type Logger,
+  makePrivateDirectory,
   PodwrightError,
   type ProgramStarter,
   Undo,
@@ -134,7 +135,7 @@ export class CniNetwork implements Network {
     if (cidr === this.#bridge.subnets.map((subnet) => subnet.cidr).join(',')) return;
     if ((await this.#bridge.holders()).size > 0)
       this.#options.logger.warn({ cidr }, 'pod CIDR changes while pods have addresses: restart these pods');
-    await mkdir(this.#options.stateDir, { recursive: true, mode: 0o711 });
+    makePrivateDirectory(this.#options.stateDir);
     await writeFileAtomic(podCidrPath(this.#options.stateDir), cidr);
     this.#bridge.setSubnets(subnets);
   }

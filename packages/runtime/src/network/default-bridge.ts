@@ -1,6 +1,6 @@
-import { access, mkdir, rm, writeFile } from 'node:fs/promises';
+import { access, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError, runChecked } from '@podwright/base';
+import { errorMessage, type Logger, makePrivateDirectory, PodwrightError, runChecked } from '@podwright/base';
 import type { NetworkList } from '@podwright/cni';
 import { AddressStore } from './address-store.ts';
 import { type DefaultNetwork, defaultNetworkList, defaultNetworkName } from './default-network.ts';
@@ -60,7 +60,7 @@ export class DefaultBridge {
     }
     if (this.#bridgeSeen) this.#rules = undefined;
     this.#bridgeSeen = false;
-    await mkdir(this.#stateDir, { recursive: true, mode: 0o711 });
+    makePrivateDirectory(this.#stateDir);
     await writeFile(this.#marker, '');
   }
 

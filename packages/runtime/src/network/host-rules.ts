@@ -5,9 +5,10 @@ import {
   forwardChain,
   type HostRuleset,
   type IptablesChain,
+  inputChain,
   masqueradeChain,
-  nftMasquerade,
   nftRemoval,
+  nftRuleset,
   removalInput,
   restoreInput,
 } from './host-ruleset.ts';
@@ -18,8 +19,9 @@ const programTimeoutMs = 20_000;
 const lockWaitSeconds = '15';
 
 /**
- * The default network's rules in the host's packet filter: its subnet is masqueraded by nft, or by iptables where nft is
- * missing or fails, and accepted by iptables' FORWARD chain where that filters at all.
+ * The default network's rules in the host's packet filter: its subnet is masqueraded and kept from the host's loopback
+ * addresses by nft, or by iptables where nft is missing or fails, and accepted by iptables' FORWARD chain where that
+ * filters at all.
  */
 export class HostRules {
   readonly #ruleset: HostRuleset;
@@ -33,7 +35,7 @@ export class HostRules {
   /** Makes the rules what they should be, in at most three program starts a family. May be called again. */
   async ensure(): Promise<void> {
     const { subnets } = this.#ruleset;
-    await Promise.all([this.#masquerade(), ...subnets.map((subnet) => this.#acceptForwarding(subnet))]);
+    await Promise.all([this.#masqueradeAndProtect(), ...subnets.map((subnet) => this.#acceptForwarding(subnet))]);
   }
 
   /** Removes every rule and chain, of both kinds. */
@@ -41,7 +43,7 @@ export class HostRules {
     const { bridge, subnets } = this.#ruleset;
     await run('nft', ['-f', '-'], nftRemoval(bridge)).catch((error) => this.#unusable('nft', error));
     for (const subnet of subnets) {
-      for (const chain of [masqueradeChain(subnet), forwardChain(subnet)]) {
+      for (const chain of [...this.#nftSubstitutes(subnet), forwardChain(subnet)]) {
         const current = await this.#savedIfUsable(subnet, chain);
         const input = current === undefined ? undefined : removalInput(bridge, chain, current);
         if (input !== undefined) await restoreChain(subnet, input);
@@ -49,21 +51,27 @@ export class HostRules {
     }
   }
 
-  async #masquerade(): Promise<void> {
+  async #masqueradeAndProtect(): Promise<void> {
     try {
-      await run('nft', ['-f', '-'], nftMasquerade(this.#ruleset));
+      await run('nft', ['-f', '-'], nftRuleset(this.#ruleset));
     } catch (error) {
       this.#unusable('nft', error);
-      await this.#masqueradeByIptables();
+      await this.#restoreSubstitutes();
     }
   }
 
-  async #masqueradeByIptables(): Promise<void> {
+  async #restoreSubstitutes(): Promise<void> {
     const { bridge, subnets } = this.#ruleset;
     for (const subnet of subnets) {
-      const chain = masqueradeChain(subnet);
-      await restoreChain(subnet, restoreInput(bridge, chain, await saved(subnet, chain)));
+      for (const chain of this.#nftSubstitutes(subnet))
+        await restoreChain(subnet, restoreInput(bridge, chain, await saved(subnet, chain)));
     }
+  }
+
+  /** The chains of iptables that do what our nft table does. */
+  #nftSubstitutes(subnet: Subnet): IptablesChain[] {
+    const masquerade = masqueradeChain(subnet);
+    return subnet.family === 4 ? [masquerade, inputChain(this.#ruleset.bridge)] : [masquerade];
   }
 
   /** The host owner's own nft tables are not ours to edit, so that only iptables' chain gets rules. */

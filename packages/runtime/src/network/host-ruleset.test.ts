@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import {
   filtersForwarding,
   forwardChain,
+  inputChain,
   masqueradeChain,
-  nftMasquerade,
+  nftRuleset,
   removalInput,
   restoreInput,
 } from './host-ruleset.ts';
@@ -13,10 +14,14 @@ const v4 = { cidr: '10.88.0.0/16', family: 4 } as const;
 const v6 = { cidr: 'fd00:88::/64', family: 6 } as const;
 
 test('nft replaces our whole table in one transaction', () => {
-  const ruleset = nftMasquerade({ bridge: 'pw0', subnets: [v4, v6] });
+  const ruleset = nftRuleset({ bridge: 'pw0', subnets: [v4, v6] });
   assert.match(ruleset, /^add table inet podwright_pw0\ndelete table inet podwright_pw0\ntable inet podwright_pw0 \{/);
   assert.match(ruleset, /ip saddr 10.88.0.0\/16 ip daddr != \{ 10.88.0.0\/16, 224.0.0.0\/4 \} masquerade/);
   assert.match(ruleset, /ip6 saddr fd00:88::\/64 ip6 daddr != \{ fd00:88::\/64, ff00::\/8 \} masquerade/);
+  assert.match(
+    ruleset,
+    /iifname "pw0" ip daddr 127\.0\.0\.0\/8 ct status dnat accept\n +iifname "pw0" ip daddr 127\.0\.0\.0\/8 drop/,
+  );
 });
 
 test('iptables gets our chain anew, and the jump to it once', () => {
@@ -25,6 +30,13 @@ test('iptables gets our chain anew, and the jump to it once', () => {
   assert.match(first, /-A PODWRIGHT-pw0 -s 10.88.0.0\/16 -j MASQUERADE\n-I POSTROUTING -j PODWRIGHT-pw0\nCOMMIT\n$/);
   const again = restoreInput('pw0', masqueradeChain(v4), '-A POSTROUTING -j PODWRIGHT-pw0\n');
   assert.doesNotMatch(again, /-I POSTROUTING/);
+});
+
+test('the chain for what comes in has a name of its own, as long as iptables takes for the longest bridge', () => {
+  const input = restoreInput('podwright-bri-0', inputChain('podwright-bri-0'), '');
+  assert.match(input, /^\*filter\n:PODWRIGHT-IN-podwright-bri-0 - /);
+  assert.match(input, /-i podwright-bri-0 -d 127\.0\.0\.0\/8 .* -j DROP\n-I INPUT -j PODWRIGHT-IN-podwright-bri-0\n/);
+  assert.equal('PODWRIGHT-IN-podwright-bri-0'.length, 28);
 });
 
 test('our chain is removed with its jump, if it is there', () => {

@@ -23,6 +23,12 @@ const denied = [
 ];
 
 /**
+ * Address families that the seccomp profile refuses (`AF_ALG`, `AF_VSOCK`). Here they are refused to 32-bit programs as
+ * well, whose socketcall(2) has the family in memory, where a seccomp filter cannot look.
+ */
+const deniedFamilies = ['alg', 'vsock'];
+
+/**
  * The AppArmor profile of containers that ask for none or for the runtime's: equal in effect to the one that Docker and
  * containerd load. It allows what the other walls (namespaces, capabilities, seccomp) allow, but for mounts, foreign
  * signals and traces, and files that act on the machine.
@@ -36,6 +42,7 @@ export function defaultAppArmorProfile(name: string, surroundings: AppArmorSurro
     `profile ${name} flags=(attach_disconnected,mediate_deleted) {`,
     ...(base ? ['  #include <abstractions/base>'] : []),
     '  network,',
+    ...deniedFamilies.map((family) => `  deny network ${family},`),
     '  capability,',
     '  file,',
     '  umount,',

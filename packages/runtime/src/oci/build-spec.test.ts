@@ -82,6 +82,7 @@ const mount = (destination: string, changes: Partial<SpecMount> = {}): SpecMount
   readonly: false,
   recursiveReadOnly: false,
   propagation: 'private',
+  sourceRestrictions: [],
   ...changes,
 });
 
@@ -136,6 +137,7 @@ test('a container of a user namespace joins it, and has the sysfs of the machine
   const host = build({ namespaces: { user, network: { kind: 'host' } } });
   assert.deepEqual([sysfs(host)?.type, sysfs(host)?.source], ['bind', '/sys']);
   assert.ok(sysfs(host)?.options.includes('rro'));
+  assert.ok(sysfs(host)?.options.includes('rprivate'), 'what is mounted in there stays in the container');
 });
 
 test('a privileged container has all capabilities and devices, nothing hidden, and no filter', () => {
@@ -169,7 +171,7 @@ test('mounts of the container come after the kernel ones that they do not cover,
   );
 });
 
-test('mounts are as read-only and as connected as asked for', () => {
+test('mounts are as read-only and as connected as asked for, and as restricted as their sources', () => {
   const check = (changes: Partial<SpecMount>, options: string[], propagation: string | undefined) => {
     const { mounts, linux } = build({ mounts: [mount('/a', changes)] });
     assert.deepEqual(mounts.at(-1)?.options, options);
@@ -178,6 +180,13 @@ test('mounts are as read-only and as connected as asked for', () => {
   check({}, ['rbind', 'rprivate', 'rw'], undefined);
   check({ readonly: true }, ['rbind', 'rprivate', 'ro'], undefined);
   check({ readonly: true, recursiveReadOnly: true }, ['rbind', 'rprivate', 'rro'], undefined);
+  const sourceRestrictions = ['ro', 'nosuid', 'nodev'];
+  check({ sourceRestrictions }, ['rbind', 'rprivate', 'ro', 'nosuid', 'nodev'], undefined);
+  check(
+    { sourceRestrictions, readonly: true, recursiveReadOnly: true },
+    ['rbind', 'rprivate', 'rro', 'nosuid', 'nodev'],
+    undefined,
+  );
   check({ propagation: 'host-to-container' }, ['rbind', 'rslave', 'rw'], 'rslave');
   check({ propagation: 'bidirectional' }, ['rbind', 'rshared', 'rw'], 'rshared');
 });
@@ -188,21 +197,23 @@ test('limits are those asked for, as far as the machine can limit', () => {
     cpuQuota: -1,
     memoryLimitBytes: 100,
     hugepageLimits: [{ pageSize: '2MB', limitBytes: 1 }],
-    unified: { 'memory.high': '5' },
   };
-  const on = (host: Changes['host']) => {
-    const { devices: _, ...limits } = build({ resources, host }).linux.resources ?? {};
+  const unified = { 'memory.high': '5' };
+  const on = (host: Changes['host'], more: Changes['resources'] = {}) => {
+    const { devices: _, ...limits } = build({ resources: { ...resources, ...more }, host }).linux.resources ?? {};
     return limits;
   };
   const cpu = { shares: 10, quota: -1 };
   assert.deepEqual(on({}), { cpu, memory: { limit: 100, swap: 100 } });
   assert.deepEqual(on({ swapLimit: false }), { cpu, memory: { limit: 100 } });
-  assert.deepEqual(on({ cgroupMode: 'v2', hugetlb: true }), {
+  assert.deepEqual(on({ cgroupMode: 'v2', hugetlb: true }, { unified }), {
     cpu,
     memory: { limit: 100, swap: 100 },
     hugepageLimits: [{ pageSize: '2MB', limit: 1 }],
-    unified: { 'memory.high': '5' },
+    unified,
   });
+  for (const cgroupMode of ['v1', 'hybrid'] as const)
+    assert.throws(() => on({ cgroupMode }, { unified }), /set unified memory\.high: this machine has cgroup v1/);
 });
 
 test('oom_score_adj is never lower than this process may set', () => {

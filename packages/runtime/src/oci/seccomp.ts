@@ -10,23 +10,42 @@ import type { OciSeccomp } from './spec.ts';
 const ENOSYS = 38;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const namespaceFlags = 0x7e020000;
-const AF_VSOCK = 40;
+/**
+ * The address families of socket(2), as masks and values of its first argument: all up to 63 but `AF_ALG` (38) and `AF_VSOCK`
+ * (40). The kernel looks at 32 bits of that argument, a comparison of seccomp at 64, so that "not 40" would let pass
+ * 0x100000028. For the same reason no upper bit may matter here: the calling convention leaves them undefined.
+ */
+const socketFamilies: [mask: number, value: number][] = [
+  [0xffffffe0, 0], // 0 to 31
+  [0xfffffffc, 32], // 32 to 35
+  [0xfffffffe, 36], // 36 and 37
+  [0xffffffff, 39],
+  [0xffffffff, 41],
+  [0xfffffffe, 42], // 42 and 43
+  [0xfffffffc, 44], // 44 to 47
+  [0xfffffff0, 48], // 48 to 63; the newest family of Linux 6.18 is 45
+];
 /** Execution domains that programs ask for: Linux, BSD-like 32 bit, UNAME26, both, and "tell me which". */
 const personalities = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff];
 
 /**
- * The RuntimeDefault seccomp profile: what Docker and containerd allow a container by default, which depends on its
- * capabilities. All else fails with EPERM. Not allowed although old profiles have it: io_uring, and vsock sockets, which
- * reach the host of a virtual machine past every network rule.
+ * The RuntimeDefault seccomp profile: what containerd 2.3 allows a container by default, which depends on its
+ * capabilities. All else fails with EPERM. Not allowed although old profiles have it: io_uring, sockets of the kernel's
+ * cryptography (CVE-2026-31431), and vsock sockets, which reach the host of a virtual machine past every network rule. 32-bit
+ * programs can still make both by socketcall(2): its arguments are in memory, where a filter cannot look, and without it
+ * many of them (Go's, old C libraries') have no network at all. There the AppArmor profile refuses them.
  */
 export function defaultSeccompProfile(capabilities: string[], architecture: NodeJS.Architecture): OciSeccomp {
   const allow = (names: string[]) => ({ names, action: 'SCMP_ACT_ALLOW' as const });
   const has = (name: string) => capabilities.includes(name);
   const opened = Object.entries(syscallsOfCapability).flatMap(([name, syscalls]) => (has(name) ? syscalls : []));
-  const plain = [...allowedSyscalls, 'ptrace', ...(syscallsOfArchitecture[architecture] ?? []), ...opened];
+  const plain = [...allowedSyscalls, ...(syscallsOfArchitecture[architecture] ?? []), ...opened];
   const syscalls: OciSeccomp['syscalls'] = [
     allow([...new Set(plain)]),
-    { ...allow(['socket']), args: [{ index: 0, value: AF_VSOCK, op: 'SCMP_CMP_NE' }] },
+    ...socketFamilies.map(([mask, value]) => ({
+      ...allow(['socket']),
+      args: [{ index: 0, value: mask, valueTwo: value, op: 'SCMP_CMP_MASKED_EQ' as const }],
+    })),
     ...personalities.map((value) => ({
       ...allow(['personality']),
       args: [{ index: 0, value, op: 'SCMP_CMP_EQ' as const }],

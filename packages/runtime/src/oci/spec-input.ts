@@ -10,6 +10,8 @@ export type SpecMount = {
   /** Also what is mounted below the source is read-only; only together with `readonly`. */
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
+  /** Which of `ro`, `nosuid`, `nodev` and `noexec` the source's own mount has. */
+  sourceRestrictions: string[];
 };
 
 /** `new` is a namespace of the container's own, `host` the machine's, otherwise the path of one that is there. */
@@ -54,7 +56,7 @@ export type SpecResources = {
   memorySwapLimitBytes: number;
   pidsLimit: number;
   hugepageLimits: { pageSize: string; limitBytes: number }[];
-  /** Files of cgroup v2 with their content; ignored where there is only v1. */
+  /** Files of cgroup v2 with their content; refused where there is only v1. */
   unified: Record<string, string>;
   oomScoreAdj: number;
 };

@@ -13,7 +13,8 @@ export function hasOwnCgroups({ privileged }: SpecInput['security'], { cgroupMod
 function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
   const access = security.privileged ? 'rw' : 'ro';
   const strict = ['nosuid', 'noexec', 'nodev'];
-  // sysfs tells of a network: only who owns that may mount it.
+  // sysfs tells of a network: only who owns that may mount it. The host's is bound privately: systemd shares it with all
+  // mount namespaces, and crun binds it from the host's, where the container's mounts below it would then appear.
   const ownSysfs = namespaces.user === undefined || namespaces.network.kind !== 'host';
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: strict },
@@ -33,7 +34,7 @@ function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
     { destination: '/dev/mqueue', type: 'mqueue', source: 'mqueue', options: strict },
     ownSysfs
       ? { destination: '/sys', type: 'sysfs', source: 'sysfs', options: [...strict, access] }
-      : { destination: '/sys', type: 'bind', source: '/sys', options: ['rbind', ...strict, 'rro'] },
+      : { destination: '/sys', type: 'bind', source: '/sys', options: ['rbind', 'rprivate', ...strict, 'rro'] },
     {
       destination: '/sys/fs/cgroup',
       type: 'cgroup',
@@ -73,14 +74,23 @@ const propagationOptions = {
   bidirectional: 'rshared',
 } as const;
 
+/**
+ * A bind mount has the restrictions of its source's mount, as long as it is not mounted again with other flags. That crun
+ * always does, and runc to make it read-only: what is not among the flags is lost then.
+ */
 function bindMount({ destination, source, ...mount }: SpecMount): OciMount {
-  const access = mount.readonly ? (mount.recursiveReadOnly ? 'rro' : 'ro') : 'rw';
+  const kept = mount.sourceRestrictions.filter((option) => option !== 'ro');
   return {
     destination,
     type: 'bind',
     source,
-    options: ['rbind', propagationOptions[mount.propagation], access],
+    options: ['rbind', propagationOptions[mount.propagation], accessOf(mount), ...kept],
   };
+}
+
+function accessOf(mount: Pick<SpecMount, 'readonly' | 'recursiveReadOnly' | 'sourceRestrictions'>): string {
+  if (mount.readonly) return mount.recursiveReadOnly ? 'rro' : 'ro';
+  return mount.sourceRestrictions.includes('ro') ? 'ro' : 'rw';
 }
 
 /** A device node of the machine, given to a container that cannot have nodes of its own. */

@@ -1,7 +1,11 @@
+import { PodwrightError } from '@podwright/base';
 import type { OciLinuxResources } from './spec.ts';
 import type { SpecDevice, SpecHost, SpecResources } from './spec-input.ts';
 
-/** Limits as the OCI has them, without what this machine cannot limit. */
+/**
+ * Limits as the OCI has them, without what this machine cannot limit. `invalid_argument` for files of cgroup v2 on a machine
+ * that has v1, as runc and crun refuse them.
+ */
 export function computeResources(resources: SpecResources, host: SpecHost): OciLinuxResources {
   const set = <T extends object>(value: T): Partial<T> =>
     Object.fromEntries(Object.entries(value).filter(([, item]) => item !== 0 && item !== '')) as Partial<T>;
@@ -16,7 +20,13 @@ export function computeResources(resources: SpecResources, host: SpecHost): OciL
   const swap = host.swapLimit ? resources.memorySwapLimitBytes || resources.memoryLimitBytes : 0;
   const memory = set({ limit: resources.memoryLimitBytes, swap });
   const hugepages = host.hugetlb ? resources.hugepageLimits : [];
-  const unified = host.cgroupMode === 'v2' ? resources.unified : {};
+  const { unified } = resources;
+  const [file] = Object.keys(unified);
+  if (file !== undefined && host.cgroupMode !== 'v2')
+    throw new PodwrightError(
+      'invalid_argument',
+      `set unified ${file}: this machine has cgroup v1, which has no such files`,
+    );
   return {
     ...(isEmpty(cpu) ? {} : { cpu }),
     ...(isEmpty(memory) ? {} : { memory }),
@@ -28,7 +38,10 @@ export function computeResources(resources: SpecResources, host: SpecHost): OciL
   };
 }
 
-/** Devices that every container may use: null, zero, full, random, urandom, tty, console, ptmx and its own terminals. */
+/**
+ * Devices that every container may use: null, zero, full, random, urandom, tty, ptmx and its own terminals. Not the machine's
+ * console (5:1), which it could make a node of: its own /dev/console is one of its terminals.
+ */
 const ordinaryDevices = [
   { major: 1, minor: 3 },
   { major: 1, minor: 5 },
@@ -36,7 +49,6 @@ const ordinaryDevices = [
   { major: 1, minor: 8 },
   { major: 1, minor: 9 },
   { major: 5, minor: 0 },
-  { major: 5, minor: 1 },
   { major: 5, minor: 2 },
   { major: 136 },
 ];

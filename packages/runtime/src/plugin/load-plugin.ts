@@ -1,8 +1,14 @@
-import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { errorMessage, type Logger, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import {
+  errorMessage,
+  type Logger,
+  makePrivateDirectory,
+  PodwrightError,
+  raceAbort,
+  withTimeout,
+} from '@podwright/base';
 import type { PluginOptions, RuntimeOptions } from '../options.ts';
 import type { Plugin } from './plugin.ts';
 import type { RuntimePlugin, RuntimePluginTypes } from './runtime-plugins.ts';
@@ -99,7 +105,7 @@ function graphPlugin<Type extends ThirdPartyType>(
     id,
     requires: [],
     async init({ note }) {
-      for (const folder of [root, state]) await mkdir(folder, { recursive: true, mode: 0o711 });
+      for (const folder of [root, state]) makePrivateDirectory(folder);
       const starting = Promise.resolve(plugin.init({ ...handed, note }));
       const instance = await bounded(starting, INIT_TIMEOUT_MS, `start plugin ${id}`);
       checkInstance(plugin.type, id, instance);

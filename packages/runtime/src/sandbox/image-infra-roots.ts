@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isNotFound, wrapError } from '@podwright/base';
+import { CONTAINER_DIRECTORY, isNotFound, PRIVATE_DIRECTORY, wrapError } from '@podwright/base';
 import { resolveInRoot } from '../containers/root-path.ts';
 import type { ImageRecord, ImageService } from '../images/image-service.ts';
 import { computeArgs, computeEnvironment, computeWorkingDirectory } from '../oci/process-config.ts';
@@ -55,9 +55,10 @@ export class ImageInfraRoots implements InfraRoots {
     const root = join(folders.path(sandbox.id), 'rootfs');
     // writable: what is mounted in it needs folders, which such an image has none of
     const mounts = await snapshotter.prepare(KEY_PREFIX + sandbox.id, chainId);
-    await mkdir(root, { mode: 0o711 });
+    await mkdir(root, { mode: PRIVATE_DIRECTORY });
     mountAll(system, mounts, root);
-    for (const name of INFRA_FOLDERS) await mkdir(await resolveInRoot(root, name), { recursive: true, mode: 0o755 });
+    for (const name of INFRA_FOLDERS)
+      await mkdir(await resolveInRoot(root, name), { recursive: true, mode: CONTAINER_DIRECTORY });
     return {
       root,
       args: computeArgs({ command: [], args: [] }, config),

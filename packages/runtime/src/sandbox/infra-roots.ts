@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { PodwrightError } from '@podwright/base';
+import { CONTAINER_DIRECTORY, PodwrightError } from '@podwright/base';
 import { INFRA_FOLDERS, type InfraProgram } from './infra-spec.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
@@ -50,7 +50,7 @@ export class HostInitRoot implements InfraRoots {
         "run a pod's own process: no init program is there; install the package catatonit",
       );
     }
-    for (const name of INFRA_FOLDERS) mkdirSync(join(this.#root, name), { recursive: true, mode: 0o755 });
+    for (const name of INFRA_FOLDERS) mkdirSync(join(this.#root, name), { recursive: true, mode: CONTAINER_DIRECTORY });
     copyFileSync(source, `${program}.new`);
     renameSync(`${program}.new`, program);
   }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { chown, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { isErrno, wrapError } from '@podwright/base';
+import { CONTAINER_FILE, isErrno, makePrivateDirectory, PRIVATE_DIRECTORY, wrapError } from '@podwright/base';
 import { unmountEntries, unmountTree } from '../sys/mountinfo.ts';
 import { mountAll } from '../sys/mounts.ts';
 import type { System } from '../sys/system.ts';
@@ -28,7 +28,7 @@ export class SandboxFolders {
     this.#system = system;
     this.#state = join(state, 'sandboxes');
     this.#files = join(root, 'sandboxes');
-    for (const directory of [this.#state, this.#files]) mkdirSync(directory, { recursive: true, mode: 0o711 });
+    for (const directory of [this.#state, this.#files]) makePrivateDirectory(directory);
   }
 
   /** The sandbox's folder; whoever made the sandbox may keep more in it. */
@@ -40,20 +40,20 @@ export class SandboxFolders {
   async make(sandbox: SandboxRecord): Promise<void> {
     const { config } = sandbox;
     const folders = [this.path(sandbox.id), join(this.#files, sandbox.id)];
-    await Promise.all(folders.map((path) => mkdir(path, { recursive: true, mode: 0o711 })));
+    await Promise.all(folders.map((path) => mkdir(path, { recursive: true, mode: PRIVATE_DIRECTORY })));
     const { files, shm } = this.paths(sandbox);
     const dns = config.dns === undefined ? '' : resolvConf(config.dns);
     await Promise.all([
-      writeFile(files.hostname, `${config.hostname === '' ? hostname() : config.hostname}\n`, { mode: 0o644 }),
+      writeFile(files.hostname, `${config.hostname === '' ? hostname() : config.hostname}\n`, { mode: CONTAINER_FILE }),
       dns === ''
         ? copyIfThere('/etc/resolv.conf', files.resolvConf)
-        : writeFile(files.resolvConf, dns, { mode: 0o644 }),
+        : writeFile(files.resolvConf, dns, { mode: CONTAINER_FILE }),
       config.network === 'node' ? copyIfThere('/etc/hosts', files.hosts) : this.setAddresses(sandbox, []),
     ]);
     const { uid, gid } = rootOf(sandbox);
     if (uid !== 0 || gid !== 0) await Promise.all(Object.values(files).map((path) => chown(path, uid, gid)));
     if (config.ipc === 'node') return;
-    mkdirSync(shm);
+    mkdirSync(shm, { mode: PRIVATE_DIRECTORY });
     const options = [...SHM_OPTIONS, `uid=${uid}`, `gid=${gid}`];
     mountAll(this.#system, [{ type: 'tmpfs', source: 'shm', options }], shm);
   }
@@ -61,7 +61,7 @@ export class SandboxFolders {
   /** Writes the hosts file anew. A pod in the machine's network has the machine's. */
   async setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void> {
     if (sandbox.config.network === 'node') return;
-    await writeFile(this.paths(sandbox).files.hosts, hostsFile(sandbox.config.hostname, ips), { mode: 0o644 });
+    await writeFile(this.paths(sandbox).files.hosts, hostsFile(sandbox.config.hostname, ips), { mode: CONTAINER_FILE });
   }
 
   paths({ id, config }: SandboxRecord): Pick<SandboxEnvironment, 'files' | 'shm'> {
@@ -116,6 +116,6 @@ async function copyIfThere(source: string, target: string): Promise<void> {
     await copyFile(source, target);
   } catch (error) {
     if (!isErrno(error, 'ENOENT')) throw error;
-    await writeFile(target, '', { mode: 0o644 });
+    await writeFile(target, '', { mode: CONTAINER_FILE });
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, rmdirSync } from 'node:fs';
 import { mkdir, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, type Logger } from '@podwright/base';
+import { isErrno, type Logger, MOUNT_POINT_FILE, PRIVATE_DIRECTORY } from '@podwright/base';
 import { mountFlags } from '../sys/mount-options.ts';
 import { createNamespaces, createOwnedNamespaces, preparePinDirectory, removeNamespace } from '../sys/namespaces.ts';
 import type { System } from '../sys/system.ts';
@@ -32,7 +32,7 @@ export class SandboxNamespaces {
   async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
     const { hostname, userNamespace: mappings } = sandbox.config;
     const { network: net, ipc, uts, user } = this.paths(sandbox);
-    await mkdir(join(this.#root, sandbox.id), { mode: 0o700 });
+    await mkdir(join(this.#root, sandbox.id), { mode: PRIVATE_DIRECTORY });
     const request = {
       ...{ net, ipc, uts },
       hostname: hostname === '' ? undefined : hostname,
@@ -56,7 +56,7 @@ export class SandboxNamespaces {
   /** Pins the PID namespace of a process for the sandbox, beside those that `create` made. */
   pinPid(sandboxId: string, pid: number): void {
     const path = this.pidPath(sandboxId);
-    closeSync(openSync(path, 'wx', 0o444));
+    closeSync(openSync(path, 'wx', MOUNT_POINT_FILE));
     this.#dependencies.system.mount(path, { source: `/proc/${pid}/ns/pid`, flags: mountFlags.bind });
   }
 

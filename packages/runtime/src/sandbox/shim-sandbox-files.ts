@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, wrapError, writeFileAtomic } from '@podwright/base';
+import { isErrno, PRIVATE_DIRECTORY, PRIVATE_FILE, wrapError, writeFileAtomic } from '@podwright/base';
 import type { ShimProgram } from '../shim/shim-program.ts';
 import type { Shims } from '../shim/shims.ts';
 import { infraAnnotations } from './infra-spec.ts';
@@ -24,10 +24,10 @@ export class ShimSandboxFiles {
   /** Makes the bundle. Its `config.json` has only what shims look for in it to know the pod. */
   async make(sandbox: SandboxRecord, record: ShimSandboxRecord): Promise<string> {
     const bundle = this.#shims.bundle(sandbox.id);
-    await mkdir(bundle, { mode: 0o711 });
+    await mkdir(bundle, { mode: PRIVATE_DIRECTORY });
     await this.write(sandbox.id, record);
     const spec = { ociVersion: '1.0.2', annotations: infraAnnotations(sandbox) };
-    await writeFile(join(bundle, 'config.json'), JSON.stringify(spec), { mode: 0o600 });
+    await writeFile(join(bundle, 'config.json'), JSON.stringify(spec), { mode: PRIVATE_FILE });
     return bundle;
   }
 

@@ -1,9 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
 import { AnySchema } from '@bufbuild/protobuf/wkt';
-import { errorMessage, type Logger, writeFileAtomic } from '@podwright/base';
+import { errorMessage, type Logger, makePrivateDirectory, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import type { ShimEvents } from './shim-events.ts';
 
 /** The most that one event may have. */
@@ -43,10 +43,10 @@ export class PublishSpool {
 
   /** The directory is the spool's own. */
   static async open(options: { directory: string; events: ShimEvents; logger: Logger }): Promise<PublishSpool> {
-    await mkdir(options.directory, { recursive: true, mode: 0o700 });
+    makePrivateDirectory(options.directory);
     const path = programPath(options.directory);
     await writeFileAtomic(path, program(options.directory.replaceAll("'", `'\\''`)));
-    await chmod(path, 0o700);
+    await chmod(path, PRIVATE_DIRECTORY);
     return new PublishSpool(options);
   }
 

@@ -1,5 +1,5 @@
 import { type Any, anyUnpack, timestampMs } from '@bufbuild/protobuf/wkt';
-import { errorMessage, isAlreadyExists, type Logger, sleep } from '@podwright/base';
+import { errorMessage, isAlreadyExists, type Logger, PRIVATE_FILE, sleep } from '@podwright/base';
 import { TtrpcServer } from '../ttrpc/server.ts';
 import { TaskExitSchema, TaskOOMSchema } from './gen/containerd/events/task_pb.js';
 import { Events } from './gen/containerd/services/events/ttrpc/v1/events_pb.js';
@@ -35,7 +35,7 @@ export class ShimEvents {
     const deadline = Date.now() + takeoverMs;
     for (;;)
       try {
-        await events.#server.listen(path, 0o600);
+        await events.#server.listen(path, PRIVATE_FILE);
         return events;
       } catch (error) {
         if (!isAlreadyExists(error) || Date.now() > deadline) throw error;

@@ -1,6 +1,15 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { isErrno, type Logger, PodwrightError, type ProgramStarter, wrapError, writeFileAtomic } from '@podwright/base';
+import {
+  isErrno,
+  type Logger,
+  makePrivateDirectory,
+  PodwrightError,
+  PRIVATE_FILE,
+  type ProgramStarter,
+  wrapError,
+  writeFileAtomic,
+} from '@podwright/base';
 import { hasErrno } from '../sys/errno.ts';
 import { loadSystem } from '../sys/system.ts';
 import { PublishSpool } from './publish-spool.ts';
@@ -45,7 +54,7 @@ export class Shims {
 
   static async open(options: ShimsOptions): Promise<Shims> {
     const { state, logger } = options;
-    await mkdir(join(state, 'bundles'), { recursive: true, mode: 0o711 });
+    makePrivateDirectory(join(state, 'bundles'));
     const events = await ShimEvents.listen(eventSocket(state), logger);
     const spool = await PublishSpool.open({ directory: join(state, 'events'), events, logger });
     return new Shims(options, events, spool);
@@ -161,7 +170,7 @@ export class Shims {
   #openLog(bundle: string): void {
     const fifo = join(bundle, 'log');
     try {
-      this.#system.makeFifo(fifo, 0o600);
+      this.#system.makeFifo(fifo, PRIVATE_FILE);
     } catch (error) {
       if (!hasErrno(error, 'EEXIST')) throw error;
     }

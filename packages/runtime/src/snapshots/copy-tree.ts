@@ -12,6 +12,7 @@ import {
   readlink,
   symlink,
 } from 'node:fs/promises';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
 import { hasErrno } from '../sys/errno.ts';
 import type { System } from '../sys/system.ts';
 
@@ -44,7 +45,7 @@ export class TreeCopier {
   }
 
   async #copyDirectory(from: Buffer, to: Buffer, stat: Stats): Promise<void> {
-    await mkdir(to, 0o700);
+    await mkdir(to, PRIVATE_DIRECTORY);
     for (const name of await readdir(from, { encoding: 'buffer' })) {
       const child = Buffer.concat([Buffer.from('/'), name]);
       await this.copy(Buffer.concat([from, child]), Buffer.concat([to, child]));
@@ -92,7 +93,7 @@ async function copyContent(system: System, { from, to, stat }: FileCopy): Promis
 /** Copies what is stored, and leaves the holes. */
 async function copySparse(system: System, { from, to, stat }: FileCopy): Promise<void> {
   await using source = await open(from);
-  await using target = await open(to, 'w', 0o600);
+  await using target = await open(to, 'w', PRIVATE_FILE);
   const buffer = Buffer.allocUnsafe(COPY_BYTES);
   for (let part = system.nextData(source.fd, 0); part !== undefined; part = system.nextData(source.fd, part.end)) {
     for (let at = part.start; at < part.end; ) {

@@ -1,6 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Logger, PodwrightError, Trash, wrapError } from '@podwright/base';
+import {
+  type Logger,
+  makePrivateDirectory,
+  PodwrightError,
+  PRIVATE_DIRECTORY,
+  Trash,
+  wrapError,
+} from '@podwright/base';
 import type { MetadataDatabase } from '../metadata/database.ts';
 import { wrapFileError } from '../sys/errno.ts';
 import { diskUsage } from './disk-usage.ts';
@@ -39,7 +46,7 @@ export class DirectorySnapshotter implements Snapshotter {
     this.#root = root;
     this.#layout = layout;
     this.#records = new SnapshotRecords(database, layout.name);
-    mkdirSync(root, { recursive: true, mode: 0o700 });
+    makePrivateDirectory(root);
     this.#trash = new Trash(join(root, 'trash'), logger);
     this.#lastId = this.#reconcile(logger);
   }
@@ -136,7 +143,7 @@ export class DirectorySnapshotter implements Snapshotter {
     const id = ++this.#lastId;
     const filling = join(this.#root, 'new', String(id));
     try {
-      mkdirSync(filling, { recursive: true, mode: 0o700 });
+      mkdirSync(filling, { recursive: true, mode: PRIVATE_DIRECTORY });
       await this.#layout.create({ kind, directory: filling, parents: this.#parents(parentRecord) });
       renameSync(filling, this.#directory(id));
       this.#records.insert({ id, key, kind, parent, createdAtMs: Date.now() }, parentRecord?.id);

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { CONTAINER_DIRECTORY } from '@podwright/base';
 import type { System } from '../sys/system.ts';
 import { TreeCopier } from './copy-tree.ts';
 import { bindMount, filesIn, type SnapshotFolders, type SnapshotLayout } from './snapshot-layout.ts';
@@ -17,7 +18,7 @@ export class NativeLayout implements SnapshotLayout {
   async create({ kind, directory, parents }: SnapshotFolders): Promise<void> {
     const [parent] = parents;
     // a view shows the folder below as it is
-    if (parent === undefined || kind === 'view') mkdirSync(filesIn(directory), { mode: 0o755 });
+    if (parent === undefined || kind === 'view') mkdirSync(filesIn(directory), { mode: CONTAINER_DIRECTORY });
     else await new TreeCopier(this.#system).copy(Buffer.from(filesIn(parent)), Buffer.from(filesIn(directory)));
   }
 

@@ -1,4 +1,5 @@
 import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
+import { CONTAINER_DIRECTORY, PRIVATE_DIRECTORY } from '@podwright/base';
 import { bindMount, filesIn, type SnapshotFolders, type SnapshotLayout, workIn } from './snapshot-layout.ts';
 import type { Mount } from './snapshotter.ts';
 
@@ -15,9 +16,9 @@ export class OverlayLayout implements SnapshotLayout {
 
   async create({ kind, directory, parents }: SnapshotFolders): Promise<void> {
     const files = filesIn(directory);
-    mkdirSync(files, { mode: 0o755 });
-    chmodSync(files, 0o755); // whatever the umask
-    if (kind === 'active') mkdirSync(workIn(directory), { mode: 0o711 });
+    mkdirSync(files, { mode: CONTAINER_DIRECTORY });
+    chmodSync(files, CONTAINER_DIRECTORY); // whatever the umask
+    if (kind === 'active') mkdirSync(workIn(directory), { mode: PRIVATE_DIRECTORY });
     if (parents[0] === undefined) return;
     // the uppermost root folder is the one whose attributes show
     const { uid, gid, mode } = statSync(filesIn(parents[0]));

@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage } from '@podwright/base';
+import { errorMessage, PRIVATE_DIRECTORY } from '@podwright/base';
 import { unmountTree } from '../sys/mountinfo.ts';
 import { mountAll } from '../sys/mounts.ts';
 import type { System } from '../sys/system.ts';
@@ -37,7 +37,7 @@ export function probeOverlay(system: System, root: string): OverlaySupport {
 
 function tryOverlay(system: System, directory: string, options: string[]): void {
   const [lower, upper, work, merged] = ['lower', 'upper', 'work', 'merged'].map((name) => join(directory, name));
-  for (const path of [lower!, upper!, work!, merged!]) mkdirSync(path, { recursive: true, mode: 0o700 });
+  for (const path of [lower!, upper!, work!, merged!]) mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY });
   writeFileSync(join(lower!, 'deleted'), '');
   const folders = [`lowerdir=${lower}`, `upperdir=${upper}`, `workdir=${work}`];
   mountAll(system, [{ type: 'overlay', source: 'overlay', options: [...options, ...folders] }], merged!);

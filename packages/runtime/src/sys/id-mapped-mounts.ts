@@ -1,6 +1,6 @@
 import { chownSync, closeSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PodwrightError } from '@podwright/base';
+import { PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import type { Mount } from '../snapshots/snapshotter.ts';
 import { hasErrno } from './errno.ts';
 import { mountFlags, parseMountOptions } from './mount-options.ts';
@@ -71,7 +71,7 @@ function mountOverlay(system: System, mount: Mount, { target, users }: MappedPla
   const upper = optionOf(mount, 'upperdir');
   const folder = commonFolder(lower);
   const layers = join(dirname(target), LAYERS);
-  mkdirSync(layers, { recursive: true, mode: 0o700 });
+  mkdirSync(layers, { recursive: true, mode: PRIVATE_DIRECTORY });
   bindIdMapped(system, { source: folder, target: layers, descriptor: users.descriptor, propagation: 'private' });
   try {
     if (upper !== undefined) giveToUsers(upper, users.mappings);

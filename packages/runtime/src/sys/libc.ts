@@ -30,6 +30,8 @@ export type Libc = {
   moveMount(descriptor: number, target: Pointer): number;
   /** mount_setattr(2) of the mount that a descriptor is. */
   mountSetattr(descriptor: number, flags: number, attributes: Buffer): number;
+  /** statvfs(3) in a thread of its own, as it asks the server of a network file system. `errno` tells nothing of it. */
+  statvfs(path: Pointer, result: Buffer): Promise<number>;
 };
 
 const AT_FDCWD = -100;
@@ -46,6 +48,7 @@ export function loadLibc(): Libc {
   const library = koffi.load(null);
   const bind = (definition: string) => library.func(definition);
   const syscall = bind('long syscall(long number, ...)');
+  const statvfs = bind('int statvfs(void *path, void *result)');
   const ioctl = bind('int ioctl(int fd, unsigned long request, ...)');
   const mknodatNumber = mknodatNumbers[process.arch];
   return {
@@ -78,6 +81,10 @@ export function loadLibc(): Libc {
       const how = ['unsigned int', flags, 'void *', attributes, 'size_t', attributes.length] as const;
       return syscall(callNumbers.mountSetattr, 'int', descriptor, 'void *', EMPTY, ...how);
     },
+    statvfs: (path, result) =>
+      new Promise((resolve, reject) =>
+        statvfs.async(path, result, (error: unknown, code: number) => (error ? reject(error) : resolve(code))),
+      ),
   };
 }
 

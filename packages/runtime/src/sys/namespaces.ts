@@ -1,6 +1,13 @@
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError, runChecked } from '@podwright/base';
+import {
+  errorMessage,
+  type Logger,
+  MOUNT_POINT_FILE,
+  makePrivateDirectory,
+  PodwrightError,
+  runChecked,
+} from '@podwright/base';
 import { wrapFileError } from './errno.ts';
 import { mountFlags } from './mount-options.ts';
 import { readMounts, unmountOnce } from './mountinfo.ts';
@@ -28,7 +35,7 @@ export type NamespaceDependencies = { system: System; logger: Logger };
 
 /** Makes `directory`, and makes it a private mount: pins in it then stay out of every other mount namespace. */
 export function preparePinDirectory(system: System, directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  makePrivateDirectory(directory);
   if (!readMounts().some(({ mountPoint }) => mountPoint === directory)) {
     system.mount(directory, { source: directory, flags: mountFlags.bind });
   }
@@ -100,7 +107,7 @@ function sysctlsOf({ sysctls = {} }: NamespaceRequest, wanted: NamespaceKind[]):
 }
 
 function makePinFile(path: string, made: string[]): void {
-  closeSync(openSync(path, 'wx', 0o444));
+  closeSync(openSync(path, 'wx', MOUNT_POINT_FILE));
   made.push(path);
 }
 

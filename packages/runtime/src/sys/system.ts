@@ -29,6 +29,15 @@ const OPEN_TREE_CLOEXEC = 0o2000000;
 const AT_EMPTY_PATH = 0x1000;
 const AT_RECURSIVE = 0x8000;
 const MOUNT_ATTR_IDMAP = 0x100000;
+/** struct statvfs of glibc and musl on machines of 64 bits: eleven numbers, of which the tenth has the flags. */
+const STATVFS = { bytes: 112, flagsAt: 72 };
+/** The flags of statvfs(3) that restrict what a mount may be used for, as options of mount(8). */
+const RESTRICTIONS: [flag: number, option: string][] = [
+  [1, 'ro'],
+  [2, 'nosuid'],
+  [4, 'nodev'],
+  [8, 'noexec'],
+];
 /** Largest value and list of the kernel (XATTR_SIZE_MAX, XATTR_LIST_MAX). */
 const MAX_XATTR_BYTES = 65536;
 
@@ -83,6 +92,15 @@ export class System {
     }
     const result = this.#libc.mountSetattr(descriptor, AT_EMPTY_PATH | recursive, attributes);
     this.#check(result, 'mount_setattr', `descriptor ${descriptor}`);
+  }
+
+  /** Which of `ro`, `nosuid`, `nodev` and `noexec` the mount has that `path` is on. `internal` if the kernel does not tell. */
+  async mountRestrictions(path: SystemPath): Promise<string[]> {
+    const result = Buffer.alloc(STATVFS.bytes);
+    if ((await this.#libc.statvfs(cString(path), result)) !== 0)
+      throw new PodwrightError('internal', `statvfs ${path}: the kernel tells nothing of its mount`);
+    const flags = result.readUInt32LE(STATVFS.flagsAt);
+    return RESTRICTIONS.filter(([flag]) => (flags & flag) !== 0).map(([, option]) => option);
   }
 
   /** Makes a device node; `mode` are the permission bits, less the umask. */

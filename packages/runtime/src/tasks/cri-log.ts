@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { errorMessage, type Logger } from '@podwright/base';
+import { errorMessage, LOG_FILE, type Logger } from '@podwright/base';
 
 export type LogStream = 'stdout' | 'stderr';
 
@@ -54,7 +54,7 @@ export class CriLog {
 
   /** Opens the path anew, as after a rotation. */
   reopen(): void {
-    const descriptor = openSync(this.#path, 'a', 0o640);
+    const descriptor = openSync(this.#path, 'a', LOG_FILE);
     this.close();
     this.#descriptor = descriptor;
   }

@@ -1,8 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
-import { type ProgramStarter, raceAbort, type StartedProgram, sleep, withTimeout, wrapError } from '@podwright/base';
+import {
+  PRIVATE_FILE,
+  type ProgramStarter,
+  raceAbort,
+  type StartedProgram,
+  sleep,
+  withTimeout,
+  wrapError,
+} from '@podwright/base';
 import type { OciSpec } from '../oci/spec.ts';
-import { globalArguments, type OciRuntime } from './oci-program.ts';
+import { globalArguments, type OciRuntime, withOomScore } from './oci-program.ts';
 import { killProcessTrees, readProcess } from './processes.ts';
 
 /** A command to run in a task beside its first process. */
@@ -96,8 +104,9 @@ export class ExecProcess {
 
 /** Runs a command in a task, with the OCI runtime's stdio for its own. */
 export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): ExecProcess {
-  const { start, runtime, pidFile, id } = request;
-  const command = ['exec', '--pid-file', pidFile, '--process', writeProcess(request, { terminal: false }), id];
+  const { start, pidFile, id } = request;
+  const { file, runtime } = prepareExec(request, { terminal: false });
+  const command = ['exec', '--pid-file', pidFile, '--process', file, id];
   // A session of its own: by it the exec's processes are known when their parents are dead.
   const options = { env: process.env, stdio, detached: true };
   return new ExecProcess(request, start(runtime.path, [...globalArguments(runtime), ...command], options));
@@ -107,11 +116,14 @@ const processFile = (pidFile: string) => `${pidFile}.json`;
 
 /**
  * Writes the process of an exec: that of the task with another command. crun would otherwise run it as root and without
- * the task's groups, runc would not. Returns the path.
+ * the task's groups, runc would not. Returns the file, and the runtime as it is to be started for it.
  */
-export function writeProcess({ pidFile, config, command }: ExecRequest, { terminal }: { terminal: boolean }): string {
-  const path = processFile(pidFile);
+export function prepareExec(
+  { pidFile, config, command, runtime }: ExecRequest,
+  { terminal }: { terminal: boolean },
+): { file: string; runtime: OciRuntime } {
+  const file = processFile(pidFile);
   const { process } = JSON.parse(readFileSync(config, 'utf8')) as OciSpec;
-  writeFileSync(path, JSON.stringify({ ...process, args: command, terminal }), { mode: 0o600 });
-  return path;
+  writeFileSync(file, JSON.stringify({ ...process, args: command, terminal }), { mode: PRIVATE_FILE });
+  return { file, runtime: withOomScore(runtime, process.oomScoreAdj) };
 }

@@ -2,12 +2,12 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { raceAbort, withTimeout } from '@podwright/base';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE, raceAbort, withTimeout } from '@podwright/base';
 import type { SeqpacketSockets } from '../sys/seqpacket.ts';
 import type { System } from '../sys/system.ts';
 import { attachToMonitor, unblockTerminalInput } from './attach.ts';
 import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.ts';
-import { ExecProcess, type ExecRequest, writeProcess } from './exec-process.ts';
+import { ExecProcess, type ExecRequest, prepareExec } from './exec-process.ts';
 import type { StartedExec } from './exec-stream.ts';
 import { runtimeError } from './runtime-words.ts';
 import { bundleFiles } from './task-files.ts';
@@ -35,7 +35,7 @@ export async function startOnTerminal(
   const remove = () => rm(bundle, { recursive: true, force: true });
   let monitor: ExecMonitor | undefined;
   try {
-    await mkdir(bundle, { mode: 0o700 });
+    await mkdir(bundle, { mode: PRIVATE_DIRECTORY });
     signal.throwIfAborted();
     using gate = makeGate(system, bundle);
     monitor = new ExecMonitor(request, { conmon, bundle, gate: gate.descriptor });
@@ -65,7 +65,7 @@ export async function startOnTerminal(
  */
 function makeGate(system: System, bundle: string): { descriptor: number; pass(): void } & Disposable {
   const path = join(bundle, 'start');
-  system.makeFifo(path, 0o600);
+  system.makeFifo(path, PRIVATE_FILE);
   const descriptor = openSync(path, constants.O_RDWR);
   const pass = () => void writeSync(descriptor, 'go');
   pass();
@@ -126,12 +126,13 @@ async function firstReport(pipe: Readable): Promise<Report | undefined> {
 }
 
 function monitorArguments(request: ExecRequest, bundle: string): string[] {
-  const { id, pidFile, runtime } = request;
+  const { id, pidFile } = request;
+  const { file, runtime } = prepareExec(request, { terminal: true });
   return [
     ...['--api-version', '1', '--sync', '--exec', '--exec-attach', '--terminal', '--stdin', '--leave-stdin-open'],
     ...['--cid', id, '--cuuid', id, '--name', id, '--log-path', 'off'],
     ...runtimeOptions(runtime, ['--log', logName]),
     ...['--bundle', bundle, '--full-attach', '--container-pidfile', pidFile],
-    ...['--exec-process-spec', writeProcess(request, { terminal: true })],
+    ...['--exec-process-spec', file],
   ];
 }

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   anticipateMigration,
@@ -7,6 +6,7 @@ import {
   describeUndoFailures,
   KeyedLock,
   type Logger,
+  makePrivateDirectory,
   PodwrightError,
   type ProgramStarter,
   startByFork,
@@ -80,8 +80,7 @@ export class OciTaskRuntime implements TaskRuntime {
 
   static async open(options: OciTaskRuntimeOptions): Promise<OciTaskRuntime> {
     const files = new TaskFiles(options.state);
-    for (const directory of [files.records, files.exits, files.execs])
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+    for (const directory of [files.records, files.exits, files.execs]) makePrivateDirectory(directory);
     await removeInterruptedWork(files);
     return new OciTaskRuntime(options, files);
   }

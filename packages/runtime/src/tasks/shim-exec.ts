@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
-import { isNotFound, namesIn } from '@podwright/base';
+import { isNotFound, namesIn, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
 import type { OciSpec } from '../oci/spec.ts';
 import { Status } from '../shim/gen/containerd/v1/types/task_pb.js';
 import type { Shim } from '../shim/shim.ts';
@@ -67,9 +67,9 @@ export class ShimExec {
   static async start(request: ShimExecRequest): Promise<ShimExec> {
     const id = randomUUID();
     const directory = execDirectory(request.record, id);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
     for (const path of Object.values(fifoPaths({ ...request, directory })))
-      if (path !== '') request.system.makeFifo(path, 0o600);
+      if (path !== '') request.system.makeFifo(path, PRIVATE_FILE);
     const exec = new ShimExec(request, id);
     try {
       exec.#pid.resolve(await exec.#start());

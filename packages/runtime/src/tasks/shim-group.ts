@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PodwrightError } from '@podwright/base';
+import { PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import type { Shim } from '../shim/shim.ts';
 import type { Shims } from '../shim/shims.ts';
 import { findByCommandLine } from './processes.ts';
@@ -23,7 +23,7 @@ export async function findShim(shims: Shims, record: ShimTaskRecord, signal: Abo
   if (found !== undefined) return await shims.join(bundle, found.endpoint, signal);
   if (existsSync(pod) && !isForTasks(shims, group))
     throw new PodwrightError('unavailable', `create task ${id}: the shim of sandbox ${group} is gone; make a new pod`);
-  await mkdir(pod, { recursive: true, mode: 0o711 });
+  await mkdir(pod, { recursive: true, mode: PRIVATE_DIRECTORY });
   await writeFile(join(pod, ownMark), '');
   await copyFile(join(bundle, 'config.json'), join(pod, 'config.json'));
   const started = await shims.start({ id: group, bundle: pod, program }, signal);

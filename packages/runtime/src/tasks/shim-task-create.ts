@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
 import type { Shim } from '../shim/shim.ts';
 import { packOptions, type ShimProgram } from '../shim/shim-program.ts';
 import { findShim } from './shim-group.ts';
@@ -41,8 +42,8 @@ export async function createShimTask(
   };
   await files.write(record);
   const options = ioOptions(record, logger);
-  await mkdir(options.directory, { recursive: true, mode: 0o711 });
-  await writeFile(join(record.bundle, 'config.json'), JSON.stringify(spec), { mode: 0o600 });
+  await mkdir(options.directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  await writeFile(join(record.bundle, 'config.json'), JSON.stringify(spec), { mode: PRIVATE_FILE });
   record.holder = makeTaskFifos(system, options);
   const io = new TaskIo(options, record.holder);
   try {

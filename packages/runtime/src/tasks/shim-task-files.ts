@@ -1,6 +1,6 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import { isErrno, makePrivateDirectory, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
 import type { ShimProgram } from '../shim/shim-program.ts';
 import type { TaskExit } from './task-runtime.ts';
 
@@ -37,7 +37,7 @@ export class ShimTaskFiles {
   }
 
   static async open(directory: string): Promise<ShimTaskFiles> {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    makePrivateDirectory(directory);
     for (const name of await readdir(directory))
       if (!name.endsWith(suffix)) await rm(join(directory, name), { force: true }); // half written when we were killed
     return new ShimTaskFiles(directory);

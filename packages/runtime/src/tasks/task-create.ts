@@ -1,6 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { PodwrightError, type ProgramStarter, refuseSystemdCgroup } from '@podwright/base';
+import {
+  PodwrightError,
+  PRIVATE_DIRECTORY,
+  PRIVATE_FILE,
+  type ProgramStarter,
+  refuseSystemdCgroup,
+} from '@podwright/base';
 import { startMonitor } from './conmon.ts';
 import type { OciProgram } from './oci-program.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
@@ -25,8 +31,8 @@ export async function createTask(
     hooks: 'hooks' in config.spec,
   };
   await files.write(record);
-  mkdirSync(config.bundle, { recursive: true, mode: 0o711 });
-  writeFileSync(join(config.bundle, bundleFiles.config), JSON.stringify(config.spec), { mode: 0o600 });
+  mkdirSync(config.bundle, { recursive: true, mode: PRIVATE_DIRECTORY });
+  writeFileSync(join(config.bundle, bundleFiles.config), JSON.stringify(config.spec), { mode: PRIVATE_FILE });
   return await startMonitor({ start, conmon, program, files, record, logPath: config.logPath }, signal);
 }
 

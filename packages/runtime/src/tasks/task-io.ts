@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { sleep } from '@podwright/base';
+import { PRIVATE_FILE, sleep } from '@podwright/base';
 import type { System } from '../sys/system.ts';
 import type { CriLog } from './cri-log.ts';
 import { endHolder, openFifoReader, openFifoWriter, startHolder, touchFifo } from './fifo.ts';
@@ -33,7 +33,7 @@ export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'd
 /** Makes the FIFOs, and has those of the output held open by a process, whose pid is returned. */
 export function makeTaskFifos(system: System, options: TaskIoOptions): number {
   const { stdin, stdout, stderr } = fifoPaths(options);
-  for (const path of [stdin, stdout, stderr]) if (path !== '') system.makeFifo(path, 0o600);
+  for (const path of [stdin, stdout, stderr]) if (path !== '') system.makeFifo(path, PRIVATE_FILE);
   return startHolder([stdout, ...(stderr === '' ? [] : [stderr])]);
 }
 

@@ -24,14 +24,14 @@ export async function applyBlob(job: UnpackJob, { system, onProgress }: ApplyDep
     const packed = readUncompressed(job.blobPath, (count) => {
       blobBytes += count;
     });
-    const applier = new LayerApplier(system, { ...job, parentDirectories: job.parentDirectories ?? [] });
+    const applier = new LayerApplier(system, { ...job, parentDirectories: job.parentDirectories ?? [], limits });
     for await (const entry of readTar(counted(packed, hash, limits))) {
       limits.addEntry();
       await applyEntry(applier, entry);
       onProgress({ blobBytes, entries: limits.entries });
     }
     applier.finish();
-    return { diffId: `sha256:${hash.digest('hex')}`, sizeBytes: applier.sizeBytes, entries: limits.entries };
+    return { diffId: `sha256:${hash.digest('hex')}`, sizeBytes: limits.contentBytes, entries: limits.entries };
   } catch (error) {
     throw wrapFileError('unpack layer', error);
   }

@@ -16,7 +16,7 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs';
-import { PodwrightError } from '@podwright/base';
+import { CONTAINER_DIRECTORY, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 import { hasErrno } from '../sys/errno.ts';
 import { type BytePath, displayPath, fsPath, layerComponents } from './byte-path.ts';
 import { type LayerDirectory, LayerTree, look, type MissingDirectory } from './layer-tree.ts';
@@ -24,13 +24,19 @@ import { ParentLayers } from './parent-layers.ts';
 import { isLayerXattr, type LayerSystem } from './system-calls.ts';
 import type { TarHeader, Xattr } from './tar-header.ts';
 import type { TarEntry } from './tar-reader.ts';
+import type { UnpackLimits } from './unpack-limits.ts';
 import { isWhiteoutMetadata, Whiteouts, whiteoutPrefix } from './whiteouts.ts';
 
 /** The kernel's limit (XATTR_SIZE_MAX). */
 const MAX_XATTR_BYTES = 65536;
 
-/** Where a layer goes, and how its deletions are written down; see `UnpackOptions`. */
-export type ApplierOptions = { directory: string; overlayWhiteouts: boolean; parentDirectories: string[] };
+/** Where a layer goes, and how its deletions are written down (see `UnpackOptions`); `limits` are told of what is written. */
+export type ApplierOptions = {
+  directory: string;
+  overlayWhiteouts: boolean;
+  parentDirectories: string[];
+  limits: UnpackLimits;
+};
 
 /**
  * Makes the entries of a layer in its folder, one after the other, synchronously but for the bodies. Attributes are set when
@@ -41,11 +47,11 @@ export class LayerApplier {
   readonly #tree: LayerTree;
   readonly #parents: ParentLayers;
   readonly #whiteouts: Whiteouts;
-  /** Bytes of all files' content so far. */
-  sizeBytes = 0;
+  readonly #limits: UnpackLimits;
 
   constructor(system: LayerSystem, options: ApplierOptions) {
     this.#system = system;
+    this.#limits = options.limits;
     this.#tree = new LayerTree(options.directory);
     this.#parents = new ParentLayers(options.parentDirectories);
     this.#whiteouts = new Whiteouts({ system, tree: this.#tree, overlay: options.overlayWhiteouts });
@@ -94,7 +100,7 @@ export class LayerApplier {
     const directory = this.#tree.make(parent, name);
     if (hidesLower) this.#whiteouts.hideLower(directory);
     const lower = hidesLower ? undefined : this.#parents.find(directory.components());
-    chmodSync(fsPath(directory.path), 0o755);
+    chmodSync(fsPath(directory.path), CONTAINER_DIRECTORY);
     if (lower?.stat.isDirectory()) {
       lchownSync(fsPath(directory.path), lower.stat.uid, lower.stat.gid);
       chmodSync(fsPath(directory.path), lower.stat.mode & 0o7777);
@@ -107,7 +113,7 @@ export class LayerApplier {
   async #makeFile(parent: LayerDirectory, name: string, { header, body }: TarEntry): Promise<void> {
     const path = parent.pathOf(name);
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    const descriptor = this.#create(parent, name, () => openSync(fsPath(path), flags, 0o600));
+    const descriptor = this.#create(parent, name, () => openSync(fsPath(path), flags, PRIVATE_FILE));
     try {
       await this.#write(descriptor, header, body);
       fchownSync(descriptor, header.uid, header.gid);
@@ -124,7 +130,7 @@ export class LayerApplier {
     let part = 0;
     let inPart = 0;
     for await (let piece of body) {
-      this.sizeBytes += piece.length;
+      this.#limits.addContent(piece.length);
       while (piece.length > 0) {
         while (inPart === parts[part]!.length) {
           part++;
@@ -229,9 +235,10 @@ export class LayerApplier {
     const { stat } = lower;
     const path = this.#directory(components.slice(0, -1)).pathOf(components.at(-1)!);
     if (stat.isSymbolicLink()) symlinkSync(readlinkSync(fsPath(lower.path), { encoding: 'buffer' }), fsPath(path));
-    else if (stat.isFile())
+    else if (stat.isFile()) {
+      this.#limits.addCopy(stat.size);
       copyFileSync(fsPath(lower.path), fsPath(path), constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-    else throw refuse(`a hard link leads to ${displayPath(path)} of a layer below, which is no file`);
+    } else throw refuse(`a hard link leads to ${displayPath(path)} of a layer below, which is no file`);
     this.#setLinkAttributes(path, { uid: stat.uid, gid: stat.gid, mtimeSeconds: stat.mtimeMs / 1000 });
     if (stat.isFile()) {
       chmodSync(fsPath(path), stat.mode & 0o7777);

@@ -8,11 +8,16 @@ import {
   type Stats,
   unlinkSync,
 } from 'node:fs';
-import { PodwrightError } from '@podwright/base';
+import { CONTAINER_DIRECTORY, PodwrightError } from '@podwright/base';
 import { type BytePath, bytePathOf, displayPath, fsPath } from './byte-path.ts';
 
 /** As many links as the kernel follows in one path, and then some (containerd's limit). */
 const MAX_LINKS = 255;
+/**
+ * Components of one name, with those of all links on the way: a name of 4 KiB has 2,000. Links of `./././` would have each
+ * of a million small entries take half a million steps.
+ */
+const MAX_STEPS = 10_000;
 
 /** A directory of the layer that is known to be one: every component of `path` was looked at without following links. */
 export class LayerDirectory {
@@ -22,6 +27,8 @@ export class LayerDirectory {
   readonly children = new Map<string, LayerDirectory>();
   /** Names in it that this layer made or passed through: its whiteouts spare them. */
   readonly touched = new Set<string>();
+  /** True once nothing of the layers below is left in it, nor in what is below it. */
+  isCleared = false;
   /** Set when everything else is done: making entries changes it. */
   mtimeSeconds: number | undefined;
 
@@ -65,9 +72,11 @@ export class LayerTree {
   /** The directory that `components` lead to, or what `onMissing` made or returned for one that is not there. */
   resolve(components: string[], onMissing: MissingDirectory): LayerDirectory | undefined {
     let links = 0;
+    let steps = 0;
     const pending = [...components].reverse();
     let here = this.root;
     for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+      if (++steps > MAX_STEPS) throw tooManyLinks(here.path);
       if (name === '' || name === '.') continue;
       if (name === '..') {
         here = here.parent ?? this.root;
@@ -99,7 +108,7 @@ export class LayerTree {
 
   /** Makes a directory; its attributes are the caller's. */
   make(parent: LayerDirectory, name: string): LayerDirectory {
-    mkdirSync(fsPath(parent.pathOf(name)), 0o755);
+    mkdirSync(fsPath(parent.pathOf(name)), CONTAINER_DIRECTORY);
     const directory = new LayerDirectory(parent.pathOf(name), parent, name);
     parent.children.set(name, directory);
     return directory;

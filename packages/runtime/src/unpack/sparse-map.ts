@@ -1,8 +1,12 @@
+import type { PodwrightError } from '@podwright/base';
 import { type PaxRecord, paxInteger } from './pax-records.ts';
 import { BLOCK_BYTES, malformed, parseNumber, type SparsePart } from './tar-header.ts';
 
 /** Most parts of one sparse file, a bound on memory. */
 export const MAX_SPARSE_PARTS = 1 << 17;
+/** Digits of the largest number that can be counted to. */
+const MAX_DIGITS = 16;
+const LINE_FEED = 0x0a;
 
 /** The sparse structures of an old GNU header block: up to 4, whether more blocks follow, and the file's real size. */
 export function oldGnuSparse(block: Buffer): { parts: SparsePart[]; more: boolean; realSize: number } {
@@ -31,22 +35,38 @@ function structures(block: Buffer, start: number, count: number): SparsePart[] {
 /** The map of the PAX formats 0.0 (a pair of records a part) and 0.1 (one record); undefined if there is none. */
 export function paxSparse(records: PaxRecord[]): SparsePart[] | undefined {
   const list = records.find(({ keyword }) => keyword === 'GNU.sparse.map');
-  if (list !== undefined) return pairs(list.value.toString('latin1').split(','));
+  if (list !== undefined) return pairs(list.value.toString('latin1').split(',', 2 * MAX_SPARSE_PARTS + 1));
   const numbers = records.filter(({ keyword }) => /^GNU\.sparse\.(offset|numbytes)$/.test(keyword));
   return numbers.length === 0 ? undefined : pairs(numbers.map((record) => String(paxInteger(record))));
 }
 
-/** Reads the map of the PAX format 1.0, which stands before the data in lines of decimal numbers, padded to a block. */
+/**
+ * Reads the map of the PAX format 1.0, which stands before the data in lines of decimal numbers, padded to a block: how many
+ * parts there are, and offset and length of each. Every byte is looked at once.
+ */
 export async function readPaxSparse(readBlock: () => Promise<Buffer>): Promise<{ parts: SparsePart[]; bytes: number }> {
-  let text = '';
-  let bytes = 0;
-  for (;;) {
-    text += (await readBlock()).toString('latin1');
-    bytes += BLOCK_BYTES;
-    const lines = text.split('\n');
-    const count = lines.length > 1 ? decimal(lines[0]!) : 0;
-    if (count > MAX_SPARSE_PARTS || bytes > MAX_SPARSE_PARTS * 32) throw malformed('a sparse file has too many parts');
-    if (lines.length > 1 + 2 * count && lines.length > 1) return { parts: pairs(lines.slice(1, 1 + 2 * count)), bytes };
+  const parts: SparsePart[] = [];
+  let digits = '';
+  let count: number | undefined;
+  let offset: number | undefined;
+  for (let bytes = BLOCK_BYTES; ; bytes += BLOCK_BYTES) {
+    for (const byte of await readBlock()) {
+      if (byte !== LINE_FEED) {
+        digits += String.fromCharCode(byte);
+        if (digits.length > MAX_DIGITS) throw wrongNumber();
+        continue;
+      }
+      const value = decimal(digits);
+      digits = '';
+      if (count === undefined) count = value;
+      else if (offset === undefined) offset = value;
+      else {
+        parts.push({ offset, length: value });
+        offset = undefined;
+      }
+      if (count > MAX_SPARSE_PARTS) throw malformed('a sparse file has too many parts');
+      if (parts.length === count) return { parts, bytes };
+    }
   }
 }
 
@@ -61,8 +81,12 @@ function pairs(numbers: string[]): SparsePart[] {
 
 function decimal(text: string): number {
   const value = Number(text);
-  if (!/^[0-9]{1,16}$/.test(text) || !Number.isSafeInteger(value)) throw malformed('a sparse map has a wrong number');
+  if (!/^[0-9]+$/.test(text) || text.length > MAX_DIGITS || !Number.isSafeInteger(value)) throw wrongNumber();
   return value;
+}
+
+function wrongNumber(): PodwrightError {
+  return malformed('a sparse map has a wrong number');
 }
 
 /** Checks that parts come in order, lie inside the file, and are what is stored. */

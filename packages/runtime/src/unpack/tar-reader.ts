@@ -28,6 +28,8 @@ export type TarEntry = { header: TarHeader; body: AsyncIterable<Buffer> };
 
 /** Largest PAX header and GNU long name: names have 4 KiB at most, extended attributes 64 KiB each. */
 const MAX_EXTENSION_BYTES = 1 << 20;
+/** Records that hold for all entries; honest archives have a comment. */
+const MAX_GLOBAL_RECORDS = 100;
 const MAX_ID = 0xffff_fffe;
 
 const entryTypes: Record<string, TarEntryType> = {
@@ -140,15 +142,20 @@ async function readExtension(reader: ByteReader, raw: RawHeader, extensions: Ext
   return true;
 }
 
-/** Later global records replace earlier ones; an empty value takes one back. Bounded, as each header is. */
+/**
+ * Later global records replace earlier ones; an empty value takes one back. They are bounded in number, since each entry gets
+ * them all, and in bytes, of all headers together; values are copied, as they would keep the whole header.
+ */
 function mergeGlobal(global: PaxRecord[], records: PaxRecord[]): void {
   const merged = new Map(global.map((record) => [record.keyword, record]));
-  for (const record of records) {
-    if (record.value.length === 0) merged.delete(record.keyword);
-    else merged.set(record.keyword, record);
+  for (const { keyword, value } of records) {
+    if (value.length === 0) merged.delete(keyword);
+    else merged.set(keyword, { keyword, value: Buffer.from(value) });
   }
-  if (merged.size > 1000) throw malformed('too many global PAX records');
-  global.splice(0, global.length, ...merged.values());
+  const kept = [...merged.values()];
+  const bytes = kept.reduce((sum, { keyword, value }) => sum + keyword.length + value.length, 0);
+  if (kept.length > MAX_GLOBAL_RECORDS || bytes > MAX_EXTENSION_BYTES) throw malformed('too many global PAX records');
+  global.splice(0, global.length, ...kept);
 }
 
 function untilNull(bytes: Buffer): Buffer {

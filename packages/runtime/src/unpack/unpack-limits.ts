@@ -1,22 +1,27 @@
 import { statfsSync } from 'node:fs';
 import { PodwrightError } from '@podwright/base';
+import { bytesForImages, bytesUntilNextLook, filesForImages } from '../content/disk-reserve.ts';
 
 /** More bytes than any layer has; what the disk has free is the bound that matters. */
 export const DEFAULT_MAX_BYTES = 2 ** 40;
 /** Entries of the largest images are below a million. */
 export const MAX_ENTRIES = 2_000_000;
-/** The disk's space is looked at again after so many bytes. */
-const CHECK_EVERY_BYTES = 64 << 20;
-/** What an unpacking leaves free, so that a bomb does not take the host down with it. */
-const RESERVE_BYTES = 64 << 20;
-const RESERVE_SHARE = 0.02;
+/**
+ * Bytes of a stream that go into no file: headers, padding, what follows the archive. Packed zeros cost a thousandth and less,
+ * so the disk bounds none of it. Enough for as many entries as there may be.
+ */
+const MAX_OVERHEAD_BYTES = 8 * 2 ** 30;
+/** The disk's space is looked at again after so many entries, too: empty files take some. */
+const CHECK_EVERY_ENTRIES = 100;
 
 /** Bounds what a layer may unpack to: bytes of the stream, entries, and the space of the disk. */
 export class UnpackLimits {
   readonly #directory: string;
   readonly #maxBytes: number;
   #bytes = 0;
-  #uncheckedBytes = CHECK_EVERY_BYTES;
+  #contentBytes = 0;
+  /** Bytes until the disk's space is looked at again. */
+  #uncheckedBytes = 0;
   entries = 0;
 
   constructor(directory: string, maxBytes: number) {
@@ -24,25 +29,52 @@ export class UnpackLimits {
     this.#maxBytes = maxBytes;
   }
 
+  /** Bytes of all files' content so far. */
+  get contentBytes(): number {
+    return this.#contentBytes;
+  }
+
   /** Counts bytes of the uncompressed stream; throws `resource_exhausted` over a limit. */
   addBytes(count: number): void {
     this.#bytes += count;
-    this.#uncheckedBytes += count;
+    this.#uncheckedBytes -= count;
     if (this.#bytes > this.#maxBytes) throw exhausted(`it has more than the ${this.#maxBytes} bytes that are allowed`);
-    if (this.#uncheckedBytes >= CHECK_EVERY_BYTES) this.#checkDisk();
+    if (this.#bytes - this.#contentBytes > MAX_OVERHEAD_BYTES)
+      throw exhausted(`it has more than ${MAX_OVERHEAD_BYTES} bytes that belong to no file`);
+    if (this.#uncheckedBytes < 0) this.#checkDisk(0);
+  }
+
+  /** Counts those bytes of the stream that are a file's content. */
+  addContent(count: number): void {
+    this.#contentBytes += count;
+  }
+
+  /** Counts a file of a layer below that is to be copied: a few bytes of the stream ask for all of it. */
+  addCopy(bytes: number): void {
+    this.#contentBytes += bytes;
+    this.#bytes += bytes;
+    if (this.#bytes > this.#maxBytes) throw exhausted(`it has more than the ${this.#maxBytes} bytes that are allowed`);
+    this.#checkDisk(bytes);
   }
 
   addEntry(): void {
     if (++this.entries > MAX_ENTRIES) throw exhausted(`it has more than ${MAX_ENTRIES} entries`);
+    if (this.entries % CHECK_EVERY_ENTRIES === 0) this.#checkDisk(0);
   }
 
-  #checkDisk(): void {
-    this.#uncheckedBytes = 0;
-    const { bavail, blocks, bsize } = statfsSync(this.#directory);
-    const reserve = Math.min(RESERVE_BYTES, blocks * bsize * RESERVE_SHARE);
-    if (bavail * bsize < reserve) {
-      throw exhausted(`the disk of ${this.#directory} has only ${bavail * bsize} bytes free; make room and try again`);
+  #checkDisk(neededBytes: number): void {
+    const stats = statfsSync(this.#directory);
+    this.#uncheckedBytes = bytesUntilNextLook(stats);
+    if (bytesForImages(stats) < neededBytes) {
+      const freeBytes = stats.bavail * stats.bsize;
+      throw exhausted(
+        `the disk of ${this.#directory} has only ${freeBytes} bytes free, of which some stay free; make room and try again`,
+      );
     }
+    if (filesForImages(stats) < 0)
+      throw exhausted(
+        `the disk of ${this.#directory} can take only ${stats.ffree} more files; make room and try again`,
+      );
   }
 }
 

@@ -79,7 +79,10 @@ export class Whiteouts {
     this.#removeUntouched(directory);
   }
 
+  /** Once for each folder: what comes later is the layer's own, and a hostile layer asks again and again. */
   #removeUntouched(directory: LayerDirectory): void {
+    if (directory.isCleared) return;
+    directory.isCleared = true;
     for (const name of readdirSync(fsPath(directory.path), { encoding: 'latin1' })) {
       const child = directory.children.get(name);
       if (!directory.touched.has(name)) this.#tree.remove(directory, name);

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, sleep } from '@podwright/base';
 import { serveSpdy, type UpgradingClient } from './serve-spdy.ts';
@@ -8,6 +8,7 @@ import { serveWebSocket } from './serve-websocket.ts';
 import type { StreamingRequest } from './streaming-request.ts';
 import { TokenCache } from './tokens.ts';
 import { refuseUpgrade } from './upgrade-answers.ts';
+import { WaitingClients } from './waiting-clients.ts';
 
 /** `address` should be one that only this machine reaches; `port` 0 takes a free one. With `tls` (PEM) URLs are https. */
 export type StreamingServerOptions = {
@@ -17,19 +18,19 @@ export type StreamingServerOptions = {
   logger: Logger;
 };
 
-/** A client that has connected must send its request within this. */
-const HEADERS_TIMEOUT_MS = 10_000;
-const MAX_CONNECTIONS = 1000;
+/** More sessions than this at once are refused. */
+const MAX_SESSIONS = 1000;
 const KEEP_ALIVE_MS = 30_000;
 /** How long `close` waits for processes to be told. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 /**
  * Serves exec, attach and port-forward over SPDY/3.1 and WebSocket on URLs that hold a token for one use within a
- * minute. It authenticates nobody beyond that, so it belongs on loopback.
+ * minute. It authenticates nobody beyond that, so it belongs on loopback. Clients without a token keep out none with one.
  */
 export class StreamingServer {
   readonly #tokens = new TokenCache<StreamingRequest>();
+  readonly #waiting = new WaitingClients();
   readonly #server: Server;
   readonly #sockets = new Set<Duplex>();
   readonly #sessions = new Set<Promise<void>>();
@@ -38,8 +39,7 @@ export class StreamingServer {
 
   constructor(options: StreamingServerOptions) {
     this.#options = options;
-    const timing = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: HEADERS_TIMEOUT_MS / 4 };
-    const settings = { ...timing, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS, noDelay: true };
+    const settings = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS, noDelay: true };
     const { tls } = options;
     this.#server =
       tls === undefined
@@ -48,7 +48,7 @@ export class StreamingServer {
             { ...settings, cert: tls.certificate, key: tls.key, ALPNProtocols: ['http/1.1'] },
             refusePlain,
           );
-    this.#server.maxConnections = MAX_CONNECTIONS;
+    this.#server.on('connection', (socket: Socket) => this.#waiting.add(socket));
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade({ request, socket, head }));
   }
 
@@ -79,6 +79,7 @@ export class StreamingServer {
     this.#tokens.clear();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#sockets) socket.destroy();
+    this.#waiting.close();
     this.#server.closeAllConnections();
     const bound = new AbortController();
     await Promise.race([
@@ -94,9 +95,15 @@ export class StreamingServer {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
     const [, kind, token = ''] = (request.url ?? '').split('?')[0]!.split('/');
+    if (this.#sessions.size >= MAX_SESSIONS)
+      return refuseUpgrade(socket, {
+        status: '503 Service Unavailable',
+        words: `${MAX_SESSIONS} sessions run already`,
+      });
     const waiting = this.#tokens.take(token);
     if (waiting === undefined || waiting.kind !== kind)
       return refuseUpgrade(socket, { status: '404 Not Found', words: 'this URL is unknown, used up or expired' });
+    this.#waiting.admit(request.socket);
     const session = this.#serve(client, waiting).catch((error: unknown) => {
       this.#options.logger.info({ kind, error: errorMessage(error) }, 'streaming session ended early');
       socket.destroy();
@@ -114,7 +121,7 @@ export class StreamingServer {
 }
 
 const refusePlain: RequestListener = (_request, response) => {
-  response.writeHead(404).end('upgrade to SPDY/3.1 or WebSocket on a URL of this server\n');
+  response.writeHead(404, { connection: 'close' }).end('upgrade to SPDY/3.1 or WebSocket on a URL of this server\n');
 };
 
 /** A server on all addresses is told by the one that is always there. */

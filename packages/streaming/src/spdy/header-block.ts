@@ -5,7 +5,8 @@ import { spdyDictionary } from './dictionary.ts';
 /** Names in lower case; SPDY joins several values of a name with a NUL. */
 export type SpdyHeaders = Record<string, string>;
 
-const MAX_BLOCK_BYTES = 256 << 10;
+/** Clients send some hundred bytes. What is taken stays as long as its stream, of which a connection may have 512. */
+const MAX_BLOCK_BYTES = 16 << 10;
 const MAX_HEADERS = 256;
 
 /**

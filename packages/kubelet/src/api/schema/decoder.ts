@@ -28,7 +28,7 @@ export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T
     const result: Record<string, unknown> = {};
     for (const [key, field] of Object.entries(value)) {
       const decode = decoders.get(key);
-      if (decode === undefined) issues.at(key).addKey(refusal(key, known, rules));
+      if (decode === undefined) issues.at(key).addKey(() => refusal(key, known, rules));
       else if (field !== null) result[key] = decode(field, issues.at(key));
     }
     for (const key of rules.required ?? []) {
@@ -63,7 +63,7 @@ export function mapOf<T>(element: Decoder<T>): Decoder<Record<string, T>> {
 }
 
 export const string: Decoder<string> = (value, issues) =>
-  typeof value === 'string' ? value : wrong<string>(issues, 'a string', { value, hint: quoteHint(value) });
+  typeof value === 'string' ? value : wrong<string>(issues, 'a string', { value, hint: () => quoteHint(value) });
 
 export const boolean: Decoder<boolean> = (value, issues) =>
   typeof value === 'boolean' ? value : wrong<boolean>(issues, 'true or false', { value });
@@ -85,7 +85,7 @@ export function oneOf<const T extends string>(...words: T[]): Decoder<T> {
   return (value, issues) => {
     if (typeof value === 'string' && (words as string[]).includes(value)) return value as T;
     const spelled = words.map((word) => (word === '' ? '""' : word)).join(', ');
-    const hint = typeof value === 'string' ? didYouMean(value, words) : '';
+    const hint = () => (typeof value === 'string' ? didYouMean(value, words) : '');
     return wrong<T>(issues, words.length === 1 ? spelled : `one of ${spelled}`, { value, hint });
   };
 }
@@ -109,8 +109,12 @@ function isMap(value: unknown): value is Record<string, unknown> {
 }
 
 /** Reports that `expected` was expected here instead of `value`. */
-function wrong<T>(issues: IssueList, expected: string, { value, hint = '' }: { value: unknown; hint?: string }): T {
-  issues.add(`must be ${expected}, got ${describe(value)}${hint}`);
+function wrong<T>(
+  issues: IssueList,
+  expected: string,
+  { value, hint = () => '' }: { value: unknown; hint?: () => string },
+): T {
+  issues.add(() => `must be ${expected}, got ${describe(value)}${hint()}`);
   return undefined as T;
 }
 
@@ -123,6 +127,6 @@ function describe(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value);
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

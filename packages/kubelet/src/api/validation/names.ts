@@ -80,7 +80,7 @@ export const localPath: TextRule = (path, issues) => {
 
 /** The path of a file that a volume holds: the writer keeps names beginning with `..` for itself. */
 export const volumeFilePath: TextRule = (path, issues) => {
-  const before = issues.issues.length;
+  const before = issues.count;
   localPath(path, issues);
-  if (issues.issues.length === before && path.startsWith('..')) issues.add(`must not begin with "..", got "${path}"`);
+  if (issues.count === before && path.startsWith('..')) issues.add(`must not begin with "..", got "${path}"`);
 };

@@ -12,7 +12,7 @@ import { validateFieldRef, validateResourceRef } from './field-refs.ts';
 import { configKey, dnsLabel, dnsSubdomain, volumeFilePath } from './names.ts';
 import { check, each, exactlyOne, unique } from './rules.ts';
 
-const maxFileMode = 0o777;
+const MAX_FILE_MODE = 0o777;
 const sourceNames = ['emptyDir', 'hostPath', 'configMap', 'secret', 'downwardAPI', 'projected'] as const;
 
 /** Rules of the volumes of a pod. */
@@ -104,6 +104,6 @@ function validateProjectedPaths(sources: VolumeProjection[], issues: IssueList):
 }
 
 function validateMode(mode: number | undefined, issues: IssueList): void {
-  if (mode === undefined || (mode >= 0 && mode <= maxFileMode)) return;
+  if (mode === undefined || (mode >= 0 && mode <= MAX_FILE_MODE)) return;
   issues.add(`must be a file mode between 0 and 0777 (octal), got ${mode} (octal ${mode.toString(8)})`);
 }

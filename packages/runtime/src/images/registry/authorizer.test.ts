@@ -6,14 +6,19 @@ import { defaultHost } from './registry-host.ts';
 
 const { signal } = new AbortController();
 
-/** What is sent to a host that has asked for Basic credentials, of a user whose credentials are for `serverAddress`. */
-async function sentTo(baseUrl: string, serverAddress: string): Promise<string | undefined> {
-  const http = new HttpClient({ stallTimeoutMs: 1000, environment: {} });
+/**
+ * What is sent to a host that has asked for Basic credentials, of a user whose credentials are for `serverAddress`; the
+ * answer came from `url`.
+ */
+async function sentTo(baseUrl: string, serverAddress: string, url = baseUrl): Promise<string | undefined> {
+  const http = new HttpClient({ stallTimeoutMs: 1000, documentTimeoutMs: 1000, environment: {} });
   const auth = { username: 'me', password: 'secret', serverAddress };
   const authorizer = new Authorizer({ http, auth, repositoryPath: 'room/app', signal });
   const host = { ...defaultHost('x.example'), baseUrl };
   const headers = { 'www-authenticate': 'Basic realm="x"' };
-  const response = { status: 401, headers, url: baseUrl, body: (async function* () {})(), discard: () => undefined };
+  const body = (async function* () {})();
+  const document = async () => Buffer.alloc(0);
+  const response = { status: 401, headers, url, body, document, discard: () => undefined };
   await authorizer.answer(host, response, undefined);
   return authorizer.headerFor(host);
 }
@@ -31,4 +36,15 @@ test('credentials go to the host that they are for, spelled in any way, and to n
   await check('https://x.example:5000/v2', 'x.example', false);
   await check('https://mirror.example/v2', 'docker.io', false);
   await check('https://x.example.evil/v2', 'x.example', false);
+});
+
+test('only a challenge of the host itself is met, one that it redirects to gets nothing', async () => {
+  const check = async (baseUrl: string, url: string, goes: boolean) =>
+    assert.equal((await sentTo(baseUrl, '', url)) !== undefined, goes, `${baseUrl} ${url}`);
+  await check('https://x.example/v2', 'https://x.example/v2/room/app/manifests/1', true);
+  await check('http://x.example/v2', 'https://x.example/v2/room/app/manifests/1', true);
+  await check('https://x.example/v2', 'http://x.example/v2/room/app/manifests/1', false);
+  await check('https://x.example/v2', 'https://x.example:8443/v2/room/app/manifests/1', false);
+  await check('https://x.example/v2', 'https://cdn.x.example/v2/room/app/manifests/1', false);
+  await check('https://x.example/v2', 'https://evil.example/v2/room/app/manifests/1', false);
 });

@@ -57,9 +57,11 @@ export class Authorizer {
 
   /**
    * Takes in a 401. True if the request is worth repeating; false if it was sent with all that there is, which is told
-   * by `sent`, the authorization that the refused request had.
+   * by `sent`, the authorization that the refused request had, or if the challenge is not the host's own: whoever a
+   * redirect leads to must not say where the credentials go (CVE-2020-15157).
    */
   async answer(host: RegistryHost, response: HttpResponse, sent: string | undefined): Promise<boolean> {
+    if (!isFrom(host, response.url)) return false;
     const current = await this.headerFor(host);
     if (current !== undefined && current !== sent) return true; // another request has met the challenge meanwhile
     const known = this.#states.get(host.baseUrl);
@@ -113,6 +115,13 @@ export class Authorizer {
     });
     return token;
   }
+}
+
+/** True if a URL is one of the host's own: its scheme, name and port, or https in place of http. */
+function isFrom({ baseUrl, fallsBackToHttp }: RegistryHost, url: string): boolean {
+  const [own, other] = [new URL(baseUrl), new URL(url)];
+  const encrypted = other.protocol === 'https:';
+  return other.host === own.host && (other.protocol === own.protocol || encrypted || fallsBackToHttp);
 }
 
 const anonymous: Credentials = { username: '', password: '', identityToken: '', registryToken: '' };

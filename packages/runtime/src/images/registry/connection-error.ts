@@ -41,6 +41,12 @@ export function connectionError(error: unknown, url: string): PodwrightError {
   });
 }
 
+/** A URL as an error may tell it: queries of redirects hold signatures that let whoever reads them in. */
+export function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`.slice(0, 500);
+}
+
 /** True if a TLS handshake met something that is not TLS. */
 export function isTlsMismatch(error: unknown): boolean {
   const code = systemCode(error);

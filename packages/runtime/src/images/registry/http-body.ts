@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { PodwrightError } from '@podwright/base';
-import { connectionError } from './connection-error.ts';
+import { BoundedBytes, PodwrightError } from '@podwright/base';
+import { connectionError, shownUrl } from './connection-error.ts';
 
 export type BodyOptions = {
   /** Longest time without a byte while one is waited for; time that the reader takes does not count. */
@@ -15,7 +15,7 @@ export async function* readBody(message: IncomingMessage, options: BodyOptions):
   let waiting = true;
   const timer = setTimeout(() => {
     if (!waiting) return;
-    message.destroy(new PodwrightError('deadline_exceeded', `read ${url}: no byte for ${stallTimeoutMs} ms`));
+    message.destroy(new PodwrightError('deadline_exceeded', `read ${shownUrl(url)}: no byte for ${stallTimeoutMs} ms`));
   }, stallTimeoutMs);
   const onAbort = () => message.destroy(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
@@ -39,14 +39,33 @@ export async function* readBody(message: IncomingMessage, options: BodyOptions):
   }
 }
 
-/** A whole small body; `resource_exhausted` beyond `maxBytes`. */
-export async function readWhole(chunks: AsyncIterable<Buffer>, maxBytes: number, what: string): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > maxBytes) throw new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
-    parts.push(chunk);
+/** What `readDocument` needs beyond the body's options. */
+export type DocumentOptions = BodyOptions & {
+  maxBytes: number;
+  /** Longest time for all of it, in ms: a server may not send a byte now and then for ever. */
+  timeoutMs: number;
+  /** Begins error messages. */
+  what: string;
+};
+
+/** A whole small response. `resource_exhausted` beyond `maxBytes`, `deadline_exceeded` if it takes too long, and as `readBody`. */
+export async function readDocument(message: IncomingMessage, options: DocumentOptions): Promise<Buffer> {
+  const { maxBytes, timeoutMs, what } = options;
+  const late = () => new PodwrightError('deadline_exceeded', `${what}: it did not come whole in ${timeoutMs} ms`);
+  const timer = setTimeout(() => message.destroy(late()), timeoutMs);
+  try {
+    return await readWhole(readBody(message, options), maxBytes, what);
+  } finally {
+    clearTimeout(timer);
   }
-  return Buffer.concat(parts);
+}
+
+/** All bytes of a small stream; `resource_exhausted` beyond `maxBytes`. */
+export async function readWhole(chunks: AsyncIterable<Buffer>, maxBytes: number, what: string): Promise<Buffer> {
+  const whole = new BoundedBytes(maxBytes);
+  for await (const chunk of chunks) {
+    whole.add(chunk);
+    if (whole.isCut) throw new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
+  }
+  return whole.bytes();
 }

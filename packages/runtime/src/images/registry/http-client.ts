@@ -3,8 +3,8 @@ import http from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
 import { PodwrightError, wrapError } from '@podwright/base';
-import { connectionError, isTlsMismatch } from './connection-error.ts';
-import { readBody } from './http-body.ts';
+import { connectionError, isTlsMismatch, shownUrl } from './connection-error.ts';
+import { readBody, readDocument } from './http-body.ts';
 import { isLoopback, type RegistryTls } from './registry-host.ts';
 
 export type HttpRequest = {
@@ -27,12 +27,18 @@ export type HttpResponse = {
   url: string;
   /** To be read once, to its end or not; `discard` if it is not wanted. */
   body: AsyncIterable<Buffer>;
+  /** Reads the body, a small one, in bounded time; `what` begins the error if it is larger or takes longer. */
+  document(maxBytes: number, what: string): Promise<Buffer>;
   discard(): void;
 };
 
 export type HttpClientOptions = {
   /** Longest time without a byte, in ms. */
   stallTimeoutMs: number;
+  /** Longest time for the body of a `document`, in ms. */
+  documentTimeoutMs: number;
+  /** How long a connection that is not used is kept, in ms (90 s). */
+  idleTimeoutMs?: number;
   /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked up. */
   environment: NodeJS.ProcessEnv;
 };
@@ -43,6 +49,8 @@ const maxRedirects = 10;
  * another continent and back may take, and then no address would ever answer.
  */
 const addressTimeoutMs = 2_000;
+/** A connection that nobody uses is kept so long, as Go's clients do; without a bound each redirect could leave one for ever. */
+const DEFAULT_IDLE_TIMEOUT_MS = 90_000;
 /** What may follow a redirect to another host; never credentials. */
 const harmlessHeaders = ['accept', 'range', 'user-agent'];
 
@@ -68,7 +76,8 @@ export class HttpClient {
       response.discard();
       current = redirect(current, response.url, location);
     }
-    throw new PodwrightError('unavailable', `${request.method} ${request.url}: more than ${maxRedirects} redirects`);
+    const what = `${request.method} ${shownUrl(request.url)}`;
+    throw new PodwrightError('unavailable', `${what}: more than ${maxRedirects} redirects`);
   }
 
   /** Closes the kept connections. */
@@ -95,14 +104,14 @@ export class HttpClient {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     const { signal, url } = request;
     if (signal.aborted) return Promise.reject(signal.reason);
-    const { stallTimeoutMs } = this.#options;
+    const { stallTimeoutMs, documentTimeoutMs: timeoutMs } = this.#options;
     const outgoing = (url.startsWith('https:') ? https : http).request(url, {
       method: request.method,
       headers: request.headers,
       agent: this.#agentFor(url, request.tls),
     });
     const stalled = () =>
-      new PodwrightError('deadline_exceeded', `${request.method} ${url}: no byte for ${stallTimeoutMs} ms`);
+      new PodwrightError('deadline_exceeded', `${request.method} ${shownUrl(url)}: no byte for ${stallTimeoutMs} ms`);
     const timer = setTimeout(() => outgoing.destroy(stalled()), stallTimeoutMs);
     if (request.dialTimeoutMs !== undefined) boundDial(outgoing, request.dialTimeoutMs);
     const onAbort = () => outgoing.destroy(signal.reason);
@@ -119,6 +128,7 @@ export class HttpClient {
         headers: message.headers,
         url,
         body: readBody(message, { stallTimeoutMs, signal, url }),
+        document: (maxBytes, what) => readDocument(message, { stallTimeoutMs, signal, url, maxBytes, timeoutMs, what }),
         discard: () => discard(message),
       });
     });
@@ -139,7 +149,8 @@ export class HttpClient {
     const key = `${protocol} ${proxyEnv === undefined} ${settingsKey}`;
     const known = this.#agents.get(key);
     if (known !== undefined) return known;
-    const common = { keepAlive: true, proxyEnv, autoSelectFamilyAttemptTimeout: addressTimeoutMs };
+    const { idleTimeoutMs: timeout = DEFAULT_IDLE_TIMEOUT_MS } = this.#options;
+    const common = { keepAlive: true, timeout, proxyEnv, autoSelectFamilyAttemptTimeout: addressTimeoutMs };
     const agent = secure ? new https.Agent({ ...common, ...secureOptions(settings, host) }) : new http.Agent(common);
     this.#agents.set(key, agent);
     return agent;
@@ -175,7 +186,8 @@ function secureOptions(settings: RegistryTls, host: string): tls.ConnectionOptio
 function redirect(request: HttpRequest, from: string, location: string): HttpRequest {
   const target = URL.parse(location, from);
   if (target === null || !['http:', 'https:'].includes(target.protocol)) {
-    throw new PodwrightError('unavailable', `${request.method} ${from}: redirected to "${location.slice(0, 200)}"`);
+    const scheme = target?.protocol ?? 'what is no URL';
+    throw new PodwrightError('unavailable', `${request.method} ${shownUrl(from)}: redirected to ${scheme}`);
   }
   const source = new URL(from);
   const same = target.host === source.host && (target.protocol === source.protocol || target.protocol === 'https:');

@@ -5,7 +5,6 @@ import { acceptedManifests } from '../media-types.ts';
 import { formatReference, type Reference } from '../reference.ts';
 import type { Authorizer } from './authorizer.ts';
 import { openRange } from './blob-range.ts';
-import { readWhole } from './http-body.ts';
 import type { HttpClient, HttpResponse } from './http-client.ts';
 import { registryError } from './registry-error.ts';
 import type { RegistryCapability, RegistryHost } from './registry-host.ts';
@@ -97,7 +96,7 @@ export class RegistryClient {
     const what = `pull ${this.#name}`;
     const response = await this.#send(host, { method: 'GET', path, headers: { accept: acceptedManifests } });
     if (response.status !== 200) throw await this.#refusal(response, what, true);
-    const data = await readWhole(response.body, manifestLimits.manifestBytes, `${what}: its manifest`);
+    const data = await response.document(manifestLimits.manifestBytes, `${what}: its manifest`);
     return { data, mediaType: mediaTypeOf(response) };
   }
 

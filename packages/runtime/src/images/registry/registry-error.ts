@@ -1,5 +1,4 @@
 import { type ErrorCode, PodwrightError } from '@podwright/base';
-import { readWhole } from './http-body.ts';
 import type { HttpResponse } from './http-client.ts';
 
 const maxErrorBytes = 64 * 1024;
@@ -44,7 +43,7 @@ export async function registryError(
 ): Promise<RegistryStatusError> {
   let words = '';
   try {
-    words = errorWords((await readWhole(response.body, maxErrorBytes, what)).toString('utf8'));
+    words = errorWords((await response.document(maxErrorBytes, what)).toString('utf8'));
   } catch {
     // the status says enough
   }

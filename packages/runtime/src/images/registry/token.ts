@@ -1,8 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import * as z from 'zod';
-import { decode } from '../manifest.ts';
+import { decode } from '../decode-json.ts';
 import type { AuthChallenge } from './auth-challenge.ts';
-import { readWhole } from './http-body.ts';
 import type { HttpClient, HttpRequest } from './http-client.ts';
 import { registryError } from './registry-error.ts';
 import type { RegistryHost } from './registry-host.ts';
@@ -18,7 +17,7 @@ export type TokenRequest = {
   /** Wanted if the challenge names no scope. */
   scope: string;
   credentials: Credentials;
-  /** Where the challenge came from. */
+  /** Where the challenge came from: a URL of the host itself. */
   registryUrl: string;
   /** The host that sent it: its TLS settings are used, and its headers if the token server is the same host. */
   host: Pick<RegistryHost, 'tls' | 'headers' | 'dialTimeoutMs'>;
@@ -61,7 +60,7 @@ export async function fetchToken(options: TokenRequest): Promise<Token> {
     throw await registryError(response, what, {
       hasCredentials: Object.values(credentials).some((value) => value !== ''),
     });
-  const answer = decode(answerSchema, await readWhole(response.body, maxTokenBytes, what), what);
+  const answer = decode(answerSchema, await response.document(maxTokenBytes, what), what);
   const value = answer.token || answer.access_token;
   if (!value || /[^\x21-\x7e]/.test(value)) throw new PodwrightError('unavailable', `${what}: the answer has no token`);
   const lifetimeSeconds = Math.max(answer.expires_in ?? defaultLifetimeSeconds, defaultLifetimeSeconds);
@@ -73,7 +72,7 @@ function realmOf({ challenge, credentials, registryUrl }: TokenRequest): URL {
   if (realm === null || !['http:', 'https:'].includes(realm.protocol)) {
     throw new PodwrightError('unavailable', `log in to ${registryUrl}: it names no token server`);
   }
-  const secret = credentials.password !== '' || credentials.identityToken !== '';
+  const secret = [credentials.username, credentials.password, credentials.identityToken].some((value) => value !== '');
   if (secret && registryUrl.startsWith('https:') && realm.protocol === 'http:') {
     throw new PodwrightError(
       'permission_denied',

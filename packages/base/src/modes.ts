@@ -1,0 +1,69 @@
+import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs';
+
+/*
+ * The modes of everything that Podwright makes on the host (chmod(2)); no other file has one. A mode here says what other users
+ * of the host may do. What a container finds at the end of a mount is reached through the mount, not through the directories
+ * above it on the host.
+ */
+
+/** The rule: root's alone. */
+export const PRIVATE_DIRECTORY = 0o700;
+/** Files, FIFOs and sockets that are root's alone. */
+export const PRIVATE_FILE = 0o600;
+/** A file that holds a place for a mount and has no content. */
+export const MOUNT_POINT_FILE = 0o400;
+
+/** A directory on the way to the root file systems of user-namespaced pods: it can be passed, not listed. */
+export const PASSAGE_DIRECTORY = 0o711;
+/** The directory of one user-namespaced pod's container: its group is the pod's root, who passes it. */
+export const MAPPED_ROOT_DIRECTORY = 0o710;
+
+/** Logs of containers and the directories around them: log collectors are in root's group, if they are not root. */
+export const LOG_DIRECTORY = 0o750;
+export const LOG_FILE = 0o640;
+
+/** What a container with any user finds as directory or file of the pod: mount points, /etc/hosts, a volume's files. */
+export const CONTAINER_DIRECTORY = 0o755;
+export const CONTAINER_FILE = 0o644;
+/** What a container with any user may write: an emptyDir, the termination message. */
+export const OPEN_DIRECTORY = 0o777;
+export const OPEN_FILE = 0o666;
+/** Added to a volume's directories for `fsGroup`: new files have the directory's group. */
+export const SET_GROUP_ID = 0o2000;
+/** Added to a volume's files for `fsGroup`. */
+export const GROUP_READABLE = 0o440;
+/** A pod's directory at the kubelet, and what is made in a volume for a subPath, as the kubelet makes them. */
+export const POD_DIRECTORY = 0o750;
+export const POD_FILE = 0o640;
+/** What hostPath volumes of the types DirectoryOrCreate and FileOrCreate make, as the kubelet makes them. */
+export const HOST_PATH_DIRECTORY = 0o755;
+export const HOST_PATH_FILE = 0o644;
+
+/** What our daemons take from the modes that a program asks for without naming one of these (umask(2)). */
+export const DAEMON_UMASK = 0o022;
+
+/** Bits of modes that are looked at: who else may write, and that others keep off what is not theirs (inode(7)). */
+export const WRITABLE_BY_OTHERS = 0o022;
+export const STICKY = 0o1000;
+
+/** The bits of a mode that say who may read, write and execute (inode(7)). */
+const PERMISSION_BITS = 0o777;
+
+/**
+ * Makes a directory that is root's alone, with those above it. One that an earlier version made passable is closed; one that
+ * somebody else made stays as it is, as what is in it is closed by itself.
+ */
+export function makePrivateDirectory(path: string): void {
+  mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY });
+  if ((statSync(path).mode & PERMISSION_BITS) === PASSAGE_DIRECTORY) chmodSync(path, PRIVATE_DIRECTORY);
+}
+
+/**
+ * Gives a file or directory of ours exactly this mode, which an earlier version may have made with another. No error if there
+ * is none; links are not followed.
+ */
+export function mendMode(path: string, mode: number): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isSymbolicLink()) return;
+  if ((found.mode & PERMISSION_BITS) !== mode) chmodSync(path, mode);
+}

@@ -1,0 +1,18 @@
+import { DAEMON_UMASK, makePrivateDirectory } from '@podwright/base';
+import type { NodeConfig } from '../config.ts';
+
+/** How a daemon was asked to end. `removeHostState` also takes down what an empty node leaves on the host. */
+export type StopRequest = { removeHostState: boolean };
+
+/** What a daemon does first. `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. */
+export function beginDaemon({ root, state }: Pick<NodeConfig, 'root' | 'state'>): {
+  stopped: Promise<StopRequest>;
+  request: (request: StopRequest) => void;
+} {
+  process.umask(DAEMON_UMASK); // whatever the shell or the service manager had
+  for (const directory of [root, state]) makePrivateDirectory(directory);
+  const { promise, resolve } = Promise.withResolvers<StopRequest>();
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(name, () => resolve({ removeHostState: false }));
+  return { stopped: promise, request: resolve };
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { renderTable } from './table.ts';
+import { escapeLine, escapeTerminal, terminalJson, terminalYaml } from './terminal-text.ts';
+
+const clipboard = '\x1b]52;c;cm0gLXJmIC8=\x07';
+
+test('what a terminal would act on is shown instead', () => {
+  const table: [string, string][] = [
+    ['plain ü 漢 😀', 'plain ü 漢 😀'],
+    ['two\nlines\tand a tab', 'two\nlines\tand a tab'],
+    [clipboard, '^[]52;c;cm0gLXJmIC8=^G'],
+    ['over\rwritten\b\0\x7f', 'over^Mwritten^H^@^?'],
+    ['\u009b31m\u202egnp', '\\u009b31m\\u202egnp'],
+    ['\u2028', '\\u2028'],
+  ];
+  for (const [text, expected] of table) assert.equal(escapeTerminal(text), expected);
+  assert.equal(escapeLine('two\nlines\tand\x1b[2J'), 'two lines and^[[2J');
+});
+
+test('columns are as wide as what is shown', () => {
+  const text = renderTable(
+    ['A', 'B'],
+    [
+      [clipboard, 'x'],
+      ['a\nb', 'y'],
+    ],
+  );
+  assert.deepEqual(text.split('\n'), [
+    'A                        B',
+    '^[]52;c;cm0gLXJmIC8=^G   x',
+    'a b                      y',
+  ]);
+});
+
+test('JSON and YAML say exactly what they are given, and no terminal acts on them', () => {
+  for (const text of [
+    clipboard,
+    '\u009b31m',
+    '\x7f',
+    'a\n\u202eb\n',
+    '\r\n',
+    '\u2028',
+    'plain',
+    '  a: &b [',
+    '😀',
+    '\\u009b',
+  ]) {
+    const value = { [text]: [text, { deep: text }] };
+    const [json, yaml] = [terminalJson(value, 2), terminalYaml(value)];
+    assert.deepEqual(JSON.parse(json), value);
+    assert.deepEqual(parse(yaml), value);
+    for (const shown of [json, yaml]) assert.equal(escapeTerminal(shown), shown);
+  }
+  assert.equal(terminalJson({ size: 5n }), '{"size":5}');
+  assert.equal(terminalYaml({ size: 5n }), 'size: 5\n');
+});

@@ -1,0 +1,63 @@
+import { Document, visit } from 'yaml';
+
+/**
+ * What a terminal acts on instead of showing it: control characters other than tab and line feed, those that turn the direction of
+ * the text (UAX 9), and line separators.
+ */
+const ACTING = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+/** The same, in what JSON and YAML leave as it is. */
+const ACTING_UNESCAPED = /[\x7f-\x9f\p{Bidi_Control}\u2028\u2029]/gu;
+
+/**
+ * Text from outside (messages of containers, registries and plugins, names) as it is safe to show on a terminal: ESC becomes `^[`,
+ * and so on. Logs of containers and the output of commands in them are not for this: they are the user's own.
+ */
+export function escapeTerminal(text: string): string {
+  return text.replaceAll(ACTING, inCaretNotation);
+}
+
+/** The same on one line: for cells of tables, and what is drawn in place. */
+export function escapeLine(text: string): string {
+  return escapeTerminal(text.replaceAll(/[\t\n]/g, ' '));
+}
+
+function inCaretNotation(character: string): string {
+  const code = character.charCodeAt(0);
+  return code < 0x80 ? `^${String.fromCharCode(code ^ 0x40)}` : inUnicodeNotation(character);
+}
+
+function inUnicodeNotation(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** JSON that says exactly this, and that no terminal acts on. `space` is the indentation. */
+export function terminalJson(value: unknown, space?: number): string {
+  // such characters are inside strings only, where the escape means the same
+  return JSON.stringify(value, bigintAsNumber, space).replaceAll(ACTING_UNESCAPED, inUnicodeNotation);
+}
+
+/** YAML that says exactly this, and that no terminal acts on. */
+export function terminalYaml(value: unknown): string {
+  const document = new Document(JSON.parse(JSON.stringify(value, bigintAsNumber)));
+  visit(document, {
+    Scalar: (_key, node) => {
+      // only in double quotes is an escape the character itself
+      if (typeof node.value === 'string' && node.value.search(ACTING_UNESCAPED) >= 0) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString().replaceAll(ACTING_UNESCAPED, inUnicodeNotation);
+}
+
+function bigintAsNumber(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
+/** Prints lines of text from outside. */
+export function print(text: string): void {
+  console.log(escapeTerminal(text));
+}
+
+/** Prints lines of text from outside to standard error. */
+export function printError(text: string): void {
+  console.error(escapeTerminal(text));
+}

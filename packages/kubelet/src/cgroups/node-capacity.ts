@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { type CgroupHierarchy, cgroupDirectory, readCgroupFile, treeOf } from '@podwright/base';
+import type { NodeAmounts } from './node-allocatable.ts';
+
+/** The kernel's bounds on processes: ids there are, and threads that there may be (Documentation/admin-guide/sysctl/kernel.rst). */
+const KERNEL_PID_LIMITS = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'];
+
+/**
+ * What this machine has. A node that itself is in a container has what that container may use: then the root of the cgroup
+ * tree, as it sees it, has limits. Without cgroups (`undefined`) it is what the kernel has.
+ */
+export async function readNodeCapacity(hierarchy: CgroupHierarchy | undefined): Promise<NodeAmounts> {
+  const kernelPids = await Promise.all(KERNEL_PID_LIMITS.map((file) => readFile(file, 'utf8')));
+  const [v1Memory, v2Memory, pids] = await Promise.all([
+    limitAtRoot(hierarchy, 'memory', 'memory.limit_in_bytes'),
+    limitAtRoot(hierarchy, 'memory', 'memory.max'),
+    limitAtRoot(hierarchy, 'pids', 'pids.max'),
+  ]);
+  return {
+    memoryBytes: Math.min(totalmem(), v1Memory, v2Memory),
+    pids: Math.min(...kernelPids.map(Number), pids),
+  };
+}
+
+/** Infinity without such a file, and for `max`. */
+async function limitAtRoot(hierarchy: CgroupHierarchy | undefined, controller: string, file: string): Promise<number> {
+  const tree = hierarchy && treeOf(hierarchy, controller);
+  const text = tree && (await readCgroupFile(join(cgroupDirectory(tree, '/'), file)));
+  return text !== undefined && /^\d+$/.test(text.trim()) ? Number(text) : Number.POSITIVE_INFINITY;
+}

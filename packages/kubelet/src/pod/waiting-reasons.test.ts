@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WaitingReasons } from './waiting-reasons.ts';
+
+const step = (error?: { reason: string; message: string }) => ({
+  steps: [{ action: 'StartContainer' as const, target: 'app', error }],
+  changed: false,
+});
+
+test('why a container waits is remembered until it starts, as far as a status has room for it', () => {
+  const reasons = new WaitingReasons();
+  reasons.record('u1', step({ reason: 'PostStartHookError', message: 'x'.repeat(70_000) }));
+  assert.equal(reasons.get('u1', 'app')?.reason, 'PostStartHookError');
+  assert.equal(reasons.get('u1', 'app')?.message.length, 4096);
+  reasons.record('u1', step());
+  assert.equal(reasons.get('u1', 'app'), undefined);
+});

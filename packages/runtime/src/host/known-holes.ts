@@ -1,0 +1,46 @@
+/** Holes of an OCI runtime, and the first version of each release branch without them. */
+export type KnownHoles = { holes: string[]; fixedIn: string[] };
+
+/**
+ * Holes by which a container or an image reaches the host, from the projects' release notes. Those that Podwright keeps closed whatever
+ * the runtime's version are left out (CVE-2026-41579 of runc, CVE-2026-47766 of crun: `kernel-paths.ts`).
+ */
+const FIXES: Record<string, KnownHoles[]> = {
+  runc: [
+    { holes: ['CVE-2024-21626'], fixedIn: ['1.1.12', '1.2.0'] },
+    { holes: ['CVE-2024-45310'], fixedIn: ['1.1.14', '1.2.0'] },
+    { holes: ['CVE-2025-31133', 'CVE-2025-52565', 'CVE-2025-52881'], fixedIn: ['1.2.8', '1.3.3', '1.4.0'] },
+  ],
+};
+
+/**
+ * The known holes of an OCI runtime of this name, as far as its own version tells: distributions mend holes without another
+ * version. Undefined if there are none, or the version is none.
+ */
+export function knownHoles(name: string, version: string): KnownHoles | undefined {
+  const own = parseVersion(version);
+  if (own === undefined) return undefined;
+  const open = (FIXES[name] ?? []).filter(({ fixedIn }) => !isFixed(own, fixedIn));
+  if (open.length === 0) return undefined;
+  return { holes: open.flatMap(({ holes }) => holes), fixedIn: open.at(-1)!.fixedIn };
+}
+
+type Version = { branch: number; patch: number };
+
+/** A branch that is newer than all with a fix was made with it. */
+function isFixed(own: Version, fixedIn: string[]): boolean {
+  const fixes = fixedIn.map((version) => parseVersion(version)!);
+  return (
+    fixes.some(({ branch, patch }) => own.branch === branch && own.patch >= patch) ||
+    fixes.every(({ branch }) => own.branch > branch)
+  );
+}
+
+function parseVersion(text: string): Version | undefined {
+  const [, major, minor, patch, candidate] = /(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(-rc)?/.exec(text) ?? [];
+  if (major === undefined) return undefined;
+  return {
+    branch: Number(major) * 10_000 + Number(minor),
+    patch: Number(patch ?? 0) - (candidate === undefined ? 0 : 1),
+  };
+}

@@ -1,0 +1,73 @@
+import { PodwrightError } from '@podwright/base';
+import * as z from 'zod';
+
+/**
+ * Most values of a document. Each takes two bytes of text and up to some hundred of memory once it is parsed, so that a limit on
+ * the text alone does not bound that. An image that exposes every port has a quarter of a million.
+ */
+const MAX_VALUES = 300_000;
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+/** `,`, `[` and `{`: what values come after. */
+const VALUE_STARTS = new Set([0x2c, 0x5b, 0x7b]);
+
+/**
+ * A list of texts, at most `most`. One mistake is told for all of it: hostile lists have millions of them, and each would be
+ * told.
+ */
+export function stringList(most: number): z.ZodType<string[]> {
+  const isList = (value: unknown) =>
+    Array.isArray(value) && value.length <= most && value.every((entry) => typeof entry === 'string');
+  return z.custom<string[]>(isList, `is no list of at most ${most} texts`);
+}
+
+/** Texts by name, at most `most`; mistakes as in `stringList`. */
+export function stringMap(most: number): z.ZodType<Record<string, string>> {
+  const isMap = (value: unknown) =>
+    isObject(value, most) && Object.values(value).every((entry) => typeof entry === 'string');
+  return z.custom<Record<string, string>>(isMap, `is no map of at most ${most} texts`);
+}
+
+/** An object of which only the keys matter, at most `most`. */
+export function keySet(most: number): z.ZodType<Record<string, object>, Record<string, unknown>> {
+  return z
+    .custom<Record<string, unknown>>((value) => isObject(value, most), `is no map of at most ${most} names`)
+    .transform((map) => Object.fromEntries(Object.keys(map).map((key) => [key, {}])));
+}
+
+/** A list of at most `most` entries, whose number is looked at before what they are. */
+export function boundedList<T>(entry: z.ZodType<T>, most: number): z.ZodType<T[]> {
+  return z.array(z.unknown()).max(most).pipe(z.array(entry));
+}
+
+function isObject(value: unknown, most: number): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length <= most;
+}
+
+/** Decodes JSON against a schema; the first mistakes are named by path. Throws `invalid_argument` that begins with `what`. */
+export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string): T {
+  if (hasManyValues(data)) throw new PodwrightError('invalid_argument', `${what}: more than ${MAX_VALUES} JSON values`);
+  let json: unknown;
+  try {
+    json = JSON.parse(Buffer.from(data).toString('utf8'));
+  } catch (error) {
+    throw new PodwrightError('invalid_argument', `${what}: not JSON: ${(error as Error).message.slice(0, 200)}`);
+  }
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  const mistakes = result.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new PodwrightError('invalid_argument', `${what}: ${mistakes.join('; ')}`);
+}
+
+/** True if there are more values than a document may have. Counts without parsing. */
+function hasManyValues(data: Uint8Array): boolean {
+  let values = 1;
+  let isText = false;
+  for (let index = 0; index < data.length && values <= MAX_VALUES; index++) {
+    const byte = data[index]!;
+    if (byte === QUOTE) isText = !isText;
+    else if (isText) index += byte === BACKSLASH ? 1 : 0;
+    else if (VALUE_STARTS.has(byte)) values++;
+  }
+  return values > MAX_VALUES;
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ContainerConfigSchema, MessageInitShape, PodSandboxConfigSchema } from '@podwright/cri';
+import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
+import { type FixtureEntry, tarArchive } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
+import { contentOf } from '../conformance/cri-log.fixture.ts';
+import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { LayoutFolder } from '../images/layout-folder.ts';
+import { packLayer } from '../images/made-image.ts';
+
+/** Fields of a message, not a whole message. */
+type Fields<T> = Omit<Exclude<T, { readonly $typeName: string }>, '$typeName'>;
+type PodInit = Fields<MessageInitShape<typeof PodSandboxConfigSchema>>;
+type ContainerInit = Fields<MessageInitShape<typeof ContainerConfigSchema>>;
+
+/** The OCI runtimes that users have; each is the handler of its name. */
+export const OCI_RUNTIMES = ['crun', 'runc'] as const;
+
+/** A container of an attack: a shell script, and what else it asks for. */
+type AttackingContainer = { script: string } & Omit<ContainerInit, 'metadata'>;
+
+/** How a container ended, and what it wrote. */
+type Outcome = { exitCode: number; out: string; err: string };
+
+type Pod = { podSandboxId: string; config: PodInit & { logDirectory: string } };
+
+/** A runtime with pods of an attacker, whose images and containers are as hostile as the test makes them. */
+export class AttackedRuntime {
+  readonly runtime = new RuntimeUnderTest();
+  readonly #images: string[] = [];
+  #containers = 0;
+
+  async start(): Promise<this> {
+    await this.runtime.start();
+    return this;
+  }
+
+  /** Removes all pods and images, and fails if anything is left on the machine. */
+  async end(): Promise<void> {
+    const { items } = await this.runtime.cri.runtime.listPodSandbox({});
+    for (const { id } of items) await this.remove(id);
+    for (const image of this.#images) await this.runtime.cri.image.removeImage({ image: { image } });
+    assert.deepEqual(await this.runtime.end(), [], 'nothing is left on the machine');
+  }
+
+  /** Loads busybox with another layer and other values in its configuration's `config`. */
+  async image(tag: string, entries: FixtureEntry[], config: Record<string, unknown> = {}): Promise<string> {
+    const path = join(this.runtime.place.directory, 'image', tag);
+    const name = `localhost/attack/${tag}:1`;
+    const { id, manifestDigest } = await makeBusyboxImage(path, { name, config });
+    const layout = new LayoutFolder(path);
+    const blob = (digest: string) => JSON.parse(readFileSync(join(path, 'blobs', digest.replace(':', '/')), 'utf8'));
+    const layer = packLayer(tarArchive(entries), 'gzip');
+    const [imageConfig, manifest] = [blob(id), blob(manifestDigest)];
+    imageConfig.rootfs.diff_ids.push(layer.diffId);
+    manifest.layers.push({ mediaType: layer.mediaType, ...layout.addBlob(layer.data) });
+    Object.assign(manifest.config, layout.addBlob(Buffer.from(JSON.stringify(imageConfig))));
+    const described = layout.addManifest('1', manifest, mediaTypes.ociManifest);
+    layout.writeIndex([{ ...described, annotations: { 'io.containerd.image.name': name } }]);
+    for await (const _ of this.runtime.cri.transfers.load({ path }));
+    this.#images.push(name);
+    rmSync(path, { recursive: true });
+    return name;
+  }
+
+  /** Runs a sandbox; `handler` is the name of an OCI runtime, '' the default one. */
+  async pod(name: string, { handler = '', ...more }: Partial<PodInit> & { handler?: string } = {}): Promise<Pod> {
+    const config = { ...podOf(this.runtime.place, name), ...more };
+    const { podSandboxId } = await this.runtime.cri.runtime.runPodSandbox({ config, runtimeHandler: handler });
+    return { podSandboxId, config };
+  }
+
+  async remove(podSandboxId: string): Promise<void> {
+    await this.runtime.cri.runtime.removePodSandbox({ podSandboxId });
+  }
+
+  /** Creates a container, and returns its id and its log. */
+  async create(pod: Pod, { script, ...more }: AttackingContainer): Promise<{ containerId: string; log: string }> {
+    const name = `attack-${this.#containers++}`;
+    const config = { ...containerOf(this.runtime.image, name, script), ...more };
+    const { podSandboxId, config: sandboxConfig } = pod;
+    const { containerId } = await this.runtime.cri.runtime.createContainer({ podSandboxId, config, sandboxConfig });
+    return { containerId, log: join(pod.config.logDirectory, `${name}.log`) };
+  }
+
+  /** Starts a container that goes on. */
+  async begin(pod: Pod, container: AttackingContainer): Promise<string> {
+    const { containerId } = await this.create(pod, container);
+    await this.runtime.cri.runtime.startContainer({ containerId });
+    return containerId;
+  }
+
+  /** Runs a container to its end. */
+  async run(pod: Pod, container: AttackingContainer): Promise<Outcome> {
+    const { containerId, log } = await this.create(pod, container);
+    await this.runtime.cri.runtime.startContainer({ containerId });
+    await this.runtime.untilExited(containerId);
+    const { status } = await this.runtime.cri.runtime.containerStatus({ containerId });
+    const [out, err] = [await contentOf(log, 'stdout'), await contentOf(log, 'stderr')];
+    return { exitCode: status!.exitCode, out: out.toString(), err: err.toString() };
+  }
+
+  /** The first process of a container, as the machine numbers it. */
+  async pidOf(containerId: string): Promise<number> {
+    const { info } = await this.runtime.cri.runtime.containerStatus({ containerId, verbose: true });
+    return (JSON.parse(info.info!) as { pid: number }).pid;
+  }
+}

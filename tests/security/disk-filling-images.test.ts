@@ -1,0 +1,103 @@
+/** Images that are to fill the disk: a part of it stays free, whichever way they try. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, afterEach, beforeEach, test } from 'node:test';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
+import { mountAll } from '../../packages/runtime/src/sys/mounts.ts';
+import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { type FixtureEntry, tarArchive } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
+import { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
+import { UnpackLimits } from '../../packages/runtime/src/unpack/unpack-limits.ts';
+import { FaultyRegistry } from '../images/faulty-registry.ts';
+import { openImageRoom } from '../images/image-room.ts';
+import { addImage, packLayer } from '../images/made-image.ts';
+import { rejects } from '../images/rejects.ts';
+import { file, hardLink, unpackEntries } from '../unpack/layer.fixture.ts';
+import { Scratch } from '../unpack/scratch.ts';
+
+const system = loadSystem();
+const unpacker = new LayerUnpacker({ system });
+after(() => unpacker[Symbol.asyncDispose]());
+
+const signal = AbortSignal.timeout(300_000);
+const diskBytes = 128 << 20;
+let scratch: Scratch;
+let disk: string;
+
+beforeEach(() => {
+  scratch = new Scratch();
+  disk = scratch.folder('disk');
+  mountAll(system, [{ type: 'tmpfs', source: 'small', options: [`size=${diskBytes}`, 'nr_inodes=20000'] }], disk);
+});
+afterEach(() => {
+  unmountTree(system, scratch.path);
+  scratch[Symbol.dispose]();
+});
+
+/** A layer must end with this error, and so much of the disk must be left: most of the twentieth that is kept. */
+async function stopsInTime(entries: FixtureEntry[] | Buffer, message: RegExp, parentDirectories?: string[]) {
+  const directory = join(disk, randomBytes(4).toString('hex'));
+  mkdirSync(directory);
+  const unpacking = unpackEntries(unpacker, scratch, entries, { directory, parentDirectories });
+  await rejects(unpacking, 'resource_exhausted', message);
+  checkLeft();
+}
+
+function checkLeft(): void {
+  const { bavail, bsize, ffree, files } = statfsSync(disk);
+  assert.ok(bavail * bsize > diskBytes * 0.03, `${bavail * bsize} bytes are left`);
+  assert.ok(ffree > files * 0.03, `${ffree} files are left`);
+}
+
+test('a layer of zeros, which is a thousandth when packed', async () => {
+  const bomb = tarArchive([file('x', '0'.repeat(diskBytes * 2))]);
+  for (const pack of [gzipSync, zstdCompressSync]) await stopsInTime(pack(bomb), /bytes free.*make room/);
+});
+
+test('a layer of files without content', async () => {
+  const entries = Array.from({ length: 30_000 }, (_, index) => file(`f${index}`));
+  await stopsInTime(entries, /more files; make room/);
+});
+
+test('a layer whose few bytes ask for a copy of what a layer below has as a hole', async () => {
+  const hole = { name: 'x', body: 'abc', pax: { 'GNU.sparse.map': '0,3', 'GNU.sparse.size': String(2 ** 30) } };
+  const base = join(disk, 'base');
+  mkdirSync(base);
+  await unpackEntries(unpacker, scratch, [hole], { directory: base });
+  await stopsInTime([hardLink('y', 'x')], /bytes free.*make room/, [base]);
+});
+
+test('a layer that is itself larger than what may be used is not fetched', async () => {
+  await using registry = await FaultyRegistry.start();
+  await using room = await openImageRoom(join(disk, 'room'), { kind: 'native' });
+  const { bavail, bsize } = statfsSync(disk);
+  const layer = packLayer(randomBytes(bavail * bsize - (1 << 20)), 'tar');
+  addImage(registry, { tag: '1', layers: [layer] });
+  const pull = room.images.pull(`${registry.host}/room/app:1`, { signal });
+  await rejects(pull, 'resource_exhausted', /its layers take \d+ bytes, .* has \d+ free for images/);
+  assert.equal(registry.asked('blobs').length, 1, 'the config');
+  checkLeft();
+});
+
+test('an archive of files that belong to no image', async () => {
+  await using room = await openImageRoom(join(disk, 'room'), { kind: 'native' });
+  const path = scratch.at('archive.tar');
+  const entries = [file('index.json', '{"schemaVersion":2,"manifests":[]}'), file('junk', '0'.repeat(diskBytes * 2))];
+  writeFileSync(path, gzipSync(tarArchive(entries)));
+  const before = statfsSync(disk).bavail;
+  await rejects(room.images.load(path, { signal }), 'resource_exhausted', /the disk is full: .* stay free/);
+  checkLeft();
+  assert.ok(statfsSync(disk).bavail >= before - 100, 'it is given back');
+});
+
+test('a stream that goes into no file is bounded, too', () => {
+  const limits = new UnpackLimits(scratch.path, 2 ** 40);
+  const gibibyte = 2 ** 30;
+  for (let count = 0; count < 8; count++) limits.addBytes(gibibyte);
+  limits.addContent(gibibyte);
+  limits.addBytes(gibibyte);
+  assert.throws(() => limits.addBytes(1), /more than 8589934592 bytes that belong to no file/);
+});

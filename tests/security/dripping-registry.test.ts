@@ -1,0 +1,124 @@
+/** A registry that sends its answers a byte at a time: memory goes by the bytes, and what is small must come in time. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { sha256Digest } from '../../packages/runtime/src/content/digest.ts';
+import type { ImageServiceOptions } from '../../packages/runtime/src/images/images.ts';
+import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
+import { FaultyRegistry } from '../images/faulty-registry.ts';
+import { openImageRoom, scratch } from '../images/image-room.ts';
+import { addImage, makeLayer } from '../images/made-image.ts';
+import { rejects } from '../images/rejects.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+async function start(t: TestContext, options: Partial<ImageServiceOptions> = {}) {
+  const registry = await FaultyRegistry.start();
+  const room = await openImageRoom(await scratch(t), options);
+  t.after(async () => {
+    await room[Symbol.asyncDispose]();
+    await registry[Symbol.asyncDispose]();
+  });
+  const pull = () => room.images.pull(`${registry.host}/room/app:1`, { signal: AbortSignal.timeout(120_000) });
+  return { registry, pull };
+}
+
+/** Sends a body a byte at a time, the next one when the reader has had its turn: each is a buffer of its own. */
+function sendBytes(response: ServerResponse, body: Buffer, contentType: string): true {
+  response.writeHead(200, { 'content-type': contentType, 'content-length': body.length });
+  response.socket?.setNoDelay(true);
+  let sent = 0;
+  const next = () => {
+    if (sent < body.length) response.write(body.subarray(sent, ++sent), () => setImmediate(next));
+    else response.end();
+  };
+  next();
+  return true;
+}
+
+/** Most bytes in use while the work runs, over what was in use before; garbage does not count. */
+async function bytesTaken(work: () => Promise<unknown>): Promise<number> {
+  const inUse = () => {
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const before = inUse();
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, inUse() - before);
+  }, 200);
+  await work();
+  clearInterval(timer);
+  return most;
+}
+
+/** Kept one by one they take more than 10 MB. */
+const pieces = 60_000;
+
+test('a manifest of very many pieces takes memory for its bytes only', async (t) => {
+  const { registry, pull } = await start(t);
+  const body = Buffer.from(`{${' '.repeat(pieces)}}`);
+  registry.faults = [
+    ({ method }, response) => {
+      if (method === 'HEAD') return Boolean(response.writeHead(405).end());
+      return sendBytes(response, body, mediaTypes.ociManifest);
+    },
+  ];
+  const taken = await bytesTaken(() => rejects(pull(), 'invalid_argument', /neither an image manifest nor an index/));
+  assert.ok(taken < 6e6, `${taken} bytes`);
+});
+
+test('a layer of very many pieces takes memory for its bytes only', async (t) => {
+  const { registry, pull } = await start(t);
+  const layer = makeLayer({ a: randomBytes(pieces / 2).toString('hex') }, 'tar');
+  addImage(registry, { tag: '1', layers: [layer] });
+  registry.faults = [
+    ({ path }, response) =>
+      path.endsWith(sha256Digest(layer.data)) && sendBytes(response, layer.data, 'application/octet-stream'),
+  ];
+  const taken = await bytesTaken(pull);
+  assert.ok(taken < 6e6, `${taken} bytes`);
+});
+
+/** Sends a space now and then, for ever; a HEAD is answered. */
+function drip(response: ServerResponse, status: number): true {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  if (response.req.method === 'HEAD') response.end();
+  const timer = setInterval(() => response.writable && response.write(' '), 20);
+  response.on('close', () => clearInterval(timer));
+  return true;
+}
+
+const impatient = { stallTimeoutMs: 30_000, documentTimeoutMs: 200 };
+
+test('a manifest that never comes whole is given up, though bytes come', async (t) => {
+  const { registry, pull } = await start(t, impatient);
+  registry.faults = [(_request, response) => drip(response, 200)];
+  await rejects(pull(), 'deadline_exceeded', /its manifest: it did not come whole in 200 ms/);
+});
+
+test('so is a token', async (t) => {
+  const { registry, pull } = await start(t, impatient);
+  registry.faults = [
+    ({ path }, response) => {
+      if (path === '/token') return drip(response, 200);
+      const header = { 'www-authenticate': `Bearer realm="http://${registry.host}/token"` };
+      return Boolean(response.writeHead(401, header).end());
+    },
+  ];
+  await rejects(pull(), 'deadline_exceeded', /get a token from .*: it did not come whole in 200 ms/);
+});
+
+test("and a registry's words about a refusal, of an image as of a layer", async (t) => {
+  const { registry, pull } = await start(t, impatient);
+  registry.faults = [(_request, response) => drip(response, 404)];
+  await rejects(pull(), 'not_found', /answered 404/);
+  addImage(registry, { tag: '1', layers: [makeLayer({ a: 'a' })] });
+  registry.faults = [({ path }, response) => path.includes('/blobs/') && drip(response, 403)];
+  await rejects(pull(), 'permission_denied', /answered 403/);
+});

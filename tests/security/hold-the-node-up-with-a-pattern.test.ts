@@ -1,0 +1,148 @@
+/** Texts of manifests and Secrets that make a pattern or an expansion take for ever, or grow without end. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isQuantity } from '../../packages/kubelet/src/api/quantity.ts';
+import type { Container } from '../../packages/kubelet/src/api/types.ts';
+import { LocalObjects } from '../../packages/kubelet/src/config/local-objects.ts';
+import { decodeManifest } from '../../packages/kubelet/src/config/manifest.ts';
+import { makeEnvironment } from '../../packages/kubelet/src/container/environment.ts';
+import { expand } from '../../packages/kubelet/src/container/expansion.ts';
+import { parseImageReference } from '../../packages/kubelet/src/images/image-reference.ts';
+import { credentialsFor, parseDockerConfig } from '../../packages/kubelet/src/images/keyring.ts';
+import { parseResolvConf } from '../../packages/kubelet/src/kuberuntime/dns-config.ts';
+
+/** Each takes milliseconds on a fast machine; what backtracks takes minutes, or years. */
+const PATIENCE_MS = 3000;
+
+function quickly<T>(what: string, work: () => T): T {
+  const startedAtMs = performance.now();
+  const result = work();
+  const tookMs = performance.now() - startedAtMs;
+  assert.ok(tookMs < PATIENCE_MS, `${what} took ${tookMs} ms`);
+  return result;
+}
+
+/** Repetitions with an end that does not fit: what makes a pattern go back. */
+const REPEATS = 500_000;
+const hostile = [
+  'a',
+  'a.',
+  'a-',
+  '-',
+  'a/',
+  'a:',
+  '_',
+  '0',
+  '1e',
+  'A',
+  '$(',
+  '.',
+  '/',
+  ' ',
+  '\0',
+  '@',
+  '[',
+  "']",
+].flatMap((unit) => [unit.repeat(REPEATS), `${unit.repeat(REPEATS)}!`, `x${unit.repeat(REPEATS)}\n`]);
+
+test('an image name of any shape is read at once', () => {
+  for (const text of hostile) quickly(`the image ${text.slice(0, 4)}`, () => parseImageReference(text));
+  for (const text of hostile) quickly('a digest', () => parseImageReference(`a@${text}`));
+});
+
+test('a quantity of any shape is read at once', () => {
+  for (const text of [...hostile, '1e999', `1e-${'9'.repeat(REPEATS)}`, `${'9'.repeat(REPEATS)}Ei`])
+    quickly(`the quantity ${text.slice(0, 4)}`, () => isQuantity(text));
+});
+
+test('a host pattern of an imagePullSecret with many stars is matched at once', () => {
+  const image = parseImageReference(`${'a'.repeat(60)}.test/x`)!;
+  const patterns = ['*a'.repeat(30), `${'*a'.repeat(30)}*b`, `${'*'.repeat(50_000)}b`];
+  const auths = Object.fromEntries(patterns.map((pattern) => [`${pattern}.test`, { username: 'u', password: 'p' }]));
+  const entries = parseDockerConfig(JSON.stringify({ auths }));
+  const found = quickly('matching', () => credentialsFor(image, entries));
+  assert.deepEqual(
+    found.map(({ serverAddress }) => serverAddress),
+    [`${patterns[0]}.test`],
+  );
+});
+
+test('an imagePullSecret whose credential is mostly zero bytes is read at once', () => {
+  const auth = Buffer.concat([Buffer.alloc(REPEATS), Buffer.from('x')]).toString('base64');
+  quickly('reading', () => parseDockerConfig(JSON.stringify({ auths: { 'r.test': { auth } } })));
+});
+
+test('references without an end are expanded at once', () => {
+  for (const text of hostile) quickly(`expanding ${text.slice(0, 4)}`, () => expand(text, () => undefined));
+});
+
+test('variables that double with each line do not fill the memory', () => {
+  const env = Array.from({ length: 60 }, (_, at) => ({
+    name: `V${at}`,
+    value: at === 0 ? 'x' : `$(V${at - 1})`.repeat(2),
+  }));
+  const environmentOf = (container: Container) =>
+    makeEnvironment({
+      container,
+      pod: {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'p', namespace: 'default', uid: 'u' },
+        spec: { containers: [] },
+      },
+      objects: new LocalObjects(),
+      nodeAllocatable: { cpuMillis: 1n, memoryBytes: 1n, ephemeralStorageBytes: 1n },
+      podIps: [],
+      hostIps: [],
+    });
+  const refused = { code: 'failed_precondition', message: /no program takes that/ };
+  assert.throws(() => quickly('doubling', () => environmentOf({ name: 'c', image: 'i', env })), refused);
+  const wide = Array.from({ length: 5000 }, (_, at) => ({ name: `W${at}`, value: '$(V15)' }));
+  const both = [...env.slice(0, 16), ...wide];
+  assert.throws(() => quickly('copying', () => environmentOf({ name: 'c', image: 'i', env: both })), refused);
+});
+
+test('a resolv.conf of any shape is read at once', () => {
+  for (const text of hostile)
+    quickly(`resolv.conf ${text.slice(0, 4)}`, () => parseResolvConf(`search ${text}\n${text}`));
+});
+
+/** Fields of a pod that patterns are for, one at a time. */
+const fields: Record<string, (text: string) => object> = {
+  name: (text) => ({ metadata: { name: text } }),
+  namespace: (text) => ({ metadata: { name: 'p', namespace: text } }),
+  label: (text) => ({ metadata: { name: 'p', labels: { [text]: text } } }),
+  annotation: (text) => ({ metadata: { name: 'p', annotations: { [text]: text } } }),
+  hostname: (text) => ({ spec: { hostname: text, subdomain: text, nodeSelector: { [text]: text } } }),
+  dns: (text) => ({ spec: { dnsConfig: { nameservers: [text], searches: [text] } } }),
+  hostAlias: (text) => ({ spec: { hostAliases: [{ ip: text, hostnames: [text] }] } }),
+  volume: (text) => ({ spec: { volumes: [{ name: text, hostPath: { path: text } }] } }),
+  image: (text) => ({ container: { image: text } }),
+  path: (text) => ({ container: { workingDir: text, terminationMessagePath: text } }),
+  variable: (text) => ({ container: { env: [{ name: text, value: text }] } }),
+  fieldRef: (text) => ({
+    container: { env: [{ name: 'a', valueFrom: { fieldRef: { fieldPath: `metadata.labels['${text}` } } }] },
+  }),
+  port: (text) => ({ container: { ports: [{ containerPort: 1, name: text, hostIP: text }] } }),
+  resource: (text) => ({ container: { resources: { limits: { memory: text, [text]: '1' } } } }),
+  probe: (text) => ({ container: { livenessProbe: { httpGet: { path: text, port: text, host: text } } } }),
+  header: (text) => ({
+    container: { livenessProbe: { httpGet: { port: 1, httpHeaders: [{ name: text, value: text }] } } },
+  }),
+  mount: (text) => ({ container: { volumeMounts: [{ name: text, mountPath: text, subPath: text }] } }),
+};
+for (const [field, of] of Object.entries(fields)) {
+  test(`a pod with any text as its ${field} is checked at once`, () => {
+    for (const text of hostile.map((long) => long.slice(-100_000))) {
+      const { container, spec, metadata } = of(text) as { container?: object; spec?: object; metadata?: object };
+      const manifest = JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: metadata ?? { name: 'p' },
+        spec: { containers: [{ name: 'c', image: 'i', ...container }], ...spec },
+      });
+      const { errors } = quickly(`${field} of ${text.slice(0, 4)}`, () => decodeManifest(manifest, { file: 'x' }));
+      assert.ok(errors.map(String).join('').length < 300_000);
+    }
+  });
+}

@@ -1,0 +1,211 @@
+/** Manifests, configs, tokens and archives that take far more memory and time than bytes: refused before they are parsed. */
+import assert from 'node:assert/strict';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { raceAbort } from '@podwright/base';
+import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
+import { HttpClient } from '../../packages/runtime/src/images/registry/http-client.ts';
+import { defaultHost } from '../../packages/runtime/src/images/registry/registry-host.ts';
+import { type FixtureEntry, tarArchive } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
+import { FaultyRegistry } from '../images/faulty-registry.ts';
+import { openImageRoom, scratch } from '../images/image-room.ts';
+import { addImage, hostArchitecture, makeLayer } from '../images/made-image.ts';
+import { rejects } from '../images/rejects.ts';
+import { file } from '../unpack/layer.fixture.ts';
+
+const signal = AbortSignal.timeout(120_000);
+const layer = makeLayer({ a: 'a' });
+
+async function start(t: TestContext) {
+  const registry = await FaultyRegistry.start();
+  const room = await openImageRoom(await scratch(t));
+  t.after(async () => {
+    await room[Symbol.asyncDispose]();
+    await registry[Symbol.asyncDispose]();
+  });
+  return { registry, room, pull: () => room.images.pull(`${registry.host}/room/app:1`, { signal }) };
+}
+
+/** Nothing else may have to wait for the work: a daemon has one thread for all pods. Such documents took ten seconds. */
+async function withoutStall(work: () => Promise<unknown>): Promise<void> {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  await work();
+  delay.disable();
+  assert.ok(delay.max < 3e9, `all else stood still for ${delay.max / 1e6} ms`);
+}
+
+test('a manifest or index of a million entries', async (t) => {
+  const { registry, pull } = await start(t);
+  for (const text of [
+    `{"manifests":[${'{},'.repeat(1_300_000)}{}]}`,
+    `{"layers":[${'1,'.repeat(2_000_000)}1]}`,
+    `{"manifests":[${'{},'.repeat(20_000)}{}]}`,
+  ]) {
+    registry.manifests.set('1', { data: Buffer.from(text), mediaType: mediaTypes.ociIndex });
+    registry.faults = [({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(405).end())];
+    await withoutStall(() => rejects(pull(), 'invalid_argument', /more than 300000 JSON values|manifests: .*10000/));
+  }
+});
+
+/** Serves an image whose config has these fields. */
+function serveConfig(registry: FaultyRegistry, config: string): void {
+  const rootfs = `{"type":"layers","diff_ids":["${layer.diffId}"]}`;
+  const text = `{"architecture":"${hostArchitecture}","os":"linux","config":${config},"rootfs":${rootfs}}`;
+  const blob = registry.addBlob(Buffer.from(text));
+  const manifest = {
+    schemaVersion: 2,
+    config: { mediaType: mediaTypes.ociConfig, ...blob },
+    layers: [{ mediaType: layer.mediaType, ...registry.addBlob(layer.data) }],
+  };
+  registry.addManifest('1', manifest, mediaTypes.ociManifest);
+}
+
+const names = (count: number, value: string) =>
+  `{${Array.from({ length: count }, (_, index) => `"/${index}":${value}`).join(',')}}`;
+
+test('a config of a million variables or labels, or of what stays in memory by megabytes', async (t) => {
+  const { registry, pull, room } = await start(t);
+  const wrong: [string, RegExp][] = [
+    [`{"Env":[${'1,'.repeat(3_900_000)}1]}`, /more than 300000 JSON values/],
+    [`{"Env":[${'1,'.repeat(200_000)}1]}`, /config\.Env: is no list of at most 10000 texts/],
+    [`{"Env":[${'"",'.repeat(10_000)}""]}`, /config\.Env: is no list of at most 10000 texts/],
+    [`{"Labels":${names(10_001, '""')}}`, /config\.Labels: is no map of at most 10000 texts/],
+    [`{"Labels":{"a":"${'x'.repeat(2 << 20)}"}}`, /volumes and labels take \d+ bytes, more than 1048576/],
+  ];
+  for (const [config, message] of wrong) {
+    serveConfig(registry, config);
+    await withoutStall(() => rejects(pull(), 'invalid_argument', message));
+  }
+  assert.deepEqual(room.images.list(), []);
+});
+
+test('an image of 50,000 volumes, each a folder and a mount of every container', async (t) => {
+  const { registry, pull, room } = await start(t);
+  serveConfig(registry, `{"Volumes":${names(50_000, '{}')}}`);
+  await withoutStall(() => rejects(pull(), 'invalid_argument', /config\.Volumes: is no map of at most 1000 names/));
+  assert.deepEqual(room.images.list(), []);
+});
+
+test('an image that exposes every port is pulled, and the ports are not kept', async (t) => {
+  const { registry, pull } = await start(t);
+  serveConfig(registry, `{"ExposedPorts":${names(131_070, '{}')}}`);
+  assert.deepEqual(Object.keys(Object((await pull()).config.config)), []);
+});
+
+test('a token of a hundred thousand values, and one that is too large', async (t) => {
+  const { registry, pull } = await start(t);
+  const answers: [string, RegExp][] = [
+    [`{"token":[${'[],'.repeat(80_000)}[]]}`, /get a token .*: token: /],
+    [`{"token":"${'x'.repeat(1 << 20)}"}`, /get a token .*: more than 262144 bytes/],
+  ];
+  for (const [answer, message] of answers) {
+    registry.faults = [
+      ({ path }, response) => {
+        if (path === '/token') return Boolean(response.end(answer));
+        const header = { 'www-authenticate': `Bearer realm="http://${registry.host}/token"` };
+        return Boolean(response.writeHead(401, header).end());
+      },
+    ];
+    await withoutStall(() => rejects(pull(), ['invalid_argument', 'resource_exhausted'], message));
+  }
+});
+
+test('headers without end, and an error of megabytes', async (t) => {
+  const { registry, pull } = await start(t);
+  registry.faults = [(_request, response) => Boolean(response.writeHead(200, { x: 'y'.repeat(1 << 20) }).end())];
+  await rejects(pull(), 'unavailable', /connect to|Overflow/);
+  registry.faults = [(_request, response) => Boolean(response.writeHead(404).end('"x'.repeat(1 << 22)))];
+  await rejects(pull(), 'not_found', /answered 404; are name and tag right/);
+});
+
+test('what an error says of a server is short, and does not tell signatures of redirects', async (t) => {
+  const { registry, pull } = await start(t);
+  const target = `http://127.0.0.1:1/${'p'.repeat(5000)}?signature=secret`;
+  registry.faults = [(_request, response) => Boolean(response.writeHead(307, { location: target }).end())];
+  await assert.rejects(pull(), ({ message }: Error) => message.length < 1000 && !message.includes('secret'));
+  registry.faults = [
+    ({ path }, response) => Boolean(response.writeHead(307, { location: `${path}?signature=secret` }).end()),
+  ];
+  await assert.rejects(pull(), ({ message }: Error) => /redirects/.test(message) && !message.includes('secret'));
+  const { manifest } = addImage(registry, { tag: '1', layers: [layer] });
+  const platform = { os: 'o'.repeat(2 << 20), architecture: 'x' };
+  registry.addManifest('1', { schemaVersion: 2, manifests: [{ ...manifest, platform }] }, mediaTypes.ociIndex);
+  registry.faults = [];
+  await assert.rejects(pull(), ({ message }: Error) => /no image for/.test(message) && message.length < 1000);
+});
+
+test('connections to servers that redirects lead to are not kept for ever', async (t) => {
+  const registry = await FaultyRegistry.start();
+  const http = new HttpClient({ stallTimeoutMs: 5000, documentTimeoutMs: 5000, idleTimeoutMs: 100, environment: {} });
+  t.after(async () => {
+    http.close();
+    await registry[Symbol.asyncDispose]();
+  });
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  registry.faults = [
+    (_request, response) => {
+      const socket = response.socket as Socket & { server: Server };
+      socket.server.keepAliveTimeout = 0; // this server never closes it
+      socket.once('close', () => resolve());
+      return Boolean(response.writeHead(200, { 'content-length': 0, 'keep-alive': 'timeout=3600' }).end());
+    },
+  ];
+  const { tls } = defaultHost(registry.host);
+  const response = await http.send({ method: 'GET', url: `http://${registry.host}/`, headers: {}, tls, signal });
+  response.discard();
+  await raceAbort(closed, AbortSignal.timeout(10_000));
+});
+
+/** An archive of these entries in a file. */
+async function loads(t: TestContext, entries: FixtureEntry[]) {
+  const { room } = await start(t);
+  const path = join(room.root, 'archive.tar');
+  writeFileSync(path, gzipSync(tarArchive(entries)));
+  return () => room.images.load(path, { signal });
+}
+
+test('an archive of names by the gigabyte', async (t) => {
+  const entry = (index: number): FixtureEntry => ({
+    name: 'x',
+    flag: '2',
+    pax: { path: `${index}${'n'.repeat(900_000)}`, linkpath: 'x' },
+  });
+  const load = await loads(
+    t,
+    Array.from({ length: 40 }, (_, index) => entry(index)),
+  );
+  await withoutStall(() => rejects(load(), 'invalid_argument', /its names take more than 16777216 bytes/));
+});
+
+test('an archive of an image with a hundred thousand layers, or names', async (t) => {
+  const many = Array.from({ length: 100_000 }, () => 'x');
+  for (const image of [
+    { Config: 'c', Layers: many },
+    { Config: 'c', RepoTags: many },
+  ]) {
+    const load = await loads(t, [file('manifest.json', JSON.stringify([image])), file('c', '{}'), file('x', 'x')]);
+    await withoutStall(() => rejects(load(), 'invalid_argument', /manifest\.json: 0\.(Layers|RepoTags): is no list/));
+  }
+  const manifests = Array.from({ length: 1001 }, (_, index) => ({
+    mediaType: mediaTypes.ociManifest,
+    digest: `sha256:${'0'.repeat(64)}`,
+    size: 2,
+    annotations: { 'org.opencontainers.image.ref.name': `x.example/a:${index}` },
+  }));
+  const load = await loads(t, [file('index.json', JSON.stringify({ schemaVersion: 2, manifests }))]);
+  await rejects(load(), 'invalid_argument', /it has 1001 images, more than 1000/);
+});
+
+test('a folder whose files are devices or lead to some', async (t) => {
+  const { room } = await start(t);
+  const folder = join(room.root, 'layout');
+  mkdirSync(folder);
+  symlinkSync('/dev/zero', join(folder, 'index.json'));
+  await rejects(room.images.load(folder, { signal }), 'invalid_argument', /index\.json is no file/);
+});

@@ -1,0 +1,94 @@
+/** Indexes that lead to many others: a pull asks for few documents, whatever their graph looks like (GO-2026-6597). */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
+import { FaultyRegistry } from '../images/faulty-registry.ts';
+import { openImageRoom, scratch } from '../images/image-room.ts';
+import { LayoutFolder } from '../images/layout-folder.ts';
+import { addImage, type BlobSink, hostArchitecture, makeLayer } from '../images/made-image.ts';
+import { rejects } from '../images/rejects.ts';
+
+const signal = AbortSignal.timeout(120_000);
+const layer = makeLayer({ a: 'a' });
+type Descriptor = { digest: string; size: number; mediaType: string };
+
+const addIndex = (sink: BlobSink, manifests: object[], name = 'x'): Descriptor =>
+  sink.addManifest(name, { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests }, mediaTypes.ociIndex);
+
+/** Three levels of ten indexes each, with ten images each at the end, none of them for this machine: 1,000 images. */
+function addTree(sink: BlobSink, depth = 3, path = ''): Descriptor {
+  const entries = Array.from({ length: 10 }, (_, index) => {
+    const tag = `${path}-${index}`;
+    if (depth > 1) return addTree(sink, depth - 1, tag);
+    return addImage(sink, { tag, layers: [layer], architecture: 's390x' }).manifest;
+  });
+  return addIndex(sink, entries, path === '' ? '1' : path);
+}
+
+async function start(t: TestContext) {
+  const registry = await FaultyRegistry.start();
+  const room = await openImageRoom(await scratch(t));
+  t.after(async () => {
+    await room[Symbol.asyncDispose]();
+    await registry[Symbol.asyncDispose]();
+  });
+  return { registry, room, pull: () => room.images.pull(`${registry.host}/room/app:1`, { signal }) };
+}
+
+test('a tree of a thousand images is given up after some', async (t) => {
+  const { registry, room, pull } = await start(t);
+  addTree(registry);
+  await rejects(pull(), 'resource_exhausted', /more than 32 manifests and configs were looked at/);
+  assert.ok(registry.requests.length < 50, `${registry.requests.length} requests`);
+  await room.images.collectGarbage();
+});
+
+test('the same index many times is looked into once', async (t) => {
+  const { registry, pull } = await start(t);
+  let { manifest: inner }: { manifest: Descriptor } = addImage(registry, {
+    tag: 'x',
+    layers: [layer],
+    architecture: 's390x',
+  });
+  for (let level = 0; level < 3; level++) inner = addIndex(registry, Array(10).fill(inner), level === 2 ? '1' : 'x');
+  await rejects(pull(), 'not_found', /no image for/);
+  assert.ok(registry.requests.length < 10, `${registry.requests.length} requests`);
+});
+
+test('indexes deeper than any tool writes are refused, by platform or not', async (t) => {
+  const { registry, pull } = await start(t);
+  const platform = { os: 'linux', architecture: hostArchitecture };
+  for (const more of [{ platform }, {}]) {
+    let { manifest: inner }: { manifest: Descriptor } = addImage(registry, { tag: 'x', layers: [layer] });
+    for (let level = 0; level < 5; level++)
+      inner = addIndex(registry, [{ ...inner, ...more }], level === 4 ? '1' : 'x');
+    await rejects(pull(), 'invalid_argument', /more than 3 nested indexes/);
+  }
+});
+
+test('an archive with such a tree is refused, too, and nothing of it is kept', async (t) => {
+  const { room } = await start(t);
+  const folder = new LayoutFolder(join(room.root, 'layout'));
+  folder.writeIndex([addTree(folder)]);
+  await rejects(room.images.load(folder.path, { signal }), 'resource_exhausted', /more than 32 manifests and configs/);
+  assert.deepEqual([room.images.list(), (await room.images.usage()).images.sizeBytes], [[], 0]);
+});
+
+test('an image below indexes keeps the way to it, and a collection follows no other', async (t) => {
+  const { registry, room, pull } = await start(t);
+  const { manifest, id } = addImage(registry, { tag: 'x', layers: [layer] });
+  const many = Array.from({ length: 5000 }, (_, index) => ({
+    ...manifest,
+    digest: `sha256:${String(index).padStart(64, '0')}`,
+    platform: { os: 'plan9', architecture: 'x' },
+  }));
+  addIndex(registry, [addIndex(registry, [...many, manifest])], '1');
+  await pull();
+  await room.images.collectGarbage();
+  const { images } = await room.images.usage();
+  assert.equal(room.images.find(id)?.id, id);
+  assert.equal(images.inodes, 7, 'two indexes, manifest, config, layer; the folder of its snapshot and the file in it');
+  await room.images.remove(id);
+  assert.equal((await room.images.usage()).images.sizeBytes, 0);
+});

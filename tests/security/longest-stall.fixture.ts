@@ -1,0 +1,18 @@
+/** The longest time in ms for which the event loop stood still while `work` ran: how long a probe would have waited. */
+export async function longestStallMs(work: () => Promise<unknown>): Promise<number> {
+  let longestMs = 0;
+  let lastMs = performance.now();
+  const look = () => {
+    const now = performance.now();
+    longestMs = Math.max(longestMs, now - lastMs);
+    lastMs = now;
+  };
+  const timer = setInterval(look, 2);
+  try {
+    await work();
+  } finally {
+    look();
+    clearInterval(timer);
+  }
+  return longestMs;
+}

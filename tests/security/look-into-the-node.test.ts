@@ -1,0 +1,97 @@
+/**
+ * A local user looks for anything of the node that he may read, write, run or connect to: every path below the root, state and
+ * log directories of a busy node is tried.
+ */
+import assert from 'node:assert/strict';
+import { chmodSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
+import { opportunitiesOfNobody } from './as-nobody.fixture.ts';
+
+const VOLUMES = `  volumes:
+  - name: disk
+    emptyDir: {}
+  - name: memory
+    emptyDir: {medium: Memory}
+  - name: secret
+    secret: {secretName: password}
+  - name: all
+    projected: {sources: [{secret: {name: password}}, {downwardAPI: {items: [{path: name, fieldRef: {fieldPath: metadata.name}}]}}]}
+`;
+const MOUNTS = `    env: [{name: PASSWORD, valueFrom: {secretKeyRef: {name: password, key: password}}}]
+    volumeMounts:
+    - {name: disk, mountPath: /disk}
+    - {name: disk, mountPath: /part, subPath: part}
+    - {name: memory, mountPath: /memory}
+    - {name: secret, mountPath: /secret}
+    - {name: all, mountPath: /all}
+`;
+const SECRET = `apiVersion: v1
+kind: Secret
+metadata: {name: password}
+stringData: {password: swordfish}
+---
+`;
+const SCRIPT = `cp /bin/busybox /disk/run; chmod 4777 /disk /disk/run; : > /dev/shm/open; chmod 777 /dev/shm/open;
+  echo of the end > /dev/termination-log; echo of the log; ${forever}`;
+
+let bundle: Bundle;
+let place: NodePlace;
+before(async () => {
+  bundle = await buildBundle();
+  place = new NodePlace(bundle, '10.98.41.0/24');
+  chmodSync(place.directory, 0o755); // as /var/lib and /run
+  await place.loadImage();
+});
+after(async () => {
+  await place.remove();
+  bundle.remove();
+});
+
+/** Everything below the node's directories, and they themselves. Root sees it all. */
+function everyPath(): string[] {
+  return ['root', 'state', 'logs'].flatMap((name) => {
+    const top = place.path(name);
+    const below = readdirSync(top, { recursive: true, encoding: 'utf8' }).map((path) => join(top, path));
+    return [top, ...below];
+  });
+}
+
+test('nobody finds nothing below the directories of a busy node, nor of one that an earlier version left open', async () => {
+  const names = ['one', 'two'];
+  const pods = names.map((name) => podManifest(name, SCRIPT, VOLUMES) + MOUNTS);
+  let daemon = await place.startDaemon();
+  await place.ok('run', '--detach', place.file('pods.yaml', SECRET + pods.join('---\n')));
+  for (const name of names) await place.ok('exec', name, '--', 'sh', '-c', 'until [ -e /dev/shm/open ]; do :; done');
+  const paths = everyPath();
+  const parts = ['/node.sock', '/cri.sock', '/metadata.db', '/rootfs/bin/busybox', '~secret/secret/password', '/0.log'];
+  for (const part of parts) assert.ok(paths.join('\n').includes(part), `the walk comes by ${part}`);
+  assert.ok(paths.length > 1000, `the node is busy: ${paths.length} paths`);
+  assert.deepEqual(opportunitiesOfNobody(paths), []);
+
+  daemon.child.kill('SIGKILL');
+  await daemon.ended().catch(() => undefined);
+  openAsBefore();
+  assert.notDeepEqual(opportunitiesOfNobody(everyPath()), [], 'it is open now');
+  daemon = await place.startDaemon();
+  // The directory of logs may be shared with other kubelets; what is ours in it is closed.
+  const found = () => opportunitiesOfNobody(everyPath().filter((path) => path !== place.path('logs')));
+  await place.until(() => found().length === 0).catch(() => assert.deepEqual(found(), []));
+  await place.ok('delete', ...names);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended();
+});
+
+/** Gives the node's own directories the modes that they had in version 0.1.0. */
+function openAsBefore(): void {
+  const passed = ['root', 'state', 'root/runtime', 'root/runtime/containers', 'state/containers', 'state/sandboxes'];
+  for (const name of [...passed, 'state/tasks']) chmodSync(place.path(name), 0o711);
+  for (const name of readdirSync(place.path('state/containers')))
+    chmodSync(place.path('state/containers', name), 0o711);
+  for (const name of ['metadata.db', 'metadata.db-wal', 'metadata.db-shm'])
+    chmodSync(place.path('root/runtime', name), 0o644);
+  chmodSync(place.path('logs'), 0o755);
+  for (const pod of readdirSync(place.path('logs'))) chmodSync(place.path('logs', pod), 0o755);
+}

@@ -1,0 +1,44 @@
+/** A local user wants to read the pods' environment, Secrets included, in the runtime's records (CVE-2024-25621). */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { asNobody } from './as-nobody.fixture.ts';
+
+const SECRET = 'correct-horse-battery-staple';
+const place = makeTestPlace();
+chmodSync(place.directory, 0o755); // as /run and /var/lib
+const runtime = new RuntimeUnderTest(place);
+const files = ['metadata.db', 'metadata.db-wal', 'metadata.db-shm'].map((name) => join(place.options.root, name));
+before(async () => {
+  await runtime.start();
+  const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config: podOf(place, 'keeper') });
+  const envs = [{ key: 'PASSWORD', value: Buffer.from(SECRET) }];
+  const config = { ...containerOf(runtime.image, 'main', 'exec sleep 1000'), envs };
+  await runtime.cri.runtime.createContainer({ podSandboxId, config });
+});
+after(async () => {
+  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+});
+
+function assertClosed(): void {
+  for (const file of files) {
+    assert.ok(existsSync(file), `${file} is there`);
+    assert.equal(statSync(file).mode & 0o777, 0o600, `${file} is root's alone`);
+  }
+  const read = asNobody('cat "$@"', { args: files });
+  assert.ok(!read.includes(SECRET), 'nobody reads the secret');
+  assert.match(read, /Permission denied/);
+}
+
+test('nobody on the host reads the records', assertClosed);
+
+test('records that an earlier version left open are closed by the next start', async () => {
+  await runtime.stop();
+  for (const path of [place.options.root, place.options.state]) chmodSync(path, 0o711);
+  for (const file of files.filter((path) => existsSync(path))) chmodSync(file, 0o644);
+  await runtime.start({}, { load: false });
+  assertClosed();
+});

@@ -1,0 +1,194 @@
+/**
+ * Somebody hands over a checkpoint, as an archive or as an image, whose annotations, log path and specification are of his
+ * choice (GO-2026-5064, CVE-2026-53489, GO-2026-6791); and somebody exchanges files where a checkpoint is written and read.
+ */
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { runChecked } from '@podwright/base';
+import { NamespaceMode, SecurityProfile_ProfileType } from '@podwright/cri';
+import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
+import { writePlayedCriu, writePlayedRunc } from '../conformance/played-criu.fixture.ts';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { LayoutFolder } from '../images/layout-folder.ts';
+import { addImage, type BlobSink, makeLayer } from '../images/made-image.ts';
+
+const place = makeTestPlace();
+const folder = join(place.directory, 'net.d', 'attack');
+const devices = join(folder, 'cdi');
+const archive = join(folder, 'checkpoint.tar');
+const runtime = new RuntimeUnderTest(place);
+const pathBefore = process.env.PATH;
+
+/** As it is on the machine, so that it could be had for the asking. */
+const DEVICE = `
+cdiVersion: "0.6.0"
+kind: podwright.test/disk
+devices:
+- name: all
+  containerEdits: {env: [DISK=given], mounts: [{hostPath: /etc, containerPath: /host-etc, options: [rbind, ro]}]}
+`;
+/** What CRI-O, containerd, crun and CDI would take from a checkpoint. */
+const ANNOTATIONS = {
+  'cdi.k8s.io/disk': 'podwright.test/disk=all',
+  'io.kubernetes.cri-o.annotations.checkpoint.name': 'victim',
+  'org.criu.checkpoint.container.name': 'victim',
+  'org.criu.checkpoint.engine.name': 'podwright',
+  'io.kubernetes.container.logPath': '/etc/shadow',
+  'io.kubernetes.cri.container-type': 'sandbox',
+  'run.oci.hooks.stderr': '/tmp/hook',
+  'run.oci.systemd.subgroup': '/',
+};
+
+before(async () => {
+  mkdirSync(devices, { recursive: true });
+  writeFileSync(join(devices, 'disk.yaml'), DEVICE);
+  writePlayedCriu(folder);
+  process.env.PATH = `${folder}:${pathBefore}`;
+  await runtime.start({ ociRuntime: writePlayedRunc(folder), cdiFolders: [devices] });
+});
+after(async () => {
+  process.env.PATH = pathBefore;
+  assert.deepEqual(await runtime.end(), [], 'nothing is left on the machine');
+});
+
+async function runContainer(name: string, change: object = {}) {
+  const { cri, image } = runtime;
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
+  const config = { ...containerOf(image, 'main', 'echo hello; exec sleep 1000'), ...change };
+  const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
+  await cri.runtime.startContainer({ containerId });
+  return { podSandboxId, containerId };
+}
+
+/** A checkpoint as an image: its files, with the annotations on all that can have some. */
+function writeCheckpointImage(path: string, tag: string): string {
+  const layout = new LayoutFolder(path);
+  const sink: BlobSink = {
+    addBlob: (data) => layout.addBlob(data),
+    addManifest: (name, value, mediaType) =>
+      layout.addManifest(name, { ...value, annotations: ANNOTATIONS }, mediaType),
+  };
+  const spec = { process: { args: ['sh'], capabilities: {} }, linux: { seccomp: null }, annotations: ANNOTATIONS };
+  const layer = makeLayer({
+    'config.dump': JSON.stringify({ id: 'victim', rootfsImageName: runtime.image }),
+    'spec.dump': JSON.stringify(spec),
+    'status.dump': JSON.stringify({ annotations: ANNOTATIONS, log_path: '/etc/shadow' }),
+    'checkpoint/inventory.img': 'x',
+  });
+  const { manifest } = addImage(sink, { tag, layers: [layer] });
+  const reference = `localhost/attack/${tag}:1`;
+  const annotations = { ...ANNOTATIONS, 'org.opencontainers.image.ref.name': reference };
+  layout.writeIndex([{ ...manifest, annotations }]);
+  return reference;
+}
+
+async function load(path: string): Promise<void> {
+  for await (const _ of runtime.cri.transfers.load({ path }));
+}
+
+test('the path of a checkpoint archive is no image, whatever it holds', async () => {
+  const { cri } = runtime;
+  const victim = await runContainer('victim');
+  await cri.runtime.checkpointContainer({ containerId: victim.containerId, location: archive });
+  for (const image of [archive, `file://${archive}`]) {
+    const config = { ...containerOf(image, 'restored', 'sleep 1000') };
+    const call = cri.runtime.createContainer({ podSandboxId: victim.podSandboxId, config });
+    await assert.rejects(call, (error: { code: string }) => ['not_found', 'invalid_argument'].includes(error.code));
+    await assert.rejects(cri.image.pullImage({ image: { image } }), { code: 'invalid_argument' });
+  }
+  await assert.rejects(load(archive));
+  await cri.runtime.removePodSandbox({ podSandboxId: victim.podSandboxId });
+});
+
+test("a checkpoint image is an image like others: the pod's own settings hold, and none of its annotations", async () => {
+  const reference = writeCheckpointImage(join(folder, 'image'), 'checkpoint');
+  await load(join(folder, 'image'));
+  const { cri } = runtime;
+  const config = podOf(place, 'restored');
+  const annotations = { 'cdi.k8s.io/of-the-pod': 'podwright.test/disk=all' };
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: { ...config, annotations } });
+  const security = {
+    namespaceOptions: { pid: NamespaceMode.CONTAINER },
+    capabilities: { dropCapabilities: ['ALL'] },
+    seccomp: { profileType: SecurityProfile_ProfileType.RuntimeDefault },
+    noNewPrivs: true,
+  };
+  const asked = {
+    ...containerOf(reference, 'restored', ''),
+    command: ['/bin/busybox', 'sleep', '1000'], // of the machine: the image has none
+    mounts: [{ hostPath: '/bin', containerPath: '/bin', readonly: true }],
+    linux: { securityContext: security },
+  };
+  const { containerId } = await cri.runtime.createContainer({ podSandboxId, config: asked });
+  await cri.runtime.startContainer({ containerId });
+  const { status, info } = await cri.runtime.containerStatus({ containerId, verbose: true });
+  assert.equal(status?.logPath, join(config.logDirectory, 'restored.log'));
+  const spec = (JSON.parse(info.info!) as { runtimeSpec: OciSpec }).runtimeSpec;
+  assert.deepEqual(spec.process.capabilities?.bounding, []);
+  assert.deepEqual([spec.process.noNewPrivileges, spec.linux.seccomp?.defaultAction], [true, 'SCMP_ACT_ERRNO']);
+  assert.ok(!spec.mounts.some(({ destination }) => destination === '/host-etc'));
+  assert.ok(!spec.process.env.some((entry) => entry.startsWith('DISK=')));
+  assert.equal(spec.hooks, undefined);
+  const foreign = Object.keys(spec.annotations!).filter((key) => !key.startsWith('io.kubernetes.cri.'));
+  assert.deepEqual(foreign, []);
+  assert.equal(spec.annotations!['io.kubernetes.cri.container-type'], 'container');
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  await cri.image.removeImage({ image: { image: reference } });
+});
+
+test('a checkpoint is written through no link, and into no directory of others', async () => {
+  const { cri } = runtime;
+  const { podSandboxId, containerId } = await runContainer('written');
+  const checkpoint = (location: string) => cri.runtime.checkpointContainer({ containerId, location });
+  const victim = join(folder, 'victim.txt');
+  writeFileSync(victim, 'mine');
+  const location = join(folder, 'second.tar');
+  symlinkSync(victim, `${location}.partial`); // the name that it was written under before
+  await checkpoint(location);
+  assert.equal(readFileSync(victim, 'utf8'), 'mine');
+  assert.equal(statSync(location).mode & 0o777, 0o600);
+
+  symlinkSync(victim, join(folder, 'link.tar'));
+  mkdirSync(join(folder, 'open'));
+  chmodSync(join(folder, 'open'), 0o777);
+  for (const [where, code] of [
+    [join(folder, 'link.tar'), 'invalid_argument'],
+    [folder, 'invalid_argument'],
+    ['second.tar', 'invalid_argument'],
+    [`${folder}/cdi/../third.tar`, 'invalid_argument'],
+    [join(folder, 'nowhere', 'third.tar'), 'not_found'],
+    [join(folder, 'open', 'third.tar'), 'failed_precondition'],
+  ] as const)
+    await assert.rejects(checkpoint(where), { code }, where);
+  assert.equal(readFileSync(victim, 'utf8'), 'mine');
+  assert.ok(!existsSync(join(folder, 'third.tar')));
+  assert.deepEqual(readdirSync(join(folder, 'open')), []);
+  await cri.runtime.removePodSandbox({ podSandboxId });
+});
+
+test('a link in place of the log brings no file of the machine into a checkpoint', async () => {
+  const { cri } = runtime;
+  const { podSandboxId, containerId } = await runContainer('logged');
+  const log = join(place.logs, 'logged', 'main.log');
+  renameSync(log, `${log}.kept`);
+  symlinkSync('/etc/shadow', log);
+  const location = join(folder, 'logged.tar');
+  await cri.runtime.checkpointContainer({ containerId, location });
+  const names = (await runChecked('tar', ['--list', '--file', location])).split('\n');
+  assert.ok(names.includes('spec.dump'), names.join());
+  assert.ok(!names.includes('container.log'), names.join());
+  await cri.runtime.removePodSandbox({ podSandboxId });
+});

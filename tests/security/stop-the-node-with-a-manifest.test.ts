@@ -1,0 +1,77 @@
+/** A manifest that takes minutes to read holds up the probes of all pods: it is refused, or read, in bounded time. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { NodeClient } from '../../packages/cli/src/client/node-client.ts';
+import { readManifests } from '../../packages/cli/src/run/manifests.ts';
+import { AppliedObjects } from '../../packages/kubelet/src/server/applied-objects.ts';
+import { LocalServer } from '../../packages/kubelet/src/server/local-server.ts';
+import type { NodeBackend } from '../../packages/kubelet/src/server/node-backend.ts';
+import { longestStallMs } from './longest-stall.fixture.ts';
+
+/** What nothing else may be held up for; on a fast machine it is a tenth. */
+const PATIENCE_MS = 4000;
+
+const configMap = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n';
+const podSpec = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a, image: b}]\n';
+const lines = (count: number, line: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => line(at)).join('');
+const list = (item: string, count: number) => `apiVersion: v1\nkind: List\nitems: [${`${item},`.repeat(count)}]`;
+
+/** As the review describes them, and others that cost as much in other places. */
+const hostile: [string, string][] = [
+  ['60,000 keys', configMap + lines(60_000, (at) => `  k${at}: "a"\n`)],
+  ['as many keys as are allowed', configMap + lines(28_000, (at) => `  k${at}: "a"\n`)],
+  ['100,000 anchors', configMap + lines(100_000, (at) => `  k${at}: &a${at} x\n`)],
+  ['anchors and aliases', configMap + lines(9000, (at) => `  k${at}: &a${at} x\n  l${at}: *a${at}\n`)],
+  ['20,000 unknown fields', podSpec + lines(20_000, (at) => `  contaners${at}: "a"\n`)],
+  ['20,000 keys twice', configMap + lines(20_000, (at) => `  k${at % 10_000}: "a"\n`)],
+  ['many objects with misspelled fields', list('{apiVersion: v1, kind: Pod, metdata: 1, sepc: 1}', 7000)],
+  ['a map merged a thousand times', `a: &a {${lines(20_000, (at) => `k${at}: 1,`)}}\nb: [${'{<<: *a},'.repeat(1000)}]`],
+  ['aliases of aliases', lines(12, (at) => `a${at}: &a${at} [${at === 0 ? 'x' : `*a${at - 1},`.repeat(9)}]\n`)],
+  ['a million broken escapes', `a: "${'\\q'.repeat(1_000_000)}"`],
+  ['a broken string of a million lines', `a: "${'x\n'.repeat(1_000_000)}"`],
+  ['100,000 open lists', '['.repeat(100_000)],
+];
+
+async function startServer(context: TestContext): Promise<NodeClient> {
+  const directory = mkdtempSync('/tmp/hostile-manifest-');
+  context.after(() => rmSync(directory, { recursive: true }));
+  const applied = new AppliedObjects(join(directory, 'manifests'));
+  const backend: Partial<NodeBackend> = { apply: async (text) => ({ objects: await applied.apply(text) }) };
+  const socketPath = join(directory, 'node.sock');
+  const server = new LocalServer({ socketPath, backend: backend as NodeBackend, logger: silentLogger });
+  await server.listen();
+  context.after(() => server.close());
+  return new NodeClient(socketPath);
+}
+
+for (const [what, text] of hostile) {
+  test(`a manifest of ${what} does not hold the node up`, async (context) => {
+    const client = await startServer(context);
+    let words = '';
+    const stallMs = await longestStallMs(() => client.apply(text).catch((error: Error) => (words = error.message)));
+    assert.ok(stallMs < PATIENCE_MS, `the event loop stood still for ${stallMs} ms`);
+    assert.ok(words.length < 200_000, 'the errors are too many');
+  });
+}
+
+test('a manifest of the largest allowed number of keys is taken', async (context) => {
+  const client = await startServer(context);
+  const { objects } = await client.apply(configMap + lines(28_000, (at) => `  k${at}: "a"\n`));
+  assert.deepEqual(
+    objects.map(({ action }) => action),
+    ['created'],
+  );
+});
+
+test('the command reads no more of a file than a manifest may have', (context) => {
+  assert.throws(() => readManifests(['/dev/zero']), /is larger than 4 MiB/);
+  const directory = mkdtempSync('/tmp/hostile-manifest-');
+  context.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'keys.yaml');
+  writeFileSync(file, hostile[0]![1]);
+  assert.throws(() => readManifests([file]), /keys\.yaml:\d+:\d+: has more than 200000 YAML tokens/);
+});

@@ -1,0 +1,100 @@
+/** What containers and registries say is shown on terminals: it must not act on them (as CVE-2021-25743 of kubectl). */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Event, Pod } from '@podwright/kubelet';
+import { readYamlDocuments } from '../../packages/kubelet/src/config/yaml-documents.ts';
+import { FaultyRegistry, sendError } from '../images/faulty-registry.ts';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { NodePlace, podManifest } from '../pods/node.fixture.ts';
+
+/** Puts a command into the clipboard of terminals that allow it. */
+const ATTACK = '\x1b]52;c;cm0gLXJmIC8=\x07';
+const SHOWN = '^[]52;c;cm0gLXJmIC8=^G';
+
+let bundle: Bundle;
+let place: NodePlace;
+let registry: FaultyRegistry;
+before(async () => {
+  bundle = await buildBundle();
+  place = new NodePlace(bundle, '10.113.1.0/24');
+  registry = await FaultyRegistry.start();
+  registry.faults = [
+    (_request, response) => sendError(response, { status: 403, code: 'DENIED', message: `no ${ATTACK} access` }),
+  ];
+  await place.startDaemon();
+  await place.loadImage();
+});
+after(async () => {
+  await place.remove();
+  await registry[Symbol.asyncDispose]();
+  bundle.remove();
+});
+
+const script = `printf '\\033]52;c;cm0gLXJmIC8=\\007' | tee /dev/termination-log; exit 1`;
+/** Never ready, so that `run` waits for its end. */
+const failing = (name: string) =>
+  `${podManifest(name, script, '  restartPolicy: Never\n')}    readinessProbe: {exec: {command: ['false']}}\n`;
+
+const parse = (yaml: string) => readYamlDocuments(yaml, 1).documents[0]!.value;
+
+/** The attack is there to be read, and nowhere as it was sent. */
+function assertShown(text: string): void {
+  assert.ok(text.includes(SHOWN), text);
+  assert.ok(!text.includes('\x1b]'), JSON.stringify(text));
+}
+
+const failed = async (name: string) =>
+  (await place.pods()).some(({ metadata, status }) => metadata.name === name && status?.phase === 'Failed');
+
+test('a termination message is shown by run and describe, and is exact as JSON and YAML', async () => {
+  const file = place.file('a.yaml', failing('message'));
+  const { out } = await place.call('run', '--once', file);
+  // its log, which is the container's own like with kubectl, comes after its state
+  assertShown(out.slice(0, out.indexOf(' | ')));
+  await place.ok('apply', file);
+  await place.until(() => failed('message'));
+  const described = await place.ok('describe', 'message');
+  assert.ok(described.includes('\\e]52;c;cm0gLXJmIC8=\\a'), described);
+  assert.ok(!described.includes('\x1b'));
+  for (const format of ['json', 'yaml']) {
+    const text = await place.ok('describe', 'message', '-o', format);
+    assert.ok(!text.includes('\x1b'));
+    const { pod } = parse(text) as { pod: Pod };
+    assert.equal(pod.status?.containerStatuses?.[0]?.state.terminated?.message, ATTACK);
+  }
+  await place.ok('delete', 'message');
+});
+
+test('the picture on a terminal shows it', async () => {
+  const command = `stty cols 200; ${place.command('run', '--once', place.file('b.yaml', failing('picture'))).join(' ')}`;
+  const { out } = await place.startProgram('script', '-qfec', command, '/dev/null').ended();
+  const picture = out.slice(0, out.indexOf(' | '));
+  assert.ok(picture.includes(SHOWN), JSON.stringify(picture));
+  assert.ok(!picture.includes('\x1b]'), JSON.stringify(picture));
+});
+
+test("a registry's words are shown by pull, run, events and describe", async () => {
+  const image = `${registry.host}/app:1`;
+  const pulled = await place.call('pull', image);
+  assert.equal(pulled.code, 1);
+  assertShown(pulled.err);
+  const manifest = failing('pulling').replace(/image: .*/, `image: ${image}`);
+  await place.ok('apply', place.file('c.yaml', manifest));
+  await place.until(async () => (await place.ok('events')).includes('DENIED'));
+  assertShown(await place.ok('events'));
+  const described = await place.ok('describe', 'pulling');
+  assertShown(described.slice(described.indexOf('Events:')));
+  assert.ok(!described.includes('\x1b'));
+  const { items } = parse(await place.ok('events', '-o', 'yaml')) as { items: Event[] };
+  assert.ok(items.some(({ message }) => message.includes(`no ${ATTACK} access`)));
+  await place.ok('delete', 'pulling');
+  const { out } = await place.call('run', '--timeout', '3s', place.file('c.yaml', manifest));
+  assertShown(out);
+});
+
+test('the log of a container is given out as it is, as kubectl and podman do', async () => {
+  await place.ok('apply', place.file('d.yaml', failing('raw')));
+  await place.until(() => failed('raw'));
+  assert.ok((await place.ok('logs', 'raw')).includes(ATTACK));
+  await place.ok('delete', 'raw');
+});
