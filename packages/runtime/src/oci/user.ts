@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { resolveInRoot } from '../containers/root-path.ts';
 
@@ -14,6 +14,8 @@ export type UserRequest = {
 
 export type ResolvedUser = { uid: number; gid: number; additionalGids: number[] };
 
+/** O_PATH of Linux, which node:fs does not name: a file as a place, without opening it. */
+const O_PATH = 0o10000000;
 /** Largest /etc/passwd and /etc/group that are read. */
 const maxFileBytes = 1 << 20;
 const maxId = 2 ** 31 - 1;
@@ -88,16 +90,12 @@ function numericId(text: string): number | undefined {
 async function readAccounts(rootfs: string, path: string): Promise<string> {
   const file = await resolveInRoot(rootfs, path);
   try {
-    // Not to wait at a FIFO, nor to follow a link that came meanwhile.
-    const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const stats = await handle.stat();
-      if (!stats.isFile() || stats.size > maxFileBytes)
-        throw new PodwrightError('invalid_argument', `read ${path} of the image: it is no file, or over 1 MiB`);
-      return await handle.readFile('utf8');
-    } finally {
-      await handle.close();
-    }
+    // Only looked at first: to open a pipe or a device can mean to wait, or to act on the host.
+    await using place = await open(file, O_PATH | constants.O_NOFOLLOW);
+    const stats = await place.stat();
+    if (!stats.isFile() || stats.size > maxFileBytes)
+      throw new PodwrightError('invalid_argument', `read ${path} of the image: it is no file, or over 1 MiB`);
+    return await readFile(`/proc/self/fd/${place.fd}`, 'utf8');
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return '';
     if (error instanceof PodwrightError) throw error;

@@ -1,0 +1,96 @@
+/**
+ * An image has links in the place of what the runtime mounts or copies: paths of volumes (CVE-2022-23648), the files that every pod
+ * gets, the directory that they are in, the termination log. Nothing of the host is read or written through them.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { FixtureEntry } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
+import { directory, symlink } from '../unpack/layer.fixture.ts';
+import { AttackedRuntime, OCI_RUNTIMES } from './attacked-runtime.fixture.ts';
+
+/** A word that containers have not. */
+const SECRET = 'zebra';
+const attacked = new AttackedRuntime();
+const { logs } = attacked.runtime.place;
+const hostFolder = join(logs, 'of-the-host');
+const messageFile = join(logs, 'message');
+/** As deep as any root file system of a container is. */
+const outward = '../'.repeat(30) + hostFolder.slice(1);
+const NAMES = ['zebra', 'hosts', 'hostname', 'resolv.conf', 'termination-log'];
+
+before(async () => {
+  await attacked.start();
+  mkdirSync(hostFolder, { recursive: true });
+  for (const name of NAMES) writeFileSync(join(hostFolder, name), SECRET);
+  writeFileSync(messageFile, '');
+});
+after(() => attacked.end());
+
+/** Whatever the containers did. */
+function assertUntouched(): void {
+  assert.deepEqual(readdirSync(hostFolder).sort(), [...NAMES].sort());
+  for (const name of NAMES) assert.equal(readFileSync(join(hostFolder, name), 'utf8'), SECRET, name);
+}
+
+const volumes: [string, FixtureEntry[], string][] = [
+  ['absolute', [symlink('v', hostFolder)], '/v'],
+  ['outward', [symlink('v', outward)], '/v'],
+  ['below-a-link', [symlink('v', join(hostFolder, '..'))], '/v/of-the-host'],
+  ['through-links', [symlink('v', 'w'), symlink('w', outward)], '/v'],
+  ['dots', [], `/${outward}`],
+  ['dots-after-a-link', [symlink('v', '/proc/1/root')], `/v/../..${hostFolder}`],
+  ['no-slash', [], outward],
+];
+
+/** The links' places, and what they lead to. */
+const files: [string, FixtureEntry[]][] = [
+  ['hosts', [symlink('etc/hosts', join(hostFolder, 'hosts'))]],
+  ['hosts-outward', [symlink('etc/hosts', `${outward}/hosts`)]],
+  ['hostname', [symlink('etc/hostname', join(hostFolder, 'hostname'))]],
+  ['resolv', [symlink('etc/resolv.conf', join(hostFolder, 'resolv.conf'))]],
+  ['resolv-to-nothing', [symlink('etc/resolv.conf', join(hostFolder, 'new'))]],
+  ['resolv-loop', [symlink('etc/resolv.conf', 'resolv.conf')]],
+  ['etc', [symlink('etc', hostFolder)]],
+  ['etc-outward', [symlink('etc', outward)]],
+  ['message', [directory('messages'), symlink('messages/termination-log', join(hostFolder, 'termination-log'))]],
+  ['message-below', [symlink('messages', hostFolder)]],
+];
+
+/** Looks for the secret in its own root, and writes wherever it could be mounted. */
+const READ = 'grep -rs zebra / --include=zebra --exclude-dir=proc --exclude-dir=sys; ls -R /v 2>/dev/null';
+const WRITE = `for file in /etc/hosts /etc/hostname /etc/resolv.conf /messages/termination-log; do
+  echo written > $file; cat $file; done 2>&1`;
+
+for (const handler of OCI_RUNTIMES) {
+  for (const [name, entries, path] of volumes) {
+    test(`${handler}: the volume of the image ${name} shows nothing of the host`, async () => {
+      const image = await attacked.image(`${name}-${handler}`, entries, { Volumes: { [path]: {} } });
+      const pod = await attacked.pod(`${name}-${handler}`, { handler });
+      const script = `${READ}; touch /v/made ${hostFolder}/made; true`;
+      const { out } = await attacked.run(pod, { image: { image }, script }).catch(refused);
+      assert.doesNotMatch(out, /zebra/);
+      assertUntouched();
+      await attacked.remove(pod.podSandboxId);
+    });
+  }
+
+  for (const [name, entries] of files) {
+    test(`${handler}: the link of the image ${name} leads to no file of the host`, async () => {
+      const image = await attacked.image(`file-${name}-${handler}`, entries);
+      const pod = await attacked.pod(`file-${name}-${handler}`, { handler });
+      const mounts = [{ containerPath: '/messages/termination-log', hostPath: messageFile }];
+      const { out } = await attacked.run(pod, { image: { image }, script: WRITE, mounts }).catch(refused);
+      assert.doesNotMatch(out, /zebra/);
+      assertUntouched();
+      await attacked.remove(pod.podSandboxId);
+    });
+  }
+}
+
+/** It may also be refused, when it is created or started. */
+function refused(error: unknown): { out: string } {
+  assert.match(String(error), /(create|start) container/);
+  return { out: '' };
+}
