@@ -3,7 +3,10 @@
  * of it (renameat2(2)): `exchange.child.ts DIRECTORY`. Writes a line once it does, and ends when none of them is left.
  */
 import { openSync } from 'node:fs';
-import koffi from 'koffi';
+import { createRequire } from 'node:module';
+
+/** The foreign function interface that the runtime has. */
+const koffi = createRequire(new URL('../../packages/runtime/package.json', import.meta.url))('koffi');
 
 const RENAME_EXCHANGE = 2;
 const renameat2 = koffi
