@@ -104,10 +104,6 @@ const CRUN: Known[] = [
     line: /^cgroup folder \/sys\/fs\/cgroup(: \d+ writable \| \d+ writable|\/net_(cls|prio): none \| 0 )$/,
     why: 'links that crun makes in it, of controllers that are not there',
   },
-  {
-    line: /^mount \/dev\/shm: root=\/ rw,nosuid,nodev,noexec,relatime (.*) \| root=\/ rw,relatime \1$/,
-    why: 'crun drops the flags of what it binds',
-  },
 ];
 
 function check(ours: Seen, known: Known[]): void {
