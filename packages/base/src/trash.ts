@@ -42,7 +42,9 @@ export class Trash {
       renameSync(path, trashed);
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return;
-      throw error;
+      if (!isErrno(error, 'EXDEV')) throw error;
+      this.#delete(path); // on a mount of its own: it goes where it is
+      return;
     }
     this.#delete(trashed);
   }

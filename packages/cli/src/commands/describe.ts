@@ -25,7 +25,7 @@ export async function describe({ config }: CommandContext, name: string, options
 }
 
 /** What a person asks first, in kubectl's words. */
-function summary(pod: Pod, defaults: PodDefaults): object {
+function summary(pod: Pod, defaults: PodDefaults | undefined): object {
   const { metadata, spec, status } = pod;
   const describeIt = (container: Container) => describeContainer(pod, container, defaults);
   return {
@@ -38,7 +38,7 @@ function summary(pod: Pod, defaults: PodDefaults): object {
     Started: status?.startTime ?? '-',
     IPs: status?.podIPs?.map(({ ip }) => ip).join(', ') || '-',
     'QoS Class': status?.qosClass ?? '-',
-    ...(defaults.pidsPerPod !== undefined && { 'Processes Limit': defaults.pidsPerPod }),
+    ...(defaults?.pidsPerPod !== undefined && { 'Processes Limit': defaults.pidsPerPod }),
     ...(spec.initContainers && {
       'Init Containers': Object.fromEntries(spec.initContainers.map(describeIt)),
     }),
@@ -50,7 +50,7 @@ function summary(pod: Pod, defaults: PodDefaults): object {
   };
 }
 
-function describeContainer(pod: Pod, container: Container, defaults: PodDefaults): [string, object] {
+function describeContainer(pod: Pod, container: Container, defaults: PodDefaults | undefined): [string, object] {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const status = statuses.find(({ name }) => name === container.name);
   return [
@@ -78,10 +78,10 @@ function describeContainer(pod: Pod, container: Container, defaults: PodDefaults
 }
 
 /** The profile that the container's system calls are filtered by, and who chose it. */
-function seccompWords({ spec }: Pod, { securityContext }: Container, defaults: PodDefaults): string {
+function seccompWords({ spec }: Pod, { securityContext }: Container, defaults: PodDefaults | undefined): string {
   if (securityContext?.privileged) return 'Unconfined (privileged)';
   const profile = securityContext?.seccompProfile ?? spec.securityContext?.seccompProfile;
-  if (profile === undefined) return `${defaults.seccomp} (the node's default)`;
+  if (profile === undefined) return `${defaults?.seccomp ?? 'Unconfined'} (the node's default)`;
   return profile.localhostProfile === undefined ? profile.type : `${profile.type} ${profile.localhostProfile}`;
 }
 

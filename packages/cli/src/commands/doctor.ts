@@ -57,7 +57,7 @@ async function nodeFindings(socket: string): Promise<Finding[]> {
     const { name, pid, runtime, podDefaults } = await new NodeClient(socket).node();
     return [
       { what: 'node', level: 'ok', words: `${name}, process ${pid}, on ${runtime.name} ${runtime.version}` },
-      ...podFindings(podDefaults),
+      ...(podDefaults === undefined ? [] : podFindings(podDefaults)), // a node of an earlier version says nothing of them
     ];
   } catch (error) {
     if (errorCode(error) === 'permission_denied')

@@ -1,5 +1,5 @@
 /** A cgroup a pod, below one a QoS class, so that a pod's limits hold for all its containers together. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type CgroupHierarchy,
@@ -131,18 +131,33 @@ class CgroupfsPodCgroups implements PodCgroups {
     await this.#write(join(this.#root, classFolders.Burstable), weightFor(milliCpu));
   }
 
-  /**
-   * Holds all pods together to what the node has for them, so that none of them can take the machine from the node itself.
-   * The kernel refuses less memory than pods use now (EBUSY on v1); they then run without that limit.
-   */
+  /** Holds all pods together to what the node has for them, so that none of them can take the host from the node itself. */
   async #limitAll(logger: Logger): Promise<void> {
     const { memoryBytes = -1, pids = -1 } = this.enforced.allPods ?? {};
     try {
-      await setCgroupLimits(this.#hierarchy, this.#root, { memoryLimitBytes: memoryBytes, pidsLimit: pids });
+      await setCgroupLimits(this.#hierarchy, this.#root, { pidsLimit: pids });
+      await this.#limitMemory(memoryBytes);
     } catch (error) {
       logger.warn({ memoryBytes, pids, error: errorMessage(error) }, 'all pods together cannot be limited');
       this.enforced = { ...this.enforced, allPods: undefined };
     }
+  }
+
+  /**
+   * Pods that run already may use more than that, on a node of an earlier version: the kernel refuses the limit on v1 (EBUSY), and
+   * would end some of them for it on v2.
+   */
+  async #limitMemory(limitBytes: number): Promise<void> {
+    const tree = treeOf(this.#hierarchy, 'memory');
+    if (limitBytes >= 0 && tree?.version === 2) {
+      const used = await readFile(join(cgroupDirectory(tree, this.#root), 'memory.current'), 'utf8').catch(() => '0');
+      if (Number(used) > limitBytes)
+        throw new PodwrightError(
+          'failed_precondition',
+          `limit pods to ${limitBytes} bytes: they use ${used.trim()} now`,
+        );
+    }
+    await setCgroupLimits(this.#hierarchy, this.#root, { memoryLimitBytes: limitBytes });
   }
 
   async #write(path: string, limits: CgroupLimits): Promise<void> {

@@ -64,6 +64,7 @@ async function* readEntries(path: string, query: LogQuery, life: LogLife): Async
       if (file !== undefined) yield* file.entries(life.signal);
       if (life.signal.aborted) return;
       if (file !== undefined && (await file.rotated())) {
+        yield* file.entries(life.signal); // what came after the last look: a slow reader may have let much come
         await file.close();
         file = await openLog(path, undefined, life.signal);
         if (file !== undefined) continue;

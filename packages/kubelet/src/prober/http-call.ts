@@ -45,6 +45,7 @@ export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Prom
     if (location === undefined) return answer;
     const next = redirectTarget(location, url);
     if (next.hostname !== url.hostname) return answer;
+    if (!['http:', 'https:'].includes(next.protocol)) throw noTarget(location, url);
     if (redirects === MAX_REDIRECTS)
       throw new PodwrightError('unavailable', `GET ${url}: stopped after ${MAX_REDIRECTS} redirects`);
     url = next;
@@ -53,12 +54,13 @@ export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Prom
 
 /** Where a redirect leads to; `unavailable`, as for any answer that is of no use, if that is nothing to call. */
 function redirectTarget(location: string, from: URL): URL {
-  const target = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
-  if (target?.protocol === 'http:' || target?.protocol === 'https:') return target;
-  throw new PodwrightError(
-    'unavailable',
-    `GET ${from}: redirected to ${JSON.stringify(location)}, which is no URL of HTTP`,
-  );
+  if (!URL.canParse(location, from.href)) throw noTarget(location, from);
+  return new URL(location, from);
+}
+
+function noTarget(location: string, from: URL): PodwrightError {
+  const message = `GET ${from}: redirected to ${JSON.stringify(location)}, which is no URL of HTTP`;
+  return new PodwrightError('unavailable', message);
 }
 
 /** The handler's headers over ours; one that comes several times is sent as often. */

@@ -117,17 +117,20 @@ export class AppliedObjects {
     }
     const uid = kind === 'Pod' ? metadata.uid || randomUUID() : undefined;
     const complete = uid === undefined ? object : { ...object, metadata: { ...metadata, uid } };
-    const text = JSON.stringify(complete, null, 2);
-    // aliases of the manifest are written out, and what the kubelet does not read back is lost
-    if (Buffer.byteLength(text) > maxManifestBytes)
-      throw new PodwrightError(
-        'invalid_argument',
-        `apply ${kind} ${name.namespace}/${name.name}: it is larger than ${maxManifestBytes >> 20} MiB as JSON`,
-      );
+    const text = JSON.stringify(complete);
+    checkReadable(text, `apply ${kind} ${name.namespace}/${name.name}`);
     if (uid !== undefined) this.#written.set(fileName(name), uid);
     await writeFileAtomic(path, text);
     return { ...name, uid, action: before === undefined ? 'created' : 'replaced' };
   }
+}
+
+/** Aliases of a manifest are written out, and what the kubelet would not read back would be lost. */
+function checkReadable(text: string, what: string): void {
+  if (Buffer.byteLength(text) > maxManifestBytes)
+    throw new PodwrightError('invalid_argument', `${what}: it is larger than ${maxManifestBytes >> 20} MiB as JSON`);
+  const [problem] = decodeManifest(text, { file: what }).errors;
+  if (problem !== undefined) throw new PodwrightError('invalid_argument', `${what}: ${problem.message}`);
 }
 
 function fileName({ kind, namespace, name }: ObjectName): string {

@@ -48,7 +48,7 @@ export type NodeInfo = {
   runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   manifestDir: string;
   podLogsDir: string;
-  podDefaults: PodDefaults;
+  podDefaults?: PodDefaults;
 };
 
 /** A step of a pod's way, times in Unix milliseconds with fractions. */
