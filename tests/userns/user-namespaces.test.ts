@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import { NamespaceMode } from '@podwright/cri';
+import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { containerOf, type Modes, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
@@ -108,6 +109,29 @@ test("a pod with users of its own can be in the machine's network, which it cann
   assert.match(await run('cat /proc/self/uid_map'), new RegExp(`${HOST_ID}`));
   assert.match(await run('ls /sys/class/net'), /lo/);
   await run('! ip link add bridge9 type bridge 2> /dev/null && ! touch /sys/kernel/new 2> /dev/null');
+});
+
+test('the own process of a pod is the first in a user namespace that a runtime starts', async () => {
+  await runtime.stop();
+  await runtime.start(HANDLERS, { load: false });
+  const { run } = await start('first', 'exec sleep 1000', { modes: { pid: NamespaceMode.POD } });
+  assert.match(await run('cat /proc/1/cmdline | tr "\\0" " "'), /init/);
+});
+
+test('so is one from an image', async () => {
+  const layout = join(runtime.place.directory, 'image', 'pause');
+  const config = { Entrypoint: ['/bin/sleep', '100000'], Cmd: [], User: '65535:65535' };
+  const { name: pauseImage } = await makeBusyboxImage(layout, { name: 'localhost/test/pause:1', config });
+  for await (const _ of runtime.cri.transfers.load({ path: layout }));
+  await runtime.stop();
+  await runtime.start({ handlers: { imaged: { ...HANDLERS.handlers.paused, pauseImage } } }, { load: false });
+  const { run } = await start('imaged', 'exec sleep 1000', { handler: 'imaged' });
+  assert.match(await run('cat /proc/self/uid_map'), new RegExp(`${HOST_ID}`));
+  const { items } = await runtime.cri.runtime.listPodSandbox({});
+  for (const { id } of items) await runtime.cri.runtime.removePodSandbox({ podSandboxId: id });
+  await runtime.stop();
+  await runtime.start(HANDLERS, { load: false });
+  await runtime.cri.image.removeImage({ image: { image: pauseImage } });
 });
 
 test('a container must have the users of its pod', async () => {

@@ -34,6 +34,8 @@ const LOAD_TIMEOUT_MS = 60_000;
 export class AppArmor {
   readonly #enabled: boolean;
   readonly #places: AppArmorPlaces;
+  /** Whether the default profile in the kernel is ours, not that of an earlier version. */
+  #isCurrent = false;
   readonly #loading = new KeyedLock();
 
   /** `enabled`: the kernel has AppArmor, and it is switched on. */
@@ -85,9 +87,10 @@ export class AppArmor {
   }
 
   async #loadDefault(): Promise<void> {
-    if (await this.#isLoaded(DEFAULT_PROFILE)) return;
+    if (this.#isCurrent) return;
     const parser = await findProgram(this.#places.parser);
     if (parser === undefined) {
+      if (await this.#isLoaded(DEFAULT_PROFILE)) return;
       throw new PodwrightError(
         'failed_precondition',
         'load the default AppArmor profile: apparmor_parser is not installed; install the package apparmor',
@@ -99,6 +102,7 @@ export class AppArmor {
       await writeFile(file, defaultAppArmorProfile(DEFAULT_PROFILE, await this.#surroundings()));
       const signal = AbortSignal.timeout(LOAD_TIMEOUT_MS);
       await runChecked(parser, ['--replace', '--skip-cache', file], { signal });
+      this.#isCurrent = true;
     } catch (error) {
       throw wrapError('load the default AppArmor profile', error, 'failed_precondition');
     } finally {

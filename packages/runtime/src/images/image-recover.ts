@@ -1,4 +1,4 @@
-import { errorMessage, type Logger } from '@podwright/base';
+import { errorCode, errorMessage, type Logger } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { ImageRecords, StoredImage } from './image-records.ts';
@@ -36,6 +36,13 @@ export async function recoverImages(options: RecoverOptions): Promise<void> {
       logger.info(fields, 'unpacked image again, its snapshots were gone');
     } catch (error) {
       options.signal.throwIfAborted();
+      if (errorCode(error) === 'resource_exhausted') {
+        logger.warn(
+          { ...fields, error: errorMessage(error) },
+          'no room to unpack an image again; make room and restart',
+        );
+        continue;
+      }
       records.remove(image.id);
       logger.warn({ ...fields, error: errorMessage(error) }, 'dropped image, its snapshots are gone; pull it again');
     }

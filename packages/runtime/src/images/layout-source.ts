@@ -17,10 +17,10 @@ export function layoutSource(folder: string, content: ContentStore): BlobSource 
     readManifest: (descriptor) => readSmallFile(pathOf(descriptor)),
     fetchBlob: (descriptor, signal, onProgress) => {
       const copy = async () => {
-        await using opened = await openFile(pathOf(descriptor));
         await content.ingest(
           descriptor,
           async (writer) => {
+            await using opened = await openFile(pathOf(descriptor));
             const options = { start: writer.offset, highWaterMark: 1 << 20, signal, autoClose: false };
             const file = opened.createReadStream(options);
             for await (const chunk of file) {

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CONTAINER_DIRECTORY, isNotFound, PRIVATE_DIRECTORY, wrapError } from '@podwright/base';
 import { resolveInRoot } from '../containers/root-path.ts';
 import type { ImageRecord, ImageService } from '../images/image-service.ts';
@@ -7,6 +7,7 @@ import { computeArgs, computeEnvironment, computeWorkingDirectory } from '../oci
 import { resolveUser } from '../oci/user.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import { mountAll } from '../sys/mounts.ts';
+import { openPassage } from '../sys/passage.ts';
 import type { System } from '../sys/system.ts';
 import type { InfraRoots } from './infra-roots.ts';
 import { INFRA_FOLDERS, type InfraProgram } from './infra-spec.ts';
@@ -52,7 +53,10 @@ export class ImageInfraRoots implements InfraRoots {
 
   async #mount(sandbox: SandboxRecord, { chainId, config: { config } }: ImageRecord): Promise<InfraProgram> {
     const { system, snapshotter, folders } = this.#dependencies;
-    const root = join(folders.path(sandbox.id), 'rootfs');
+    const directory = folders.path(sandbox.id);
+    const mappings = sandbox.config.userNamespace;
+    if (mappings !== undefined) openPassage({ top: dirname(dirname(directory)), directory, mappings });
+    const root = join(directory, 'rootfs');
     // writable: what is mounted in it needs folders, which such an image has none of
     const mounts = await snapshotter.prepare(KEY_PREFIX + sandbox.id, chainId);
     await mkdir(root, { mode: PRIVATE_DIRECTORY });

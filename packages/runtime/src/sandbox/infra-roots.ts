@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CONTAINER_DIRECTORY, mendMode, PodwrightError, UNREADABLE_PROGRAM } from '@podwright/base';
+import { openWay } from '../sys/passage.ts';
 import { INFRA_FOLDERS, type InfraProgram } from './infra-spec.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
@@ -29,7 +30,8 @@ export class HostInitRoot implements InfraRoots {
   }
 
   /** `failed_precondition` if the machine has no init program. */
-  async prepare(): Promise<InfraProgram> {
+  async prepare({ config }: SandboxRecord): Promise<InfraProgram> {
+    if (config.userNamespace !== undefined) openWay(dirname(this.#root), this.#root);
     await this.#fill();
     return { root: this.#root, args: ['/init', '-P'], env: [], cwd: '/', user: { uid: NO_USER, gid: NO_USER } };
   }

@@ -8,14 +8,16 @@ const BLOCK_BYTES = 512;
 const PIECE = 256;
 /** A path up to this length, in bytes, the kernel takes as one; PATH_MAX is 4096. */
 const MAX_PATH_BYTES = 3500;
+/** Levels that are looked at: no path within PATH_MAX has more, and each costs all those above it. */
+const MAX_DEPTH = 2048;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /** A directory by its names from the top on: paths of very deep ones would fill the memory. */
-type Place = { parent: Place; name: Buffer } | undefined;
+type Place = { parent: Place; name: Buffer; depth: number } | undefined;
 
 /**
  * Space that a tree takes on the disk, as `du` counts it: allocated blocks, hard links once, other file systems left out. Entries
- * that vanish meanwhile are left out, too. Others have the thread now and then, however deep the tree is and however many entries
+ * that vanish meanwhile are left out, too, and those below 2048 levels. Others have the thread now and then, however deep the tree is and however many entries
  * a directory has: a container may make millions.
  */
 export async function diskUsage(directory: string, signal: AbortSignal): Promise<SnapshotUsage> {
@@ -25,11 +27,13 @@ export async function diskUsage(directory: string, signal: AbortSignal): Promise
   const slice = new ThreadSlice();
   while (pending.length > 0) {
     const place = pending.pop();
+    const depth = (place?.depth ?? 0) + 1;
     using opened = openPlace(directory, place);
     if (opened === undefined) continue;
     for (let entry = opened.next(); entry !== undefined; entry = opened.next()) {
       if (slice.isOver) await slice.next(signal);
-      if (count.add(entry.stat) && entry.stat.isDirectory()) pending.push({ parent: place, name: entry.name });
+      if (!count.add(entry.stat) || !entry.stat.isDirectory() || depth > MAX_DEPTH) continue;
+      pending.push({ parent: place, name: entry.name, depth });
     }
     if (slice.isOver) await slice.next(signal);
   }

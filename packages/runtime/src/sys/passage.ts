@@ -14,6 +14,11 @@ export type Passage = { top: string; directory: string; mappings: IdMappings };
 export function openPassage({ top, directory, mappings }: Passage): void {
   chownSync(directory, 0, hostIdOf(mappings.gids, 0) ?? 0);
   chmodSync(directory, MAPPED_ROOT_DIRECTORY);
+  openWay(top, directory);
+}
+
+/** Lets everybody pass the directories from `top` to the one above `directory`, which says itself who comes in. */
+export function openWay(top: string, directory: string): void {
   for (let path = directory; path !== top && path !== dirname(path); ) {
     path = dirname(path);
     if ((statSync(path).mode & 0o777) === PRIVATE_DIRECTORY) chmodSync(path, PASSAGE_DIRECTORY);
