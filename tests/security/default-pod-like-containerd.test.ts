@@ -53,6 +53,10 @@ type Known = { line: RegExp; why: string };
 
 const EVERYWHERE: Known[] = [
   {
+    line: /^status SigIgn: 0+80000000 \| 0+$/,
+    why: 'make lets what it starts ignore a signal of the C library, which containerd passes on to its pods',
+  },
+  {
     line: /^sysctl net\.ipv4\.(ip_unprivileged_port_start: 1024 \| 0|ping_group_range: 1 0 \| 0 2147483647)$/,
     why: "of the pod's own network namespace, and the default of containerd 2",
   },
