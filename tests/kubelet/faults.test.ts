@@ -196,7 +196,6 @@ test('a sandbox that dies is made anew with its containers', async (context) => 
 
 test('a pod that has had its time fails', async (context) => {
   const kubelet = await start(context, { manifest: web.replace('spec:', 'spec:\n  activeDeadlineSeconds: 1') });
-  await kubelet.pod('web', isRunning);
   const pod = await kubelet.pod('web', ({ status }) => status?.phase === 'Failed');
   assert.equal(pod.status!.reason, 'DeadlineExceeded');
 });
