@@ -55,3 +55,17 @@ export class BoundedBytes {
     this.#buffer = larger;
   }
 }
+
+/** All bytes of a stream of at most `maxBytes`; beyond that it rejects with what `refusal` makes, and reads no further. */
+export async function gatherBytes(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  refusal: () => Error,
+): Promise<Buffer> {
+  const gathered = new BoundedBytes(maxBytes);
+  for await (const chunk of chunks) {
+    gathered.add(chunk);
+    if (gathered.isCut) throw refusal();
+  }
+  return gathered.bytes();
+}

@@ -57,7 +57,13 @@ const PERMISSION_BITS = 0o777;
  */
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY });
-  if ((statSync(path).mode & PERMISSION_BITS) === PASSAGE_DIRECTORY) chmodSync(path, PRIVATE_DIRECTORY);
+  closePassage(path);
+}
+
+/** Makes a directory that everybody can pass root's alone again; another stays as it is. No error if there is none. */
+export function closePassage(path: string): void {
+  const { mode = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  if ((mode & PERMISSION_BITS) === PASSAGE_DIRECTORY) chmodSync(path, PRIVATE_DIRECTORY);
 }
 
 /**

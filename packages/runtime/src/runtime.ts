@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  closePassage,
   errorMessage,
   type Logger,
   makePrivateDirectory,
@@ -28,7 +29,6 @@ import { removeLeftovers } from './recovery/leftovers.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { openRecords } from './runtime-records.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
-import { closePassage } from './sys/passage.ts';
 import { loadSystem } from './sys/system.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { BoundedBytes, type ErrorCode, isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { type ErrorCode, gatherBytes, isErrno, PodwrightError, wrapError } from '@podwright/base';
 
 export type HttpCall = {
   method: 'GET' | 'POST' | 'DELETE';
@@ -81,13 +81,8 @@ function encodeQuery(query: Record<string, string | string[] | undefined>): stri
 }
 
 async function readAll(response: IncomingMessage): Promise<string> {
-  const answer = new BoundedBytes(MAX_ANSWER_BYTES);
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    answer.add(chunk);
-    if (answer.isCut)
-      throw new PodwrightError('resource_exhausted', `the node's answer is over ${MAX_ANSWER_BYTES} bytes`);
-  }
-  return answer.bytes().toString('utf8');
+  const refusal = () => new PodwrightError('resource_exhausted', `the node's answer is over ${MAX_ANSWER_BYTES} bytes`);
+  return (await gatherBytes(response, MAX_ANSWER_BYTES, refusal)).toString('utf8');
 }
 
 const CODES: Record<number, ErrorCode> = {

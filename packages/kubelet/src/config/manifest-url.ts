@@ -1,4 +1,4 @@
-import { BoundedBytes, errorMessage, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
+import { errorMessage, gatherBytes, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
 import { ManifestError, maxManifestBytes } from './manifest.ts';
 import { decodeBytes } from './manifest-file.ts';
 import type { SourceSnapshot } from './pod-config.ts';
@@ -69,11 +69,7 @@ export class ManifestUrl {
       await response.body?.cancel();
       throw new PodwrightError('unavailable', `GET ${url}: status ${response.status}`);
     }
-    const body = new BoundedBytes(maxManifestBytes);
-    for await (const chunk of response.body ?? []) {
-      body.add(chunk);
-      if (body.isCut) throw new PodwrightError('resource_exhausted', `GET ${url}: larger than 4 MiB`);
-    }
-    return body.bytes();
+    const refusal = () => new PodwrightError('resource_exhausted', `GET ${url}: larger than 4 MiB`);
+    return response.body === null ? Buffer.alloc(0) : await gatherBytes(response.body, maxManifestBytes, refusal);
   }
 }

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
-  BoundedBytes,
   type ErrorCode,
   errorCode,
   errorMessage,
+  gatherBytes,
   type Logger,
   listenUnix,
   PodwrightError,
@@ -197,12 +197,8 @@ function findPod(backend: NodeBackend, params: Call['params']) {
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
-  const body = new BoundedBytes(MAX_BODY_BYTES);
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    body.add(chunk);
-    if (body.isCut) throw new PodwrightError('invalid_argument', `the manifest is over ${MAX_BODY_BYTES} bytes`);
-  }
-  return body.bytes().toString('utf8');
+  const refusal = () => new PodwrightError('invalid_argument', `the manifest is over ${MAX_BODY_BYTES} bytes`);
+  return (await gatherBytes(request, MAX_BODY_BYTES, refusal)).toString('utf8');
 }
 
 function sendJson(response: ServerResponse, value: unknown): void {

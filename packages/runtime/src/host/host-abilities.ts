@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CgroupHierarchy, discoverCgroups } from '@podwright/base';
+import { type CgroupHierarchy, closePassage, discoverCgroups } from '@podwright/base';
 import type { SelinuxContexts } from '../oci/selinux.ts';
-import { closePassage } from '../sys/passage.ts';
 import { loadSystem } from '../sys/system.ts';
 import { type IdMappingSupport, probeIdMapping } from './id-mapping.ts';
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';

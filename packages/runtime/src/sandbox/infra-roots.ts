@@ -26,6 +26,7 @@ export class HostInitRoot implements InfraRoots {
   /** `program` finds a static init that waits and reaps with `-P`, such as `catatonit`; none if the machine has none. */
   constructor({ state, program }: { state: string; program: () => Promise<string | undefined> }) {
     this.#root = join(state, 'init');
+    mendMode(join(this.#root, 'init'), UNREADABLE_PROGRAM); // an earlier version let everybody read it
     this.#program = program;
   }
 
@@ -44,7 +45,6 @@ export class HostInitRoot implements InfraRoots {
 
   async #fill(): Promise<void> {
     const program = join(this.#root, 'init');
-    mendMode(program, UNREADABLE_PROGRAM);
     if (existsSync(program)) return;
     const source = await this.#program();
     if (source === undefined) {

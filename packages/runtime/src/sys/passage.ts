@@ -24,9 +24,3 @@ export function openWay(top: string, directory: string): void {
     if ((statSync(path).mode & 0o777) === PRIVATE_DIRECTORY) chmodSync(path, PASSAGE_DIRECTORY);
   }
 }
-
-/** Closes a directory again that `openPassage` opened: what runs below it needs it no more. No error if there is none. */
-export function closePassage(directory: string): void {
-  const { mode = 0 } = statSync(directory, { throwIfNoEntry: false }) ?? {};
-  if ((mode & 0o777) === PASSAGE_DIRECTORY) chmodSync(directory, PRIVATE_DIRECTORY);
-}

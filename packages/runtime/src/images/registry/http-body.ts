@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BoundedBytes, PodwrightError } from '@podwright/base';
+import { gatherBytes, PodwrightError } from '@podwright/base';
 import { connectionError, shownUrl } from './connection-error.ts';
 
 export type BodyOptions = {
@@ -61,11 +61,7 @@ export async function readDocument(message: IncomingMessage, options: DocumentOp
 }
 
 /** All bytes of a small stream; `resource_exhausted` beyond `maxBytes`. */
-export async function readWhole(chunks: AsyncIterable<Buffer>, maxBytes: number, what: string): Promise<Buffer> {
-  const whole = new BoundedBytes(maxBytes);
-  for await (const chunk of chunks) {
-    whole.add(chunk);
-    if (whole.isCut) throw new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
-  }
-  return whole.bytes();
+export function readWhole(chunks: AsyncIterable<Buffer>, maxBytes: number, what: string): Promise<Buffer> {
+  const refusal = () => new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
+  return gatherBytes(chunks, maxBytes, refusal);
 }
