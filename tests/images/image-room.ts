@@ -8,6 +8,7 @@ import { openSnapshotter } from '../../packages/runtime/src/snapshots/open-snaps
 import type { Snapshotter } from '../../packages/runtime/src/snapshots/snapshotter.ts';
 import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
 import { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
+import { FaultyRegistry } from './faulty-registry.ts';
 
 export type ImageRoom = { images: Images; database: MetadataDatabase; snapshotter: Snapshotter; root: string };
 
@@ -52,4 +53,18 @@ export async function openImageRoom(
     database.close();
   };
   return { images, database, snapshotter, root, [Symbol.asyncDispose]: close };
+}
+
+/** A room for images and a registry to pull them from, both for one test. */
+export async function openRoomWithRegistry(
+  t: TestContext,
+  options: Partial<ImageServiceOptions> = {},
+): Promise<{ registry: FaultyRegistry; room: ImageRoom }> {
+  const registry = await FaultyRegistry.start();
+  const room = await openImageRoom(await scratch(t), options);
+  t.after(async () => {
+    await room[Symbol.asyncDispose]();
+    await registry[Symbol.asyncDispose]();
+  });
+  return { registry, room };
 }

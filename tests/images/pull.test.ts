@@ -7,20 +7,15 @@ import { errorCode, waitFor, withTimeout } from '@podwright/base';
 import type { TransferProgress } from '../../packages/runtime/src/images/image-service.ts';
 import type { ImageServiceOptions } from '../../packages/runtime/src/images/images.ts';
 import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
-import { cutBlob, FaultyRegistry, sendError } from './faulty-registry.ts';
-import { type ImageRoom, openImageRoom, scratch } from './image-room.ts';
+import { cutBlob, sendError } from './faulty-registry.ts';
+import { type ImageRoom, openImageRoom, openRoomWithRegistry, scratch } from './image-room.ts';
 import { addImage, hostArchitecture, makeLayer } from './made-image.ts';
 import { rejects } from './rejects.ts';
 
 const { signal } = new AbortController();
 
 async function start(t: TestContext, options: Partial<ImageServiceOptions> = {}) {
-  const registry = await FaultyRegistry.start();
-  const room = await openImageRoom(await scratch(t), options);
-  t.after(async () => {
-    await room[Symbol.asyncDispose]();
-    await registry[Symbol.asyncDispose]();
-  });
+  const { registry, room } = await openRoomWithRegistry(t, options);
   return { registry, room, images: room.images, name: `${registry.host}/room/app:1` };
 }
 

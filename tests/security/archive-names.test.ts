@@ -4,8 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { tarArchive } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
-import { FaultyRegistry } from '../images/faulty-registry.ts';
-import { openImageRoom, scratch } from '../images/image-room.ts';
+import { openRoomWithRegistry } from '../images/image-room.ts';
 import { LayoutFolder } from '../images/layout-folder.ts';
 import { addImage, makeLayer } from '../images/made-image.ts';
 import { rejects } from '../images/rejects.ts';
@@ -17,12 +16,7 @@ const refName = 'org.opencontainers.image.ref.name';
 
 /** A pulled image of a registry that is trusted, and a layout of somebody else with another one. */
 async function start(t: TestContext) {
-  const registry = await FaultyRegistry.start();
-  const room = await openImageRoom(await scratch(t));
-  t.after(async () => {
-    await room[Symbol.asyncDispose]();
-    await registry[Symbol.asyncDispose]();
-  });
+  const { registry, room } = await openRoomWithRegistry(t);
   const good = addImage(registry, { tag: '1', layers: [makeLayer({ good: 'good' })] });
   const repository = `${registry.host}/room/app`;
   const pull = (reference = `${repository}:1`) => room.images.pull(reference, { signal });

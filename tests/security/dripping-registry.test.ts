@@ -8,8 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { sha256Digest } from '../../packages/runtime/src/content/digest.ts';
 import type { ImageServiceOptions } from '../../packages/runtime/src/images/images.ts';
 import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
-import { FaultyRegistry } from '../images/faulty-registry.ts';
-import { openImageRoom, scratch } from '../images/image-room.ts';
+import { openRoomWithRegistry } from '../images/image-room.ts';
 import { addImage, makeLayer } from '../images/made-image.ts';
 import { rejects } from '../images/rejects.ts';
 
@@ -17,12 +16,7 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 async function start(t: TestContext, options: Partial<ImageServiceOptions> = {}) {
-  const registry = await FaultyRegistry.start();
-  const room = await openImageRoom(await scratch(t), options);
-  t.after(async () => {
-    await room[Symbol.asyncDispose]();
-    await registry[Symbol.asyncDispose]();
-  });
+  const { registry, room } = await openRoomWithRegistry(t, options);
   const pull = () => room.images.pull(`${registry.host}/room/app:1`, { signal: AbortSignal.timeout(120_000) });
   return { registry, pull };
 }

@@ -15,7 +15,7 @@ import { HttpClient } from '../../packages/runtime/src/images/registry/http-clie
 import { defaultHost } from '../../packages/runtime/src/images/registry/registry-host.ts';
 import { type FixtureEntry, tarArchive } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
 import { FaultyRegistry } from '../images/faulty-registry.ts';
-import { openImageRoom, scratch } from '../images/image-room.ts';
+import { openRoomWithRegistry } from '../images/image-room.ts';
 import { LayoutFolder } from '../images/layout-folder.ts';
 import { addImage, hostArchitecture, makeLayer } from '../images/made-image.ts';
 import { rejects } from '../images/rejects.ts';
@@ -25,12 +25,7 @@ const signal = AbortSignal.timeout(120_000);
 const layer = makeLayer({ a: 'a' });
 
 async function start(t: TestContext) {
-  const registry = await FaultyRegistry.start();
-  const room = await openImageRoom(await scratch(t));
-  t.after(async () => {
-    await room[Symbol.asyncDispose]();
-    await registry[Symbol.asyncDispose]();
-  });
+  const { registry, room } = await openRoomWithRegistry(t);
   return { registry, room, pull: () => room.images.pull(`${registry.host}/room/app:1`, { signal }) };
 }
 

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
-import { FaultyRegistry } from '../images/faulty-registry.ts';
-import { openImageRoom, scratch } from '../images/image-room.ts';
+import { openRoomWithRegistry } from '../images/image-room.ts';
 import { LayoutFolder } from '../images/layout-folder.ts';
 import { addImage, type BlobSink, hostArchitecture, makeLayer } from '../images/made-image.ts';
 import { rejects } from '../images/rejects.ts';
@@ -27,12 +26,7 @@ function addTree(sink: BlobSink, depth = 3, path = ''): Descriptor {
 }
 
 async function start(t: TestContext) {
-  const registry = await FaultyRegistry.start();
-  const room = await openImageRoom(await scratch(t));
-  t.after(async () => {
-    await room[Symbol.asyncDispose]();
-    await registry[Symbol.asyncDispose]();
-  });
+  const { registry, room } = await openRoomWithRegistry(t);
   return { registry, room, pull: () => room.images.pull(`${registry.host}/room/app:1`, { signal }) };
 }
 
