@@ -580,7 +580,8 @@ function logTests(context: () => SuiteContext): void {
     const { tasks, harness, start } = context();
     const { logPath } = harness.config('rotated', forever);
     await start('rotated', ['sh', '-c', 'while read line; do echo "$line"; done'], { stdin: true });
-    const { stdin } = await tasks.attach('rotated', bound());
+    const { stdin, stdout } = await tasks.attach('rotated', bound());
+    stdout.resume(); // output goes at the pace of those who are attached
     const logged = (path: string, word: string) =>
       waitFor(async () => (await readFile(path, 'utf8').catch(() => '')).includes(word) || undefined, {
         intervalMs: 10,
