@@ -37,9 +37,9 @@ vm-test: setup ## in a guest with systemd, cgroup v2, AppArmor and CRIU; needs r
 bench: setup-dev ## against containerd, in the same run; needs root
 	node bench/main.ts
 
-generate: setup ## messages from packages/cri/proto and packages/runtime/proto
+generate: setup ## messages from packages/cri/proto and packages/shim/proto
 	npm run --silent generate
-	npm run --silent generate --workspace @podwright/runtime
+	npm run --silent generate --workspace @podwright/shim
 
 clean:
 	rm -rf dist node_modules .node

@@ -7,7 +7,7 @@ rmSync(outdir, { recursive: true, force: true });
 await build({
   entryPoints: {
     podwright: 'packages/cli/src/main.ts',
-    'unpack-worker': 'packages/runtime/src/unpack/unpack-worker.ts',
+    'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts',
   },
   outdir,
   bundle: true,

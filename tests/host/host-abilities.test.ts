@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { discoverCgroups, removeCgroup } from '../../packages/base/src/index.ts';
 import { probeHost } from '../../packages/runtime/src/host/host-abilities.ts';
-import { probeOciRuntime } from '../../packages/runtime/src/host/oci-runtimes.ts';
+import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';
 
 describe('what this machine can do', () => {
   let state: string;

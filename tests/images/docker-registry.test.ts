@@ -5,8 +5,8 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import type { ImageRecord } from '../../packages/runtime/src/images/image-service.ts';
-import type { Descriptor } from '../../packages/runtime/src/images/manifest.ts';
+import type { Descriptor } from '../../packages/images/src/spec/manifest.ts';
+import type { ImageRecord } from '../../packages/images/src/store/image-service.ts';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { DockerRegistry, makeCertificates, type RegistrySettings } from './docker-registry.ts';
 import { type ImageRoom, openImageRoom, scratch } from './image-room.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { sha256Digest } from '../../packages/runtime/src/content/digest.ts';
+import { sha256Digest } from '../../packages/images/src/content/digest.ts';
 
 export type SeenRequest = { method: string; path: string; query: URLSearchParams; headers: IncomingMessage['headers'] };
 

@@ -7,7 +7,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Images } from '../../packages/runtime/src/images/images.ts';
+import type { Images } from '../../packages/images/src/images.ts';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { DockerRegistry, makeCertificates, type RegistrySettings } from './docker-registry.ts';
 import { cutBlob, FaultyRegistry } from './faulty-registry.ts';

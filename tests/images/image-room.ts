@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { createImageService, type ImageServiceOptions, type Images } from '../../packages/runtime/src/images/images.ts';
-import { type MetadataDatabase, openDatabase } from '../../packages/runtime/src/metadata/database.ts';
-import { openSnapshotter } from '../../packages/runtime/src/snapshots/open-snapshotter.ts';
-import type { Snapshotter } from '../../packages/runtime/src/snapshots/snapshotter.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
-import { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
+import { createImageService, type ImageServiceOptions, type Images } from '../../packages/images/src/images.ts';
+import { openSnapshotter } from '../../packages/images/src/snapshots/open-snapshotter.ts';
+import type { Snapshotter } from '../../packages/images/src/snapshots/snapshotter.ts';
+import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
+import { type MetadataDatabase, openDatabase } from '../../packages/metadata/src/database.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 import { FaultyRegistry } from './faulty-registry.ts';
 
 export type ImageRoom = { images: Images; database: MetadataDatabase; snapshotter: Snapshotter; root: string };

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sha256Digest } from '../../packages/runtime/src/content/digest.ts';
+import { sha256Digest } from '../../packages/images/src/content/digest.ts';
 import type { BlobSink } from './made-image.ts';
 
 /** An OCI layout folder that is written blob by blob. */

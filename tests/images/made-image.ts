@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { sha256Digest } from '../../packages/runtime/src/content/digest.ts';
-import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
+import { sha256Digest } from '../../packages/images/src/content/digest.ts';
+import { mediaTypes } from '../../packages/images/src/spec/media-types.ts';
 
 export type Packing = 'tar' | 'gzip' | 'zstd';
 export type MadeLayer = { data: Buffer; diffId: string; mediaType: string };

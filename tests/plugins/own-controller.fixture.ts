@@ -2,7 +2,7 @@
 import type { SandboxController, SandboxRecord, ThirdPartyPlugin } from '@podwright/runtime/plugin';
 import { SandboxFolders } from '../../packages/runtime/src/sandbox/sandbox-folders.ts';
 import { SandboxNamespaces } from '../../packages/runtime/src/sandbox/sandbox-namespaces.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 
 const plugin: ThirdPartyPlugin<Record<string, never>, 'sandbox-controller'> = {
   apiVersion: 1,

@@ -1,8 +1,8 @@
 /** A plugin with a task runtime, as somebody else would write it: here it is ours under another name, with its own state. */
 import { discoverCgroups } from '@podwright/base';
 import type { TaskRuntime, ThirdPartyPlugin } from '@podwright/runtime/plugin';
-import { requireProgram } from '../../packages/runtime/src/host/programs.ts';
-import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
+import { requireProgram } from '../../packages/base/src/find-program.ts';
+import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci/oci-task-runtime.ts';
 
 const plugin: ThirdPartyPlugin<Record<string, never>, 'task-runtime'> = {
   apiVersion: 1,

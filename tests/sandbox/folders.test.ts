@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { SandboxRecord } from '../../packages/runtime/src/records/sandbox-record.ts';
 import { SandboxFolders } from '../../packages/runtime/src/sandbox/sandbox-folders.ts';
-import type { SandboxRecord } from '../../packages/runtime/src/sandbox/sandbox-record.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 
 const sandbox = {
   id: 'ab'.repeat(32),

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { discoverCgroups, silentLogger } from '@podwright/base';
+import { findProgram, requireProgram } from '../../packages/base/src/find-program.ts';
 import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
-import { findProgram, requireProgram } from '../../packages/runtime/src/host/programs.ts';
 import { InfraProcess } from '../../packages/runtime/src/sandbox/infra-process.ts';
 import { HostInitRoot } from '../../packages/runtime/src/sandbox/infra-roots.ts';
 import { SandboxFolders } from '../../packages/runtime/src/sandbox/sandbox-folders.ts';
 import { SandboxNamespaces } from '../../packages/runtime/src/sandbox/sandbox-namespaces.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
-import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
+import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci/oci-task-runtime.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 
 /** What sandbox controllers of every kind are made of. */
 export function makeSandboxParts(state: string) {

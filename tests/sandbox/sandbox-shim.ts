@@ -14,14 +14,14 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { anyPack, timestampNow } from '@bufbuild/protobuf/wkt';
 import { PodwrightError, silentLogger, waitFor } from '@podwright/base';
 import { PodSandboxConfigSchema } from '@podwright/cri';
-import { Sandbox } from '../../packages/runtime/src/shim/gen/containerd/runtime/sandbox/v1/sandbox_pb.js';
-import { DeleteResponseSchema, Task } from '../../packages/runtime/src/shim/gen/containerd/task/v2/shim_pb.js';
-import { MetricsSchema } from '../../packages/runtime/src/shim/gen/io/containerd/cgroups/v2/metrics_pb.js';
-import { Shim } from '../../packages/runtime/src/shim/shim.ts';
-import { socketPath } from '../../packages/runtime/src/shim/shim-endpoint.ts';
-import { startShim } from '../../packages/runtime/src/shim/shim-program.ts';
-import { TtrpcServer } from '../../packages/runtime/src/ttrpc/server.ts';
-import type { TtrpcHandlers } from '../../packages/runtime/src/ttrpc/service.ts';
+import { Sandbox } from '../../packages/shim/src/gen/containerd/runtime/sandbox/v1/sandbox_pb.js';
+import { DeleteResponseSchema, Task } from '../../packages/shim/src/gen/containerd/task/v2/shim_pb.js';
+import { MetricsSchema } from '../../packages/shim/src/gen/io/containerd/cgroups/v2/metrics_pb.js';
+import { Shim } from '../../packages/shim/src/shim.ts';
+import { socketPath } from '../../packages/shim/src/shim-endpoint.ts';
+import { startShim } from '../../packages/shim/src/shim-program.ts';
+import { TtrpcServer } from '../../packages/shim/src/ttrpc/server.ts';
+import type { TtrpcHandlers } from '../../packages/shim/src/ttrpc/service.ts';
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2).map((word) => word.replace(/^-(?=\w\w)/, '--')),

@@ -3,9 +3,9 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sandboxOf } from '../../packages/runtime/src/sandbox/sandbox.suite.ts';
-import { socketPath } from '../../packages/runtime/src/shim/shim-endpoint.ts';
-import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { socketPath } from '../../packages/shim/src/shim-endpoint.ts';
+import { unmountTree } from '../../packages/system/src/mountinfo.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 import { openShimController } from './shim.fixture.ts';
 
 const state = mkdtempSync('/tmp/pwt-sandbox-');

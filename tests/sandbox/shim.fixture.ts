@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeSandbox } from '../../packages/runtime/src/cri/sandbox-description.ts';
+import { describeSandbox } from '../../packages/runtime/src/cri/messages/sandbox-description.ts';
 import { ShimController } from '../../packages/runtime/src/sandbox/shim-controller.ts';
-import { Shims } from '../../packages/runtime/src/shim/shims.ts';
+import { Shims } from '../../packages/shim/src/shims.ts';
 import { makeSandboxParts } from './place.fixture.ts';
 
 const SHIM = new URL('./sandbox-shim.ts', import.meta.url).pathname;

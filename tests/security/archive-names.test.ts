@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { tarArchive } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
+import { tarArchive } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
 import { openRoomWithRegistry } from '../images/image-room.ts';
 import { LayoutFolder } from '../images/layout-folder.ts';
 import { addImage, makeLayer } from '../images/made-image.ts';

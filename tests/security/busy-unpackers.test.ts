@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
-import { type FixtureEntry, paxRecord, tarArchive } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
-import { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
-import type { UnpackOptions } from '../../packages/runtime/src/unpack/unpack-options.ts';
+import { type FixtureEntry, paxRecord, tarArchive } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
+import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
+import type { UnpackOptions } from '../../packages/images/src/unpack/unpack-options.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 import { rejects } from '../images/rejects.ts';
 import { directory, file, symlink, unpackEntries } from '../unpack/layer.fixture.ts';
 import { Scratch } from '../unpack/scratch.ts';

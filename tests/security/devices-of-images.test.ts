@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { tarArchive } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
+import { tarArchive } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { FaultyRegistry } from '../images/faulty-registry.ts';

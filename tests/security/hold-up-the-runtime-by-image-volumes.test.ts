@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger, sleep, Trash, waitFor } from '@podwright/base';
 import { ContainerFiles } from '../../packages/runtime/src/containers/container-files.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 
 const FILES = 20_000;
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
+import { mediaTypes } from '../../packages/images/src/spec/media-types.ts';
 import { openRoomWithRegistry } from '../images/image-room.ts';
 import { LayoutFolder } from '../images/layout-folder.ts';
 import { addImage, type BlobSink, hostArchitecture, makeLayer } from '../images/made-image.ts';

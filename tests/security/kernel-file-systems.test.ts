@@ -8,7 +8,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { errorCode } from '@podwright/base';
-import type { FixtureEntry } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
+import type { FixtureEntry } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
 import { symlink } from '../unpack/layer.fixture.ts';
 import { AttackedRuntime, OCI_RUNTIMES } from './attacked-runtime.fixture.ts';
 

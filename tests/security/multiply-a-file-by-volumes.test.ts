@@ -5,11 +5,11 @@ import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { silentLogger, Trash } from '@podwright/base';
+import { diskUsage } from '../../packages/images/src/snapshots/disk-usage.ts';
 import { ContainerFiles } from '../../packages/runtime/src/containers/container-files.ts';
-import { diskUsage } from '../../packages/runtime/src/snapshots/disk-usage.ts';
-import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
-import { mountAll } from '../../packages/runtime/src/sys/mounts.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { unmountTree } from '../../packages/system/src/mountinfo.ts';
+import { mountAll } from '../../packages/system/src/mounts.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 import { rejects } from '../images/rejects.ts';
 import { directory, file, symlink } from '../unpack/layer.fixture.ts';
 import { AttackedRuntime, OCI_RUNTIMES } from './attacked-runtime.fixture.ts';

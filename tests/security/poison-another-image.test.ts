@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { mediaTypes } from '../../packages/runtime/src/images/media-types.ts';
+import { mediaTypes } from '../../packages/images/src/spec/media-types.ts';
 import { FaultyRegistry } from '../images/faulty-registry.ts';
 import { openImageRoom, scratch } from '../images/image-room.ts';
 import { addImage, hostArchitecture, makeLayer, packLayer } from '../images/made-image.ts';

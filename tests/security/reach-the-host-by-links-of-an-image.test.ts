@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { FixtureEntry } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
+import type { FixtureEntry } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
 import { directory, symlink } from '../unpack/layer.fixture.ts';
 import { AttackedRuntime, OCI_RUNTIMES } from './attacked-runtime.fixture.ts';
 

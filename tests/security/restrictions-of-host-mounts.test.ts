@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { MessageInitShape, MountSchema } from '@podwright/cri';
-import { parseMountinfo } from '../../packages/runtime/src/sys/mountinfo.ts';
+import { parseMountinfo } from '../../packages/system/src/mountinfo.ts';
 import { AttackedRuntime, OCI_RUNTIMES } from './attacked-runtime.fixture.ts';
 
 const attacked = new AttackedRuntime();

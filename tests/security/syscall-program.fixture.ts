@@ -1,4 +1,4 @@
-import type { FixtureEntry } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
+import type { FixtureEntry } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
 import type { AttackedRuntime } from './attacked-runtime.fixture.ts';
 
 /**

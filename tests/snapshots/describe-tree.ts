@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
-import type { System } from '../../packages/runtime/src/sys/system.ts';
+import type { System } from '../../packages/system/src/system.ts';
 
 /** An entry of a tree: path, kind, mode, owner, size, link target, device, content, extended attributes; and its time. */
 export type DescribedEntry = { line: string; mtimeMs: number };

@@ -16,11 +16,11 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { openDatabase } from '../../packages/runtime/src/metadata/database.ts';
-import { openSnapshotter } from '../../packages/runtime/src/snapshots/open-snapshotter.ts';
-import { snapshotterSuite } from '../../packages/runtime/src/snapshots/snapshotter.suite.ts';
-import type { Snapshotter } from '../../packages/runtime/src/snapshots/snapshotter.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { openSnapshotter } from '../../packages/images/src/snapshots/open-snapshotter.ts';
+import { snapshotterSuite } from '../../packages/images/src/snapshots/snapshotter.suite.ts';
+import type { Snapshotter } from '../../packages/images/src/snapshots/snapshotter.ts';
+import { openDatabase } from '../../packages/metadata/src/database.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 import { assertSameTree } from './describe-tree.ts';
 import { makeScratch } from './scratch.ts';
 

@@ -3,13 +3,13 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statS
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { openDatabase } from '../../packages/runtime/src/metadata/database.ts';
-import { openSnapshotter } from '../../packages/runtime/src/snapshots/open-snapshotter.ts';
-import { snapshotterSuite } from '../../packages/runtime/src/snapshots/snapshotter.suite.ts';
-import type { Snapshotter } from '../../packages/runtime/src/snapshots/snapshotter.ts';
-import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
-import { mountAll } from '../../packages/runtime/src/sys/mounts.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { openSnapshotter } from '../../packages/images/src/snapshots/open-snapshotter.ts';
+import { snapshotterSuite } from '../../packages/images/src/snapshots/snapshotter.suite.ts';
+import type { Snapshotter } from '../../packages/images/src/snapshots/snapshotter.ts';
+import { openDatabase } from '../../packages/metadata/src/database.ts';
+import { unmountTree } from '../../packages/system/src/mountinfo.ts';
+import { mountAll } from '../../packages/system/src/mounts.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 import { makeScratch } from './scratch.ts';
 
 const system = loadSystem();

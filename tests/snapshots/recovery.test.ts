@@ -5,10 +5,10 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { openDatabase } from '../../packages/runtime/src/metadata/database.ts';
-import { DirectorySnapshotter } from '../../packages/runtime/src/snapshots/directory-snapshotter.ts';
-import { NativeLayout } from '../../packages/runtime/src/snapshots/native-layout.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { DirectorySnapshotter } from '../../packages/images/src/snapshots/directory-snapshotter.ts';
+import { NativeLayout } from '../../packages/images/src/snapshots/native-layout.ts';
+import { openDatabase } from '../../packages/metadata/src/database.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 import { makeScratch } from './scratch.ts';
 
 const system = loadSystem();

@@ -16,10 +16,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { hasErrno } from '../../packages/runtime/src/sys/errno.ts';
-import { mountsBelow, unmountEntries, unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
-import { mountAll } from '../../packages/runtime/src/sys/mounts.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+import { hasErrno } from '../../packages/system/src/errno.ts';
+import { mountsBelow, unmountEntries, unmountTree } from '../../packages/system/src/mountinfo.ts';
+import { mountAll } from '../../packages/system/src/mounts.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 
 const system = loadSystem();
 let scratch: string;

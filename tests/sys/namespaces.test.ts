@@ -15,14 +15,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { silentLogger, waitFor } from '@podwright/base';
-import { mountsBelow } from '../../packages/runtime/src/sys/mountinfo.ts';
+import { mountsBelow } from '../../packages/system/src/mountinfo.ts';
 import {
   createNamespaces,
   preparePinDirectory,
   removeNamespace,
   withNetworkNamespace,
-} from '../../packages/runtime/src/sys/namespaces.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
+} from '../../packages/system/src/namespaces.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 
 const system = loadSystem();
 const dependencies = { system, logger: silentLogger };
@@ -109,8 +109,8 @@ test('children and other threads are in the namespaces of the host, during and a
 
 test('pinned namespaces outlive the process that made them', () => {
   const script = `
-    import { createNamespaces } from '${import.meta.resolve('../../packages/runtime/src/sys/namespaces.ts')}';
-    import { loadSystem } from '${import.meta.resolve('../../packages/runtime/src/sys/system.ts')}';
+    import { createNamespaces } from '${import.meta.resolve('../../packages/system/src/namespaces.ts')}';
+    import { loadSystem } from '${import.meta.resolve('../../packages/system/src/system.ts')}';
     createNamespaces({ system: loadSystem(), logger: console }, ${JSON.stringify({ ...pinnedAt('b'), hostname: 'outlives' })});
     process.kill(process.pid, 'SIGKILL');`;
   assert.throws(() => execFileSync(process.execPath, ['--input-type=module', '-e', script]), { signal: 'SIGKILL' });
@@ -159,8 +159,8 @@ test('a failure leaves neither pins nor files, and does not touch what is there'
 
 test('a process that cannot come back to its namespaces ends at once', () => {
   const script = `
-    import { createNamespaces } from '${import.meta.resolve('../../packages/runtime/src/sys/namespaces.ts')}';
-    import { loadSystem } from '${import.meta.resolve('../../packages/runtime/src/sys/system.ts')}';
+    import { createNamespaces } from '${import.meta.resolve('../../packages/system/src/namespaces.ts')}';
+    import { loadSystem } from '${import.meta.resolve('../../packages/system/src/system.ts')}';
     const system = loadSystem();
     system.setNamespace = () => { throw new Error('no way back'); };
     const logger = { error: (fields, message) => console.log(message, fields.error) };

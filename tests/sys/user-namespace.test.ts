@@ -17,11 +17,11 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { bindIdMapped, mountAllIdMapped } from '../../packages/runtime/src/sys/id-mapped-mounts.ts';
-import { mountsBelow, unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
-import { createOwnedNamespaces, preparePinDirectory } from '../../packages/runtime/src/sys/namespaces.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
-import { withMapping } from '../../packages/runtime/src/sys/user-namespace.ts';
+import { bindIdMapped, mountAllIdMapped } from '../../packages/system/src/id-mapped-mounts.ts';
+import { mountsBelow, unmountTree } from '../../packages/system/src/mountinfo.ts';
+import { createOwnedNamespaces, preparePinDirectory } from '../../packages/system/src/namespaces.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
+import { withMapping } from '../../packages/system/src/user-namespace.ts';
 
 const system = loadSystem();
 const dependencies = { system, logger: silentLogger };

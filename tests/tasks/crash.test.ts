@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { cgroupExists, discoverCgroups, listChildCgroups, sleep, waitFor } from '../../packages/base/src/index.ts';
-import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
+import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
 import type { TaskExit, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import {
   makeScratch,

@@ -1,4 +1,4 @@
-import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
+import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
 import { openShims, openTasks, type Scratch, testSpec } from './fixture.ts';
 
 /** Run as a program of its own, to be killed: makes the tasks `task-0`, `task-1`, … until its end, each with a command on a terminal. */

@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { discoverCgroups, killCgroup, removeCgroup, silentLogger } from '../../packages/base/src/index.ts';
 import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
-import { probeOciRuntime } from '../../packages/runtime/src/host/oci-runtimes.ts';
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
-import { OptionsSchema } from '../../packages/runtime/src/shim/gen/containerd/runc/v1/options_pb.js';
-import type { ShimProgram } from '../../packages/runtime/src/shim/shim-program.ts';
-import { Shims } from '../../packages/runtime/src/shim/shims.ts';
-import { ProcessStarter } from '../../packages/runtime/src/sys/process-starter.ts';
-import type { OciProgram } from '../../packages/runtime/src/tasks/oci-program.ts';
-import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci-task-runtime.ts';
-import { ShimTaskRuntime } from '../../packages/runtime/src/tasks/shim-task-runtime.ts';
+import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
+import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';
+import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci/oci-task-runtime.ts';
+import { ShimTaskRuntime } from '../../packages/runtime/src/tasks/shim/shim-task-runtime.ts';
 import type { TaskRuntimeHarness } from '../../packages/runtime/src/tasks/task-runtime.suite.ts';
 import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
+import { OptionsSchema } from '../../packages/shim/src/gen/containerd/runc/v1/options_pb.js';
+import type { ShimProgram } from '../../packages/shim/src/shim-program.ts';
+import { Shims } from '../../packages/shim/src/shims.ts';
+import { ProcessStarter } from '../../packages/system/src/process-starter.ts';
 
 const applets =
   'sh sleep echo cat ls id true false stty tty mkdir head tail yes ps wc kill setsid dd env test od seq'.split(' ');

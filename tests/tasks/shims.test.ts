@@ -6,12 +6,12 @@ import { after, before, describe, test } from 'node:test';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { AnySchema, anyPack } from '@bufbuild/protobuf/wkt';
 import { errorCode, errorMessage, silentLogger, waitFor } from '../../packages/base/src/index.ts';
-import { TaskOOMSchema } from '../../packages/runtime/src/shim/gen/containerd/events/task_pb.js';
-import { Status } from '../../packages/runtime/src/shim/gen/containerd/v1/types/task_pb.js';
-import type { Shim } from '../../packages/runtime/src/shim/shim.ts';
-import { socketPath } from '../../packages/runtime/src/shim/shim-endpoint.ts';
-import type { ShimEvent } from '../../packages/runtime/src/shim/shim-events.ts';
-import { Shims } from '../../packages/runtime/src/shim/shims.ts';
+import { TaskOOMSchema } from '../../packages/shim/src/gen/containerd/events/task_pb.js';
+import { Status } from '../../packages/shim/src/gen/containerd/v1/types/task_pb.js';
+import type { Shim } from '../../packages/shim/src/shim.ts';
+import { socketPath } from '../../packages/shim/src/shim-endpoint.ts';
+import type { ShimEvent } from '../../packages/shim/src/shim-events.ts';
+import { Shims } from '../../packages/shim/src/shims.ts';
 import { makeScratch, processesWith, type Scratch, shimProgram, testSpec } from './fixture.ts';
 
 const bound = () => AbortSignal.timeout(60_000);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { errorCode, silentLogger } from '../../packages/base/src/index.ts';
-import { Shims } from '../../packages/runtime/src/shim/shims.ts';
 import type { TaskExit, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import { TaskRuntimes } from '../../packages/runtime/src/tasks/task-runtimes.ts';
+import { Shims } from '../../packages/shim/src/shims.ts';
 import { makeScratch, openShimTasks, openTasks, runc, testSpec } from './fixture.ts';
 
 const bound = () => AbortSignal.timeout(60_000);

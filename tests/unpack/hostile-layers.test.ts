@@ -6,12 +6,12 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, statfsSync, writeFileSyn
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, suite, test } from 'node:test';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
-import { mountAll } from '../../packages/runtime/src/sys/mounts.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
-import { type FixtureEntry, tarArchive } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
-import { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
-import type { UnpackOptions } from '../../packages/runtime/src/unpack/unpack-options.ts';
+import { type FixtureEntry, tarArchive } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
+import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
+import type { UnpackOptions } from '../../packages/images/src/unpack/unpack-options.ts';
+import { unmountTree } from '../../packages/system/src/mountinfo.ts';
+import { mountAll } from '../../packages/system/src/mounts.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 import { describeTree } from '../snapshots/describe-tree.ts';
 import { directory, file, hardLink, symlink, text, unpackEntries } from './layer.fixture.ts';
 import { Scratch } from './scratch.ts';
@@ -299,8 +299,8 @@ suite('giving up', () => {
     const blob = scratch.at('alive.blob');
     writeFileSync(blob, gzipSync(tarArchive([file('x')])));
     const script = `
-      import { LayerUnpacker } from '${import.meta.resolve('../../packages/runtime/src/unpack/unpack-layer.ts')}';
-      import { loadSystem } from '${import.meta.resolve('../../packages/runtime/src/sys/system.ts')}';
+      import { LayerUnpacker } from '${import.meta.resolve('../../packages/images/src/unpack/unpack-layer.ts')}';
+      import { loadSystem } from '${import.meta.resolve('../../packages/system/src/system.ts')}';
       const unpacker = new LayerUnpacker({ system: loadSystem() });
       const { entries } = await unpacker.unpackLayer({ blobPath: '${blob}', mediaType: '', directory: '${scratch.folder('alive')}',
         overlayWhiteouts: true, signal: AbortSignal.timeout(60000) });

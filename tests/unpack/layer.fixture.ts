@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { type FixtureEntry, tarArchive } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
-import type { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
-import type { UnpackOptions, UnpackResult } from '../../packages/runtime/src/unpack/unpack-options.ts';
+import { type FixtureEntry, tarArchive } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
+import type { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
+import type { UnpackOptions, UnpackResult } from '../../packages/images/src/unpack/unpack-options.ts';
 import type { Scratch } from './scratch.ts';
 
 export const gzipLayer = 'application/vnd.oci.image.layer.v1.tar+gzip';

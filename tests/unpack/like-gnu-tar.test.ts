@@ -22,8 +22,8 @@ import {
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
-import { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
+import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 import { assertSameTree } from '../snapshots/describe-tree.ts';
 import { Scratch } from './scratch.ts';
 

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
-import { unmountTree } from '../../packages/runtime/src/sys/mountinfo.ts';
-import { mountAll } from '../../packages/runtime/src/sys/mounts.ts';
-import { loadSystem } from '../../packages/runtime/src/sys/system.ts';
-import type { FixtureEntry } from '../../packages/runtime/src/unpack/tar-writer.fixture.ts';
-import { LayerUnpacker } from '../../packages/runtime/src/unpack/unpack-layer.ts';
+import type { FixtureEntry } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
+import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
+import { unmountTree } from '../../packages/system/src/mountinfo.ts';
+import { mountAll } from '../../packages/system/src/mounts.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
 import { directory, file, hardLink, symlink, text, unpackEntries } from './layer.fixture.ts';
 import { Scratch } from './scratch.ts';
 

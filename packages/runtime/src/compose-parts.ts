@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeUndoFailures, removeCgroup, Trash } from '@podwright/base';
+import { SHIM_FOLDERS } from '@podwright/shim';
+import { loadSystem, unmountTree } from '@podwright/system';
 import { cdiFolders } from './cdi/cdi-devices.ts';
-import { CgroupStatistics } from './containers/cgroup-statistics.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
 import { ContainerFiles } from './containers/container-files.ts';
 import { OciContainerSpecs } from './containers/oci-container-specs.ts';
@@ -16,9 +17,7 @@ import { describeHandlers, type UsableHandlers, usableHandlers } from './plugin/
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { createPortDialer } from './sandbox/port-dialer.ts';
 import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
-import { SHIM_FOLDERS } from './shim/shim-folders.ts';
-import { unmountTree } from './sys/mountinfo.ts';
-import { loadSystem } from './sys/system.ts';
+import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 

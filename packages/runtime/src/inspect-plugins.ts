@@ -2,12 +2,11 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { discoverCgroups, removeCgroup, silentLogger, Undo } from '@podwright/base';
+import { loadSystem, unmountTree } from '@podwright/system';
 import { tryBuiltins } from './builtins.ts';
 import type { RuntimeOptions } from './options.ts';
 import type { PluginState } from './plugin/plugin.ts';
 import { openRecords } from './runtime-records.ts';
-import { unmountTree } from './sys/mountinfo.ts';
-import { loadSystem } from './sys/system.ts';
 
 /**
  * How the plugins of a runtime with these options would get on, without starting one: in folders and a cgroup of its own

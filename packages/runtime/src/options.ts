@@ -1,5 +1,4 @@
-import type { Logger } from '@podwright/base';
-import type { Failpoint } from './metadata/failpoint.ts';
+import type { Failpoint, Logger } from '@podwright/base';
 
 /** Settings that shims understand: `binaryName` that for runc, the others those with a configuration file of their own. */
 export type ShimSettings = {

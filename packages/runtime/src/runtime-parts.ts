@@ -1,14 +1,13 @@
+import type { ImageService } from '@podwright/images';
+import type { MetadataDatabase, RecordTable } from '@podwright/metadata';
 import type { ContainerFiles } from './containers/container-files.ts';
-import type { ContainerRecord } from './containers/container-record.ts';
 import type { ContainerSpecs } from './containers/container-specs.ts';
-import type { Statistics } from './containers/statistics.ts';
-import type { RuntimeFacts } from './cri/services.ts';
-import type { ImageService } from './images/image-service.ts';
-import type { MetadataDatabase } from './metadata/database.ts';
-import type { RecordTable } from './metadata/record-table.ts';
+import type { RuntimeFacts } from './cri/services/services.ts';
 import type { Network } from './network/network.ts';
+import type { ContainerRecord } from './records/container-record.ts';
+import type { SandboxRecord } from './records/sandbox-record.ts';
 import type { SandboxControllers } from './sandbox/sandbox-controllers.ts';
-import type { SandboxRecord } from './sandbox/sandbox-record.ts';
+import type { Statistics } from './statistics/statistics.ts';
 import type { PortDialer, TaskRuntime } from './tasks/task-runtime.ts';
 
 /** The records that parts may read. */

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import type { ContainerRecord } from './containers/container-record.ts';
-import { openDatabase } from './metadata/database.ts';
-import { RecordTable } from './metadata/record-table.ts';
-import { migratePodTables } from './metadata/schema.ts';
+import { openDatabase, RecordTable } from '@podwright/metadata';
+import type { ContainerRecord } from './records/container-record.ts';
+import type { SandboxRecord } from './records/sandbox-record.ts';
+import { migratePodTables } from './records/schema.ts';
 import type { RuntimeRecords } from './runtime-parts.ts';
-import type { SandboxRecord } from './sandbox/sandbox-record.ts';
 
 /** Opens the records below `root`. Records of a newer version are a `failed_precondition`. */
 export function openRecords(root: string): RuntimeRecords {

@@ -5,31 +5,31 @@ import {
   errorMessage,
   type Logger,
   makePrivateDirectory,
+  noFailpoint,
   PodwrightError,
   PRIVATE_FILE,
   raceAbort,
+  SharedWork,
   Undo,
   withTimeout,
   wrapError,
 } from '@podwright/base';
 import { type CriServer, createCriServer, handleService, ImageTransfers } from '@podwright/cri';
 import { StreamingServer } from '@podwright/streaming';
+import { loadSystem } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
 import { imageHandlers, runtimeHandlers } from './cri/handlers.ts';
-import { imageTransfers } from './cri/image-transfers.ts';
-import { StreamUrls } from './cri/stream-urls.ts';
-import { readTlsFiles } from './cri/tls-files.ts';
-import { LifecycleEvents } from './events/lifecycle-events.ts';
-import { noFailpoint } from './metadata/failpoint.ts';
-import { RecordClock } from './metadata/ids.ts';
-import { SharedWork } from './metadata/shared-work.ts';
+import { imageTransfers } from './cri/image/image-transfers.ts';
+import { StreamUrls } from './cri/services/stream-urls.ts';
+import { readTlsFiles } from './cri/services/tls-files.ts';
+import { removeLeftovers } from './leftovers.ts';
 import type { RuntimeOptions } from './options.ts';
-import { removeLeftovers } from './recovery/leftovers.ts';
+import { RecordClock } from './records/ids.ts';
+import { LifecycleEvents } from './records/lifecycle-events.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { openRecords } from './runtime-records.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
-import { loadSystem } from './sys/system.ts';
 
 /**
  * How long work may still go on when the runtime is closed, and then how long it may be rolled back; the next start undoes

@@ -2,24 +2,6 @@
  * The contract suites for plugins of others: `@podwright/runtime/suites`, for `node:test`. They need root, as they make mounts
  * and namespaces.
  */
-import { mkdtempSync } from 'node:fs';
-import { join } from 'node:path';
-import { snapshotterSuite } from './snapshots/snapshotter.suite.ts';
-import type { Snapshotter } from './snapshots/snapshotter.ts';
-import { loadSystem } from './sys/system.ts';
-
+export { testSnapshotter } from '@podwright/images/suites';
 export { type SandboxControllerUnderTest, testSandboxController } from './sandbox/sandbox.suite.ts';
 export { type TaskRuntimeHarness, taskRuntimeSuite as testTaskRuntime } from './tasks/task-runtime.suite.ts';
-
-/**
- * What every snapshotter must do. `open` opens one with its lasting data in a folder, new or as an earlier one left it.
- * Scratch folders are made in `directory`, which must be on a real file system: not tmpfs for those that need extended attributes.
- */
-export function testSnapshotter(
-  name: string,
-  open: (root: string) => Snapshotter | Promise<Snapshotter>,
-  directory = '/var/tmp',
-): void {
-  const scratch = () => mkdtempSync(join(directory, `podwright-${name}-`));
-  snapshotterSuite(name, { open, scratch, system: loadSystem() });
-}

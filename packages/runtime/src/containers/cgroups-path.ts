@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 /** Cgroup of a task of the sandbox: below the pod's, or below the runtime's own where the pod has none (cgroupfs driver). */
 export function cgroupsPath(sandbox: SandboxRecord, taskId: string, ownParent: string): string {

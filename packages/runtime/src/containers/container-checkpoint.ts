@@ -1,9 +1,16 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, PodwrightError, PRIVATE_DIRECTORY, withTimeout, wrapError, writeFileAtomic } from '@podwright/base';
-import { findProgram } from '../host/programs.ts';
+import {
+  findProgram,
+  isErrno,
+  PodwrightError,
+  PRIVATE_DIRECTORY,
+  withTimeout,
+  wrapError,
+  writeFileAtomic,
+} from '@podwright/base';
+import type { ContainerRecord } from '../records/container-record.ts';
 import { copyPlainFile, openArchivePlace } from './checkpoint-archive.ts';
-import type { ContainerRecord } from './container-record.ts';
 import type { ContainerContext } from './container-service.ts';
 import { writeLayerDifference } from './layer-difference.ts';
 

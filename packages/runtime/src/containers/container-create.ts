@@ -1,9 +1,9 @@
 import { describeUndoFailures, PodwrightError, Undo, withTimeout, wrapError } from '@podwright/base';
-import type { ImageRecord } from '../images/image-service.ts';
-import { newId } from '../metadata/ids.ts';
-import { isReady, type SandboxRecord } from '../sandbox/sandbox-record.ts';
+import type { ImageRecord } from '@podwright/images';
+import { type ContainerConfig, type ContainerRecord, containerName } from '../records/container-record.ts';
+import { newId } from '../records/ids.ts';
+import { isReady, type SandboxRecord } from '../records/sandbox-record.ts';
 import { makeFiles, type NewContainer } from './container-make-files.ts';
-import { type ContainerConfig, type ContainerRecord, containerName } from './container-record.ts';
 import type { ContainerContext } from './container-service.ts';
 import { logPath } from './log-path.ts';
 import { requireImage } from './require-image.ts';

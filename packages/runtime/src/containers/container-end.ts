@@ -1,5 +1,5 @@
+import type { ContainerEnd } from '../records/container-record.ts';
 import type { TaskExit } from '../tasks/task-runtime.ts';
-import type { ContainerEnd } from './container-record.ts';
 
 /** Exit code of a container that could not be started, as containerd has it. */
 const START_ERROR_EXIT_CODE = 128;

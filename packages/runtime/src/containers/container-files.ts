@@ -10,16 +10,21 @@ import {
   type Trash,
   wrapError,
 } from '@podwright/base';
-import type { ImageRecord } from '../images/image-service.ts';
-import type { Mount, Snapshotter, UnpackTarget } from '../snapshots/snapshotter.ts';
-import { bindIdMapped, giveToUsers, type MappedUsers, mountAllIdMapped } from '../sys/id-mapped-mounts.ts';
-import { unmountEntries } from '../sys/mountinfo.ts';
-import { mountAll } from '../sys/mounts.ts';
-import { openPassage } from '../sys/passage.ts';
-import type { System } from '../sys/system.ts';
-import type { IdMappings } from '../sys/user-namespace.ts';
+import type { ImageRecord, Snapshotter, UnpackTarget } from '@podwright/images';
+import {
+  bindIdMapped,
+  giveToUsers,
+  type IdMappings,
+  type MappedUsers,
+  type Mount,
+  mountAll,
+  mountAllIdMapped,
+  openPassage,
+  resolveInRoot,
+  type System,
+  unmountEntries,
+} from '@podwright/system';
 import { fillVolume } from './image-volumes.ts';
-import { resolveInRoot } from './root-path.ts';
 
 /** `root` and `state` are the runtime's folders, see `RuntimeOptions`; `trash` takes trees of `root`. */
 export type ContainerFilesDependencies = {

@@ -1,10 +1,10 @@
 import { closeSync, openSync } from 'node:fs';
 import { PodwrightError } from '@podwright/base';
-import type { ImageRecord } from '../images/image-service.ts';
-import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
-import type { MappedUsers } from '../sys/id-mapped-mounts.ts';
+import type { ImageRecord } from '@podwright/images';
+import type { MappedUsers } from '@podwright/system';
+import type { ContainerRecord } from '../records/container-record.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { hostPathOf } from './container-mounts.ts';
-import type { ContainerRecord } from './container-record.ts';
 import type { ContainerContext } from './container-service.ts';
 import { checkKernelFolders, checkMountPath } from './kernel-paths.ts';
 import { requireImage } from './require-image.ts';

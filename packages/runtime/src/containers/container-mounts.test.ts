@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MountEntry } from '../sys/mountinfo.ts';
-import { parseMountinfo } from '../sys/mountinfo.ts';
+import { type MountEntry, parseMountinfo } from '@podwright/system';
+import type { ContainerMount } from '../records/container-record.ts';
 import { checkPropagation, withMountsBelow } from './container-mounts.ts';
-import type { ContainerMount } from './container-record.ts';
 
 const entry = (mountPoint: string, ...propagation: string[]) => ({ mountPoint, propagation }) as unknown as MountEntry;
 const mounts = [entry('/', 'shared:1'), entry('/data'), entry('/data/in', 'master:2')];

@@ -1,11 +1,9 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { HOST_PATH_DIRECTORY, isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { type MountEntry, mountsBelow, readMounts, resolveInRoot, type System } from '@podwright/system';
+import type { ContainerMount, ContainerRecord } from '../records/container-record.ts';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
-import { type MountEntry, mountsBelow, readMounts } from '../sys/mountinfo.ts';
-import type { System } from '../sys/system.ts';
-import type { ContainerMount, ContainerRecord } from './container-record.ts';
-import { resolveInRoot } from './root-path.ts';
 
 /** A bind mount whose source is there. */
 export type ResolvedMount = Pick<

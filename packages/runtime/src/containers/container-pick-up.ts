@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ContainerConfig, ContainerRecord } from './container-record.ts';
+import type { ContainerConfig, ContainerRecord } from '../records/container-record.ts';
 
 /** What a CreateContainer does about a container of the same name that is there already; see the sandboxes' `PickUp`. */
 export type PickUp = { kind: 'create' } | { kind: 'return' } | { kind: 'clear' } | { kind: 'refuse'; why: string };

@@ -1,6 +1,6 @@
+import type { ContainerRecord } from '../records/container-record.ts';
 import { endInterruptedCheckpoint } from './container-checkpoint.ts';
 import { endOfTask, endUnseen } from './container-end.ts';
-import type { ContainerRecord } from './container-record.ts';
 import { removeContainer } from './container-remove.ts';
 import type { ContainerContext } from './container-service.ts';
 

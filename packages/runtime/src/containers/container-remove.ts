@@ -1,5 +1,5 @@
 import { errorMessage } from '@podwright/base';
-import type { ContainerEnd, ContainerRecord, ContainerState } from './container-record.ts';
+import type { ContainerEnd, ContainerRecord, ContainerState } from '../records/container-record.ts';
 import type { ContainerContext } from './container-service.ts';
 import { stopContainer } from './container-stop.ts';
 

@@ -5,8 +5,8 @@ import type { AppArmor } from '../host/apparmor.ts';
 import { maxSeccompProfileBytes, parseSeccompProfile } from '../oci/seccomp.ts';
 import { type SelinuxContexts, selinuxLabels } from '../oci/selinux.ts';
 import type { SpecSecurity } from '../oci/spec-input.ts';
-import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
-import type { ContainerRecord, ContainerSecurity } from './container-record.ts';
+import type { ContainerRecord, ContainerSecurity } from '../records/container-record.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 /** What the machine's kernel has to confine a container with. */
 export type Confinement = { seccomp: boolean; apparmor: AppArmor; selinux: SelinuxContexts };

@@ -1,25 +1,33 @@
-import { errorMessage, KeyedLock, Limiter, type Logger, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
-import type { LifecycleEvents } from '../events/lifecycle-events.ts';
-import type { ImageService } from '../images/image-service.ts';
-import type { Failpoint } from '../metadata/failpoint.ts';
-import type { RecordClock } from '../metadata/ids.ts';
-import type { RecordTable } from '../metadata/record-table.ts';
-import type { SharedWork } from '../metadata/shared-work.ts';
-import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
-import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
-import type { PodContainers } from '../sandbox/sandbox-service.ts';
-import type { TaskRuntime } from '../tasks/task-runtime.ts';
-import { type CheckpointRequest, checkpointContainer } from './container-checkpoint.ts';
-import { createContainer } from './container-create.ts';
-import type { ContainerFiles } from './container-files.ts';
-import { decidePickUp } from './container-pick-up.ts';
+import {
+  errorMessage,
+  type Failpoint,
+  KeyedLock,
+  Limiter,
+  type Logger,
+  PodwrightError,
+  raceAbort,
+  type SharedWork,
+  withTimeout,
+} from '@podwright/base';
+import type { ImageService } from '@podwright/images';
+import type { RecordTable } from '@podwright/metadata';
 import {
   type ContainerConfig,
   type ContainerRecord,
   type ContainerResources,
   containerName,
   isVisible,
-} from './container-record.ts';
+} from '../records/container-record.ts';
+import type { RecordClock } from '../records/ids.ts';
+import type { LifecycleEvents } from '../records/lifecycle-events.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
+import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
+import type { PodContainers } from '../sandbox/sandbox-service.ts';
+import type { TaskRuntime } from '../tasks/task-runtime.ts';
+import { type CheckpointRequest, checkpointContainer } from './container-checkpoint.ts';
+import { createContainer } from './container-create.ts';
+import type { ContainerFiles } from './container-files.ts';
+import { decidePickUp } from './container-pick-up.ts';
 import { recoverContainer } from './container-recover.ts';
 import { removeContainer } from './container-remove.ts';
 import type { ContainerSpecs } from './container-specs.ts';

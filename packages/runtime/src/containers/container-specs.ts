@@ -1,7 +1,7 @@
-import type { ImageRecord } from '../images/image-service.ts';
+import type { ImageRecord } from '@podwright/images';
 import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
-import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
-import type { ContainerRecord } from './container-record.ts';
+import type { ContainerRecord } from '../records/container-record.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 /** Turns records of containers into what an OCI runtime is told. */
 export interface ContainerSpecs {

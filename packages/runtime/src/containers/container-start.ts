@@ -10,9 +10,9 @@ import {
   withTimeout,
   wrapError,
 } from '@podwright/base';
-import { isReady } from '../sandbox/sandbox-record.ts';
+import type { ContainerRecord } from '../records/container-record.ts';
+import { isReady } from '../records/sandbox-record.ts';
 import { endOfFailedStart } from './container-end.ts';
-import type { ContainerRecord } from './container-record.ts';
 import type { ContainerContext } from './container-service.ts';
 import { giveStdio } from './container-stdio.ts';
 

@@ -1,8 +1,8 @@
 import { chown, stat } from 'node:fs/promises';
 import { isErrno } from '@podwright/base';
-import type { SandboxRecord } from '../sandbox/sandbox-record.ts';
-import { hostIdOf } from '../sys/user-namespace.ts';
-import type { ContainerRecord } from './container-record.ts';
+import { hostIdOf } from '@podwright/system';
+import type { ContainerRecord } from '../records/container-record.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 /**
  * Gives the pipes of a created container's process to its user, so that it can open /dev/stdout. OCI runtimes do that

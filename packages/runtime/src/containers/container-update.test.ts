@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContainerResources } from './container-record.ts';
+import type { ContainerResources } from '../records/container-record.ts';
 import { mergeResources } from './container-update.ts';
 
 const resources: ContainerResources = {

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { ContainerResources } from './container-record.ts';
+import type { ContainerResources } from '../records/container-record.ts';
 import type { ContainerContext } from './container-service.ts';
 
 /** Changes the limits of a running container at once, and of a created one for its start. */

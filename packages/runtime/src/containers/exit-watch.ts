@@ -1,10 +1,10 @@
 import { errorMessage, type KeyedLock, type Logger, raceAbort, sleep } from '@podwright/base';
-import type { LifecycleEvents } from '../events/lifecycle-events.ts';
-import type { RecordTable } from '../metadata/record-table.ts';
+import type { RecordTable } from '@podwright/metadata';
+import type { ContainerRecord } from '../records/container-record.ts';
+import type { LifecycleEvents } from '../records/lifecycle-events.ts';
 import type { TaskExit, TaskRuntime } from '../tasks/task-runtime.ts';
 import { endOfTask } from './container-end.ts';
 import type { ContainerFiles } from './container-files.ts';
-import type { ContainerRecord } from './container-record.ts';
 
 const RECORD_AGAIN_MS = 1000;
 

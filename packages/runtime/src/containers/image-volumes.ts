@@ -1,7 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { isErrno, PodwrightError, runChecked } from '@podwright/base';
-import { bytesForImages, filesForImages } from '../content/disk-reserve.ts';
-import { diskUsage } from '../snapshots/disk-usage.ts';
+import { bytesForImages, diskUsage, filesForImages } from '@podwright/images';
 
 type VolumeCopy = { source: string; target: string; signal: AbortSignal };
 

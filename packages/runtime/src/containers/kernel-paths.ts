@@ -1,7 +1,7 @@
 import { lstat, statfs } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
-import { resolveInRoot } from './root-path.ts';
+import { resolveInRoot } from '@podwright/system';
 
 /** Where each container gets a file system of the kernel. */
 const KERNEL_FOLDERS = ['dev', 'proc', 'sys'];

@@ -2,8 +2,8 @@ import { lstatSync, opendirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE, runChecked, ThreadSlice } from '@podwright/base';
-import type { UnpackTarget } from '../snapshots/snapshotter.ts';
-import { loadSystem } from '../sys/system.ts';
+import type { UnpackTarget } from '@podwright/images';
+import { loadSystem } from '@podwright/system';
 
 /** What a written layer holds: its entries, what it deletes of the layers below, and folders that hide those below. */
 export type LayerEntries = { present: string[]; deleted: string[]; opaque: string[] };

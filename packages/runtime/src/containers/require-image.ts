@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { ImageRecord, ImageService } from '../images/image-service.ts';
+import type { ImageRecord, ImageService } from '@podwright/images';
 
 /** The image of a reference or id; one that was not pulled is a `not_found`. */
 export function requireImage(images: ImageService, reference: string): ImageRecord {

@@ -1,9 +1,8 @@
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeyedLock, PodwrightError, runChecked, wrapError } from '@podwright/base';
+import { findProgram, KeyedLock, PodwrightError, runChecked, wrapError } from '@podwright/base';
 import { type AppArmorSurroundings, defaultAppArmorProfile } from '../oci/apparmor-profile.ts';
-import { findProgram } from './programs.ts';
 
 /** Where the kernel and the distribution keep AppArmor's things. */
 export type AppArmorPlaces = {

@@ -1,12 +1,17 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CgroupHierarchy, closePassage, discoverCgroups } from '@podwright/base';
+import {
+  type CgroupHierarchy,
+  closePassage,
+  discoverCgroups,
+  findProgram,
+  type ProgramFinding,
+  readVersion,
+} from '@podwright/base';
+import { type IdMappingSupport, loadSystem, probeIdMapping } from '@podwright/system';
 import type { SelinuxContexts } from '../oci/selinux.ts';
-import { loadSystem } from '../sys/system.ts';
-import { type IdMappingSupport, probeIdMapping } from './id-mapping.ts';
+import { knownOciRuntimes, type OciRuntimeFinding, probeOciRuntime } from '../oci-runtime/oci-runtimes.ts';
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
-import { knownOciRuntimes, type OciRuntimeFinding, probeOciRuntime } from './oci-runtimes.ts';
-import { findProgram, type ProgramFinding, readVersion } from './programs.ts';
 import { readSelinuxContexts } from './selinux.ts';
 
 /** What this machine can do, found out once at the start; plain data, to be printed. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseMountinfo } from '../sys/mountinfo.ts';
+import { parseMountinfo } from '@podwright/system';
 import { cgroupMountOptions, minimumOomScoreAdj, statusField } from './kernel.ts';
 
 test('oom_score_adj goes below our own only with the right to', () => {

@@ -1,9 +1,9 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CgroupHierarchy, treeOf } from '@podwright/base';
+import { type MountEntry, readMounts } from '@podwright/system';
 import { capabilitiesOfMask } from '../oci/capabilities.ts';
 import type { SpecHost } from '../oci/spec-input.ts';
-import { type MountEntry, readMounts } from '../sys/mountinfo.ts';
 
 /** What the kernel offers to this process. */
 export type KernelAbilities = SpecHost & {

@@ -1,4 +1,4 @@
-import type { IdMapping, IdMappings } from '../sys/user-namespace.ts';
+import type { IdMapping, IdMappings } from '@podwright/system';
 import type { OciIdMapping, OciLinux } from './spec.ts';
 
 /** The mappings of a user namespace as the OCI has them: also for one that is there, runtimes want to be told. */

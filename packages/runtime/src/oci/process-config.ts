@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { PodwrightError } from '@podwright/base';
-import type { ImageConfig } from '../images/oci-image.ts';
+import type { ImageConfig } from '@podwright/images';
 
 type ImageDefaults = ImageConfig['config'];
 

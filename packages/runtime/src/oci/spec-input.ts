@@ -1,5 +1,5 @@
 import type { CgroupMode } from '@podwright/base';
-import type { IdMappings } from '../sys/user-namespace.ts';
+import type { IdMappings } from '@podwright/system';
 import type { OciDevice, OciProcess, OciSeccomp } from './spec.ts';
 
 /** A bind mount into the container. Its source is there. */

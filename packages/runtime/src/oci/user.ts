@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { isErrno, PodwrightError, wrapError } from '@podwright/base';
-import { resolveInRoot } from '../containers/root-path.ts';
+import { resolveInRoot } from '@podwright/system';
 
 /** Who a container's first process is to be. */
 export type UserRequest = {

@@ -1,15 +1,15 @@
 /** What plugins of others are written against: `@podwright/runtime/plugin`. Types only, but for the version. */
 export type { ErrorCode, Logger } from '@podwright/base';
-export type { SandboxController, SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
-export type { SandboxConfig, SandboxRecord } from '../sandbox/sandbox-record.ts';
 export type {
-  Mount,
   SnapshotInfo,
   SnapshotKind,
   Snapshotter,
   SnapshotUsage,
   UnpackTarget,
-} from '../snapshots/snapshotter.ts';
+} from '@podwright/images';
+export type { Mount } from '@podwright/system';
+export type { SandboxConfig, SandboxRecord } from '../records/sandbox-record.ts';
+export type { SandboxController, SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
 export type {
   ExecConfig,
   ExecSession,

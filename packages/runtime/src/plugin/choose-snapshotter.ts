@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { Snapshotter } from '../snapshots/snapshotter.ts';
+import type { Snapshotter } from '@podwright/images';
 import type { PluginContext } from './plugin.ts';
 import type { RuntimePluginTypes } from './runtime-plugins.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OciRuntimeFinding } from '../host/oci-runtimes.ts';
+import type { OciRuntimeFinding } from '../oci-runtime/oci-runtimes.ts';
 import { handlerFeatures } from './handler-features.ts';
 
 const runtime = (name: string, recursiveReadonlyMounts: boolean, userNamespaces: boolean): OciRuntimeFinding => {

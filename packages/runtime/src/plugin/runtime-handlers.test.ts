@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OciRuntimeFinding } from '../host/oci-runtimes.ts';
+import type { OciRuntimeFinding } from '../oci-runtime/oci-runtimes.ts';
 import { findingOf, handlerPrograms, ociPrograms, runtimeHandlers } from './runtime-handlers.ts';
 
 function finding(name: string, works = true, path = `/usr/bin/${name}`): OciRuntimeFinding {

@@ -1,8 +1,8 @@
 import { PodwrightError } from '@podwright/base';
-import { knownOciRuntimes, type OciRuntimeFinding } from '../host/oci-runtimes.ts';
+import type { OciProgram } from '../oci-runtime/oci-program.ts';
+import { knownOciRuntimes, type OciRuntimeFinding } from '../oci-runtime/oci-runtimes.ts';
 import type { HandlerOptions, RuntimeOptions } from '../options.ts';
-import { shimBinary } from '../shim/handler-shims.ts';
-import type { OciProgram } from '../tasks/oci-program.ts';
+import { shimBinary } from '../tasks/shim/handler-shims.ts';
 
 /** Options that say which runtime handlers there are. */
 export type HandlerChoice = Pick<RuntimeOptions, 'handlers' | 'defaultHandler' | 'ociRuntime'>;

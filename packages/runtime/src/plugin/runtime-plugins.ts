@@ -1,10 +1,8 @@
+import type { ImageService, Snapshotter } from '@podwright/images';
+import type { ShimProgram, Shims } from '@podwright/shim';
 import type { HostAbilities } from '../host/host-abilities.ts';
-import type { ImageService } from '../images/image-service.ts';
 import type { Network } from '../network/network.ts';
 import type { SandboxController } from '../sandbox/sandbox-controller.ts';
-import type { ShimProgram } from '../shim/shim-program.ts';
-import type { Shims } from '../shim/shims.ts';
-import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { TaskRuntime } from '../tasks/task-runtime.ts';
 import type { Plugin } from './plugin.ts';
 

@@ -1,5 +1,5 @@
 import { errorMessage, PodwrightError } from '@podwright/base';
-import { chooseOciRuntime } from '../host/oci-runtimes.ts';
+import { chooseOciRuntime } from '../oci-runtime/oci-runtimes.ts';
 import type { HandlerOptions, RuntimeOptions } from '../options.ts';
 import type { PluginGraph } from './plugin-graph.ts';
 import { runtimeHandlers } from './runtime-handlers.ts';

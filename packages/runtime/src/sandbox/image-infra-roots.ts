@@ -1,18 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CONTAINER_DIRECTORY, isNotFound, PRIVATE_DIRECTORY, wrapError } from '@podwright/base';
-import { resolveInRoot } from '../containers/root-path.ts';
-import type { ImageRecord, ImageService } from '../images/image-service.ts';
+import type { ImageRecord, ImageService, Snapshotter } from '@podwright/images';
+import { mountAll, openPassage, resolveInRoot, type System } from '@podwright/system';
 import { computeArgs, computeEnvironment, computeWorkingDirectory } from '../oci/process-config.ts';
 import { resolveUser } from '../oci/user.ts';
-import type { Snapshotter } from '../snapshots/snapshotter.ts';
-import { mountAll } from '../sys/mounts.ts';
-import { openPassage } from '../sys/passage.ts';
-import type { System } from '../sys/system.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { InfraRoots } from './infra-roots.ts';
 import { INFRA_FOLDERS, type InfraProgram } from './infra-spec.ts';
 import type { SandboxFolders } from './sandbox-folders.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 
 export type ImageInfraRootsDependencies = {
   system: System;

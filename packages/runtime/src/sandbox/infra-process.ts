@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { OciSpec } from '../oci/spec.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { TaskRuntime, TaskState } from '../tasks/task-runtime.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 
 /** `state` is the runtime's folder of what a reboot may lose. */
 export type InfraProcessDependencies = { tasks: TaskRuntime; state: string };

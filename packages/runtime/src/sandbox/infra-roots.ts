@@ -1,9 +1,9 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CONTAINER_DIRECTORY, mendMode, PodwrightError, UNREADABLE_PROGRAM } from '@podwright/base';
-import { openWay } from '../sys/passage.ts';
+import { openWay } from '@podwright/system';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { INFRA_FOLDERS, type InfraProgram } from './infra-spec.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 
 /** Where the root file systems of sandboxes' own processes come from. */
 export interface InfraRoots {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SandboxConfig, SandboxRecord } from '../records/sandbox-record.ts';
 import { type InfraPlace, infraSpec } from './infra-spec.ts';
-import type { SandboxConfig, SandboxRecord } from './sandbox-record.ts';
 
 const program = {
   root: '/r',

@@ -1,8 +1,8 @@
+import { hostIdOf, type IdMapping } from '@podwright/system';
 import { ociMappings } from '../oci/id-mappings.ts';
 import type { OciSpec } from '../oci/spec.ts';
-import { hostIdOf, type IdMapping } from '../sys/user-namespace.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 
 /** A program to run as a sandbox's own process, in a root file system that it leaves as it is. */
 export type InfraProgram = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { networkRequest } from './network-request.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 
 const sandbox = (annotations: Record<string, string>) =>
   ({ id: 'x', config: { annotations, portMappings: [], cgroupParent: '' } }) as unknown as SandboxRecord;

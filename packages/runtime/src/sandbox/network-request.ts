@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { NetworkRequest } from '../network/network.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 /** What the network is told about a sandbox; the same words at set-up and at tear-down, in whichever life. */
 export function networkRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {

@@ -1,10 +1,10 @@
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { InfraProcess } from './infra-process.ts';
 import type { InfraRoots } from './infra-roots.ts';
 import { infraSpec } from './infra-spec.ts';
 import type { SandboxController, SandboxEnvironment } from './sandbox-controller.ts';
 import type { SandboxFolders } from './sandbox-folders.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 
 const PROCESS_ENDED = "the pod's infra process has ended";
 

@@ -1,7 +1,7 @@
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxController, SandboxEnvironment } from './sandbox-controller.ts';
 import type { SandboxFolders } from './sandbox-folders.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 import type { SharedPidInit } from './shared-pid-init.ts';
 
 const INIT_ENDED = 'the init of the shared PID namespace has ended';

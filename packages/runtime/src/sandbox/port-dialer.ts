@@ -1,8 +1,6 @@
 import { Socket } from 'node:net';
 import { type Logger, PodwrightError, wrapError } from '@podwright/base';
-import { loadLibc } from '../sys/libc.ts';
-import { withNetworkNamespace } from '../sys/namespaces.ts';
-import type { System } from '../sys/system.ts';
+import { loadLibc, type System, withNetworkNamespace } from '@podwright/system';
 import type { PortDialer } from '../tasks/task-runtime.ts';
 
 /** The pod's own loopback addresses, with their address families (socket(2)). */

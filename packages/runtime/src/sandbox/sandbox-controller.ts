@@ -1,5 +1,5 @@
 import type { CgroupStats } from '@podwright/base';
-import type { SandboxRecord } from './sandbox-record.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 /** What a sandbox gives to its containers. A namespace that is absent is the machine's own. */
 export type SandboxEnvironment = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SandboxConfig } from '../records/sandbox-record.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 import { SandboxControllers } from './sandbox-controllers.ts';
-import type { SandboxConfig } from './sandbox-record.ts';
 
 const named = (name: string) => ({ name }) as SandboxController;
 const controllers = [named('pinned'), named('pause')];

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxController } from './sandbox-controller.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 
 export type SandboxControllersOptions = {
   /** Every controller there is, also those that no handler has: earlier sandboxes may be theirs. Names are unique. */

@@ -3,13 +3,10 @@ import { chown, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { CONTAINER_FILE, isErrno, makePrivateDirectory, PRIVATE_DIRECTORY, wrapError } from '@podwright/base';
-import { unmountEntries, unmountTree } from '../sys/mountinfo.ts';
-import { mountAll } from '../sys/mounts.ts';
-import type { System } from '../sys/system.ts';
-import { hostIdOf } from '../sys/user-namespace.ts';
+import { hostIdOf, mountAll, type System, unmountEntries, unmountTree } from '@podwright/system';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 import { hostsFile, resolvConf } from './sandbox-files.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 
 /** What every Kubernetes runtime gives a pod. */
 const SHM_OPTIONS = ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=67108864'];

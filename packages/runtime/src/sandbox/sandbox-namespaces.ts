@@ -2,11 +2,16 @@ import { closeSync, openSync, readdirSync, rmdirSync } from 'node:fs';
 import { mkdir, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, type Logger, MOUNT_POINT_FILE, PRIVATE_DIRECTORY } from '@podwright/base';
-import { mountFlags } from '../sys/mount-options.ts';
-import { createNamespaces, createOwnedNamespaces, preparePinDirectory, removeNamespace } from '../sys/namespaces.ts';
-import type { System } from '../sys/system.ts';
+import {
+  createNamespaces,
+  createOwnedNamespaces,
+  mountFlags,
+  preparePinDirectory,
+  removeNamespace,
+  type System,
+} from '@podwright/system';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 
 /** File system type of a pinned namespace (linux/magic.h). */
 const NSFS_MAGIC = 0x6e736673;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SandboxConfig, SandboxRecord, SandboxState } from '../records/sandbox-record.ts';
 import { decidePickUp } from './sandbox-pick-up.ts';
-import type { SandboxConfig, SandboxRecord, SandboxState } from './sandbox-record.ts';
 
 const config = {
   podName: 'web',

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SandboxConfig, SandboxRecord } from './sandbox-record.ts';
+import type { SandboxConfig, SandboxRecord } from '../records/sandbox-record.ts';
 
 /**
  * What a RunPodSandbox does about a sandbox of the same name that is there already. `return`: the earlier call finished after

@@ -2,24 +2,20 @@ import { availableParallelism } from 'node:os';
 import {
   describeUndoFailures,
   errorMessage,
+  type Failpoint,
   KeyedLock,
   Limiter,
   type Logger,
   PodwrightError,
+  type SharedWork,
   Undo,
   withTimeout,
   wrapError,
 } from '@podwright/base';
-import type { LifecycleEvents } from '../events/lifecycle-events.ts';
-import type { Failpoint } from '../metadata/failpoint.ts';
-import { newId, type RecordClock } from '../metadata/ids.ts';
-import type { RecordTable } from '../metadata/record-table.ts';
-import type { SharedWork } from '../metadata/shared-work.ts';
+import type { RecordTable } from '@podwright/metadata';
 import type { Network } from '../network/network.ts';
-import { networkRequest } from './network-request.ts';
-import type { SandboxController } from './sandbox-controller.ts';
-import type { SandboxControllers } from './sandbox-controllers.ts';
-import { decidePickUp } from './sandbox-pick-up.ts';
+import { newId, type RecordClock } from '../records/ids.ts';
+import type { LifecycleEvents } from '../records/lifecycle-events.ts';
 import {
   isVisible,
   type SandboxConfig,
@@ -27,7 +23,11 @@ import {
   type SandboxResources,
   type SandboxState,
   sandboxName,
-} from './sandbox-record.ts';
+} from '../records/sandbox-record.ts';
+import { networkRequest } from './network-request.ts';
+import type { SandboxController } from './sandbox-controller.ts';
+import type { SandboxControllers } from './sandbox-controllers.ts';
+import { decidePickUp } from './sandbox-pick-up.ts';
 
 /** How long starting or stopping a sandbox may take in all: the kubelet's deadline for RunPodSandbox (4 minutes). */
 const WORK_TIMEOUT_MS = 240_000;

@@ -4,11 +4,10 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlink
 import { dirname } from 'node:path';
 import { after, test } from 'node:test';
 import { waitFor } from '@podwright/base';
-import { newId } from '../metadata/ids.ts';
-import { readMounts, unmountTree } from '../sys/mountinfo.ts';
-import { loadSystem } from '../sys/system.ts';
+import { loadSystem, readMounts, unmountTree } from '@podwright/system';
+import { newId } from '../records/ids.ts';
+import type { SandboxConfig, SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxController, SandboxEnvironment } from './sandbox-controller.ts';
-import type { SandboxConfig, SandboxRecord } from './sandbox-record.ts';
 
 /** A controller under test. */
 export type SandboxControllerUnderTest = {

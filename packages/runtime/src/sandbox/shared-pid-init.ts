@@ -1,9 +1,9 @@
 import { KeyedLock, PodwrightError } from '@podwright/base';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { InfraProcess } from './infra-process.ts';
 import type { InfraRoots } from './infra-roots.ts';
 import { infraSpec } from './infra-spec.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 
 /** What the init is run with. */
 export type SharedPidInitDependencies = {

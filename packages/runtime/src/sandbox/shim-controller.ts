@@ -8,15 +8,12 @@ import {
   PodwrightError,
   wrapError,
 } from '@podwright/base';
-import type { Shim } from '../shim/shim.ts';
-import { statsOfMetric } from '../shim/shim-metrics.ts';
-import type { ShimProgram } from '../shim/shim-program.ts';
-import type { Shims } from '../shim/shims.ts';
+import { type Shim, type ShimProgram, type Shims, statsOfMetric } from '@podwright/shim';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { infraAnnotations } from './infra-spec.ts';
 import type { SandboxController, SandboxEnvironment } from './sandbox-controller.ts';
 import type { SandboxFolders } from './sandbox-folders.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 import { endShimSandbox, startShimSandbox, untilEnded, whyNotAlive } from './shim-sandbox.ts';
 import { ShimSandboxFiles } from './shim-sandbox-files.ts';
 

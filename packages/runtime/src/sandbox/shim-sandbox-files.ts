@@ -1,10 +1,9 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PRIVATE_DIRECTORY, PRIVATE_FILE, wrapError, writeFileAtomic } from '@podwright/base';
-import type { ShimProgram } from '../shim/shim-program.ts';
-import type { Shims } from '../shim/shims.ts';
+import type { ShimProgram, Shims } from '@podwright/shim';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { infraAnnotations } from './infra-spec.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
 
 /** What is remembered of a shim's sandbox: enough to end it, whatever handlers are configured by then. */
 export type ShimSandboxRecord = {

@@ -1,9 +1,7 @@
 import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort, waitFor } from '@podwright/base';
-import type { Shim } from '../shim/shim.ts';
-import type { ShimCall } from '../shim/shim-program.ts';
-import type { Shims } from '../shim/shims.ts';
-import { killProcessTrees } from '../tasks/processes.ts';
-import { findShimProcesses } from '../tasks/shim-group.ts';
+import type { Shim, ShimCall, Shims } from '@podwright/shim';
+import { killProcessTrees } from '@podwright/system';
+import { findShimProcesses } from '../tasks/shim/shim-group.ts';
 
 /** How long a sandbox may take to start: a virtual machine boots. */
 const START_TIMEOUT_MS = 120_000;

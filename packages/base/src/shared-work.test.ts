@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodwrightError } from './errors.ts';
+import { SharedWork } from './shared-work.ts';
+
+const forever = new AbortController().signal;
+
+test('callers of one key share the work, and the next call after it begins anew', async () => {
+  const work = new SharedWork();
+  let runs = 0;
+  const run = () => work.run('pod', forever, async () => ++runs);
+  assert.deepEqual(await Promise.all([run(), run()]), [1, 1]);
+  assert.equal(await run(), 2);
+});
+
+test('work goes on when the deadline of its caller passes, and a retry gets its result', async () => {
+  const work = new SharedWork();
+  const caller = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const first = work.run('pod', caller.signal, () => promise);
+  caller.abort(new PodwrightError('deadline_exceeded', 'the deadline passed'));
+  await assert.rejects(first, /the deadline passed/);
+  const retry = work.run('pod', forever, () => assert.fail('the work runs already'));
+  resolve('made');
+  assert.equal(await retry, 'made');
+  await work.idle();
+});
+
+test('work that fails after its caller has gone disturbs nobody', async () => {
+  const work = new SharedWork();
+  await assert.rejects(
+    work.run('pod', AbortSignal.abort(new Error('gone')), () => Promise.reject(new Error('no'))),
+    /gone/,
+  );
+  await work.idle();
+});
+
+/** Work that ends when it is abandoned, and not before `rolledBack` is resolved. */
+function endlessWork() {
+  const rolledBack = Promise.withResolvers<void>();
+  const work = async (abandoned: AbortSignal): Promise<never> => {
+    await new Promise((resolve) => abandoned.addEventListener('abort', resolve));
+    await rolledBack.promise;
+    throw abandoned.reason;
+  };
+  return { work, rolledBack };
+}
+
+test('work is abandoned once its last caller has gone away, and the next call waits for its roll back', async () => {
+  const shared = new SharedWork();
+  const callers = [new AbortController(), new AbortController()];
+  const { work, rolledBack } = endlessWork();
+  const calls = callers.map(({ signal }) => shared.run('pod', signal, work).catch((error) => error.message));
+  callers[0]!.abort(new Error('first'));
+  assert.equal(await calls[0], 'first');
+  callers[1]!.abort(new Error('second'));
+  assert.equal(await calls[1], 'second');
+  const states: string[] = [];
+  const next = shared.run('pod', forever, async () => states.push('begun'));
+  states.push('rolled back');
+  rolledBack.resolve();
+  await next;
+  assert.deepEqual(states, ['rolled back', 'begun']);
+});
+
+test('all work can be abandoned', async () => {
+  const shared = new SharedWork();
+  const { work, rolledBack } = endlessWork();
+  const call = shared.run('pod', forever, work);
+  rolledBack.resolve();
+  shared.abandon();
+  await assert.rejects(call, { code: 'unavailable' });
+});

@@ -1,0 +1,129 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { PodwrightError, wrapError } from '@podwright/base';
+import type { ContentStore, Fill } from '../content/content-store.ts';
+import type { ExpectedBlob } from '../content/content-writer.ts';
+import { isDigest } from '../content/digest.ts';
+import { readWhole } from '../registry/http-body.ts';
+import { manifestLimits } from '../spec/manifest.ts';
+import type { Lease } from '../store/leases.ts';
+import { readTar, type TarEntry } from '../unpack/tar-reader.ts';
+
+/** What an image archive held; its blobs are in the content store. */
+export type Archive = {
+  /** `index.json` and `manifest.json`, by name. */
+  documents: Map<string, Buffer>;
+  /** Every other file by its path; links are resolved. */
+  fileAt(path: string): ExpectedBlob | undefined;
+};
+
+export type ArchiveOptions = {
+  path: string;
+  content: ContentStore;
+  lease: Lease;
+  signal: AbortSignal;
+  onProgress: (bytes: number) => void;
+};
+
+const documentNames = ['index.json', 'manifest.json'];
+const maxEntries = 100_000;
+/** Of all names and targets of links together, which are kept until the end. */
+const maxNameBytes = 16 << 20;
+const maxLinkDepth = 10;
+const bufferBytes = 256 * 1024;
+
+/** Reads an OCI or Docker archive, plain, gzip or zstd, in one pass. Every file of it goes into the content store. */
+export async function readArchive(options: ArchiveOptions): Promise<Archive> {
+  const documents = new Map<string, Buffer>();
+  const files = new Map<string, ExpectedBlob>();
+  const links = new Map<string, string>();
+  let entries = 0;
+  let nameBytes = 0;
+  try {
+    for await (const entry of readTar(await openUnpacked(options))) {
+      options.signal.throwIfAborted();
+      if (++entries > maxEntries) throw new PodwrightError('invalid_argument', `more than ${maxEntries} entries`);
+      nameBytes += entry.header.nameBytes.length + entry.header.linkBytes.length;
+      if (nameBytes > maxNameBytes)
+        throw new PodwrightError('invalid_argument', `its names take more than ${maxNameBytes} bytes`);
+      const path = normalize(entry.header.name);
+      if (entry.header.type === 'symlink')
+        links.set(path, normalize(posix.join(posix.dirname(path), entry.header.linkName)));
+      else if (entry.header.type === 'link') links.set(path, normalize(entry.header.linkName));
+      else if (entry.header.type !== 'file') continue;
+      else if (documentNames.includes(path)) {
+        documents.set(path, await readWhole(entry.body, manifestLimits.manifestBytes, path));
+      } else files.set(path, await store(path, entry, options));
+    }
+  } catch (error) {
+    options.signal.throwIfAborted();
+    throw wrapError('read the archive', error);
+  }
+  return { documents, fileAt: (path) => follow(normalize(path), { files, links }) };
+}
+
+/** Layout blobs are verified against their names; the files of a Docker archive get the digest that they have. */
+async function store(path: string, { header, body }: TarEntry, options: ArchiveOptions): Promise<ExpectedBlob> {
+  const { content, lease, signal } = options;
+  const [, algorithm, hex] = /^blobs\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  const digest = `${algorithm}:${hex}`;
+  const fill: Fill = async (writer) => {
+    let skip = writer.offset;
+    for await (const chunk of body) {
+      signal.throwIfAborted();
+      // a partial file of a pull that was cut is gone on with
+      if (chunk.length > skip) await writer.write(chunk.subarray(skip));
+      skip = Math.max(0, skip - chunk.length);
+    }
+  };
+  if (!isDigest(digest)) return content.ingestUnnamed(fill, (own) => lease.hold(own));
+  lease.hold(digest);
+  await content.ingest({ digest, size: header.size }, fill, signal);
+  return { digest, size: header.size };
+}
+
+async function openUnpacked({ path, signal, onProgress }: ArchiveOptions): Promise<Readable> {
+  const start = Buffer.alloc(4);
+  {
+    await using file = await open(path);
+    await file.read(start, 0, 4, 0);
+  }
+  const packed = createReadStream(path, { highWaterMark: bufferBytes, signal });
+  let bytes = 0;
+  packed.on('data', (chunk) => {
+    bytes += chunk.length;
+    onProgress(bytes);
+  });
+  packed.pause();
+  const unpacker = unpackerFor(start);
+  if (unpacker === undefined) return packed;
+  // the error of either reaches the reader of the last one
+  return pipeline(packed, unpacker, () => undefined);
+}
+
+function unpackerFor(start: Buffer): (NodeJS.ReadWriteStream & Readable) | undefined {
+  if (start.readUInt16BE(0) === 0x1f8b) return createGunzip({ chunkSize: bufferBytes }) as never;
+  if (start.readUInt32LE(0) === 0xfd2fb528) return createZstdDecompress({ chunkSize: bufferBytes }) as never;
+  return undefined;
+}
+
+function follow(
+  path: string,
+  { files, links }: { files: Map<string, ExpectedBlob>; links: Map<string, string> },
+): ExpectedBlob | undefined {
+  let current = path;
+  for (let depth = 0; depth < maxLinkDepth; depth++) {
+    const file = files.get(current);
+    const target = links.get(current);
+    if (file !== undefined || target === undefined) return file;
+    current = target;
+  }
+  return undefined;
+}
+
+function normalize(path: string): string {
+  return posix.normalize(`/${path}`).replace(/^\/+|\/+$/g, '');
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Descriptor } from '../spec/manifest.ts';
+import { chooseNames, groupByName } from './image-names.ts';
+
+const refName = 'org.opencontainers.image.ref.name';
+const fullName = 'io.containerd.image.name';
+
+function entry(annotations: Record<string, string> | undefined): Descriptor {
+  return { mediaType: '', digest: `sha256:${'0'.repeat(64)}`, size: 1, annotations, platform: undefined };
+}
+
+function check(
+  annotations: (Record<string, string> | undefined)[],
+  given: string | undefined,
+  expected: unknown[],
+): void {
+  assert.deepEqual(chooseNames(groupByName(annotations.map(entry)), given), expected);
+}
+
+test('names come from the annotations, the full one first', () => {
+  check([{ [fullName]: 'quay.io/a/b:1', [refName]: '1' }], undefined, ['quay.io/a/b:1']);
+  check([{ [refName]: 'busybox:1' }], undefined, ['docker.io/library/busybox:1']);
+  check([{ [refName]: 'latest' }], undefined, [undefined]);
+  check([undefined], undefined, [undefined]);
+});
+
+test('a given name names the only image, and gives its repository to tags', () => {
+  check([{ [refName]: 'v1' }], 'quay.io/a/b', ['quay.io/a/b:v1']);
+  check([{ [refName]: 'v1' }], 'localhost:5000/b', ['localhost:5000/b:v1']);
+  check([{ [refName]: 'v1' }], 'quay.io/a/b:v2', ['quay.io/a/b:v2']);
+  check([{ [fullName]: 'x/y:v3' }], 'quay.io/a/b', ['quay.io/a/b:v3']);
+  check([undefined], 'busybox', ['docker.io/library/busybox:latest']);
+  check([{ [refName]: 'v1' }, { [refName]: 'v2' }], 'a/b', ['docker.io/a/b:v1', 'docker.io/a/b:v2']);
+});
+
+test('entries of one name are platforms of one image', () => {
+  const groups = groupByName([entry({ [refName]: '1' }), entry({ [refName]: '1' }), entry(undefined)]);
+  assert.deepEqual(
+    groups.map(({ candidates }) => candidates.length),
+    [2, 1],
+  );
+});
+
+test('a name that cannot be given to all is refused', () => {
+  const two = groupByName([entry({ [refName]: 'v1' }), entry({ [refName]: 'v2' })]);
+  assert.throws(() => chooseNames(two, 'a/b:1'), /the file has 2 images/);
+  assert.throws(() => chooseNames(groupByName([entry({ [refName]: 'v1' }), entry(undefined)]), 'a/b'), /2 images/);
+  assert.throws(() => chooseNames(two, 'A/B/c'), /lower case/);
+});

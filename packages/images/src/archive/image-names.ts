@@ -1,0 +1,66 @@
+import { PodwrightError } from '@podwright/base';
+import type { Descriptor } from '../spec/manifest.ts';
+import { formatReference, parseReference } from '../spec/reference.ts';
+
+/** The annotations that name an image of a layout: containerd's has the full name, image-spec's often only a tag. */
+const fullNameAnnotation = 'io.containerd.image.name';
+const refNameAnnotation = 'org.opencontainers.image.ref.name';
+
+/** An image of a layout: its manifests, one for each platform, and its name, or the tag that it has without one. */
+export type NamedImage = { candidates: Descriptor[]; name?: string; tag?: string };
+
+/**
+ * The images of a layout's index. Entries of one name are one image for several platforms, and so are those without a
+ * name; an index inside stands for itself.
+ */
+export function groupByName(descriptors: Descriptor[]): NamedImage[] {
+  const groups = new Map<string, NamedImage>();
+  for (const descriptor of descriptors) {
+    const { name, tag } = nameOf(descriptor);
+    const key = name ?? tag ?? '';
+    const group = groups.get(key) ?? { candidates: [], name, tag };
+    group.candidates.push(descriptor);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+/**
+ * The full name of each image of a file, `undefined` for one that stays without. `given` is what the user wants: the name of the only
+ * image, or the repository to which the tags of several belong. Throws `invalid_argument` if it fits neither.
+ */
+export function chooseNames(
+  images: Pick<NamedImage, 'name' | 'tag'>[],
+  given: string | undefined,
+): (string | undefined)[] {
+  if (given === undefined) return images.map(({ name }) => (name === undefined ? undefined : spell(name)));
+  const reference = parseReference(given);
+  const isRepository = !given.includes('@') && given.lastIndexOf(':') <= given.lastIndexOf('/');
+  if (images.length === 1) {
+    const tag = images[0]?.tag;
+    return [isRepository && tag !== undefined ? spell(`${given}:${tag}`) : formatReference(reference)];
+  }
+  if (isRepository && images.every(({ tag }) => tag !== undefined))
+    return images.map(({ tag }) => spell(`${given}:${tag}`));
+  throw new PodwrightError(
+    'invalid_argument',
+    `the file has ${images.length} images, which cannot all be named ${given}; leave the name out`,
+  );
+}
+
+/** A `ref.name` with a slash or a colon is a name, otherwise it is a tag (as containerd reads it). */
+function nameOf({ annotations }: Descriptor): { name?: string; tag?: string } {
+  const refName = annotations?.[refNameAnnotation];
+  const isTag = refName !== undefined && /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(refName);
+  const name = annotations?.[fullNameAnnotation] ?? (isTag ? undefined : refName);
+  return { name, tag: isTag ? refName : tagOf(name) };
+}
+
+function tagOf(name: string | undefined): string | undefined {
+  const colon = name?.lastIndexOf(':') ?? -1;
+  return name !== undefined && colon > name.lastIndexOf('/') && !name.includes('@') ? name.slice(colon + 1) : undefined;
+}
+
+function spell(name: string): string {
+  return formatReference(parseReference(name));
+}

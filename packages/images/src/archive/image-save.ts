@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
+import type { ContentStore } from '../content/content-store.ts';
+import { parseDigest } from '../content/digest.ts';
+import { type Descriptor, type ImageManifest, manifestLimits, parseManifest } from '../spec/manifest.ts';
+import { mediaTypes } from '../spec/media-types.ts';
+import type { StoredImage } from '../store/image-records.ts';
+import { archiveEnd, fileHeader, filePadding } from './tar-writer.ts';
+
+/** An image to save and the names that go with it; an image that was asked for by id has all of its names. */
+export type ImageToSave = { image: StoredImage; names: string[] };
+
+type Part = ImageToSave & { manifest: ImageManifest; descriptor: Descriptor };
+
+/**
+ * Writes images as one tar file that is an OCI layout and, by its `manifest.json`, a Docker archive as well. The file
+ * appears once it is whole. The caller holds what the images need. `failed_precondition` if a blob is gone.
+ */
+export async function saveImages(
+  images: ImageToSave[],
+  { path, content, signal }: { path: string; content: ContentStore; signal: AbortSignal },
+): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    const parts = await Promise.all(images.map((each) => readPart(each, content)));
+    await pipeline(archive(parts, content), createWriteStream(temporary, { flags: 'wx', mode: PRIVATE_FILE }), {
+      signal,
+    });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    signal.throwIfAborted();
+    throw wrapError(`save images to ${path}`, error);
+  }
+}
+
+async function readPart({ image, names }: ImageToSave, content: ContentStore): Promise<Part> {
+  const data = await content.readSmall(image.manifestDigest, manifestLimits.manifestBytes);
+  const manifest = parseManifest(data, '', `manifest ${image.manifestDigest}`);
+  if (manifest.kind !== 'manifest') throw new PodwrightError('internal', `${image.manifestDigest} is an index`);
+  const { mediaType } = manifest;
+  return {
+    image,
+    names,
+    manifest,
+    descriptor: { mediaType, digest: image.manifestDigest, size: data.length, platform: undefined },
+  };
+}
+
+async function* archive(parts: Part[], content: ContentStore): AsyncGenerator<Buffer> {
+  yield* document('oci-layout', { imageLayoutVersion: '1.0.0' });
+  yield* document('index.json', ociIndex(parts));
+  yield* document('manifest.json', dockerManifest(parts));
+  const blobs = parts.flatMap(({ descriptor, manifest }) => [descriptor, manifest.config, ...manifest.layers]);
+  for (const blob of new Map(blobs.map((each) => [each.digest, each])).values()) {
+    if (!(await content.has(blob))) {
+      const why = `blob ${blob.digest} is not in the content store; pull the image again`;
+      throw new PodwrightError('failed_precondition', why);
+    }
+    yield fileHeader(blobPath(blob.digest), blob.size);
+    yield* content.createReadStream(blob.digest);
+    yield filePadding(blob.size);
+  }
+  yield archiveEnd;
+}
+
+function* document(name: string, value: unknown): Generator<Buffer> {
+  const data = Buffer.from(JSON.stringify(value));
+  yield fileHeader(name, data.length);
+  yield data;
+  yield filePadding(data.length);
+}
+
+/** One entry a name, with the annotations that containerd and image-spec tools look for. */
+function ociIndex(parts: Part[]): object {
+  const manifests = parts.flatMap(({ descriptor, names }) => {
+    const plain = { mediaType: descriptor.mediaType, digest: descriptor.digest, size: descriptor.size };
+    if (names.length === 0) return [plain];
+    return names.map((name) => ({
+      ...plain,
+      annotations: {
+        'io.containerd.image.name': name,
+        'org.opencontainers.image.ref.name': name.slice(name.lastIndexOf(':') + 1),
+      },
+    }));
+  });
+  return { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests };
+}
+
+function dockerManifest(parts: Part[]): object {
+  return parts.map(({ manifest, names }) => ({
+    Config: blobPath(manifest.config.digest),
+    RepoTags: names,
+    Layers: manifest.layers.map(({ digest }) => blobPath(digest)),
+  }));
+}
+
+function blobPath(digest: string): string {
+  const { algorithm, hex } = parseDigest(digest);
+  return `blobs/${algorithm}/${hex}`;
+}

@@ -1,0 +1,87 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, PodwrightError } from '@podwright/base';
+import type { ContentStore } from '../content/content-store.ts';
+import { parseDigest } from '../content/digest.ts';
+import { type Descriptor, manifestLimits } from '../spec/manifest.ts';
+import type { BlobSource } from '../store/image-install.ts';
+
+/** Blobs of an OCI layout folder (image-spec v1, image-layout.md). */
+export function layoutSource(folder: string, content: ContentStore): BlobSource {
+  const pathOf = ({ digest }: Descriptor): string => {
+    const { algorithm, hex } = parseDigest(digest);
+    return join(folder, 'blobs', algorithm, hex);
+  };
+  return {
+    readManifest: (descriptor) => readSmallFile(pathOf(descriptor)),
+    fetchBlob: (descriptor, signal, onProgress) => {
+      const copy = async () => {
+        await content.ingest(
+          descriptor,
+          async (writer) => {
+            await using opened = await openFile(pathOf(descriptor));
+            const options = { start: writer.offset, highWaterMark: 1 << 20, signal, autoClose: false };
+            const file = opened.createReadStream(options);
+            for await (const chunk of file) {
+              await writer.write(chunk);
+              onProgress(writer.offset);
+            }
+          },
+          signal,
+        );
+        onProgress(descriptor.size);
+      };
+      return copy().catch((error: unknown) => {
+        throw isErrno(error, 'ENOENT') ? missing(pathOf(descriptor)) : error;
+      });
+    },
+  };
+}
+
+/** For archives, whose blobs are in the content store by now. */
+export function contentSource(content: ContentStore): BlobSource {
+  const missingBlob = ({ digest }: Descriptor) => missing(`blob ${digest}`);
+  return {
+    readManifest: async (descriptor) => {
+      throw missingBlob(descriptor); // asked for only if the store has none
+    },
+    fetchBlob: async (descriptor, _signal, onProgress) => {
+      if (!(await content.has(descriptor))) throw missingBlob(descriptor);
+      onProgress(descriptor.size);
+    },
+  };
+}
+
+/** A document of a layout; `invalid_argument` if it is missing or larger than any manifest. */
+export async function readSmallFile(path: string): Promise<Buffer> {
+  try {
+    await using file = await openFile(path);
+    const { size } = await file.stat();
+    if (size > manifestLimits.manifestBytes)
+      throw new PodwrightError('resource_exhausted', `${path} has ${size} bytes`);
+    return await file.readFile();
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) throw missing(path);
+    throw error;
+  }
+}
+
+/**
+ * Opens a file of a layout. Devices and pipes, which end never or wait for ever, are `invalid_argument`, and so are symbolic
+ * links: whoever made the folder may not be allowed to read what they lead to.
+ */
+async function openFile(path: string): Promise<FileHandle> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+    if (isErrno(error, 'ELOOP')) throw new PodwrightError('invalid_argument', `${path} is a symbolic link`);
+    throw isErrno(error, 'ENXIO') ? new PodwrightError('invalid_argument', `${path} is no file`) : error;
+  });
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new PodwrightError('invalid_argument', `${path} is no file`);
+}
+
+function missing(what: string): PodwrightError {
+  return new PodwrightError('invalid_argument', `${what} is not there`);
+}

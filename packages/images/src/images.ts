@@ -1,0 +1,198 @@
+import { Broadcast, errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import type { MetadataDatabase } from '@podwright/metadata';
+import { ImageLoader } from './archive/image-load.ts';
+import { saveImages } from './archive/image-save.ts';
+import { ContentStore } from './content/content-store.ts';
+import { FailedPulls } from './pull/failed-pulls.ts';
+import { ImagePuller } from './pull/image-pull.ts';
+import { HttpClient } from './registry/http-client.ts';
+import { defaultRetryPolicy, type RetryPolicy } from './registry/retry.ts';
+import type { Snapshotter } from './snapshots/snapshotter.ts';
+import { linuxPlatform } from './spec/platform.ts';
+import { DiskSync, readBootId } from './store/disk-sync.ts';
+import { GarbageCollector } from './store/image-gc.ts';
+import { ImageInstaller } from './store/image-install.ts';
+import { canonicalName, findImage } from './store/image-lookup.ts';
+import { ImageRecords, type StoredImage } from './store/image-records.ts';
+import { recoverImages } from './store/image-recover.ts';
+import type { ImageRecord, ImageService, RegistryAuth, StorageUsage, TransferProgress } from './store/image-service.ts';
+import { ImageUsage } from './store/image-usage.ts';
+import { LayerSnapshots } from './store/layer-snapshots.ts';
+import { Leases } from './store/leases.ts';
+import { VerifiedLayers } from './store/verified-layers.ts';
+import type { UnpackLayer } from './unpack/unpack-options.ts';
+
+export type ImageServiceOptions = {
+  /** Lasting data; the content goes to `<root>/content`. */
+  root: string;
+  database: MetadataDatabase;
+  snapshotter: Snapshotter;
+  unpackLayer: UnpackLayer;
+  /** Folder with a `hosts.toml` a registry. */
+  registryConfigDir: string;
+  logger: Logger;
+  /** Architecture of the machine, as Node.js, the kernel or Go call it. */
+  arch: string;
+  /** Names of images that must never be collected. */
+  pinnedImages?: string[];
+  /** Downloads of one pull that run at once (3, as containerd's max_concurrent_downloads). */
+  parallelDownloads?: number;
+  /** How long what a failed pull has fetched is kept for the next attempt (15 minutes; a kubelet waits 5 at most). */
+  failedPullLifetimeMs?: number;
+  /** A connection without a byte for so long is given up and tried again (60 s). */
+  stallTimeoutMs?: number;
+  /** A manifest, a token or a registry's error takes at most so long to come (60 s). */
+  documentTimeoutMs?: number;
+  retryPolicy?: RetryPolicy;
+  /** Where the proxy settings are looked up (the process's environment). */
+  environment?: NodeJS.ProcessEnv;
+  /** Ends the recovery of images that must be unpacked again. */
+  signal?: AbortSignal;
+};
+
+/** Opens the images below `root`: repairs what a crash left, and removes what nothing needs. */
+export async function createImageService(options: ImageServiceOptions): Promise<Images> {
+  const { root, database, snapshotter, unpackLayer, logger } = options;
+  const content = await ContentStore.open(root);
+  const verified = new VerifiedLayers(database);
+  const layers = new LayerSnapshots({ content, snapshotter, unpackLayer, verified });
+  const bootId = await readBootId();
+  const records = new ImageRecords(database, bootId);
+  const signal = options.signal ?? new AbortController().signal;
+  await recoverImages({ content, layers, snapshotter, records, logger, bootId, signal });
+  const images = new Images(options, { content, layers, records, verified });
+  await images.collectGarbage();
+  images.beginSync();
+  return images;
+}
+
+type Stores = { content: ContentStore; layers: LayerSnapshots; records: ImageRecords; verified: VerifiedLayers };
+
+/** The image room: content, registries, archives and records behind the `ImageService` contract. */
+export class Images implements ImageService {
+  readonly #stores: Stores;
+  readonly #leases = new Leases();
+  readonly #progress = new Broadcast<TransferProgress>();
+  readonly #http: HttpClient;
+  readonly #puller: ImagePuller;
+  readonly #loader: ImageLoader;
+  readonly #collector: GarbageCollector;
+  readonly #usage: ImageUsage;
+  readonly #sync: DiskSync;
+  readonly #pinned: string[];
+  readonly #logger: Logger;
+
+  constructor(options: ImageServiceOptions, stores: Stores) {
+    const { root, snapshotter, logger, registryConfigDir } = options;
+    const { stallTimeoutMs = 60_000, documentTimeoutMs = 60_000 } = options;
+    const { parallelDownloads = 3, retryPolicy = defaultRetryPolicy, environment = process.env } = options;
+    const platform = linuxPlatform(options.arch);
+    const shared = { ...stores, leases: this.#leases, progress: this.#progress };
+    const installer = new ImageInstaller({ ...stores, platform, root, parallelDownloads });
+    this.#stores = stores;
+    this.#logger = logger;
+    this.#pinned = options.pinnedImages ?? [];
+    this.#http = new HttpClient({ stallTimeoutMs, documentTimeoutMs, environment });
+    const keepMs = options.failedPullLifetimeMs ?? 900_000;
+    const failedPulls = new FailedPulls({ keepMs, collectGarbage: () => this.#tidyUp('a failed pull has left') });
+    const pulling = { ...shared, installer, failedPulls, http: this.#http };
+    this.#puller = new ImagePuller({ ...pulling, registryConfigDir, retryPolicy, logger });
+    this.#loader = new ImageLoader({ ...shared, installer, platform });
+    this.#collector = new GarbageCollector({ ...shared, snapshotter });
+    this.#sync = new DiskSync({ root, snapshotter, logger, records: stores.records });
+    this.#usage = new ImageUsage({ root, snapshotter, content: stores.content });
+  }
+
+  async pull(reference: string, options: { auth?: RegistryAuth; signal: AbortSignal }): Promise<ImageRecord> {
+    const id = await this.#puller.pull(reference, options.auth ?? {}, options.signal);
+    this.beginSync();
+    return this.#require(id);
+  }
+
+  async load(path: string, options: { signal: AbortSignal; name?: string }): Promise<ImageRecord[]> {
+    try {
+      const ids = await this.#loader.load(path, options);
+      this.beginSync();
+      return ids.map((id) => this.#require(id));
+    } finally {
+      await this.#tidyUp('an archive may have left'); // it may hold more than its images need
+    }
+  }
+
+  async save(references: string[], path: string, options: { signal: AbortSignal }): Promise<void> {
+    const { content, records } = this.#stores;
+    const chosen = new Map<string, { image: StoredImage; names: string[] }>();
+    for (const reference of references) {
+      const image = this.#requireStored(reference);
+      const names = chosen.get(image.id)?.names ?? [];
+      const name = canonicalName(reference);
+      const added = name !== undefined && image.repoTags.includes(name) ? [name] : image.repoTags;
+      chosen.set(image.id, { image, names: [...new Set([...names, ...added])] });
+    }
+    using lease = this.#leases.open();
+    for (const id of chosen.keys()) lease.hold(...records.needsOf(id));
+    await saveImages([...chosen.values()], { path, content, signal: options.signal });
+  }
+
+  find(reference: string): ImageRecord | undefined {
+    return findImage(this.list(), reference);
+  }
+
+  list(): ImageRecord[] {
+    return this.#stores.records
+      .list()
+      .map(({ chain: _chain, unsyncedBoot: _boot, ...image }) => ({ ...image, pinned: this.#isPinned(image) }));
+  }
+
+  async remove(reference: string): Promise<void> {
+    this.#stores.records.remove(this.#requireStored(reference).id);
+    await this.#tidyUp('a removed image has left');
+  }
+
+  collectGarbage(): Promise<void> {
+    return this.#collector.collect();
+  }
+
+  usage(): Promise<StorageUsage> {
+    return this.#usage.read();
+  }
+
+  transfers(signal: AbortSignal): AsyncIterable<TransferProgress> {
+    return this.#progress.subscribe(signal);
+  }
+
+  /** Has new images written to the disk in the background. */
+  beginSync(): void {
+    this.#sync.begin();
+  }
+
+  /** Ends the pulls that run (`cancelled`) and closes the connections to registries. */
+  async close(): Promise<void> {
+    await this.#puller.close();
+    await this.#collector.close().catch(() => undefined); // who asked for it hears of its failure
+    this.#sync.close();
+    this.#http.close();
+  }
+
+  /** The work itself is done: what cannot be removed now goes with a later collection. */
+  async #tidyUp(whose: string): Promise<void> {
+    await this.collectGarbage().catch((error: unknown) => {
+      this.#logger.warn({ error: errorMessage(error) }, `could not remove what ${whose}`);
+    });
+  }
+
+  #isPinned(image: Omit<ImageRecord, 'pinned'>): boolean {
+    return this.#pinned.some((name) => findImage([image], name) !== undefined);
+  }
+
+  #require(reference: string): ImageRecord {
+    const image = this.find(reference);
+    if (image !== undefined) return image;
+    throw new PodwrightError('not_found', `image "${reference}" not found; \`podwright images\` lists what is there`);
+  }
+
+  #requireStored(reference: string): StoredImage {
+    const { id } = this.#require(reference);
+    return this.#stores.records.list().find((image) => image.id === id)!;
+  }
+}

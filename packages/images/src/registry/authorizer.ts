@@ -1,0 +1,151 @@
+import { PodwrightError } from '@podwright/base';
+import type { RegistryAuth } from '../store/image-service.ts';
+import { type AuthChallenge, parseChallenges } from './auth-challenge.ts';
+import type { HttpClient, HttpResponse } from './http-client.ts';
+import { isLoopback, type RegistryHost } from './registry-host.ts';
+import { basicCredentials, type Credentials, fetchToken, type Token } from './token.ts';
+
+/** What a host has asked for so far: nothing, Basic, or a token of a token server. */
+type HostState =
+  | { kind: 'basic' }
+  | { kind: 'token'; challenge: AuthChallenge; registryUrl: string; token: Promise<Token> }
+  | { kind: 'given'; token: string };
+
+/**
+ * Answers the challenges of the hosts of one pull. Credentials never outlive it, so that what one pull may see another
+ * one does not get. Tokens are fetched once for requests that run at once, and again when they expire.
+ */
+export class Authorizer {
+  readonly #http: HttpClient;
+  readonly #credentials: Credentials;
+  readonly #server: string;
+  readonly #scope: string;
+  readonly #signal: AbortSignal;
+  readonly #states = new Map<string, HostState>();
+
+  /** `signal` is that of the pull. */
+  constructor(options: { http: HttpClient; auth: RegistryAuth; repositoryPath: string; signal: AbortSignal }) {
+    this.#http = options.http;
+    this.#signal = options.signal;
+    this.#credentials = decodeCredentials(options.auth);
+    this.#server = serverOf(options.auth.serverAddress ?? '');
+    this.#scope = `repository:${options.repositoryPath}:pull`;
+  }
+
+  /** False for anonymous pulls. */
+  get hasCredentials(): boolean {
+    return Object.values(this.#credentials).some((value) => value !== '');
+  }
+
+  /** The `authorization` header to send to a host, if it has asked for one before. */
+  async headerFor(host: RegistryHost): Promise<string | undefined> {
+    const state = this.#states.get(host.baseUrl);
+    switch (state?.kind) {
+      case undefined:
+        return undefined;
+      case 'basic':
+        return `Basic ${basicCredentials(this.#credentials)}`;
+      case 'given':
+        return `Bearer ${state.token}`;
+      case 'token': {
+        const token = await state.token;
+        if (token.expiresAtMs > Date.now()) return `Bearer ${token.value}`;
+        return `Bearer ${(await this.#renew(host, state)).value}`;
+      }
+    }
+  }
+
+  /**
+   * Takes in a 401. True if the request is worth repeating; false if it was sent with all that there is, which is told
+   * by `sent`, the authorization that the refused request had, or if the challenge is not the host's own: whoever a
+   * redirect leads to must not say where the credentials go (CVE-2020-15157).
+   */
+  async answer(host: RegistryHost, response: HttpResponse, sent: string | undefined): Promise<boolean> {
+    if (!isFrom(host, response.url)) return false;
+    const current = await this.headerFor(host);
+    if (current !== undefined && current !== sent) return true; // another request has met the challenge meanwhile
+    const known = this.#states.get(host.baseUrl);
+    if (known !== undefined && known.kind !== 'token') return false;
+    const state = this.#stateFor(response, host);
+    if (state === undefined) return false;
+    this.#states.set(host.baseUrl, state);
+    if (state.kind === 'token') await state.token;
+    return true;
+  }
+
+  #stateFor(response: HttpResponse, host: RegistryHost): HostState | undefined {
+    const challenges = parseChallenges(response.headers['www-authenticate'] ?? '');
+    const { registryToken, username, password } = this.#credentialsFor(host, response.url);
+    const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
+    if (bearer !== undefined && registryToken !== '') return { kind: 'given', token: registryToken };
+    if (bearer !== undefined) {
+      const asked = { challenge: bearer, registryUrl: response.url };
+      return { kind: 'token', ...asked, token: this.#fetch(asked, host) };
+    }
+    const basic = challenges.some(({ scheme }) => scheme === 'basic');
+    return basic && (username !== '' || password !== '') ? { kind: 'basic' } : undefined;
+  }
+
+  /**
+   * Credentials go to the host that they are for; those for nobody in particular to the registry and its mirrors, as in
+   * containerd, but to no mirror that everybody on the way to it can listen to.
+   */
+  #credentialsFor({ baseUrl, namespace }: RegistryHost, url: string): Credentials {
+    if (this.#server !== '') return this.#server === serverOf(baseUrl) ? this.#credentials : anonymous;
+    const { protocol, host } = new URL(url);
+    return namespace !== '' && protocol === 'http:' && !isLoopback(host) ? anonymous : this.#credentials;
+  }
+
+  #renew(host: RegistryHost, expired: HostState & { kind: 'token' }): Promise<Token> {
+    const current = this.#states.get(host.baseUrl);
+    if (current !== expired && current?.kind === 'token') return current.token;
+    const token = this.#fetch(expired, host);
+    this.#states.set(host.baseUrl, { ...expired, token });
+    return token;
+  }
+
+  #fetch(asked: { challenge: AuthChallenge; registryUrl: string }, host: RegistryHost): Promise<Token> {
+    const token = fetchToken({
+      http: this.#http,
+      challenge: asked.challenge,
+      registryUrl: asked.registryUrl,
+      scope: this.#scope,
+      credentials: this.#credentialsFor(host, asked.registryUrl),
+      host,
+      signal: this.#signal,
+    });
+    // a failed fetch is not kept: the next 401 tries again
+    token.catch(() => {
+      const state = this.#states.get(host.baseUrl);
+      if (state?.kind === 'token' && state.token === token) this.#states.delete(host.baseUrl);
+    });
+    return token;
+  }
+}
+
+/** True if a URL is one of the host's own: its scheme, name and port, or https in place of http. */
+function isFrom({ baseUrl, fallsBackToHttp }: RegistryHost, url: string): boolean {
+  const [own, other] = [new URL(baseUrl), new URL(url)];
+  const encrypted = other.protocol === 'https:';
+  return other.host === own.host && (other.protocol === own.protocol || encrypted || fallsBackToHttp);
+}
+
+const anonymous: Credentials = { username: '', password: '', identityToken: '', registryToken: '' };
+
+/** The host of a URL, with its port. Docker Hub's names all mean the same. */
+function serverOf(address: string): string {
+  const host = URL.parse(address.includes('://') ? address : `https://${address}`)?.host ?? address;
+  return ['index.docker.io', 'registry-1.docker.io'].includes(host) ? 'docker.io' : host;
+}
+
+/** `auth` is read only where username and password are absent, as in Docker's `config.json`. */
+function decodeCredentials(auth: RegistryAuth): Credentials {
+  const { identityToken = '', registryToken = '' } = auth;
+  const plain = { username: auth.username ?? '', password: auth.password ?? '' };
+  if (!auth.auth || plain.username !== '' || plain.password !== '') return { ...plain, identityToken, registryToken };
+  const text = Buffer.from(auth.auth, 'base64').toString('utf8').replace(/\0+$/, '');
+  const colon = text.indexOf(':');
+  if (colon < 0)
+    throw new PodwrightError('invalid_argument', 'registry credentials: "auth" is not base64 of user:password');
+  return { username: text.slice(0, colon), password: text.slice(colon + 1), identityToken, registryToken };
+}

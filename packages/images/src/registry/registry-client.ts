@@ -1,0 +1,186 @@
+import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
+import { hasherOf, isDigest, parseDigest, sha256Digest } from '../content/digest.ts';
+import { type Descriptor, manifestLimits } from '../spec/manifest.ts';
+import { acceptedManifests } from '../spec/media-types.ts';
+import { formatReference, type Reference } from '../spec/reference.ts';
+import type { Authorizer } from './authorizer.ts';
+import { openRange } from './blob-range.ts';
+import type { HttpClient, HttpResponse } from './http-client.ts';
+import { registryError } from './registry-error.ts';
+import type { RegistryCapability, RegistryHost } from './registry-host.ts';
+import { isTransient, type RetryPolicy, withRetries } from './retry.ts';
+
+export type RegistryClientOptions = {
+  http: HttpClient;
+  authorizer: Authorizer;
+  /** In the order in which they are asked. */
+  hosts: RegistryHost[];
+  reference: Reference;
+  retryPolicy: RetryPolicy;
+  signal: AbortSignal;
+};
+
+/** What a reference stands for; `data` is the manifest if it had to be fetched to know. */
+export type Resolved = { descriptor: Descriptor; data?: Buffer };
+
+type HostUse<T> = (host: RegistryHost) => Promise<T>;
+
+type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string> };
+
+/** A request, its challenge and the repetition; one more for a token that expired on the way. */
+const maxAuthorizations = 3;
+
+/**
+ * One repository as the distribution-spec serves it, through its mirrors and the registry itself. For one pull: it keeps
+ * the pull's credentials and signal. Errors: `not_found`, `unauthenticated`, `permission_denied`, `unavailable`,
+ * `deadline_exceeded` (stalled), `data_loss` (content that is not what its digest says).
+ */
+export class RegistryClient {
+  readonly #options: RegistryClientOptions;
+  readonly #name: string;
+
+  constructor(options: RegistryClientOptions) {
+    this.#options = options;
+    this.#name = formatReference(options.reference);
+  }
+
+  /** How many hosts serve content. */
+  get pullHosts(): number {
+    return this.#options.hosts.filter(({ capabilities }) => capabilities.includes('pull')).length;
+  }
+
+  /** Asks what the reference stands for now, by HEAD, or by GET where HEAD does not tell. */
+  async resolve(): Promise<Resolved> {
+    const { reference } = this.#options;
+    const path = `manifests/${reference.digest ?? reference.tag}`;
+    const headers = { accept: acceptedManifests };
+    // a digest says itself what it stands for
+    return this.#patiently(reference.digest === undefined ? 'resolve' : 'pull', async (host) => {
+      const head = await this.#send(host, { method: 'HEAD', path, headers });
+      head.discard();
+      const descriptor = describe(head, reference.digest);
+      if (head.status === 200 && descriptor !== undefined) return { descriptor };
+      // also when HEAD was refused: only the body says why
+      const { data, mediaType } = await this.#getManifest(host, path);
+      const digest = reference.digest ?? sha256Digest(data);
+      return { descriptor: { mediaType, digest, size: data.length, platform: undefined }, data };
+    });
+  }
+
+  /** The manifest or index of a descriptor, verified. */
+  async fetchManifest(descriptor: Descriptor): Promise<Buffer> {
+    if (descriptor.size > manifestLimits.manifestBytes) throw tooLarge(descriptor, manifestLimits.manifestBytes);
+    return this.#patiently('pull', async (host) => {
+      const { data } = await this.#getManifest(host, `manifests/${descriptor.digest}`);
+      verify(data, descriptor);
+      return data;
+    });
+  }
+
+  /** The bytes of a blob from `offset` on. Makes one attempt a host, `rotation` says which one comes first. */
+  async openBlob(descriptor: Descriptor, offset: number, rotation: number): Promise<AsyncIterable<Buffer>> {
+    const headers: Record<string, string> = offset > 0 ? { range: `bytes=${offset}-` } : {};
+    const request: Request = { method: 'GET', path: `blobs/${descriptor.digest}`, headers };
+    return this.#anyHost(
+      'pull',
+      async (host) =>
+        openRange(await this.#send(host, request), { ...descriptor, offset, refusal: this.#refusal, name: this.#name }),
+      rotation,
+    );
+  }
+
+  readonly #refusal = (response: HttpResponse, what: string, isNamed = false): Promise<Error> =>
+    registryError(response, what, { isNamed, hasCredentials: this.#options.authorizer.hasCredentials });
+
+  async #getManifest(host: RegistryHost, path: string): Promise<{ data: Buffer; mediaType: string }> {
+    const what = `pull ${this.#name}`;
+    const response = await this.#send(host, { method: 'GET', path, headers: { accept: acceptedManifests } });
+    if (response.status !== 200) throw await this.#refusal(response, what, true);
+    const data = await response.document(manifestLimits.manifestBytes, `${what}: its manifest`);
+    return { data, mediaType: mediaTypeOf(response) };
+  }
+
+  /** Goes through the hosts until one gives an answer; the last one's error is thrown, with the words of the others. */
+  async #anyHost<T>(capability: RegistryCapability, use: HostUse<T>, rotation = 0): Promise<T> {
+    const { reference, signal } = this.#options;
+    const able = this.#options.hosts.filter(({ capabilities }) => capabilities.includes(capability));
+    const hosts = able.map((_, index) => able[(index + rotation) % able.length]!);
+    const failures: unknown[] = [];
+    for (const host of hosts) {
+      try {
+        return await use(host);
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push(error);
+      }
+    }
+    const last = failures.pop();
+    if (last === undefined) {
+      const why = `no host in the hosts.toml of ${reference.domain} has the capability "${capability}"`;
+      throw new PodwrightError('failed_precondition', `pull ${this.#name}: ${why}`);
+    }
+    if (failures.length === 0) throw last;
+    const before = failures.map(errorMessage).join('; ');
+    // one whose failure may pass makes another round worth while
+    const cause = [last, ...failures].find(isTransient) ?? last;
+    throw new PodwrightError(errorCode(last), `${errorMessage(last)} (before: ${before})`, { cause });
+  }
+
+  /** As `#anyHost`, again and again while some host's failure may pass: one that is busy does not keep the others from being asked. */
+  #patiently<T>(capability: RegistryCapability, use: HostUse<T>): Promise<T> {
+    const { retryPolicy: policy, signal } = this.#options;
+    return withRetries({ policy, signal, isRetryable: isTransient, attempt: () => this.#anyHost(capability, use) });
+  }
+
+  async #send(host: RegistryHost, { method, path, headers }: Request): Promise<HttpResponse> {
+    const { http, authorizer, reference, signal } = this.#options;
+    const query = host.namespace === '' ? '' : `?ns=${encodeURIComponent(host.namespace)}`;
+    const url = `${host.baseUrl}/${reference.path}/${path}${query}`;
+    for (let attempt = 1; ; attempt++) {
+      const authorization = await authorizer.headerFor(host);
+      const response = await http.send({
+        method,
+        url,
+        headers: {
+          'user-agent': 'podwright',
+          ...host.headers,
+          ...headers,
+          ...(authorization === undefined ? {} : { authorization }),
+        },
+        tls: host.tls,
+        fallsBackToHttp: host.fallsBackToHttp,
+        dialTimeoutMs: host.dialTimeoutMs,
+        signal,
+      });
+      if (response.status !== 401 || attempt === maxAuthorizations) return response;
+      if (!(await authorizer.answer(host, response, authorization))) return response;
+      response.discard();
+    }
+  }
+}
+
+/** Throws `data_loss` unless `data` is what the descriptor says. */
+function verify(data: Buffer, { digest, size }: Descriptor): void {
+  const { algorithm, hex } = parseDigest(digest);
+  const actual = hasherOf(digest).update(data).digest('hex');
+  if (actual !== hex) throw new PodwrightError('data_loss', `fetch ${digest}: the content is ${algorithm}:${actual}`);
+  if (size !== data.length) {
+    throw new PodwrightError('data_loss', `fetch ${digest}: ${data.length} bytes instead of the ${size} announced`);
+  }
+}
+
+function describe(head: HttpResponse, wanted: string | undefined): Descriptor | undefined {
+  const told = head.headers['docker-content-digest'];
+  const digest = wanted ?? (typeof told === 'string' ? told : '');
+  const size = Number(head.headers['content-length'] ?? Number.NaN);
+  if (!isDigest(digest) || !Number.isSafeInteger(size) || size <= 0) return undefined;
+  return { mediaType: mediaTypeOf(head), digest, size, platform: undefined };
+}
+
+function mediaTypeOf(response: HttpResponse): string {
+  return (response.headers['content-type'] ?? '').split(';')[0]!.trim();
+}
+
+function tooLarge({ digest, size }: Descriptor, limit: number): PodwrightError {
+  return new PodwrightError('resource_exhausted', `fetch ${digest}: ${size} bytes, more than ${limit}`);
+}

@@ -1,0 +1,116 @@
+import { PodwrightError } from '@podwright/base';
+import * as z from 'zod';
+import { decode } from '../spec/decode-json.ts';
+import type { AuthChallenge } from './auth-challenge.ts';
+import type { HttpClient, HttpRequest } from './http-client.ts';
+import { registryError } from './registry-error.ts';
+import type { RegistryHost } from './registry-host.ts';
+
+/** Credentials in the form that requests need. */
+export type Credentials = { username: string; password: string; identityToken: string; registryToken: string };
+
+export type Token = { value: string; expiresAtMs: number };
+
+export type TokenRequest = {
+  http: HttpClient;
+  challenge: AuthChallenge;
+  /** Wanted if the challenge names no scope. */
+  scope: string;
+  credentials: Credentials;
+  /** Where the challenge came from: a URL of the host itself. */
+  registryUrl: string;
+  /** The host that sent it: its TLS settings are used, and its headers if the token server is the same host. */
+  host: Pick<RegistryHost, 'tls' | 'headers' | 'dialTimeoutMs'>;
+  signal: AbortSignal;
+};
+
+/** distribution-spec's token authentication: without `expires_in` a token lives for 60 s. */
+const defaultLifetimeSeconds = 60;
+/** Fetched anew so long before its end, so that it does not expire on the way. */
+const marginMs = 5_000;
+const maxTokenBytes = 256 * 1024;
+
+const answerSchema = z.object({
+  token: z.string().optional(),
+  access_token: z.string().optional(),
+  expires_in: z.number().optional(),
+});
+
+/** `username:password` in base64, as in a Basic authorization. */
+export function basicCredentials({ username, password }: Credentials): string {
+  return Buffer.from(`${username}:${password}`).toString('base64');
+}
+
+/**
+ * Gets a token from the server that a Bearer challenge names: by GET, with Basic credentials if there are some, or by
+ * POST as OAuth2 refresh when there is an identity token. Throws what the token server says.
+ */
+export async function fetchToken(options: TokenRequest): Promise<Token> {
+  const { http, credentials } = options;
+  const realm = realmOf(options);
+  const startedAtMs = Date.now();
+  const { tls, dialTimeoutMs, headers } = options.host;
+  const isSameHost = realm.origin === new URL(options.registryUrl).origin;
+  const common = { tls, dialTimeoutMs, signal: options.signal, headers: isSameHost ? headers : {} };
+  const response = await http.send(
+    credentials.identityToken === '' ? getRequest(realm, options, common) : refreshRequest(realm, options, common),
+  );
+  const what = `get a token from ${realm.origin}`;
+  if (response.status !== 200)
+    throw await registryError(response, what, {
+      hasCredentials: Object.values(credentials).some((value) => value !== ''),
+    });
+  const answer = decode(answerSchema, await response.document(maxTokenBytes, what), what);
+  const value = answer.token || answer.access_token;
+  if (!value || /[^\x21-\x7e]/.test(value)) throw new PodwrightError('unavailable', `${what}: the answer has no token`);
+  const lifetimeSeconds = Math.max(answer.expires_in ?? defaultLifetimeSeconds, defaultLifetimeSeconds);
+  return { value, expiresAtMs: startedAtMs + lifetimeSeconds * 1000 - marginMs };
+}
+
+function realmOf({ challenge, credentials, registryUrl }: TokenRequest): URL {
+  const realm = URL.parse(challenge.parameters.realm ?? '');
+  if (realm === null || !['http:', 'https:'].includes(realm.protocol)) {
+    throw new PodwrightError('unavailable', `log in to ${registryUrl}: it names no token server`);
+  }
+  const secret = [credentials.username, credentials.password, credentials.identityToken].some((value) => value !== '');
+  if (secret && registryUrl.startsWith('https:') && realm.protocol === 'http:') {
+    throw new PodwrightError(
+      'permission_denied',
+      `log in to ${registryUrl}: credentials are not sent to the token server ${realm.origin}, which is not encrypted`,
+    );
+  }
+  return realm;
+}
+
+/** What all requests for a token have. */
+type Common = Pick<HttpRequest, 'tls' | 'dialTimeoutMs' | 'signal' | 'headers'>;
+
+function getRequest(realm: URL, options: TokenRequest, common: Common): HttpRequest {
+  const { challenge, credentials } = options;
+  const url = new URL(realm);
+  if (challenge.parameters.service) url.searchParams.set('service', challenge.parameters.service);
+  for (const scope of scopes(options)) url.searchParams.append('scope', scope);
+  const headers = { ...common.headers };
+  if (credentials.username !== '' || credentials.password !== '') {
+    url.searchParams.set('account', credentials.username);
+    headers.authorization = `Basic ${basicCredentials(credentials)}`;
+  }
+  return { ...common, method: 'GET', url: url.href, headers };
+}
+
+function refreshRequest(realm: URL, options: TokenRequest, common: Common): HttpRequest {
+  const form = new URLSearchParams({
+    grant_type: 'refresh_token',
+    service: options.challenge.parameters.service ?? '',
+    client_id: 'podwright',
+    scope: scopes(options).join(' '),
+    refresh_token: options.credentials.identityToken,
+  });
+  const headers = { ...common.headers, 'content-type': 'application/x-www-form-urlencoded' };
+  return { ...common, method: 'POST', url: realm.href, headers, body: form.toString() };
+}
+
+function scopes({ challenge, scope }: TokenRequest): string[] {
+  const asked = (challenge.parameters.scope ?? '').split(' ').filter((part) => part !== '');
+  return asked.length > 0 ? asked : [scope];
+}

@@ -1,0 +1,99 @@
+import { type MetadataDatabase, migrate, withReserve } from '@podwright/metadata';
+import type { SnapshotInfo, SnapshotKind, SnapshotUsage } from './snapshotter.ts';
+
+/** A record: what the contract tells, and the number that names the snapshot's folder. Numbers are never used again. */
+export type SnapshotRecord = SnapshotInfo & { id: number };
+
+type Row = { id: number; key: string; kind: SnapshotKind; parent: string | null; created_at_ms: number };
+
+const steps = [
+  `CREATE TABLE snapshots (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    snapshotter TEXT NOT NULL,
+    key TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('active', 'committed', 'view')),
+    parent_id INTEGER REFERENCES snapshots (id),
+    created_at_ms INTEGER NOT NULL,
+    size_bytes INTEGER,
+    inodes INTEGER,
+    UNIQUE (snapshotter, key)
+  ) STRICT;
+  CREATE INDEX snapshots_by_parent ON snapshots (parent_id);`,
+];
+
+const columns = `SELECT s.id, s.key, s.kind, p.key AS parent, s.created_at_ms
+  FROM snapshots s LEFT JOIN snapshots p ON p.id = s.parent_id`;
+
+/** The records of one snapshotter. Every change is one transaction. */
+export class SnapshotRecords {
+  readonly #database: MetadataDatabase;
+  readonly #snapshotter: string;
+
+  constructor(database: MetadataDatabase, snapshotter: string) {
+    migrate(database, 'snapshots', steps);
+    this.#database = database;
+    this.#snapshotter = snapshotter;
+  }
+
+  find(key: string): SnapshotRecord | undefined {
+    const row = this.#database.prepare(`${columns} WHERE s.snapshotter = ? AND s.key = ?`).get(this.#snapshotter, key);
+    return row === undefined ? undefined : toRecord(row as Row);
+  }
+
+  list(): SnapshotRecord[] {
+    const rows = this.#database.prepare(`${columns} WHERE s.snapshotter = ? ORDER BY s.id`).all(this.#snapshotter);
+    return (rows as Row[]).map(toRecord);
+  }
+
+  /** Largest number that was ever given, 0 for none. */
+  lastId(): number {
+    const row = this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'snapshots'").get();
+    return (row as { seq: number } | undefined)?.seq ?? 0;
+  }
+
+  /** Numbers of the snapshots that `id` is built on, the nearest first. */
+  ancestors(id: number): number[] {
+    const rows = this.#database
+      .prepare(
+        `WITH RECURSIVE chain (id, depth) AS (
+          SELECT parent_id, 1 FROM snapshots WHERE id = ?
+          UNION ALL SELECT s.parent_id, depth + 1 FROM snapshots s JOIN chain c ON s.id = c.id
+        ) SELECT id FROM chain WHERE id IS NOT NULL ORDER BY depth`,
+      )
+      .all(id);
+    return (rows as { id: number }[]).map((row) => row.id);
+  }
+
+  children(id: number): SnapshotRecord[] {
+    return (this.#database.prepare(`${columns} WHERE s.parent_id = ?`).all(id) as Row[]).map(toRecord);
+  }
+
+  insert(record: SnapshotRecord, parentId: number | undefined): void {
+    this.#database
+      .prepare('INSERT INTO snapshots (id, snapshotter, key, kind, parent_id, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)')
+      .run(record.id, this.#snapshotter, record.key, record.kind, parentId ?? null, record.createdAtMs);
+  }
+
+  commit(id: number, name: string): void {
+    this.#database.prepare("UPDATE snapshots SET kind = 'committed', key = ? WHERE id = ?").run(name, id);
+  }
+
+  delete(id: number): void {
+    withReserve(this.#database, () => this.#database.prepare('DELETE FROM snapshots WHERE id = ?').run(id));
+  }
+
+  /** The space that was measured when the snapshot was already finished. */
+  usage(id: number): SnapshotUsage | undefined {
+    const row = this.#database.prepare('SELECT size_bytes, inodes FROM snapshots WHERE id = ?').get(id);
+    const { size_bytes: sizeBytes, inodes } = row as { size_bytes: number | null; inodes: number | null };
+    return sizeBytes === null || inodes === null ? undefined : { sizeBytes, inodes };
+  }
+
+  setUsage(id: number, { sizeBytes, inodes }: SnapshotUsage): void {
+    this.#database.prepare('UPDATE snapshots SET size_bytes = ?, inodes = ? WHERE id = ?').run(sizeBytes, inodes, id);
+  }
+}
+
+function toRecord({ id, key, kind, parent, created_at_ms }: Row): SnapshotRecord {
+  return { id, key, kind, parent: parent ?? '', createdAtMs: created_at_ms };
+}

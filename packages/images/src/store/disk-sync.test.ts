@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { silentLogger, waitFor } from '@podwright/base';
+import { openDatabase } from '@podwright/metadata';
+import type { Snapshotter } from '../snapshots/snapshotter.ts';
+import { DiskSync } from './disk-sync.ts';
+import { ImageRecords } from './image-records.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'podwright-sync-'));
+after(() => rmSync(root, { recursive: true }));
+
+test('an image that is removed while it is written to the disk does not keep the others from it', async () => {
+  const database = openDatabase(join(root, 'metadata.db'));
+  after(() => database.close());
+  const records = new ImageRecords(database, 'boot');
+  const config = { architecture: 'amd64', os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [] } };
+  const image = { manifestDigest: '', config, content: [], sizeBytes: 0, tags: [], digests: [] };
+  for (const id of ['gone', 'stays']) records.put({ ...image, id, chain: [id] });
+  const layerDirectory = async (chainId: string) => {
+    records.remove('gone');
+    return chainId === 'gone' ? join(root, 'gone') : root;
+  };
+  const snapshotter = { layerDirectory } as Partial<Snapshotter> as Snapshotter;
+  const warned: unknown[] = [];
+  const logger = { ...silentLogger, warn: (...words: unknown[]) => warned.push(words) };
+  new DiskSync({ root, records, snapshotter, logger }).begin();
+  const synced = () => records.list().every(({ unsyncedBoot }) => unsyncedBoot === '') || undefined;
+  await waitFor(synced, { intervalMs: 10, signal: AbortSignal.timeout(60_000) });
+  assert.deepEqual(warned, []);
+});
+
+test('once it is closed, nothing touches the records any more', async () => {
+  const database = openDatabase(join(root, 'closed.db'));
+  const records = new ImageRecords(database, 'boot');
+  const config = { architecture: 'amd64', os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [] } };
+  records.put({ id: 'a', manifestDigest: '', config, content: [], sizeBytes: 0, tags: [], digests: [], chain: ['a'] });
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { promise: found, resolve: find } = Promise.withResolvers<string>();
+  const layerDirectory = () => {
+    ask();
+    return found;
+  };
+  const snapshotter = { layerDirectory } as Partial<Snapshotter> as Snapshotter;
+  const sync = new DiskSync({ root, records, snapshotter, logger: silentLogger });
+  sync.begin();
+  await asked;
+  sync.close();
+  database.close();
+  find(root); // an error now would be unhandled, and end the test
+  await new Promise(setImmediate);
+});

@@ -1,0 +1,225 @@
+import { statfs } from 'node:fs/promises';
+import { Limiter, PodwrightError } from '@podwright/base';
+import type { ContentStore } from '../content/content-store.ts';
+import type { ExpectedBlob } from '../content/content-writer.ts';
+import { bytesForImages } from '../content/disk-reserve.ts';
+import {
+  type Descriptor,
+  type ImageManifest,
+  manifestLimits,
+  parseImageConfig,
+  parseManifest,
+} from '../spec/manifest.ts';
+import type { ImageConfig } from '../spec/oci-image.ts';
+import { canRun, formatPlatform, type Platform, pickPlatform } from '../spec/platform.ts';
+import type { ImageRecords, NewImage } from './image-records.ts';
+import { type LayerSnapshots, type LayerStep, layerSteps } from './layer-snapshots.ts';
+import type { Lease } from './leases.ts';
+import type { TransferTracker } from './transfer-progress.ts';
+
+/** Where an image comes from: a registry, a layout folder, or the content store itself. */
+export interface BlobSource {
+  /** The manifest or index of a descriptor, not more than `manifestLimits.manifestBytes`. */
+  readManifest(descriptor: Descriptor): Promise<Buffer>;
+  /** Brings a config or a layer into the content store, verified. */
+  fetchBlob(descriptor: Descriptor, signal: AbortSignal, onProgress: (bytes: number) => void): Promise<void>;
+}
+
+export type ImageInstallerOptions = {
+  content: ContentStore;
+  layers: LayerSnapshots;
+  records: ImageRecords;
+  platform: Platform;
+  /** Where the content is, for the question whether it fits. */
+  root: string;
+  parallelDownloads: number;
+};
+
+/** One image to bring in. `what` begins error messages. */
+export type Installation = {
+  what: string;
+  target: Descriptor;
+  source: BlobSource;
+  lease: Lease;
+  tracker: TransferTracker;
+  signal: AbortSignal;
+};
+
+/** An image whose content and snapshots are there; it only lacks its names and its record. */
+export type InstalledImage = Omit<NewImage, 'tags' | 'digests'>;
+
+type Found = { manifest: ImageManifest; config: ImageConfig; manifestDigest: string; visited: ExpectedBlob[] };
+
+/**
+ * The way down to a manifest: the indexes above it, whether it is known to be meant for this machine, and the digests that the
+ * search has come by so far.
+ */
+type Path = { above: ExpectedBlob[]; certain: boolean; seen: Set<string> };
+
+/**
+ * Brings an image's content and snapshots into place: from a manifest or index down to unpacked layers. Downloads run at
+ * once, up to a limit; each layer is unpacked as soon as it and those below it are there. Whatever is touched is
+ * held by the installation's lease; the caller records the image before it gives the lease back.
+ */
+export class ImageInstaller {
+  readonly #options: ImageInstallerOptions;
+
+  constructor(options: ImageInstallerOptions) {
+    this.#options = options;
+  }
+
+  async install(installation: Installation): Promise<InstalledImage> {
+    const { tracker, lease } = installation;
+    // what is named itself is taken as it is: emulators run what the machine cannot
+    const found = await this.#find(installation, installation.target, { above: [], certain: true, seen: new Set() });
+    const { manifest, config, manifestDigest, visited } = found;
+    const steps = layerSteps(manifest.layers, config.rootfs.diff_ids);
+    const blobs = [...visited, manifest.config, ...manifest.layers];
+    const content = blobs.map(({ digest }) => digest);
+    const chain = steps.map(({ chainId }) => chainId);
+    lease.hold(...content, ...chain);
+    tracker.startDownloads([manifest.config, ...manifest.layers], steps.length);
+    tracker.setBlobBytes(manifest.config.digest, manifest.config.size);
+    await this.#checkSpace(installation, manifest.layers);
+    await this.#bringLayers(installation, steps);
+    const sizeBytes = blobs.reduce((sum, { size }) => sum + size, 0);
+    const kept = await this.#kept(manifest.config.digest);
+    return { id: manifest.config.digest, config, chain, content, manifestDigest, sizeBytes, ...kept };
+  }
+
+  /** What an image that is there keeps, whoever brings it again: unless packed parts of it are lost, which now are there. */
+  async #kept(id: string): Promise<Pick<InstalledImage, 'manifestDigest' | 'sizeBytes'> | undefined> {
+    const { content, records } = this.#options;
+    const known = records.list().find((image) => image.id === id);
+    if (known === undefined) return undefined;
+    try {
+      const data = await content.readSmall(known.manifestDigest, manifestLimits.manifestBytes);
+      const manifest = parseManifest(data, '', `manifest ${known.manifestDigest}`);
+      if (manifest.kind !== 'manifest') return undefined;
+      const present = await Promise.all([manifest.config, ...manifest.layers].map((blob) => content.has(blob)));
+      return present.every(Boolean) ? { manifestDigest: known.manifestDigest, sizeBytes: known.sizeBytes } : undefined;
+    } catch {
+      return undefined; // the manifest itself is gone or damaged
+    }
+  }
+
+  /** Goes down from an index to the manifest for this machine; each step is kept in the content store. */
+  async #find(installation: Installation, descriptor: Descriptor, path: Path): Promise<Found> {
+    const { content } = this.#options;
+    const { what, source, lease } = installation;
+    countDocument(path.seen, descriptor.digest, what);
+    lease.hold(descriptor.digest);
+    await content.ingest(descriptor, async (writer) => writer.write(await source.readManifest(descriptor)));
+    const data = await content.readSmall(descriptor.digest, manifestLimits.manifestBytes);
+    const parsed = parseManifest(data, descriptor.mediaType, what);
+    const visited = [...path.above, { digest: descriptor.digest, size: data.length }];
+    if (parsed.kind === 'index') return this.#findInIndex(installation, parsed.manifests, { ...path, above: visited });
+    const config = await this.#fetchConfig(installation, parsed, path);
+    return { manifest: parsed, config, manifestDigest: descriptor.digest, visited };
+  }
+
+  /** The entry for this platform; among those that name none, the first whose config fits. */
+  async #findInIndex(installation: Installation, entries: Descriptor[], path: Path): Promise<Found> {
+    const { platform } = this.#options;
+    const { above, seen } = path;
+    if (above.length > manifestLimits.indexDepth) {
+      const why = `more than ${manifestLimits.indexDepth} nested indexes`;
+      throw new PodwrightError('invalid_argument', `${installation.what}: ${why}`);
+    }
+    const picked = pickPlatform(entries, platform);
+    if (picked?.platform !== undefined) return this.#find(installation, picked, { ...path, certain: true });
+    const offered = entries.flatMap((entry) => (entry.platform === undefined ? [] : [formatPlatform(entry.platform)]));
+    const unnamed = entries.filter((entry) => entry.platform === undefined).slice(0, manifestLimits.unnamedPlatforms);
+    for (const entry of unnamed) {
+      if (seen.has(entry.digest)) continue; // it did not fit before
+      try {
+        return await this.#find(installation, entry, { ...path, certain: false });
+      } catch (error) {
+        if (!(error instanceof NoPlatformError)) throw error;
+        offered.push(...error.offered);
+      }
+    }
+    throw new NoPlatformError(installation.what, platform, offered);
+  }
+
+  async #fetchConfig(
+    installation: Installation,
+    { config, layers }: ImageManifest,
+    { certain, seen }: Path,
+  ): Promise<ImageConfig> {
+    const { content, platform } = this.#options;
+    const { what, source, lease, signal } = installation;
+    if (config.size > manifestLimits.configBytes) {
+      const limit = `${config.size} bytes, more than ${manifestLimits.configBytes}`;
+      throw new PodwrightError('resource_exhausted', `${what}: its config has ${limit}`);
+    }
+    countDocument(seen, config.digest, what);
+    lease.hold(config.digest);
+    await source.fetchBlob(config, signal, () => undefined);
+    const data = await content.readSmall(config.digest, manifestLimits.configBytes);
+    const parsed = parseImageConfig(data, layers.length, `${what}: its config`);
+    if (!certain && parsed.architecture !== '' && !canRun(platform, parsed)) {
+      throw new NoPlatformError(what, platform, [formatPlatform(parsed)]);
+    }
+    return parsed;
+  }
+
+  /** Says at once that the layers cannot fit; while they come the disk may still become full. */
+  async #checkSpace({ what }: Installation, layers: Descriptor[]): Promise<void> {
+    const { content, root } = this.#options;
+    const present = await Promise.all(layers.map((layer) => content.has(layer)));
+    const missing = new Map(layers.flatMap(({ digest, size }, index) => (present[index] ? [] : [[digest, size]])));
+    const neededBytes = [...missing.values()].reduce((sum, size) => sum + size, 0);
+    const freeBytes = Math.max(0, Math.floor(bytesForImages(await statfs(root))));
+    if (neededBytes <= freeBytes) return;
+    throw new PodwrightError(
+      'resource_exhausted',
+      `${what}: its layers take ${neededBytes} bytes, ${root} has ${freeBytes} free for images; remove some with \`podwright prune\``,
+    );
+  }
+
+  async #bringLayers({ source, tracker, signal }: Installation, steps: LayerStep[]): Promise<void> {
+    const failure = new AbortController();
+    const either = AbortSignal.any([signal, failure.signal]);
+    const limiter = new Limiter(this.#options.parallelDownloads);
+    const downloads = steps.map(({ descriptor }) =>
+      limiter.run(async () => {
+        either.throwIfAborted();
+        await source.fetchBlob(descriptor, either, (bytes) => tracker.setBlobBytes(descriptor.digest, bytes));
+      }),
+    );
+    const all = Promise.all(downloads).then(() => tracker.finishDownloads());
+    all.catch((error: unknown) => failure.abort(error)); // the first failure ends the rest
+    try {
+      for (const [index, step] of steps.entries()) {
+        await downloads[index];
+        await this.#options.layers.bring(step, either);
+        tracker.finishLayer();
+      }
+      await all;
+    } catch (error) {
+      failure.abort(error);
+      await Promise.allSettled(downloads);
+      throw failure.signal.reason;
+    }
+  }
+}
+
+/** Notes a document that is to be fetched; `resource_exhausted` when a search has come by too many. */
+function countDocument(seen: Set<string>, digest: string, what: string): void {
+  seen.add(digest);
+  if (seen.size <= manifestLimits.documents) return;
+  const why = `more than ${manifestLimits.documents} manifests and configs were looked at, and none was for this machine`;
+  throw new PodwrightError('resource_exhausted', `${what}: ${why}`);
+}
+
+/** There is nothing for this machine. */
+class NoPlatformError extends PodwrightError {
+  readonly offered: string[];
+
+  constructor(what: string, machine: Platform, offered: string[]) {
+    const list = offered.length === 0 ? 'none' : [...new Set(offered)].slice(0, 20).join(', ').slice(0, 500);
+    super('not_found', `${what}: no image for ${formatPlatform(machine)}; there is: ${list}`);
+    this.offered = offered;
+  }
+}

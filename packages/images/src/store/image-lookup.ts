@@ -1,0 +1,46 @@
+import { PodwrightError } from '@podwright/base';
+import { isDigest } from '../content/digest.ts';
+import { formatReference, parseReference } from '../spec/reference.ts';
+import type { ImageRecord } from './image-service.ts';
+
+type NamedRecord = Pick<ImageRecord, 'id' | 'repoTags' | 'repoDigests' | 'manifestDigest'>;
+
+/** Shorter prefixes of ids are taken for names. */
+const minPrefixLength = 8;
+
+/**
+ * Finds an image by id, name, digest of its manifest or index, or a prefix of its id. A name wins over a prefix.
+ * Throws `invalid_argument` if the prefix fits several; what cannot be a name fits none.
+ */
+export function findImage<T extends NamedRecord>(images: T[], text: string): T | undefined {
+  const digest = /^[0-9a-f]{64}$/.test(text) ? `sha256:${text}` : text;
+  const found = images.find(({ id }) => id === digest);
+  if (found !== undefined) return found;
+  if (isDigest(digest)) return images.find((image) => hasDigest(image, digest));
+  const name = canonicalName(text);
+  const named = images.find(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests].some((own) => own === name));
+  return named ?? findByPrefix(images, text);
+}
+
+function hasDigest({ manifestDigest, repoDigests }: NamedRecord, digest: string): boolean {
+  return manifestDigest === digest || repoDigests.some((name) => name.endsWith(`@${digest}`));
+}
+
+/** A reference as records spell it, `undefined` if it is none. */
+export function canonicalName(text: string): string | undefined {
+  try {
+    return formatReference(parseReference(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function findByPrefix<T extends NamedRecord>(images: T[], text: string): T | undefined {
+  const prefix = text.replace(/^sha256:/, '');
+  if (prefix.length < minPrefixLength || !/^[0-9a-f]+$/.test(prefix)) return undefined;
+  const matches = images.filter(({ id }) => id.startsWith(`sha256:${prefix}`));
+  if (matches.length > 1) {
+    throw new PodwrightError('invalid_argument', `find image ${text}: ${matches.length} ids begin with it`);
+  }
+  return matches[0];
+}

@@ -1,0 +1,66 @@
+import { errorCode, errorMessage, type Logger } from '@podwright/base';
+import type { ContentStore } from '../content/content-store.ts';
+import type { Snapshotter } from '../snapshots/snapshotter.ts';
+import { manifestLimits, parseManifest } from '../spec/manifest.ts';
+import type { ImageRecords, StoredImage } from './image-records.ts';
+import { type LayerSnapshots, layerSteps, unpackKeyPrefix } from './layer-snapshots.ts';
+
+export type RecoverOptions = {
+  content: ContentStore;
+  layers: LayerSnapshots;
+  snapshotter: Snapshotter;
+  records: ImageRecords;
+  logger: Logger;
+  bootId: string;
+  signal: AbortSignal;
+};
+
+/**
+ * Brings records and reality together at a start: snapshots that a crash left half unpacked go, an image whose snapshots
+ * are gone (another snapshotter, a lost disk), or may have lost files in a power cut, is unpacked again from its packed
+ * layers, or dropped if these are gone too.
+ */
+export async function recoverImages(options: RecoverOptions): Promise<void> {
+  const { snapshotter, layers, records, logger } = options;
+  for (const { key, kind } of await snapshotter.list()) {
+    if (kind === 'active' && key.startsWith(unpackKeyPrefix)) await snapshotter.remove(key);
+  }
+  for (const image of records.list()) {
+    await removeDoubtful(image, options);
+    const present = await Promise.all(image.chain.map((chainId) => layers.has(chainId)));
+    if (present.every(Boolean)) continue;
+    const fields = { image: image.repoTags[0] ?? image.id, id: image.id };
+    try {
+      await unpackAgain(image, options);
+      records.markUnsynced(image.id);
+      logger.info(fields, 'unpacked image again, its snapshots were gone');
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (errorCode(error) === 'resource_exhausted') {
+        logger.warn(
+          { ...fields, error: errorMessage(error) },
+          'no room to unpack an image again; make room and restart',
+        );
+        continue;
+      }
+      records.remove(image.id);
+      logger.warn({ ...fields, error: errorMessage(error) }, 'dropped image, its snapshots are gone; pull it again');
+    }
+  }
+}
+
+/** Snapshots that had not reached the disk when the machine went down. One that a container stands on has to stay. */
+async function removeDoubtful({ id, chain, unsyncedBoot }: StoredImage, options: RecoverOptions): Promise<void> {
+  if (unsyncedBoot === '' || unsyncedBoot === options.bootId) return;
+  for (const chainId of chain.toReversed()) {
+    if (await options.layers.removeIf(chainId, () => true)) continue;
+    if (await options.layers.has(chainId)) options.logger.warn({ id }, 'image may have lost files in a power cut');
+  }
+}
+
+async function unpackAgain(image: StoredImage, { content, layers, signal }: RecoverOptions): Promise<void> {
+  const data = await content.readSmall(image.manifestDigest, manifestLimits.manifestBytes);
+  const manifest = parseManifest(data, '', `manifest ${image.manifestDigest}`);
+  if (manifest.kind !== 'manifest') return;
+  for (const step of layerSteps(manifest.layers, image.config.rootfs.diff_ids)) await layers.unpack(step, signal);
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { PodwrightError } from '@podwright/base';
+import { wrapFileError } from '@podwright/system';
+import { readUncompressed } from './decompress.ts';
+import { LayerApplier } from './layer-applier.ts';
+import type { LayerSystem } from './system-calls.ts';
+import { readTar, type TarEntry } from './tar-reader.ts';
+import { DEFAULT_MAX_BYTES, UnpackLimits } from './unpack-limits.ts';
+import type { UnpackOptions, UnpackProgress, UnpackResult } from './unpack-options.ts';
+
+/** What a worker is given: the options without what cannot be sent to it. */
+export type UnpackJob = Omit<UnpackOptions, 'signal' | 'onProgress'>;
+
+/** What `applyBlob` works with. `onProgress` is called often: whoever passes it on makes it rarer. */
+export type ApplyDependencies = { system: LayerSystem; onProgress: (progress: UnpackProgress) => void };
+
+/** Unpacks a layer in this thread, synchronously but for reading. Errors as `UnpackLayer` has them. */
+export async function applyBlob(job: UnpackJob, { system, onProgress }: ApplyDependencies): Promise<UnpackResult> {
+  try {
+    refuseForeign(job.mediaType);
+    if (job.isDryRun) return await hashBlob(job);
+    const hash = createHash('sha256');
+    const limits = new UnpackLimits(job.directory, job.maxBytes ?? DEFAULT_MAX_BYTES);
+    let streamBytes = 0;
+    let blobBytes = 0;
+    const packed = readUncompressed(job.blobPath, (count) => {
+      blobBytes += count;
+    });
+    const applier = new LayerApplier(system, { ...job, parentDirectories: job.parentDirectories ?? [], limits });
+    const onChunk = (chunk: Buffer) => {
+      limits.addBytes(chunk.length);
+      streamBytes += chunk.length;
+      hash.update(chunk);
+    };
+    for await (const entry of readTar(watched(packed, onChunk))) {
+      limits.addEntry();
+      await applyEntry(applier, entry);
+      onProgress({ blobBytes, entries: limits.entries });
+    }
+    applier.finish();
+    const diffId = `sha256:${hash.digest('hex')}`;
+    return { diffId, streamBytes, sizeBytes: limits.contentBytes, entries: limits.entries };
+  } catch (error) {
+    throw wrapFileError('unpack layer', error);
+  }
+}
+
+/** Finds what a layer unpacks to without unpacking it. */
+async function hashBlob({ blobPath, maxBytes = DEFAULT_MAX_BYTES }: UnpackJob): Promise<UnpackResult> {
+  const hash = createHash('sha256');
+  let streamBytes = 0;
+  for await (const chunk of readUncompressed(blobPath, () => undefined)) {
+    streamBytes += chunk.length;
+    if (streamBytes > maxBytes)
+      throw new PodwrightError('data_loss', `unpack layer: it unpacks to more than ${maxBytes} bytes`);
+    hash.update(chunk);
+  }
+  return { diffId: `sha256:${hash.digest('hex')}`, streamBytes, sizeBytes: 0, entries: 0 };
+}
+
+async function applyEntry(applier: LayerApplier, entry: TarEntry): Promise<void> {
+  try {
+    await applier.apply(entry);
+  } catch (error) {
+    throw wrapFileError(`unpack layer: make ${JSON.stringify(entry.header.name)}`, error);
+  }
+}
+
+async function* watched(stream: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of stream) {
+    onChunk(chunk);
+    yield chunk;
+  }
+}
+
+/** Packed bytes tell how they are packed, but not that they are encrypted. */
+function refuseForeign(mediaType: string): void {
+  if (mediaType.endsWith('+encrypted')) {
+    throw new PodwrightError('unimplemented', `unpack layer: ${mediaType} is encrypted, which is not supported`);
+  }
+}

@@ -1,0 +1,285 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  fchownSync,
+  ftruncateSync,
+  futimesSync,
+  lchownSync,
+  linkSync,
+  lutimesSync,
+  openSync,
+  readlinkSync,
+  type Stats,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
+import { CONTAINER_DIRECTORY, PodwrightError, PRIVATE_FILE } from '@podwright/base';
+import { hasErrno } from '@podwright/system';
+import { type BytePath, displayPath, fsPath, layerComponents } from './byte-path.ts';
+import { type LayerDirectory, LayerTree, look, type MissingDirectory } from './layer-tree.ts';
+import { ParentLayers } from './parent-layers.ts';
+import { isLayerXattr, type LayerSystem } from './system-calls.ts';
+import type { TarHeader, Xattr } from './tar-header.ts';
+import type { TarEntry } from './tar-reader.ts';
+import type { UnpackLimits } from './unpack-limits.ts';
+import { isWhiteoutMetadata, Whiteouts, whiteoutPrefix } from './whiteouts.ts';
+
+/** The kernel's limit (XATTR_SIZE_MAX). */
+const MAX_XATTR_BYTES = 65536;
+
+/** Where a layer goes, and how its deletions are written down (see `UnpackOptions`); `limits` are told of what is written. */
+export type ApplierOptions = {
+  directory: string;
+  overlayWhiteouts: boolean;
+  parentDirectories: string[];
+  limits: UnpackLimits;
+};
+
+/**
+ * Makes the entries of a layer in its folder, one after the other, synchronously but for the bodies. Attributes are set when
+ * the entry is made, times of directories at the end (`finish`).
+ */
+export class LayerApplier {
+  readonly #system: LayerSystem;
+  readonly #tree: LayerTree;
+  readonly #parents: ParentLayers;
+  readonly #whiteouts: Whiteouts;
+  readonly #limits: UnpackLimits;
+
+  constructor(system: LayerSystem, options: ApplierOptions) {
+    this.#system = system;
+    this.#limits = options.limits;
+    this.#tree = new LayerTree(options.directory);
+    this.#parents = new ParentLayers(options.parentDirectories);
+    this.#whiteouts = new Whiteouts({ system, tree: this.#tree, overlay: options.overlayWhiteouts });
+  }
+
+  /** Makes one entry. The body is read before the promise resolves. */
+  async apply({ header, body }: TarEntry): Promise<void> {
+    const components = layerComponents(header.nameBytes);
+    if (isWhiteoutMetadata(components)) return;
+    const name = components.pop();
+    if (name === undefined) return this.#applyRoot(header);
+    if (name.startsWith(whiteoutPrefix)) return this.#whiteouts.apply(components, name, this.#makeMissing);
+    const parent = this.#directory(components);
+    this.#whiteouts.touch(parent, name);
+    if (header.type === 'file') await this.#makeFile(parent, name, { header, body });
+    else if (header.type === 'directory') this.#makeDirectory(parent, name, header);
+    else if (header.type === 'symlink') this.#makeSymlink(parent, name, header);
+    else if (header.type === 'link') this.#makeLink(parent, name, header);
+    else this.#makeNode(parent, name, header);
+  }
+
+  /** Sets what can only be set when everything is there. */
+  finish(): void {
+    this.#system.flush();
+    this.#tree.setTimes();
+  }
+
+  #applyRoot(header: TarHeader): void {
+    if (header.type !== 'directory') throw refuse(`the root is a ${header.type} and no directory`);
+    this.#setDirectoryAttributes(this.#tree.root, header);
+  }
+
+  #directory(components: string[]): LayerDirectory {
+    return this.#tree.resolve(components, this.#makeMissing)!;
+  }
+
+  /** Makes a directory that the layer names only as part of a path: with the attributes that it has in the layers below. */
+  readonly #makeMissing: MissingDirectory = (parent, name, found) => {
+    const hidesLower = found !== undefined && this.#whiteouts.givesWay(parent, name, found);
+    if (found !== undefined && !hidesLower) {
+      throw refuse(
+        `${displayPath([...parent.components(), name].join('/'))} is no directory, but has entries below it`,
+      );
+    }
+    if (hidesLower) this.#clear(parent, name);
+    const directory = this.#tree.make(parent, name);
+    if (hidesLower) this.#whiteouts.hideLower(directory);
+    const lower = hidesLower ? undefined : this.#parents.find(directory.components());
+    chmodSync(fsPath(directory.path), CONTAINER_DIRECTORY);
+    if (lower?.stat.isDirectory()) {
+      lchownSync(fsPath(directory.path), lower.stat.uid, lower.stat.gid);
+      chmodSync(fsPath(directory.path), lower.stat.mode & 0o7777);
+      directory.mtimeSeconds = lower.stat.mtimeMs / 1000;
+      this.#system.add({ call: 'copy-xattrs', from: bytes(lower.path), path: bytes(directory.path) });
+    }
+    return directory;
+  };
+
+  async #makeFile(parent: LayerDirectory, name: string, { header, body }: TarEntry): Promise<void> {
+    const path = parent.pathOf(name);
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    const descriptor = this.#create(parent, name, () => openSync(fsPath(path), flags, PRIVATE_FILE));
+    try {
+      await this.#write(descriptor, header, body);
+      fchownSync(descriptor, header.uid, header.gid);
+      fchmodSync(descriptor, header.mode); // after chown, which clears setuid
+      futimesSync(descriptor, header.mtimeSeconds, header.mtimeSeconds);
+    } finally {
+      closeSync(descriptor);
+    }
+    this.#addXattrs(path, header.xattrs);
+  }
+
+  async #write(descriptor: number, header: TarHeader, body: AsyncIterable<Buffer>): Promise<void> {
+    const parts = header.sparse ?? [{ offset: 0, length: header.size }];
+    let part = 0;
+    let inPart = 0;
+    for await (let piece of body) {
+      this.#limits.addContent(piece.length);
+      while (piece.length > 0) {
+        while (inPart === parts[part]!.length) {
+          part++;
+          inPart = 0;
+        }
+        const { offset, length } = parts[part]!;
+        const written = writeSync(descriptor, piece, 0, Math.min(piece.length, length - inPart), offset + inPart);
+        inPart += written;
+        piece = piece.subarray(written);
+      }
+    }
+    if (header.sparse !== undefined) ftruncateSync(descriptor, header.size);
+  }
+
+  #makeDirectory(parent: LayerDirectory, name: string, header: TarHeader): void {
+    const known = parent.children.get(name);
+    this.#setDirectoryAttributes(known ?? this.#enterDirectory(parent, name), header);
+  }
+
+  /** Makes a directory, or takes in the one that is there. One in place of a deletion does not show what was deleted. */
+  #enterDirectory(parent: LayerDirectory, name: string): LayerDirectory {
+    const found = look(parent.pathOf(name));
+    if (found?.isDirectory()) return this.#tree.adopt(parent, name, found);
+    if (found === undefined) return this.#tree.make(parent, name);
+    const hidesLower = this.#whiteouts.isDeletion(found);
+    this.#clear(parent, name);
+    const directory = this.#tree.make(parent, name);
+    if (hidesLower) this.#whiteouts.hideLower(directory);
+    return directory;
+  }
+
+  #setDirectoryAttributes(directory: LayerDirectory, header: TarHeader): void {
+    const path = fsPath(directory.path);
+    lchownSync(path, header.uid, header.gid);
+    chmodSync(path, header.mode);
+    directory.mtimeSeconds = header.mtimeSeconds;
+    this.#addXattrs(directory.path, header.xattrs);
+  }
+
+  #makeSymlink(parent: LayerDirectory, name: string, header: TarHeader): void {
+    const path = parent.pathOf(name);
+    this.#create(parent, name, () => symlinkSync(header.linkBytes, fsPath(path)));
+    this.#setLinkAttributes(path, header);
+    this.#addXattrs(path, header.xattrs);
+  }
+
+  #setLinkAttributes(
+    path: BytePath,
+    { uid, gid, mtimeSeconds }: Pick<TarHeader, 'uid' | 'gid' | 'mtimeSeconds'>,
+  ): void {
+    lchownSync(fsPath(path), uid, gid);
+    lutimesSync(fsPath(path), mtimeSeconds, mtimeSeconds);
+  }
+
+  /** Devices and pipes. */
+  #makeNode(parent: LayerDirectory, name: string, header: TarHeader): void {
+    const path = parent.pathOf(name);
+    if (look(path) !== undefined) this.#clear(parent, name);
+    const { type, major, minor, mode } = header;
+    if (type === 'char' || type === 'block') {
+      this.#system.add({ call: 'device', path: bytes(path), device: { type, major, minor }, mode });
+    } else {
+      this.#system.add({ call: 'fifo', path: bytes(path), mode });
+    }
+    this.#system.flush();
+    this.#setLinkAttributes(path, header);
+    chmodSync(fsPath(path), mode);
+    this.#addXattrs(path, header.xattrs);
+  }
+
+  /** A hard link has the attributes of its target: those of its own header are not looked at. */
+  #makeLink(parent: LayerDirectory, name: string, header: TarHeader): void {
+    const path = parent.pathOf(name);
+    const target = this.#linkTarget(header);
+    const stat = look(target)!;
+    if (stat.isDirectory()) throw refuse(`${displayPath(path)} is a hard link to a directory`);
+    const there = look(path);
+    if (there !== undefined && there.ino === stat.ino && there.dev === stat.dev) return;
+    this.#create(parent, name, () => linkSync(fsPath(target), fsPath(path)));
+  }
+
+  /** The file that a hard link leads to, copied up first if only a layer below has it. */
+  #linkTarget(header: TarHeader): BytePath {
+    const components = layerComponents(header.linkBytes);
+    const name = components.at(-1);
+    if (name === undefined) throw refuse(`${JSON.stringify(header.name)} is a hard link to the root`);
+    const parent = this.#tree.resolve(components.slice(0, -1), () => undefined);
+    const found = parent === undefined ? undefined : look(parent.pathOf(name));
+    if (parent !== undefined && found !== undefined && !this.#whiteouts.isDeletion(found)) {
+      return parent.pathOf(name);
+    }
+    const lower = found === undefined ? this.#parents.find(components) : undefined;
+    if (lower === undefined) {
+      throw refuse(
+        `${JSON.stringify(header.name)} is a hard link to ${JSON.stringify(header.linkName)}, which is not there`,
+      );
+    }
+    return this.#copyUp(components, lower);
+  }
+
+  #copyUp(components: string[], lower: { path: BytePath; stat: Stats }): BytePath {
+    const { stat } = lower;
+    const path = this.#directory(components.slice(0, -1)).pathOf(components.at(-1)!);
+    if (stat.isSymbolicLink()) symlinkSync(readlinkSync(fsPath(lower.path), { encoding: 'buffer' }), fsPath(path));
+    else if (stat.isFile()) {
+      this.#limits.addCopy(stat.size);
+      copyFileSync(fsPath(lower.path), fsPath(path), constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    } else throw refuse(`a hard link leads to ${displayPath(path)} of a layer below, which is no file`);
+    this.#setLinkAttributes(path, { uid: stat.uid, gid: stat.gid, mtimeSeconds: stat.mtimeMs / 1000 });
+    if (stat.isFile()) {
+      chmodSync(fsPath(path), stat.mode & 0o7777);
+      lutimesSync(fsPath(path), stat.mtimeMs / 1000, stat.mtimeMs / 1000);
+    }
+    this.#system.add({ call: 'copy-xattrs', from: bytes(lower.path), path: bytes(path) });
+    return path;
+  }
+
+  /** Makes an entry; what has the name already is replaced. */
+  #create<T>(parent: LayerDirectory, name: string, make: () => T): T {
+    try {
+      return make();
+    } catch (error) {
+      if (!hasErrno(error, 'EEXIST')) throw error;
+    }
+    this.#clear(parent, name);
+    return make();
+  }
+
+  /** Removes what has the name. Calls that were put off for paths below it are made first. */
+  #clear(parent: LayerDirectory, name: string): void {
+    this.#system.flush();
+    this.#tree.remove(parent, name);
+  }
+
+  #addXattrs(path: BytePath, xattrs: Xattr[]): void {
+    for (const { name, value } of xattrs) {
+      if (value.length > MAX_XATTR_BYTES)
+        throw refuse(`${displayPath(path)} has an attribute of ${value.length} bytes`);
+      if (isLayerXattr(name))
+        this.#system.add({ call: 'xattr', path: bytes(path), name, value: Uint8Array.from(value) });
+    }
+  }
+}
+
+/** The path's bytes in a buffer of their own, which is cheap to send to the main thread. */
+function bytes(path: BytePath): Uint8Array {
+  return Uint8Array.from(Buffer.from(path, 'latin1'));
+}
+
+function refuse(message: string): PodwrightError {
+  return new PodwrightError('invalid_argument', `unpack layer: ${message}`);
+}

@@ -1,0 +1,117 @@
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { PodwrightError } from '@podwright/base';
+import type { System } from '@podwright/system';
+import type { UnpackJob } from './apply-blob.ts';
+import { makeSystemCalls, type SystemCall } from './system-calls.ts';
+import type { UnpackOptions, UnpackResult } from './unpack-options.ts';
+import { receiveError, type SystemAnswer, sendError, type WorkerMessage, type WorkerStart } from './worker-protocol.ts';
+
+/** A hostile layer of millions of folders must not take the whole process's memory. */
+const MAX_HEAP_MIB = 512;
+
+/** The main thread's end of a worker: runs one job at a time, and makes the system calls that the worker asks for. */
+export class LayerWorker {
+  readonly #worker: Worker;
+  readonly #port: MessagePort;
+  /** Rejects when the worker has ended, whatever the reason. */
+  readonly #ended: Promise<never>;
+  #hasEnded = false;
+
+  constructor(system: System) {
+    const { port1, port2 } = new MessageChannel();
+    const systemSignal = new SharedArrayBuffer(4);
+    const workerData: WorkerStart = { systemPort: port2, systemSignal };
+    this.#port = port1;
+    this.#worker = new Worker(
+      new URL(import.meta.url.endsWith('.ts') ? './unpack-worker.ts' : './unpack-worker.js', import.meta.url),
+      {
+        workerData,
+        transferList: [port2],
+        resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
+        execArgv: [], // flags of the process need not fit a thread (--input-type, --inspect-brk)
+      },
+    );
+    port1.on('message', (calls: SystemCall[]) => {
+      port1.postMessage(answer(system, calls));
+      const signal = new Int32Array(systemSignal);
+      Atomics.store(signal, 0, 1);
+      Atomics.notify(signal, 0);
+    });
+    this.#ended = new Promise((_, reject) => {
+      this.#worker.once('error', (error) => reject(describeEnd(error)));
+      this.#worker.once('exit', () => reject(new PodwrightError('aborted', 'unpack layer: its worker has ended')));
+    });
+    this.#worker.once('error', () => {
+      this.#hasEnded = true;
+    });
+    this.#ended.catch(() => undefined); // heard by `run` only while there is a job
+    this.#idle();
+  }
+
+  /** True once it cannot be given another job. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Runs a job to its end. A worker whose job was aborted has ended: it cannot be used again. */
+  async run({ signal, onProgress, ...job }: UnpackOptions): Promise<UnpackResult> {
+    signal.throwIfAborted();
+    this.#worker.ref();
+    this.#port.ref();
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await Promise.race([this.#result(job, onProgress), this.#ended, aborted]);
+    } catch (error) {
+      if (signal.aborted) await this.end();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#idle();
+    }
+  }
+
+  /** Ends the thread. When this has resolved, it writes nothing any more. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    await this.#worker.terminate();
+    this.#port.close();
+  }
+
+  #result(job: UnpackJob, onProgress: UnpackOptions['onProgress']): Promise<UnpackResult> {
+    return new Promise((resolve, reject) => {
+      const onMessage = (message: WorkerMessage) => {
+        if (message.type === 'progress') return onProgress?.(message.progress);
+        this.#worker.off('message', onMessage);
+        if (message.type === 'done') resolve(message.result);
+        else reject(receiveError(message.error));
+      };
+      this.#worker.on('message', onMessage);
+      this.#worker.postMessage(job);
+    });
+  }
+
+  /** An idle worker does not keep the process alive. */
+  #idle(): void {
+    this.#worker.unref();
+    this.#port.unref();
+  }
+}
+
+function answer(system: System, calls: SystemCall[]): SystemAnswer {
+  try {
+    makeSystemCalls(system, calls);
+    return { error: undefined };
+  } catch (error) {
+    return { error: sendError(error) };
+  }
+}
+
+function describeEnd(error: unknown): unknown {
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
+  return new PodwrightError(
+    'resource_exhausted',
+    `unpack layer: its entries need more than ${MAX_HEAP_MIB} MiB of memory`,
+  );
+}

@@ -1,0 +1,59 @@
+import { lstatSync } from 'node:fs';
+import { type DeviceNode, hasErrno, type System } from '@podwright/system';
+
+/** A system call that only the main thread can make, for a path that the worker has made sure is inside the layer. */
+export type SystemCall =
+  | { call: 'device'; path: Uint8Array; device: DeviceNode; mode: number }
+  | { call: 'fifo'; path: Uint8Array; mode: number }
+  | { call: 'xattr'; path: Uint8Array; name: string; value: Uint8Array }
+  | { call: 'copy-xattrs'; from: Uint8Array; path: Uint8Array };
+
+/** What the applier of a layer needs of the system beyond node:fs. Calls may be put off until `flush`. */
+export interface LayerSystem {
+  add(call: SystemCall): void;
+  /** Makes the calls put off so far, in order; throws the first failure. */
+  flush(): void;
+}
+
+/** Attributes that steer overlayfs: a layer must not set them, nor may they be copied from the layer below. */
+const forbiddenXattr = /^trusted\./;
+
+/** True if a layer may set this extended attribute. */
+export function isLayerXattr(name: string): boolean {
+  return !forbiddenXattr.test(name);
+}
+
+/** Makes the calls in order. Main thread only. */
+export function makeSystemCalls(system: System, calls: SystemCall[]): void {
+  for (const call of calls) {
+    const path = Buffer.from(call.path);
+    if (call.call === 'device') system.makeDevice(path, call.device, call.mode);
+    else if (call.call === 'fifo') system.makeFifo(path, call.mode);
+    else if (call.call === 'xattr') setXattr(system, path, { name: call.name, value: Buffer.from(call.value) });
+    else copyXattrs(system, Buffer.from(call.from), path);
+  }
+}
+
+function copyXattrs(system: System, from: Buffer, to: Buffer): void {
+  for (const name of system.listXattrs(from)) {
+    const value = isLayerXattr(name) ? system.getXattr(from, name) : undefined;
+    if (value !== undefined) setXattr(system, to, { name, value });
+  }
+}
+
+/** A file system without this kind of attributes goes without, as with other runtimes. */
+function setXattr(system: System, path: Buffer, { name, value }: { name: string; value: Buffer }): void {
+  try {
+    system.setXattr(path, name, value);
+  } catch (error) {
+    if (hasErrno(error, 'ENOTSUP')) return;
+    // the kernel has no user attributes on links, devices and pipes
+    if (hasErrno(error, 'EPERM') && name.startsWith('user.') && !isFileOrDirectory(path)) return;
+    throw error;
+  }
+}
+
+function isFileOrDirectory(path: Buffer): boolean {
+  const stat = lstatSync(path);
+  return stat.isFile() || stat.isDirectory();
+}

@@ -1,0 +1,3 @@
+export * from './database.ts';
+export * from './disk-reserve.ts';
+export * from './record-table.ts';

@@ -1,0 +1,38 @@
+import {
+  type ContainerFilter,
+  ContainerSchema,
+  encodeOnce,
+  ListContainersResponseSchema,
+  listResponse,
+  type RuntimeHandlers,
+} from '@podwright/cri';
+import type { ContainerRecord } from '../../records/container-record.ts';
+import { criContainer, matchesContainer } from '../messages/container-message.ts';
+import { messagePages } from '../messages/pages.ts';
+import type { CriServices } from '../services/services.ts';
+
+type Needs = Pick<CriServices, 'containers' | 'sandboxes'>;
+
+/** ListContainers: from memory, filtered by id and sandbox (prefixes will do), state and labels. */
+export function containerList(services: Needs): RuntimeHandlers['listContainers'] {
+  const { containers } = ListContainersResponseSchema.field;
+  const encoded = encodeOnce(ContainerSchema, criContainer);
+  return async ({ filter }) =>
+    listResponse(ListContainersResponseSchema, containers, select(services, filter).map(encoded));
+}
+
+/** StreamContainers: the same list in several messages. */
+export function containerStream(services: Needs): RuntimeHandlers['streamContainers'] {
+  return async function* ({ filter }) {
+    const found = select(services, filter);
+    for await (const containers of messagePages(found, (some) => some.map(criContainer))) yield { containers };
+  };
+}
+
+function select({ containers, sandboxes }: Needs, filter: ContainerFilter | undefined): ContainerRecord[] {
+  if (filter === undefined) return containers.list();
+  const id = filter.id === '' ? '' : containers.find(filter.id)?.id;
+  const podSandboxId = filter.podSandboxId === '' ? '' : sandboxes.find(filter.podSandboxId)?.id;
+  if (id === undefined || podSandboxId === undefined) return [];
+  return containers.list().filter((record) => matchesContainer(record, { ...filter, id, podSandboxId }));
+}

@@ -1,0 +1,30 @@
+import { access } from 'node:fs/promises';
+import { waitFor, withTimeout } from '@podwright/base';
+import type { RuntimeHandlers } from '@podwright/cri';
+import type { CriServices } from '../services/services.ts';
+
+/** How long the monitor may take to turn to what it was told. */
+const REOPEN_TIMEOUT_MS = 5000;
+
+/** ReopenContainerLog: after the kubelet has moved the log file away. It answers when the new one is there. */
+export function containerReopenLog({
+  containers,
+  tasks,
+}: Pick<CriServices, 'containers' | 'tasks'>): RuntimeHandlers['reopenContainerLog'] {
+  return async ({ containerId }, { signal }) => {
+    const { id, logPath } = containers.requireRunning(containerId);
+    await tasks.reopenLog(id);
+    if (logPath !== '') await untilThere(logPath, signal);
+    return {};
+  };
+}
+
+async function untilThere(path: string, parent: AbortSignal): Promise<void> {
+  using signal = withTimeout(parent, REOPEN_TIMEOUT_MS, `reopen log ${path}`);
+  const found = () =>
+    access(path).then(
+      () => true,
+      () => undefined,
+    );
+  await waitFor(found, { intervalMs: 5, signal });
+}

@@ -1,0 +1,13 @@
+import type { RuntimeHandlers } from '@podwright/cri';
+import { containerResources } from '../messages/container-resources.ts';
+import type { CriServices } from '../services/services.ts';
+
+/** UpdateContainerResources: changes the limits of a container; what is 0 or empty stays as it is. */
+export function containerUpdate({
+  containers,
+}: Pick<CriServices, 'containers'>): RuntimeHandlers['updateContainerResources'] {
+  return async ({ containerId, linux }, { signal }) => {
+    await containers.update(containerId, containerResources(linux), signal);
+    return {};
+  };
+}

@@ -1,0 +1,20 @@
+import { PodwrightError } from '@podwright/base';
+import type { ImageHandlers } from '@podwright/cri';
+import { criImage } from '../messages/image-message.ts';
+import { verboseInfo } from '../messages/verbose-info.ts';
+import type { CriServices } from '../services/services.ts';
+
+/** ImageStatus: an image that is not there is an answer without one, not an error. */
+export function imageInspect({ images }: Pick<CriServices, 'images'>): ImageHandlers['imageStatus'] {
+  return async ({ image, verbose }) => {
+    const reference = image?.image ?? '';
+    if (reference === '') throw new PodwrightError('invalid_argument', 'image status: no image is named');
+    const record = images.find(reference);
+    if (record === undefined) return {};
+    const { chainId, config } = record;
+    return {
+      image: criImage(record, image),
+      info: verboseInfo(verbose, () => ({ chainID: chainId, imageSpec: config })),
+    };
+  };
+}

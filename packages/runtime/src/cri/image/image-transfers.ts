@@ -1,0 +1,57 @@
+import { isAbsolute } from 'node:path';
+import { PodwrightError } from '@podwright/base';
+import type { ImageTransfers, LoadedImageSchema, MessageInitShape, ServiceHandlers } from '@podwright/cri';
+import type { ImageRecord, TransferProgress } from '@podwright/images';
+import type { CriServices } from '../services/services.ts';
+
+type Handlers = ServiceHandlers<typeof ImageTransfers>;
+type Needs = Pick<CriServices, 'images'>;
+
+/** podwright.v1.ImageTransfers: what the CRI has no words for. */
+export function imageTransfers(services: Needs): Handlers {
+  return { watch: imageWatch(services), load: imageLoad(services), save: imageSave(services) };
+}
+
+/** Watch: the progress of every pull and load from now on. */
+function imageWatch({ images }: Needs): Handlers['watch'] {
+  return (_request, { signal }) => {
+    const transfers = images.transfers(signal);
+    return (async function* () {
+      for await (const progress of transfers) yield criProgress(progress);
+    })();
+  };
+}
+
+/** Load: images from a file of this machine, with the progress on the way. */
+function imageLoad({ images }: Needs): Handlers['load'] {
+  return async function* ({ path, name }, { signal }) {
+    if (!isAbsolute(path))
+      throw new PodwrightError('invalid_argument', `load images from "${path}": the path is not absolute`);
+    const ended = new AbortController();
+    const transfers = images.transfers(AbortSignal.any([signal, ended.signal]));
+    const loading = images.load(path, { signal, name: name === '' ? undefined : name }).finally(() => ended.abort());
+    loading.catch(() => undefined); // awaited below, when the progress has ended
+    for await (const progress of transfers) {
+      if (progress.reference === path) yield { event: { case: 'progress', value: criProgress(progress) } };
+    }
+    yield { event: { case: 'loaded', value: { images: (await loading).map(loadedImage) } } };
+  };
+}
+
+/** Save: images into an archive on this machine. */
+function imageSave({ images }: Needs): Handlers['save'] {
+  return async ({ references, path }, { signal }) => {
+    if (!isAbsolute(path))
+      throw new PodwrightError('invalid_argument', `save images to "${path}": the path is not absolute`);
+    await images.save(references, path, { signal });
+    return {};
+  };
+}
+
+function criProgress({ doneBytes, totalBytes, error = '', ...progress }: TransferProgress) {
+  return { ...progress, doneBytes: BigInt(doneBytes), totalBytes: BigInt(totalBytes), error };
+}
+
+function loadedImage(record: ImageRecord): MessageInitShape<typeof LoadedImageSchema> {
+  return { id: record.id, references: record.repoTags, sizeBytes: BigInt(record.sizeBytes) };
+}

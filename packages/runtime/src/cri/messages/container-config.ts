@@ -1,0 +1,55 @@
+import type { ContainerConfig as CriContainerConfig, KeyValue } from '@podwright/cri';
+import { askedDevices } from '../../cdi/device-name.ts';
+import type { ContainerConfig } from '../../records/container-record.ts';
+import { containerDevice, containerMount } from './container-mount.ts';
+import { containerResources } from './container-resources.ts';
+import { invalid, plainText } from './field-checks.ts';
+import { containerSecurity } from './security-context.ts';
+import { signalName } from './signals.ts';
+
+/** Most mounts and environment variables of one container; the kernel and the OCI runtime choke on far more. */
+const MAX_ENTRIES = 100_000;
+
+/** The CRI's container configuration in our own words. What makes no sense is an `invalid_argument`. */
+export function containerConfig(config: CriContainerConfig | undefined): ContainerConfig {
+  if (config?.metadata === undefined) throw invalid('the container configuration has no metadata');
+  if (config.metadata.name === '') throw invalid('the container has no name');
+  if (config.image === undefined || config.image.image === '') throw invalid('the container has no image');
+  if (config.mounts.length > MAX_ENTRIES || config.envs.length > MAX_ENTRIES)
+    throw invalid('too many mounts or variables');
+  return {
+    name: config.metadata.name,
+    attempt: config.metadata.attempt,
+    image: {
+      reference: config.image.image,
+      annotations: config.image.annotations,
+      userSpecified: config.image.userSpecifiedImage,
+      runtimeHandler: config.image.runtimeHandler,
+    },
+    command: config.command.map((word) => plainText('command', word)),
+    args: config.args.map((word) => plainText('args', word)),
+    workingDir: plainText('workingDir', config.workingDir),
+    envs: config.envs.map(variable),
+    mounts: config.mounts.map(containerMount),
+    devices: config.devices.map(containerDevice),
+    cdiDevices: askedDevices(
+      config.CDIDevices.map(({ name }) => name),
+      config.annotations,
+    ),
+    labels: config.labels,
+    annotations: config.annotations,
+    logPath: plainText('logPath', config.logPath),
+    stdin: config.stdin,
+    stdinOnce: config.stdinOnce,
+    tty: config.tty,
+    stopSignal: signalName(config.stopSignal),
+    resources: containerResources(config.linux?.resources),
+    security: containerSecurity(config.linux?.securityContext),
+  };
+}
+
+/** The runtime's config file is UTF-8: other bytes become U+FFFD, as with every runtime. */
+function variable({ key, value }: KeyValue): { name: string; value: string } {
+  if (key === '') throw invalid('envs: a variable has no name');
+  return { name: plainText('envs', key), value: plainText(`variable ${key}`, Buffer.from(value).toString('utf8')) };
+}

@@ -1,0 +1,61 @@
+import { posix } from 'node:path';
+import { type Device, type Mount, MountPropagation } from '@podwright/cri';
+import type { ContainerDevice, ContainerMount } from '../../records/container-record.ts';
+import { absolutePath, invalid, plainText } from './field-checks.ts';
+import { mountMappings } from './user-namespace.ts';
+
+const PROPAGATIONS: Record<MountPropagation, ContainerMount['propagation']> = {
+  [MountPropagation.PROPAGATION_PRIVATE]: 'private',
+  [MountPropagation.PROPAGATION_HOST_TO_CONTAINER]: 'host-to-container',
+  [MountPropagation.PROPAGATION_BIDIRECTIONAL]: 'bidirectional',
+};
+
+/** A mount of a path of the machine or of an image. `..` in paths is resolved, and never leads out of the container. */
+export function containerMount(mount: Mount): ContainerMount {
+  const containerPath = absolutePath('mounts.containerPath', mount.containerPath);
+  if (posix.resolve(containerPath) === '/') throw invalid(`mounts.containerPath "${containerPath}" is the root itself`);
+  const where = `mount ${containerPath}`;
+  const propagation = PROPAGATIONS[mount.propagation];
+  if (propagation === undefined) throw invalid(`${where}: propagation ${mount.propagation} is unknown`);
+  if (mount.recursiveReadOnly && (!mount.readonly || propagation !== 'private')) {
+    throw invalid(`${where}: recursiveReadOnly needs readonly and private propagation`);
+  }
+  const mappings = mountMappings(mount.uidMappings, mount.gidMappings, where);
+  if (mappings !== undefined && propagation === 'bidirectional') {
+    throw invalid(`${where}: with ID mappings it cannot be bidirectional`);
+  }
+  return {
+    ...(mappings === undefined ? {} : { mappings }),
+    containerPath,
+    ...sourceOf(mount, where),
+    readonly: mount.readonly,
+    recursiveReadOnly: mount.recursiveReadOnly,
+    propagation,
+    selinuxRelabel: mount.selinuxRelabel,
+  };
+}
+
+function sourceOf(
+  { image, hostPath, imageSubPath }: Mount,
+  where: string,
+): Pick<ContainerMount, 'image' | 'hostPath' | 'imageSubPath'> {
+  const reference = image?.image ?? '';
+  if (reference === '') {
+    return { image: '', hostPath: absolutePath(`${where}: hostPath`, hostPath), imageSubPath: '' };
+  }
+  if (hostPath !== '') throw invalid(`${where}: it has both an image and a hostPath`);
+  if (imageSubPath.split('/').includes('..')) throw invalid(`${where}: imageSubPath "${imageSubPath}" has ".."`);
+  return { image: reference, hostPath, imageSubPath: plainText(`${where}: imageSubPath`, imageSubPath) };
+}
+
+/** A device node, or a folder of them, of the machine. */
+export function containerDevice({ containerPath, hostPath, permissions }: Device): ContainerDevice {
+  if (!/^[rwm]{0,3}$/.test(permissions)) {
+    throw invalid(`device ${hostPath}: permissions "${permissions}" are not of r, w, m`);
+  }
+  return {
+    hostPath: absolutePath('devices.hostPath', hostPath),
+    containerPath: containerPath === '' ? '' : absolutePath(`device ${hostPath}: containerPath`, containerPath),
+    permissions,
+  };
+}

@@ -1,0 +1,70 @@
+import type { LinuxContainerResources } from '@podwright/cri';
+import type { ContainerResources } from '../../records/container-record.ts';
+import { invalid, numberWithin } from './field-checks.ts';
+
+/** What the kernel takes (cgroups-v1 and -v2, sched-bwc.rst), in microseconds. */
+const CPU_PERIOD = { minimum: 1000, maximum: 1_000_000 };
+const MINIMUM_CPU_QUOTA = 1000;
+/** Numbers and ranges, as cpuset(7) has them. */
+const listPattern = /^\d+(-\d+(:\d+\/\d+)?)?(,\d+(-\d+(:\d+\/\d+)?)?)*$/;
+const pageSizePattern = /^\d+[KMG]B$/;
+/**
+ * A file of one of the kernel's controllers (cgroup-v2.rst): never a path, which would lead out of the container's cgroup, and
+ * never `cgroup.procs` and its like, which move and end processes and are no limits.
+ */
+const unifiedPattern = /^(cpu|cpuset|io|memory|pids|hugetlb|rdma|misc|dmem)(\.\w+)+$/;
+
+/** The CRI's resources as numbers; 0 and '' where nothing is said. What the kernel takes from nobody is an `invalid_argument`. */
+export function containerResources(resources: LinuxContainerResources | undefined): ContainerResources {
+  const memoryLimitBytes = numberWithin('memoryLimitInBytes', resources?.memoryLimitInBytes, { minimum: -1 });
+  return {
+    cpuPeriod: cpuPeriod(resources?.cpuPeriod),
+    cpuQuota: cpuQuota(resources?.cpuQuota),
+    cpuShares: numberWithin('cpuShares', resources?.cpuShares, { minimum: 0 }),
+    memoryLimitBytes,
+    memorySwapLimitBytes: swapLimit(resources?.memorySwapLimitInBytes, memoryLimitBytes),
+    oomScoreAdj: numberWithin('oomScoreAdj', resources?.oomScoreAdj, { minimum: -1000, maximum: 1000 }),
+    cpusetCpus: matching('cpusetCpus', resources?.cpusetCpus ?? '', listPattern),
+    cpusetMems: matching('cpusetMems', resources?.cpusetMems ?? '', listPattern),
+    hugepageLimits: (resources?.hugepageLimits ?? []).map(({ pageSize, limit }) => ({
+      pageSize: pageSizeOf(pageSize),
+      limitBytes: numberWithin('hugepageLimits.limit', limit, { minimum: 0 }),
+    })),
+    unified: unifiedOf(resources?.unified ?? {}),
+  };
+}
+
+function cpuPeriod(value: bigint | undefined): number {
+  return value === undefined || value === 0n ? 0 : numberWithin('cpuPeriod', value, CPU_PERIOD);
+}
+
+function cpuQuota(value: bigint | undefined): number {
+  if (value === undefined || value === 0n || value === -1n) return Number(value ?? 0);
+  return numberWithin('cpuQuota', value, { minimum: MINIMUM_CPU_QUOTA });
+}
+
+/** It is of memory and swap together. */
+function swapLimit(value: bigint | undefined, memoryLimit: number): number {
+  const limit = numberWithin('memorySwapLimitInBytes', value, { minimum: -1 });
+  if (limit <= 0 || limit >= memoryLimit) return limit;
+  throw invalid(`memorySwapLimitInBytes ${limit} is less than memoryLimitInBytes ${memoryLimit}, which it includes`);
+}
+
+function unifiedOf(unified: Record<string, string>): Record<string, string> {
+  for (const [key, value] of Object.entries(unified)) {
+    if (!unifiedPattern.test(key))
+      throw invalid(`unified: ${JSON.stringify(key)} is no file of a cgroup's controller, such as memory.high`);
+    if (value.includes('\0')) throw invalid(`unified.${key} has a zero byte`);
+  }
+  return unified;
+}
+
+function pageSizeOf(text: string): string {
+  if (pageSizePattern.test(text)) return text;
+  throw invalid(`hugepageLimits.pageSize "${text}" is malformed`);
+}
+
+function matching(field: string, text: string, pattern: RegExp): string {
+  if (text === '' || pattern.test(text)) return text;
+  throw invalid(`${field} ${JSON.stringify(text)} is malformed`);
+}

@@ -1,0 +1,115 @@
+import { isIP } from 'node:net';
+import {
+  type PortMapping as CriPortMapping,
+  NamespaceMode,
+  type NamespaceOption,
+  type PodSandboxConfig,
+  Protocol,
+} from '@podwright/cri';
+import type { PortMapping } from '../../network/network.ts';
+import type { PidNamespaceMode, SandboxConfig, SandboxNamespaceMode } from '../../records/sandbox-record.ts';
+import { invalid, plainText } from './field-checks.ts';
+import { selinuxOf } from './selinux.ts';
+import { userNamespaceOf } from './user-namespace.ts';
+
+/** Longest host name of Linux (sethostname(2)). */
+const MAX_HOSTNAME_BYTES = 64;
+
+/** The CRI's sandbox configuration in our own words. What makes no sense is an `invalid_argument`. */
+export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandler: string): SandboxConfig {
+  const metadata = config?.metadata;
+  if (config === undefined || metadata === undefined) throw invalid('the sandbox configuration has no metadata');
+  if (metadata.name === '') throw invalid('the sandbox has no name');
+  const security = config.linux?.securityContext;
+  const namespaces = security?.namespaceOptions;
+  return {
+    podName: metadata.name,
+    podUid: metadata.uid,
+    podNamespace: metadata.namespace,
+    attempt: metadata.attempt,
+    hostname: checkHostname(config.hostname),
+    logDirectory: checkLogDirectory(config.logDirectory),
+    ...(config.dnsConfig === undefined ? {} : { dns: dnsOf(config.dnsConfig) }),
+    portMappings: config.portMappings.filter(({ hostPort }) => hostPort > 0).map(portMapping),
+    labels: config.labels,
+    annotations: config.annotations,
+    cgroupParent: checkCgroupParent(config.linux?.cgroupParent ?? ''),
+    network: ownOrNode('network', namespaces?.network),
+    ipc: ownOrNode('ipc', namespaces?.ipc),
+    pid: pidMode(namespaces?.pid),
+    ...userNamespace(namespaces, security?.privileged ?? false),
+    sysctls: config.linux?.sysctls ?? {},
+    ...selinuxOf(security?.selinuxOptions),
+    privileged: security?.privileged ?? false,
+    runtimeHandler,
+  };
+}
+
+/** A mode of the machine's namespace, or the pod's own for everything else. */
+function ownOrNode(field: string, mode: NamespaceMode | undefined): SandboxNamespaceMode {
+  if (mode !== undefined && NamespaceMode[mode] === undefined)
+    throw invalid(`namespaceOptions.${field} ${mode} is unknown`);
+  return mode === NamespaceMode.NODE ? 'node' : 'pod';
+}
+
+function pidMode(mode: NamespaceMode | undefined): PidNamespaceMode {
+  return mode === NamespaceMode.CONTAINER ? 'container' : ownOrNode('pid', mode);
+}
+
+/** Who is mapped may do nothing with the machine's processes and IPC, not even mount /proc: that is refused at once. */
+function userNamespace(
+  namespaces: NamespaceOption | undefined,
+  privileged: boolean,
+): Pick<SandboxConfig, 'userNamespace'> {
+  const mappings = userNamespaceOf(namespaces?.usernsOptions);
+  if (mappings === undefined) return {};
+  for (const kind of ['pid', 'ipc'] as const) {
+    if (namespaces?.[kind] === NamespaceMode.NODE)
+      throw invalid(`a pod in a user namespace of its own cannot have the machine's ${kind} namespace`);
+  }
+  if (privileged) throw invalid('a pod in a user namespace of its own cannot be privileged');
+  return { userNamespace: mappings };
+}
+
+function dnsOf({ servers, searches, options }: { servers: string[]; searches: string[]; options: string[] }) {
+  for (const word of [...servers, ...searches, ...options]) {
+    if (/[\s\0]/.test(word)) throw invalid(`DNS entry ${JSON.stringify(word)} contains white space`);
+  }
+  return { servers, searches, options };
+}
+
+function checkHostname(hostname: string): string {
+  if (Buffer.byteLength(hostname) > MAX_HOSTNAME_BYTES || /[\s\0/]/.test(hostname)) {
+    throw invalid(
+      `host name ${JSON.stringify(hostname)}: at most ${MAX_HOSTNAME_BYTES} bytes without spaces and slashes`,
+    );
+  }
+  return hostname;
+}
+
+function checkLogDirectory(directory: string): string {
+  if (directory === '' || (directory.startsWith('/') && !directory.split('/').includes('..')))
+    return plainText('logDirectory', directory);
+  throw invalid(`log directory "${directory}" must be an absolute path without ".."`);
+}
+
+function checkCgroupParent(parent: string): string {
+  if (!parent.split('/').includes('..')) return plainText('cgroupParent', parent);
+  throw invalid(`cgroupParent "${parent}" has ".."`);
+}
+
+const PROTOCOLS: Record<Protocol, PortMapping['protocol']> = {
+  [Protocol.TCP]: 'tcp',
+  [Protocol.UDP]: 'udp',
+  [Protocol.SCTP]: 'sctp',
+};
+
+function portMapping({ protocol, containerPort, hostPort, hostIp }: CriPortMapping): PortMapping {
+  for (const port of [containerPort, hostPort]) {
+    if (port < 1 || port > 65535) throw invalid(`port ${port} is not one from 1 to 65535`);
+  }
+  if (hostIp !== '' && isIP(hostIp) === 0) throw invalid(`hostIp "${hostIp}" of port ${hostPort} is no address`);
+  const name = PROTOCOLS[protocol];
+  if (name === undefined) throw invalid(`protocol ${protocol} of port ${containerPort} is unknown`);
+  return { protocol: name, containerPort, hostPort, hostIp };
+}

@@ -1,0 +1,37 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  type MessageInitShape,
+  NamespaceMode,
+  PodSandboxConfigSchema,
+  Protocol,
+  type UserNamespaceSchema,
+} from '@podwright/cri';
+import type { SandboxConfig, SandboxRecord } from '../../records/sandbox-record.ts';
+
+/** What shims with sandboxes of their own are told of a pod: the CRI's PodSandboxConfig, as containerd passes it on. */
+export function describeSandbox({ config }: SandboxRecord): { typeUrl: string; value: Uint8Array } {
+  const { podName: name, podUid: uid, podNamespace: namespace, attempt } = config;
+  const { hostname, logDirectory, labels, annotations, cgroupParent, sysctls, privileged } = config;
+  const message = create(PodSandboxConfigSchema, {
+    metadata: { name, uid, namespace, attempt },
+    ...{ hostname, logDirectory, labels, annotations },
+    dnsConfig: config.dns,
+    portMappings: config.portMappings.map(({ protocol, ...mapping }) => ({
+      protocol: PROTOCOLS[protocol],
+      ...mapping,
+    })),
+    linux: { cgroupParent, sysctls, securityContext: { privileged, namespaceOptions: namespaceOptions(config) } },
+  });
+  return { typeUrl: PodSandboxConfigSchema.typeName, value: toBinary(PodSandboxConfigSchema, message) };
+}
+
+const PROTOCOLS = { tcp: Protocol.TCP, udp: Protocol.UDP, sctp: Protocol.SCTP };
+const MODES = { pod: NamespaceMode.POD, container: NamespaceMode.CONTAINER, node: NamespaceMode.NODE };
+
+function namespaceOptions({ network, ipc, pid, userNamespace }: SandboxConfig) {
+  return { network: MODES[network], ipc: MODES[ipc], pid: MODES[pid], usernsOptions: usersOf(userNamespace) };
+}
+
+function usersOf(mappings: SandboxConfig['userNamespace']): MessageInitShape<typeof UserNamespaceSchema> | undefined {
+  return mappings === undefined ? undefined : { mode: NamespaceMode.POD, ...mappings };
+}

@@ -1,0 +1,63 @@
+import {
+  type MessageInitShape,
+  NamespaceMode,
+  type NamespaceOptionSchema,
+  type PodSandboxFilter,
+  type PodSandboxSchema,
+  PodSandboxState,
+  type PodSandboxStatusSchema,
+} from '@podwright/cri';
+import { toNanoseconds } from '../../records/ids.ts';
+import { isReady, type SandboxConfig, type SandboxRecord } from '../../records/sandbox-record.ts';
+import { matchesLabels } from './labels.ts';
+
+/** A sandbox as ListPodSandbox shows it. */
+export function criSandbox(record: SandboxRecord): MessageInitShape<typeof PodSandboxSchema> {
+  return fields(record);
+}
+
+function fields(record: SandboxRecord) {
+  return {
+    id: record.id,
+    metadata: sandboxMetadata(record.config),
+    state: sandboxState(record),
+    createdAt: toNanoseconds(record.createdAtMs),
+    labels: record.config.labels,
+    annotations: record.config.annotations,
+    runtimeHandler: record.config.runtimeHandler,
+  };
+}
+
+/** A sandbox as PodSandboxStatus shows it. */
+export function criSandboxStatus(record: SandboxRecord): MessageInitShape<typeof PodSandboxStatusSchema> {
+  const [ip = '', ...others] = record.ips;
+  return {
+    ...fields(record),
+    network: { ip, additionalIps: others.map((address) => ({ ip: address })) },
+    linux: { namespaces: { options: namespaceOptions(record.config) } },
+  };
+}
+
+/** Whether a list with this filter shows the sandbox. `id` of the filter is a whole id by now. */
+export function matchesSandbox(record: SandboxRecord, filter: PodSandboxFilter | undefined): boolean {
+  if (filter === undefined) return true;
+  if (filter.id !== '' && filter.id !== record.id) return false;
+  if (filter.state !== undefined && filter.state.state !== sandboxState(record)) return false;
+  return matchesLabels(record.config.labels, filter.labelSelector);
+}
+
+export function sandboxMetadata(config: SandboxConfig) {
+  return { name: config.podName, uid: config.podUid, namespace: config.podNamespace, attempt: config.attempt };
+}
+
+function sandboxState(record: SandboxRecord): PodSandboxState {
+  return isReady(record) ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY;
+}
+
+const MODES = { pod: NamespaceMode.POD, container: NamespaceMode.CONTAINER, node: NamespaceMode.NODE };
+
+function namespaceOptions(config: SandboxConfig): MessageInitShape<typeof NamespaceOptionSchema> {
+  const { network, ipc, pid, userNamespace } = config;
+  const usernsOptions = userNamespace && { mode: NamespaceMode.POD, ...userNamespace };
+  return { network: MODES[network], ipc: MODES[ipc], pid: MODES[pid], usernsOptions };
+}

@@ -1,0 +1,96 @@
+import {
+  type SecurityProfile as CriSecurityProfile,
+  type LinuxContainerSecurityContext,
+  NamespaceMode,
+  type NamespaceOption,
+  SecurityProfile_ProfileType as ProfileType,
+  SupplementalGroupsPolicy,
+} from '@podwright/cri';
+import type { ContainerPidMode, ContainerSecurity, SecurityProfile } from '../../records/container-record.ts';
+import { absolutePath, idOf, invalid, plainText } from './field-checks.ts';
+import { selinuxOf } from './selinux.ts';
+import { userNamespaceOf } from './user-namespace.ts';
+
+/** What a container may do, in our own words. */
+export function containerSecurity(security: LinuxContainerSecurityContext | undefined): ContainerSecurity {
+  const userNamespace = userNamespaceOf(security?.namespaceOptions?.usernsOptions);
+  const runAsUser = security?.runAsUser?.value;
+  const runAsGroup = security?.runAsGroup?.value;
+  const runAsUsername = plainText('runAsUsername', security?.runAsUsername ?? '');
+  if (runAsGroup !== undefined && runAsUser === undefined && runAsUsername === '') {
+    throw invalid('runAsGroup is set without runAsUser or runAsUsername');
+  }
+  return {
+    privileged: security?.privileged ?? false,
+    addCapabilities: security?.capabilities?.addCapabilities ?? [],
+    dropCapabilities: security?.capabilities?.dropCapabilities ?? [],
+    addAmbientCapabilities: security?.capabilities?.addAmbientCapabilities ?? [],
+    pid: pidMode(security?.namespaceOptions),
+    ...(userNamespace === undefined ? {} : { userNamespace }),
+    ...(runAsUser === undefined ? {} : { runAsUser: idOf('runAsUser', runAsUser) }),
+    runAsUsername,
+    ...(runAsGroup === undefined ? {} : { runAsGroup: idOf('runAsGroup', runAsGroup) }),
+    supplementalGroups: (security?.supplementalGroups ?? []).map((id) => idOf('supplementalGroups', id)),
+    supplementalGroupsPolicy: groupsPolicy(security?.supplementalGroupsPolicy),
+    readonlyRootfs: security?.readonlyRootfs ?? false,
+    noNewPrivileges: security?.noNewPrivs ?? false,
+    maskedPaths: (security?.maskedPaths ?? []).map((path) => absolutePath('maskedPaths', path)),
+    readonlyPaths: (security?.readonlyPaths ?? []).map((path) => absolutePath('readonlyPaths', path)),
+    seccomp: profile('seccomp', security?.seccomp, security?.seccompProfilePath) ?? { type: 'unconfined' },
+    apparmor: profile('apparmor', security?.apparmor, security?.apparmorProfile),
+    ...selinuxOf(security?.selinuxOptions),
+  };
+}
+
+const POLICIES: Record<SupplementalGroupsPolicy, ContainerSecurity['supplementalGroupsPolicy']> = {
+  [SupplementalGroupsPolicy.Merge]: 'merge',
+  [SupplementalGroupsPolicy.Strict]: 'strict',
+};
+
+function groupsPolicy(policy: SupplementalGroupsPolicy = SupplementalGroupsPolicy.Merge) {
+  const name = POLICIES[policy];
+  if (name === undefined) throw invalid(`supplementalGroupsPolicy ${policy} is unknown`);
+  return name;
+}
+
+function pidMode(options: NamespaceOption | undefined): ContainerPidMode {
+  if (options === undefined) return { mode: 'pod' };
+  switch (options.pid) {
+    case NamespaceMode.POD:
+      return { mode: 'pod' };
+    case NamespaceMode.CONTAINER:
+      return { mode: 'container' };
+    case NamespaceMode.NODE:
+      return { mode: 'node' };
+    case NamespaceMode.TARGET:
+      if (options.targetId === '') throw invalid('namespaceOptions.targetId is empty, and pid is TARGET');
+      return { mode: 'target', containerId: options.targetId };
+    default:
+      throw invalid(`namespaceOptions.pid ${options.pid} is unknown`);
+  }
+}
+
+/** The profile, or the older field as one string (`runtime/default`, `unconfined`, `localhost/NAME`); undefined without either. */
+function profile(
+  field: string,
+  profile: CriSecurityProfile | undefined,
+  old: string | undefined,
+): SecurityProfile | undefined {
+  if (profile === undefined) return oldProfile(field, old ?? '');
+  if (profile.profileType !== ProfileType.Localhost && profile.localhostRef !== '') {
+    throw invalid(`${field}: localhostRef "${profile.localhostRef}" is for the type Localhost alone`);
+  }
+  if (profile.profileType === ProfileType.RuntimeDefault) return { type: 'runtime-default' };
+  if (profile.profileType === ProfileType.Unconfined) return { type: 'unconfined' };
+  if (profile.profileType !== ProfileType.Localhost) throw invalid(`${field}: type ${profile.profileType} is unknown`);
+  if (profile.localhostRef === '') throw invalid(`${field}: localhostRef is empty`);
+  return { type: 'localhost', ref: profile.localhostRef.replace(/^localhost\//, '') };
+}
+
+function oldProfile(field: string, text: string): SecurityProfile | undefined {
+  if (text === '') return undefined;
+  if (text === 'runtime/default' || text === 'docker/default') return { type: 'runtime-default' };
+  if (text === 'unconfined') return { type: 'unconfined' };
+  if (text.startsWith('localhost/')) return { type: 'localhost', ref: text.slice('localhost/'.length) };
+  throw invalid(`${field}: profile "${text}" is unknown`);
+}

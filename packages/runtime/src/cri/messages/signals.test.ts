@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Signal } from '@podwright/cri';
+import { parseStopSignal } from '../../containers/stop-signal.ts';
+import { criSignal, signalName } from './signals.ts';
+
+test('every signal of the CRI is one that a container can be stopped with, and is reported as it was asked for', () => {
+  const values = Object.values(Signal).filter((value) => typeof value === 'number');
+  const twins = new Map([
+    [Signal.SIGCLD, Signal.SIGCHLD],
+    [Signal.SIGIOT, Signal.SIGABRT],
+    [Signal.SIGPOLL, Signal.SIGIO],
+  ]);
+  for (const value of values.filter((signal) => signal !== Signal.RUNTIME_DEFAULT)) {
+    const reported = criSignal(parseStopSignal(signalName(value)));
+    assert.equal(twins.get(reported) ?? reported, twins.get(value) ?? value, Signal[value]);
+  }
+  assert.equal(signalName(Signal.RUNTIME_DEFAULT), '');
+});

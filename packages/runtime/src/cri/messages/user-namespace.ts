@@ -1,0 +1,54 @@
+import { PodwrightError } from '@podwright/base';
+import { type IDMapping as CriIdMapping, NamespaceMode, type UserNamespace } from '@podwright/cri';
+import type { IdMapping, IdMappings } from '@podwright/system';
+
+/** Ids of Linux have 32 bits, the last one being no id. */
+const MAX_IDS = 0xffffffff;
+
+/**
+ * The mappings of a user namespace that is asked for, `undefined` for the machine's users. As in containerd there is exactly
+ * one range of users and one of groups; each has id 0, which the container's mounts belong to.
+ */
+export function userNamespaceOf(options: UserNamespace | undefined): IdMappings | undefined {
+  if (options === undefined) return undefined;
+  const { mode, uids, gids } = options;
+  if (mode === NamespaceMode.NODE) {
+    if (uids.length === 0 && gids.length === 0) return undefined;
+    throw invalid('the user namespace mode NODE has mappings: they are for the mode POD');
+  }
+  if (mode !== NamespaceMode.POD) {
+    throw invalid(`user namespace mode ${NamespaceMode[mode] ?? mode} is not one that a pod can have`);
+  }
+  return { uids: idMappings(uids, 'uids'), gids: idMappings(gids, 'gids') };
+}
+
+/** The mappings of a mount; `undefined` if it has none. */
+export function mountMappings(uids: CriIdMapping[], gids: CriIdMapping[], where: string): IdMappings | undefined {
+  if (uids.length === 0 && gids.length === 0) return undefined;
+  return { uids: idMappings(uids, `${where}: uidMappings`), gids: idMappings(gids, `${where}: gidMappings`) };
+}
+
+/** Whether two are the same; none is the same as none. */
+export function sameMappings(left: IdMappings | undefined, right: IdMappings | undefined): boolean {
+  const text = (mappings: IdMappings | undefined) =>
+    [...(mappings?.uids ?? []), ...(mappings?.gids ?? [])]
+      .map(({ containerId, hostId, length }) => `${containerId} ${hostId} ${length}`)
+      .join(', ');
+  return text(left) === text(right);
+}
+
+function idMappings(mappings: CriIdMapping[], what: string): IdMapping[] {
+  const [first] = mappings;
+  if (first === undefined || mappings.length > 1) {
+    throw invalid(`${what}: there are ${mappings.length} mappings, a user namespace has exactly one`);
+  }
+  const { containerId, hostId, length } = first;
+  if (length < 1) throw invalid(`${what}: length ${length} is not at least 1`);
+  if (containerId !== 0) throw invalid(`${what}: containerId is ${containerId}; id 0 must be mapped`);
+  if (hostId + length > MAX_IDS) throw invalid(`${what}: hostId ${hostId} and ${length} more are not all ids`);
+  return [{ containerId, hostId, length }];
+}
+
+function invalid(message: string): PodwrightError {
+  return new PodwrightError('invalid_argument', message);
+}

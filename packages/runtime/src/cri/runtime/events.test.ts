@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorCode } from '@podwright/base';
+import type { CallContext } from '@podwright/cri';
+import { openDatabase, RecordTable } from '@podwright/metadata';
+import type { ContainerRecord } from '../../records/container-record.ts';
+import { RecordClock } from '../../records/ids.ts';
+import { LifecycleEvents } from '../../records/lifecycle-events.ts';
+import type { SandboxRecord } from '../../records/sandbox-record.ts';
+import { migratePodTables } from '../../records/schema.ts';
+import { events } from './events.ts';
+
+const config = { podName: 'web', podUid: 'u', podNamespace: 'default', attempt: 0, labels: {}, annotations: {} };
+
+function recordOf(id: string): SandboxRecord {
+  const state = { phase: 'ready' } as const;
+  return { id, name: id, config, state, createdAtMs: 0, ips: [] } as unknown as SandboxRecord;
+}
+
+function open() {
+  const database = openDatabase(':memory:');
+  migratePodTables(database);
+  const sandboxes = new RecordTable<SandboxRecord>(database, 'sandboxes', 'sandbox');
+  const containers = new RecordTable<ContainerRecord>(database, 'containers', 'container');
+  const source = new LifecycleEvents({ sandboxes, containers, clock: new RecordClock() });
+  const handler = events({ events: source, images: { find: () => undefined } as never });
+  const subscribe = (signal = new AbortController().signal) =>
+    handler({ $typeName: 'runtime.v1.GetEventsRequest' }, { signal } as CallContext)[Symbol.asyncIterator]();
+  return { sandboxes, source, subscribe };
+}
+
+test('a subscriber that reads too slowly gets what was kept for it, and is told to start over', async () => {
+  const { sandboxes, source, subscribe } = open();
+  const slow = subscribe();
+  const record = sandboxes.put(recordOf('s1'));
+  for (let index = 0; index < 9_900; index++) source.publish('started', record);
+  const quick = subscribe();
+  for (let index = 0; index < 200; index++) {
+    source.publish('started', record);
+    assert.equal((await quick.next()).done, false, 'who reads is not held up');
+  }
+  let kept = 0;
+  const rest = async () => {
+    while (!(await slow.next()).done) kept++;
+  };
+  await assert.rejects(rest(), (error) => errorCode(error) === 'resource_exhausted');
+  assert.ok(kept > 0 && kept <= 10_000, `${kept} were kept`);
+});
+
+test('an event has its subject as it was then, also when it has gone since', async () => {
+  const { sandboxes, source, subscribe } = open();
+  const reader = subscribe();
+  const record = sandboxes.put(recordOf('s1'));
+  source.publish('started', record);
+  source.publish('stopped', sandboxes.put({ ...record, state: { phase: 'stopped' } }));
+  sandboxes.delete('s1');
+  source.publish('deleted', { ...record, state: { phase: 'removing' } });
+  const told = [];
+  for (let index = 0; index < 3; index++) {
+    const { value } = await reader.next();
+    told.push([value.containerEventType, value.podSandboxStatus?.state]);
+  }
+  assert.deepEqual(told, [
+    [1, 0],
+    [2, 1],
+    [3, 1],
+  ]);
+});
+
+test('a subscription ends with its call', async () => {
+  const { source, sandboxes, subscribe } = open();
+  const leave = new AbortController();
+  const reader = subscribe(leave.signal);
+  leave.abort();
+  source.publish('started', sandboxes.put(recordOf('s1')));
+  assert.equal((await reader.next()).done, true);
+});

@@ -1,0 +1,44 @@
+import { PodwrightError } from '@podwright/base';
+import { ContainerEventType, type RuntimeHandlers } from '@podwright/cri';
+import { toNanoseconds } from '../../records/ids.ts';
+import type { LifecycleEvent } from '../../records/lifecycle-events.ts';
+import { criContainerStatus } from '../messages/container-message.ts';
+import { criSandboxStatus } from '../messages/sandbox-message.ts';
+import type { CriServices } from '../services/services.ts';
+
+const KINDS: Record<LifecycleEvent['kind'], ContainerEventType> = {
+  created: ContainerEventType.CONTAINER_CREATED_EVENT,
+  started: ContainerEventType.CONTAINER_STARTED_EVENT,
+  stopped: ContainerEventType.CONTAINER_STOPPED_EVENT,
+  deleted: ContainerEventType.CONTAINER_DELETED_EVENT,
+};
+
+/**
+ * GetContainerEvents: what happens to sandboxes and containers from now on. A client that lists after the response's
+ * headers have come misses nothing. One that reads too slowly is told to start over (`resource_exhausted`).
+ */
+export function events({
+  events: source,
+  images,
+}: Pick<CriServices, 'events' | 'images'>): RuntimeHandlers['getContainerEvents'] {
+  return (_request, { signal }) => {
+    const subscription = source.subscribe(signal);
+    return (async function* () {
+      for await (const event of subscription) {
+        yield {
+          containerId: event.id,
+          containerEventType: KINDS[event.kind],
+          createdAt: toNanoseconds(event.atMs),
+          podSandboxStatus: event.sandbox === undefined ? undefined : criSandboxStatus(event.sandbox),
+          containersStatuses: event.containers.map((container) => criContainerStatus(container, images)),
+        };
+      }
+      if (subscription.overflowed) {
+        throw new PodwrightError(
+          'resource_exhausted',
+          'watch container events: too many are waiting; list and watch anew',
+        );
+      }
+    })();
+  };
+}

@@ -1,0 +1,38 @@
+import {
+  encodeOnce,
+  ListPodSandboxResponseSchema,
+  listResponse,
+  type PodSandboxFilter,
+  PodSandboxSchema,
+  type RuntimeHandlers,
+} from '@podwright/cri';
+import type { SandboxRecord } from '../../records/sandbox-record.ts';
+import { messagePages } from '../messages/pages.ts';
+import { criSandbox, matchesSandbox } from '../messages/sandbox-message.ts';
+import type { CriServices } from '../services/services.ts';
+
+type Needs = Pick<CriServices, 'sandboxes'>;
+
+/** ListPodSandbox: from memory, filtered by id (a prefix will do), state and labels. */
+export function sandboxList({ sandboxes }: Needs): RuntimeHandlers['listPodSandbox'] {
+  const { items } = ListPodSandboxResponseSchema.field;
+  const encoded = encodeOnce(PodSandboxSchema, criSandbox);
+  return async ({ filter }) =>
+    listResponse(ListPodSandboxResponseSchema, items, select(sandboxes, filter).map(encoded));
+}
+
+/** StreamPodSandboxes: the same list in several messages. */
+export function sandboxStream({ sandboxes }: Needs): RuntimeHandlers['streamPodSandboxes'] {
+  return async function* ({ filter }) {
+    const found = select(sandboxes, filter);
+    for await (const podSandboxes of messagePages(found, (some) => some.map(criSandbox))) yield { podSandboxes };
+  };
+}
+
+function select(sandboxes: Needs['sandboxes'], filter: PodSandboxFilter | undefined): SandboxRecord[] {
+  if (filter === undefined || filter.id === '')
+    return sandboxes.list().filter((record) => matchesSandbox(record, filter));
+  const record = sandboxes.find(filter.id);
+  if (record === undefined) return [];
+  return matchesSandbox(record, { ...filter, id: record.id }) ? [record] : [];
+}

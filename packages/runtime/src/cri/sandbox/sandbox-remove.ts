@@ -1,0 +1,11 @@
+import type { RuntimeHandlers } from '@podwright/cri';
+import { givenId } from '../messages/given-id.ts';
+import type { CriServices } from '../services/services.ts';
+
+/** RemovePodSandbox: removes the sandbox and its containers. A success for what is not there. */
+export function sandboxRemove({ sandboxes }: Pick<CriServices, 'sandboxes'>): RuntimeHandlers['removePodSandbox'] {
+  return async ({ podSandboxId }, { signal }) => {
+    await sandboxes.remove(givenId('remove sandbox', podSandboxId), signal);
+    return {};
+  };
+}

@@ -1,0 +1,27 @@
+import type { RuntimeHandlers } from '@podwright/cri';
+import { toNanoseconds } from '../../records/ids.ts';
+import { criContainerStatus } from '../messages/container-message.ts';
+import { criSandboxStatus } from '../messages/sandbox-message.ts';
+import { verboseInfo } from '../messages/verbose-info.ts';
+import type { CriServices } from '../services/services.ts';
+
+/** PodSandboxStatus: a sandbox and its containers as they are now; everything from memory, unless it is to be verbose. */
+export function sandboxInspect(
+  services: Pick<CriServices, 'sandboxes' | 'containers' | 'controllers' | 'images' | 'clock'>,
+): RuntimeHandlers['podSandboxStatus'] {
+  const { sandboxes, containers, controllers, images, clock } = services;
+  return async ({ podSandboxId, verbose }) => {
+    const record = sandboxes.require(podSandboxId);
+    const pod = containers.list().filter(({ sandboxId }) => sandboxId === record.id);
+    // a controller that is not configured any more knows nothing, but there is the record
+    const controller = controllers.find(record);
+    const more = verbose ? await controller?.describe?.(record) : {};
+    const details = { controller: controller?.name, netns: controller?.netnsPath(record), ...more, record };
+    return {
+      status: criSandboxStatus(record),
+      containersStatuses: pod.map((container) => criContainerStatus(container, images)),
+      timestamp: toNanoseconds(clock.now()),
+      info: verboseInfo(verbose, () => details),
+    };
+  };
+}

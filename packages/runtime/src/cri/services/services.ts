@@ -1,0 +1,41 @@
+import type { Logger } from '@podwright/base';
+import type { ImageService } from '@podwright/images';
+import type { ContainerService } from '../../containers/container-service.ts';
+import type { ContainerSpecs } from '../../containers/container-specs.ts';
+import type { Network } from '../../network/network.ts';
+import type { RecordClock } from '../../records/ids.ts';
+import type { LifecycleEvents } from '../../records/lifecycle-events.ts';
+import type { SandboxControllers } from '../../sandbox/sandbox-controllers.ts';
+import type { SandboxService } from '../../sandbox/sandbox-service.ts';
+import type { Statistics } from '../../statistics/statistics.ts';
+import type { TaskRuntime } from '../../tasks/task-runtime.ts';
+import type { StreamingUrls } from './streaming-urls.ts';
+
+/** What Status and RuntimeConfig tell about the machine and this runtime. */
+export type RuntimeFacts = {
+  version: string;
+  cgroupDriver: 'systemd' | 'cgroupfs';
+  /** What Status shows when it is asked for everything, ready for JSON. */
+  info: Record<string, unknown>;
+  /** Runtime handlers that can mount read-only recursively. */
+  recursiveReadOnlyHandlers: ReadonlySet<string>;
+  /** Runtime handlers whose pods can have users of their own. */
+  userNamespaceHandlers: ReadonlySet<string>;
+};
+
+/** What the CRI verbs work with; each takes what it needs. */
+export type CriServices = {
+  sandboxes: SandboxService;
+  containers: ContainerService;
+  controllers: SandboxControllers;
+  specs: ContainerSpecs;
+  images: ImageService;
+  network: Network;
+  tasks: TaskRuntime;
+  events: LifecycleEvents;
+  statistics: Statistics;
+  streaming: StreamingUrls;
+  clock: RecordClock;
+  facts: RuntimeFacts;
+  logger: Logger;
+};

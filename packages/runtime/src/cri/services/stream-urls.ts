@@ -1,0 +1,91 @@
+import type { AttachRequest, ExecRequest, PortForwardRequest } from '@podwright/cri';
+import type { RemoteProcess, StreamChoice, StreamingServer } from '@podwright/streaming';
+import type { SandboxControllers } from '../../sandbox/sandbox-controllers.ts';
+import type { SandboxService } from '../../sandbox/sandbox-service.ts';
+import type { ExecSession, PortDialer, TaskRuntime } from '../../tasks/task-runtime.ts';
+import type { StreamingUrls } from './streaming-urls.ts';
+
+export type StreamUrlsDependencies = {
+  server: StreamingServer;
+  tasks: TaskRuntime;
+  sandboxes: SandboxService;
+  controllers: SandboxControllers;
+  /** Connects to a port in the network namespace at a path. */
+  dial: PortDialer;
+};
+
+/** The machine's network, for pods that are in it. */
+const HOST_NETNS = '/proc/self/ns/net';
+
+/** Gives out URLs of the streaming server, behind each of which a task or a network namespace waits. */
+export class StreamUrls implements StreamingUrls {
+  readonly #dependencies: StreamUrlsDependencies;
+
+  constructor(dependencies: StreamUrlsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async exec({ containerId, cmd, tty, stdin, stdout, stderr }: ExecRequest): Promise<string> {
+    const { server, tasks } = this.#dependencies;
+    const choice = { stdin, stdout, stderr, tty };
+    return server.url({
+      kind: 'exec',
+      choice,
+      start: async (signal) => {
+        const ended = new AbortController();
+        const session = await tasks.exec(containerId, {
+          command: cmd,
+          terminal: tty,
+          signal: AbortSignal.any([signal, ended.signal]),
+        });
+        const exit = session.exit.then(({ exitCode }) => exitCode);
+        return remoteProcess(session, choice, { exit, close: () => ended.abort() });
+      },
+    });
+  }
+
+  async attach({ containerId, tty, stdin, stdout, stderr }: AttachRequest): Promise<string> {
+    const { server, tasks } = this.#dependencies;
+    const choice = { stdin, stdout, stderr, tty };
+    return server.url({
+      kind: 'attach',
+      choice,
+      start: async (signal) => {
+        const ended = new AbortController();
+        const session = await tasks.attach(containerId, AbortSignal.any([signal, ended.signal]), { stdin });
+        const { promise: exit, resolve } = Promise.withResolvers<number>();
+        session.stdout.once('close', () => resolve(0));
+        return remoteProcess(session, choice, { exit, close: () => ended.abort() });
+      },
+    });
+  }
+
+  async portForward({ podSandboxId, port: ports }: PortForwardRequest): Promise<string> {
+    const { server, sandboxes, controllers, dial } = this.#dependencies;
+    const record = sandboxes.require(podSandboxId);
+    const netns = controllers.of(record).netnsPath(record) ?? HOST_NETNS;
+    return server.url({
+      kind: 'portforward',
+      dial: (port, signal) => dial(netns, port, signal),
+      ports: ports.length > 0 ? ports : undefined,
+    });
+  }
+}
+
+/** The streams that were asked for; what is not asked for is drained, so that the process never waits for a reader. */
+function remoteProcess(
+  session: Omit<ExecSession, 'exit'>,
+  choice: StreamChoice,
+  life: { exit: Promise<number>; close: () => void },
+): RemoteProcess {
+  if (!choice.stdin) session.stdin.end();
+  if (!choice.stdout) session.stdout.resume();
+  if (!choice.stderr) session.stderr?.resume();
+  return {
+    stdin: choice.stdin ? session.stdin : undefined,
+    stdout: choice.stdout ? session.stdout : undefined,
+    stderr: choice.stderr ? session.stderr : undefined,
+    resize: session.resize,
+    ...life,
+  };
+}

@@ -1,0 +1,25 @@
+import { errorMessage, Limiter } from '@podwright/base';
+import type { CriServices } from '../services/services.ts';
+
+/** Each takes some forty reads of small files: more at once only keep others waiting. */
+const AT_ONCE = 8;
+
+/**
+ * Measures each of the records. One that cannot be measured is left out and told in the log, so that a pod which just goes
+ * away does not keep the others from being measured.
+ */
+export async function measureEach<R extends { id: string }, T>(
+  records: R[],
+  { logger }: Pick<CriServices, 'logger'>,
+  measure: (record: R) => Promise<T>,
+): Promise<T[]> {
+  const limiter = new Limiter(AT_ONCE);
+  const one = (record: R) =>
+    limiter
+      .run(async () => [await measure(record)])
+      .catch((error: unknown) => {
+        logger.warn({ id: record.id, error: errorMessage(error) }, 'what it uses could not be measured');
+        return [];
+      });
+  return (await Promise.all(records.map(one))).flat();
+}

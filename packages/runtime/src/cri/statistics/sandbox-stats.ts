@@ -1,0 +1,59 @@
+import type { PodSandboxStatsFilter, RuntimeHandlers } from '@podwright/cri';
+import { isReady, type SandboxRecord } from '../../records/sandbox-record.ts';
+import { matchesLabels } from '../messages/labels.ts';
+import { messagePages } from '../messages/pages.ts';
+import type { CriServices } from '../services/services.ts';
+import { measureEach } from './measure-each.ts';
+import { criSandboxStats } from './statistics.ts';
+
+type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics' | 'logger'>;
+
+/** PodSandboxStats: what one pod uses. */
+export function sandboxStats(services: Needs): RuntimeHandlers['podSandboxStats'] {
+  return async ({ podSandboxId }) => ({ stats: await statsOf(services, services.sandboxes.require(podSandboxId)) });
+}
+
+/** ListPodSandboxStats: what each ready pod uses. */
+export function sandboxStatsList(services: Needs): RuntimeHandlers['listPodSandboxStats'] {
+  return async ({ filter }) => ({
+    stats: await measure(services, select(services, filter)),
+  });
+}
+
+/** StreamPodSandboxStats: the same list in several messages. */
+export function sandboxStatsStream(services: Needs): RuntimeHandlers['streamPodSandboxStats'] {
+  return async function* ({ filter }) {
+    const found = select(services, filter);
+    for await (const podSandboxStats of messagePages(found, (some) => measure(services, some)))
+      yield { podSandboxStats };
+  };
+}
+
+function measure(services: Needs, records: SandboxRecord[]) {
+  return measureEach(records, services, (record) => statsOf(services, record));
+}
+
+async function statsOf({ containers, statistics }: Needs, record: SandboxRecord) {
+  const running = containers
+    .list()
+    .filter(({ sandboxId, state }) => sandboxId === record.id && state.phase === 'running');
+  const mountpoint = statistics.layersMountpoint;
+  const [use, ...uses] = await Promise.all([
+    statistics.ofSandbox(record),
+    ...running.map(async (container) => ({
+      record: container,
+      use: await statistics.ofContainer(container),
+      mountpoint,
+    })),
+  ]);
+  return criSandboxStats(record, use, uses);
+}
+
+function select({ sandboxes }: Needs, filter: PodSandboxStatsFilter | undefined): SandboxRecord[] {
+  const ready = sandboxes.list().filter(isReady);
+  if (filter === undefined) return ready;
+  const id = filter.id === '' ? '' : sandboxes.find(filter.id)?.id;
+  return ready.filter(
+    (record) => (id === '' || id === record.id) && matchesLabels(record.config.labels, filter.labelSelector),
+  );
+}

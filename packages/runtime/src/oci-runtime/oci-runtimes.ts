@@ -1,0 +1,117 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import {
+  errorMessage,
+  findProgram,
+  isErrno,
+  makePrivateDirectory,
+  PodwrightError,
+  readVersion,
+  writeFileAtomic,
+} from '@podwright/base';
+import { outOfSightOfV2 } from './hybrid-crun.ts';
+import { findFeatures, type OciRuntimeFeatures } from './oci-features.ts';
+import type { OciProgram } from './oci-program.ts';
+import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
+
+/** An OCI runtime of this machine, and whether it works here. `reason` is the runtime's own words. */
+export type OciRuntimeFinding = {
+  name: string;
+  path: string;
+  version: string;
+  features: OciRuntimeFeatures;
+} & (
+  | { works: true; program: OciProgram /** It works only out of sight of the v2 cgroup tree. */; wrapped: boolean }
+  | { works: false; reason: string }
+);
+
+export type OciProbeOptions = OciTrialOptions & {
+  /** Where findings are kept: trying a runtime costs 100 ms, a second start must not pay. */
+  cacheDirectory: string;
+  bootId: string;
+};
+
+/** Counted up when what is tried, or what is made of it, changes: findings of an older Podwright are then not used. */
+const probeVersion = 5;
+
+const noFeatures: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
+
+/** Runtimes in order of preference: crun takes half of runc's time. */
+export const knownOciRuntimes = ['crun', 'runc'];
+
+/** Finds a runtime by name or path and tries it; `undefined` if it is not installed. */
+export async function probeOciRuntime(
+  nameOrPath: string,
+  options: OciProbeOptions,
+): Promise<OciRuntimeFinding | undefined> {
+  const path = await findProgram(nameOrPath);
+  if (path === undefined) return undefined;
+  const { mtimeMs, size } = await stat(path);
+  const cache = join(options.cacheDirectory, `oci-${basename(path)}.json`);
+  const key = [probeVersion, path, mtimeMs, size, options.bootId, options.cgroups.mode].join(' ');
+  const cached = await readCache(cache, key);
+  if (cached !== undefined) return cached;
+  makePrivateDirectory(options.cacheDirectory);
+  const finding = await probe(path, options);
+  await writeFileAtomic(cache, JSON.stringify({ key, finding }));
+  return finding;
+}
+
+/**
+ * The runtime to use: the one asked for, or the first that works. `failed_precondition` if none does, with each one's
+ * reason.
+ */
+export function chooseOciRuntime(findings: OciRuntimeFinding[], asked: string): OciProgram {
+  const candidates = asked === '' ? findings : findings.filter(({ name, path }) => asked === name || asked === path);
+  for (const finding of candidates) if (finding.works) return finding.program;
+  const reasons = candidates.map((finding) => `${finding.name}: ${finding.works ? '' : finding.reason}`);
+  throw new PodwrightError(
+    'failed_precondition',
+    `choose an OCI runtime: ${
+      reasons.length > 0
+        ? `none works here (${reasons.join('; ')})`
+        : `${asked === '' ? 'neither crun nor runc' : asked} is not installed; install the package ${asked === '' ? 'crun' : asked}`
+    }`,
+  );
+}
+
+async function probe(path: string, options: OciProbeOptions): Promise<OciRuntimeFinding> {
+  const name = basename(path);
+  const version = await readVersion(path).catch(() => '');
+  const found = { name, path, version };
+  const plain = { name, path };
+  const refusal = await trial(plain, options);
+  if (refusal === undefined) {
+    return {
+      ...found,
+      works: true,
+      program: plain,
+      wrapped: false,
+      features: await findFeatures(path, plain, options),
+    };
+  }
+  const hidden = name === 'crun' ? await outOfSightOfV2(path, options.cgroups) : undefined;
+  if (hidden === undefined) return { ...found, features: noFeatures, works: false, reason: refusal };
+  const hiddenRefusal = await trial(hidden, options);
+  if (hiddenRefusal === undefined) {
+    const features = await findFeatures(path, hidden, options);
+    return { ...found, works: true, program: hidden, wrapped: true, features };
+  }
+  return { ...found, features: noFeatures, works: false, reason: `${refusal}; out of sight of v2: ${hiddenRefusal}` };
+}
+
+/** Why the program does not work, `undefined` if it does. */
+async function trial(program: OciProgram, options: OciTrialOptions): Promise<string | undefined> {
+  return await tryOciProgram(program, options).then(() => undefined, errorMessage);
+}
+
+async function readCache(path: string, key: string): Promise<OciRuntimeFinding | undefined> {
+  try {
+    const cached = JSON.parse(await readFile(path, 'utf8')) as { key: string; finding: OciRuntimeFinding };
+    if (cached.key !== key) return undefined;
+    return cached.finding;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

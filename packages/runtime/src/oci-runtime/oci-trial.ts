@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  rmdir,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import {
+  type CgroupHierarchy,
+  CONTAINER_DIRECTORY,
+  killCgroup,
+  PRIVATE_DIRECTORY,
+  PRIVATE_FILE,
+  removeCgroup,
+  wrapError,
+} from '@podwright/base';
+import { type IdMappings, openPassage } from '@podwright/system';
+import type { OciMount, OciSpec } from '../oci/spec.ts';
+import { globalArguments, type OciProgram, type OciRuntime, runOciCommand } from './oci-program.ts';
+import { runtimeError } from './runtime-error.ts';
+
+export type OciTrialOptions = {
+  /** A folder for the trial's files. */
+  directory: string;
+  /** Cgroup below which the trial's own is made. */
+  cgroupParent: string;
+  cgroups: CgroupHierarchy;
+};
+
+/** What is special about a trial's container: changes of its specification, and what is looked at while it runs. */
+export type OciTrial = {
+  change?: (spec: OciSpec) => OciSpec;
+  check?: (pid: number) => Promise<void>;
+  /** Who runs it, if it has a user namespace. */
+  users?: IdMappings;
+  /** Whether a second process is run in it, which takes as long as all the rest; yes unless said otherwise. */
+  enter?: boolean;
+};
+
+/**
+ * Creates, starts, enters (unless `enter` is false) and deletes a real container with the programs of this machine in it: what a runtime says of
+ * itself does not tell whether it works here. Rejects with the runtime's words.
+ */
+export async function tryOciProgram(
+  program: OciProgram,
+  options: OciTrialOptions,
+  { change = (spec) => spec, check, users, enter = true }: OciTrial = {},
+): Promise<void> {
+  await mkdir(options.directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  const bundle = await mkdtemp(join(options.directory, 'trial-'));
+  if (users !== undefined) openPassage({ top: dirname(options.directory), directory: bundle, mappings: users });
+  const id = `podwright-${basename(bundle)}`;
+  const cgroupsPath = join(options.cgroupParent, id);
+  const runtime = { ...program, root: join(bundle, 'state') };
+  try {
+    const mounts = await prepareRootfs(join(bundle, 'rootfs'));
+    await writeFile(join(bundle, 'config.json'), JSON.stringify(change(trialSpec(bundle, mounts, cgroupsPath))), {
+      mode: PRIVATE_FILE,
+    });
+    const pid = await createDetached(runtime, bundle, id);
+    await runOciCommand(runtime, ['start', id]);
+    if (enter) await runOciCommand(runtime, ['exec', id, '/bin/sh', '-c', ':']);
+    await check?.(pid);
+    await runOciCommand(runtime, ['delete', '--force', id]);
+  } catch (error) {
+    await runOciCommand(runtime, ['delete', '--force', id]).catch(() => undefined);
+    throw wrapError(`try ${program.name}`, error);
+  } finally {
+    await killCgroup(options.cgroups, cgroupsPath);
+    await removeCgroup(options.cgroups, cgroupsPath);
+    await removeTrial(bundle);
+  }
+}
+
+/** `create` with files as stdio: the container keeps what it is given, and a pipe would never end. Returns its process. */
+async function createDetached(runtime: OciRuntime, bundle: string, id: string): Promise<number> {
+  const log = join(bundle, 'stderr');
+  const pidFile = join(bundle, 'pid');
+  const stderr = await open(log, 'w');
+  try {
+    const args = [...globalArguments(runtime), 'create', '--bundle', bundle, '--pid-file', pidFile, id];
+    const child = spawn(runtime.path, args, { stdio: ['ignore', 'ignore', stderr.fd], timeout: 30_000 });
+    const [exitCode] = await once(child, 'exit');
+    if (exitCode !== 0) throw runtimeError(`${runtime.name} create`, await readFile(log, 'utf8'));
+    return Number(await readFile(pidFile, 'utf8'));
+  } finally {
+    await stderr.close();
+  }
+}
+
+/** A root with the machine's own programs: links as the machine has them, folders for what is mounted read-only. */
+async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
+  const mounts: OciMount[] = [];
+  for (const name of ['proc', 'dev']) await mkdir(join(rootfs, name), { recursive: true, mode: CONTAINER_DIRECTORY });
+  for (const name of ['bin', 'lib', 'lib64', 'usr', 'nix']) {
+    const target = await readlink(`/${name}`).catch((error: NodeJS.ErrnoException) => error);
+    if (typeof target === 'string') await symlink(target, join(rootfs, name));
+    else if (target.code === 'EINVAL') {
+      await mkdir(join(rootfs, name), { mode: CONTAINER_DIRECTORY });
+      mounts.push({ destination: `/${name}`, type: 'bind', source: `/${name}`, options: ['bind', 'ro'] });
+    }
+  }
+  return mounts;
+}
+
+/** Never recursively in the root: should a mount of the machine's programs be left in it, they must survive. */
+async function removeTrial(bundle: string): Promise<void> {
+  const rootfs = join(bundle, 'rootfs');
+  for (const entry of await readdir(rootfs, { withFileTypes: true }).catch(() => []))
+    await (entry.isDirectory() ? rmdir : unlink)(join(rootfs, entry.name));
+  await rmdir(rootfs).catch(() => undefined);
+  await rm(join(bundle, 'state'), { recursive: true, force: true });
+  for (const name of ['config.json', 'stderr', 'pid']) await rm(join(bundle, name), { force: true });
+  await rmdir(bundle);
+}
+
+function trialSpec(bundle: string, mounts: OciMount[], cgroupsPath: string): OciSpec {
+  return {
+    ociVersion: '1.0.2',
+    process: {
+      terminal: false,
+      user: { uid: 0, gid: 0 },
+      args: ['/bin/sh', '-c', 'sleep 60'],
+      env: ['PATH=/bin:/usr/bin'],
+      cwd: '/',
+    },
+    root: { path: join(bundle, 'rootfs'), readonly: false },
+    mounts: [
+      { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
+      { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755'] },
+      ...mounts,
+    ],
+    linux: {
+      namespaces: (['pid', 'mount', 'network', 'ipc', 'uts'] as const).map((type) => ({ type })),
+      cgroupsPath,
+      resources: { memory: { limit: 64 << 20 }, pids: { limit: 16 } },
+    },
+  };
+}

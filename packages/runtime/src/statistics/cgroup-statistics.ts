@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import {
+  type CgroupHierarchy,
+  type CgroupStats,
+  cgroupPids,
+  isNotFound,
+  type Logger,
+  readCgroupStats,
+} from '@podwright/base';
+import type { Snapshotter } from '@podwright/images';
+import type { RecordTable } from '@podwright/metadata';
+import { type System, withNetworkNamespace } from '@podwright/system';
+import type { ContainerFiles } from '../containers/container-files.ts';
+import type { ContainerRecord } from '../records/container-record.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
+import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
+import type { TaskRuntime } from '../tasks/task-runtime.ts';
+import { blockDeviceName, FilesystemOf } from './filesystem-use.ts';
+import { type InterfaceUse, parseInterfaces } from './network-use.ts';
+import { readProcessUse } from './process-use.ts';
+import type { ContainerDetails, ContainerUse, SandboxUse, Statistics } from './statistics.ts';
+
+/** How long the size of a written layer is good: finding it out walks the layer. */
+const LAYER_USE_MS = 10_000;
+/** CPU use is told over at least this long. */
+const SAMPLE_MS = 100;
+/** Samples of things that are gone are forgotten in time. */
+const SAMPLE_LIFETIME_MS = 600_000;
+
+export type CgroupStatisticsDependencies = {
+  system: System;
+  logger: Logger;
+  cgroups: CgroupHierarchy;
+  cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
+  /** Asked for tasks that have no cgroup on this host. */
+  tasks: Pick<TaskRuntime, 'use'>;
+  sandboxes: RecordTable<SandboxRecord>;
+  controllers: SandboxControllers;
+  snapshotter: Snapshotter;
+  files: ContainerFiles;
+  root: string;
+};
+
+type Sample = { atMs: number; usageNanoseconds: number; nanoCores: number | undefined };
+
+/** Statistics from cgroups, snapshots and the counters in network namespaces. */
+export class CgroupStatistics implements Statistics {
+  readonly layersMountpoint: string;
+  readonly #dependencies: CgroupStatisticsDependencies;
+  readonly #filesystem: FilesystemOf;
+  readonly #samples = new Map<string, Sample>();
+  readonly #layers = new Map<string, ContainerUse['layer']>();
+
+  constructor(dependencies: CgroupStatisticsDependencies) {
+    this.#dependencies = dependencies;
+    this.layersMountpoint = dependencies.root;
+    this.#filesystem = new FilesystemOf(dependencies.root);
+  }
+
+  async ofContainer(record: ContainerRecord): Promise<ContainerUse> {
+    const path = this.#cgroupPath(record);
+    const [cgroup, layer] = await Promise.all([
+      path === undefined ? { readAtMs: Date.now() } : this.#taskUse(record.id, path),
+      this.#layer(record.id),
+    ]);
+    return { cgroup, nanoCores: this.#nanoCores(record.id, cgroup), layer };
+  }
+
+  async detailsOf(record: ContainerRecord): Promise<ContainerDetails> {
+    const { cgroups } = this.#dependencies;
+    const path = this.#cgroupPath(record);
+    const pids = path === undefined ? [] : await cgroupPids(cgroups, path, { recursive: true, controller: 'pids' });
+    const [use, processes, filesystem] = await Promise.all([
+      this.ofContainer(record),
+      readProcessUse(pids, record.state.phase === 'running' ? record.state.pid : 0),
+      this.#filesystem.read(),
+    ]);
+    const devices = (use.cgroup.io ?? []).map(async (io) => ({ ...io, name: await blockDeviceName(io) }));
+    return { ...use, cgroupPath: path ?? '', processes, filesystem, devices: await Promise.all(devices) };
+  }
+
+  async ofSandbox(record: SandboxRecord): Promise<SandboxUse> {
+    const { cgroups, controllers } = this.#dependencies;
+    const { cgroupParent } = record.config;
+    const ownUse = record.state.phase === 'ready' ? await controllers.find(record)?.use?.(record) : undefined;
+    const cgroup = ownUse ?? (cgroupParent === '' ? undefined : await readCgroupStats(cgroups, cgroupParent));
+    const nanoCores = cgroup === undefined ? undefined : this.#nanoCores(record.id, cgroup);
+    return { atMs: Date.now(), cgroup, nanoCores, interfaces: this.#interfaces(record) };
+  }
+
+  async #taskUse(id: string, path: string): Promise<CgroupStats> {
+    const { cgroups, tasks } = this.#dependencies;
+    const counted = await readCgroupStats(cgroups, path);
+    if (counted.cpu !== undefined || counted.memory !== undefined) return counted;
+    return (await tasks.use?.(id)) ?? counted;
+  }
+
+  /** Undefined for a container whose sandbox has gone. */
+  #cgroupPath(record: ContainerRecord): string | undefined {
+    const { sandboxes, cgroupsPath } = this.#dependencies;
+    const sandbox = sandboxes.get(record.sandboxId);
+    return sandbox && cgroupsPath(sandbox, record.id);
+  }
+
+  #nanoCores(id: string, { readAtMs, cpu }: CgroupStats): number | undefined {
+    if (cpu === undefined) return undefined;
+    const last = this.#samples.get(id);
+    if (last !== undefined && readAtMs - last.atMs < SAMPLE_MS) return last.nanoCores;
+    const used = last === undefined ? undefined : cpu.usageNanoseconds - last.usageNanoseconds;
+    const nanoCores = used === undefined ? undefined : Math.max(0, Math.round((used * 1000) / (readAtMs - last!.atMs)));
+    this.#samples.set(id, { atMs: readAtMs, usageNanoseconds: cpu.usageNanoseconds, nanoCores });
+    this.#forget(readAtMs);
+    return nanoCores;
+  }
+
+  #forget(nowMs: number): void {
+    for (const [id, { atMs }] of this.#samples) if (nowMs - atMs > SAMPLE_LIFETIME_MS) this.#samples.delete(id);
+    for (const [id, { atMs }] of this.#layers) if (nowMs - atMs > SAMPLE_LIFETIME_MS) this.#layers.delete(id);
+  }
+
+  async #layer(id: string): Promise<ContainerUse['layer']> {
+    const known = this.#layers.get(id);
+    if (known !== undefined && Date.now() - known.atMs < LAYER_USE_MS) return known;
+    const { snapshotter, files } = this.#dependencies;
+    const usage = await snapshotter.usage(files.snapshotKey(id)).catch((error) => {
+      if (isNotFound(error)) return { sizeBytes: 0, inodes: 0 };
+      throw error;
+    });
+    const layer = { ...usage, atMs: Date.now() };
+    this.#layers.set(id, layer);
+    return layer;
+  }
+
+  #interfaces(record: SandboxRecord): InterfaceUse[] {
+    const netns = this.#dependencies.controllers.find(record)?.netnsPath(record);
+    if (netns === undefined || record.state.phase !== 'ready') return [];
+    const text = withNetworkNamespace(this.#dependencies, netns, () =>
+      readFileSync('/proc/thread-self/net/dev', 'utf8'),
+    );
+    return parseInterfaces(text).filter(({ name }) => name !== 'lo');
+  }
+}

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { BoundedBytes, PodwrightError, type ProgramStarter, wrapError } from '@podwright/base';
+import { globalArguments, type OciProgram, type OciRuntime } from '../../oci-runtime/oci-program.ts';
+import { runtimeError } from '../../oci-runtime/runtime-error.ts';
+import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
+
+/** What conmon is started for: it makes the OCI runtime create the task, and stays as the task's monitor. */
+export type MonitorRequest = {
+  start: ProgramStarter;
+  conmon: string;
+  program: OciProgram;
+  files: TaskFiles;
+  record: TaskRecord;
+  /** CRI log file, '' for none. */
+  logPath: string;
+};
+
+/** The most that conmon tells about a failed create. */
+const maxReportBytes = 64 * 1024;
+const END_OF_REPORT = Buffer.from('}\n');
+
+/**
+ * Starts conmon (8) and waits until the OCI runtime has created the task. Returns the pid of the task's first process.
+ * conmon puts itself in a session of its own and outlives us. An abort only ends the waiting.
+ */
+export async function startMonitor(request: MonitorRequest, signal: AbortSignal): Promise<number> {
+  const { id, bundle } = request.record;
+  const child = request.start(request.conmon, monitorArguments(request), {
+    cwd: bundle, // where it writes its `oom` file
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    env: { ...monitorEnvironment(), _OCI_SYNCPIPE: '3' },
+  });
+  const started = new Promise<never>((_, reject) => child.once('error', reject));
+  const report = child.stdio[3] as Readable;
+  const stderr = child.stdio[2] as Readable;
+  const stop = () => report.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const [line, words] = await Promise.race([Promise.all([readLine(report), readAll(stderr)]), started]);
+    signal.throwIfAborted();
+    return createdPid(`create task ${id} with ${request.program.name}`, line, words);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw error instanceof PodwrightError
+      ? error
+      : wrapError(`start ${request.conmon} for task ${id}`, error, 'internal');
+  } finally {
+    signal.removeEventListener('abort', stop);
+    report.destroy();
+    stderr.destroy();
+  }
+}
+
+function monitorArguments({ program, files, record, logPath }: MonitorRequest): string[] {
+  const { id, bundle } = record;
+  return [
+    ...['--cid', id, '--cuuid', id, '--name', id],
+    ...runtimeOptions(files.runtime(program)),
+    ...['--bundle', bundle, '--persist-dir', bundle, '--exit-dir', files.exits, '--full-attach'],
+    ...['--container-pidfile', join(bundle, bundleFiles.pid)],
+    ...['--conmon-pidfile', join(bundle, bundleFiles.monitorPid)],
+    ...['--log-path', logPath === '' ? 'off' : `k8s-file:${logPath}`, '--no-sync-log'],
+    ...(record.terminal ? ['--terminal'] : []),
+    ...(record.stdin ? ['--stdin'] : []),
+    ...(record.stdin && !record.stdinOnce ? ['--leave-stdin-open'] : []),
+  ];
+}
+
+/** conmon has its socket for a terminal in TMPDIR, and leaves it there if no terminal comes: so it is put in its working directory. */
+export function monitorEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, TMPDIR: '.' };
+}
+
+/** How conmon is told which OCI runtime to start, with what before its command. */
+export function runtimeOptions(runtime: OciRuntime, more: string[] = []): string[] {
+  const before = [...globalArguments(runtime), ...more].map((argument) => `--runtime-arg=${argument}`);
+  return ['--runtime', runtime.path, ...before];
+}
+
+/** conmon reports `{"pid": 42}`, or `{"pid": -1, "message": "the runtime's stderr"}`. */
+function createdPid(what: string, line: string, stderr: string): number {
+  if (line === '') throw runtimeError(what, stderr.replaceAll(/^\[conmon:\w\]: /gm, 'conmon: '));
+  const report = JSON.parse(line) as { pid?: number; message?: string };
+  if (typeof report.pid === 'number' && report.pid > 0) return report.pid;
+  throw runtimeError(what, report.message ?? '');
+}
+
+/** The stream up to the first end of line that closes a JSON object, or all of it. */
+export async function readLine(stream: Readable): Promise<string> {
+  const report = new BoundedBytes(maxReportBytes);
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    report.add(chunk);
+    if (report.isCut || report.bytes().subarray(-2).equals(END_OF_REPORT)) break;
+  }
+  return report.bytes().toString('utf8');
+}
+
+/** The stream to its end, of which the first 64 KiB are kept. */
+export async function readAll(stream: Readable): Promise<string> {
+  const words = new BoundedBytes(maxReportBytes);
+  for await (const chunk of stream) words.add(chunk);
+  return words.bytes().toString('utf8');
+}

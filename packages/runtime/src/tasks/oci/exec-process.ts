@@ -1,0 +1,129 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import {
+  PRIVATE_FILE,
+  type ProgramStarter,
+  raceAbort,
+  type StartedProgram,
+  sleep,
+  withTimeout,
+  wrapError,
+} from '@podwright/base';
+import { killProcessTrees, readProcess } from '@podwright/system';
+import type { OciSpec } from '../../oci/spec.ts';
+import { globalArguments, type OciRuntime, withOomScore } from '../../oci-runtime/oci-program.ts';
+
+/** A command to run in a task beside its first process. */
+export type ExecRequest = {
+  start: ProgramStarter;
+  runtime: OciRuntime;
+  /** File for the pid of the process. */
+  pidFile: string;
+  id: string;
+  command: string[];
+  /** The task's `config.json`. */
+  config: string;
+};
+
+/** Exit code of a process that was killed by SIGKILL, as shells have it. */
+const killedExitCode = 137;
+
+/** How long a program may take to start the process before it is killed all the same. */
+const startTimeoutMs = 10_000;
+
+/** How long the runtime's program may take to notice that its process has ended. */
+const endsByItselfMs = 10_000;
+
+/** One run of the OCI runtime's `exec`, and through its pid file the process that it started in the task. */
+export class ExecProcess {
+  readonly what: string;
+  readonly child: StartedProgram;
+  /** Exit code of the runtime's program, which is that of the process once that runs. Never rejects after the start. */
+  readonly exited: Promise<number>;
+  readonly #pidFile: string;
+
+  /** `child` is the OCI runtime's program, or one that starts it and ends with the exit code of the process. */
+  constructor({ pidFile, id, command }: ExecRequest, child: StartedProgram) {
+    this.what = `run ${JSON.stringify(command[0])} in task ${id}`;
+    this.#pidFile = pidFile;
+    this.child = child;
+    this.exited = new Promise((resolve, reject) => {
+      this.child.once('error', (error) => reject(wrapError(this.what, error, 'internal')));
+      this.child.once('exit', (code) => resolve(code ?? killedExitCode));
+    });
+  }
+
+  /** Waits until the process runs; false if the runtime has ended without it. */
+  async running(): Promise<boolean> {
+    let ended = false;
+    const end = this.exited.then(() => {
+      ended = true;
+    });
+    while (!ended) {
+      if ((await this.pid()) !== undefined) return true;
+      await Promise.race([end, sleep(2)]);
+    }
+    return (await this.pid()) !== undefined;
+  }
+
+  /** The pid of the process in the task, `undefined` before it runs. */
+  async pid(): Promise<number | undefined> {
+    const text = await readFile(this.#pidFile, 'utf8').catch(() => '');
+    return /^\d+$/.test(text.trim()) ? Number(text) : undefined;
+  }
+
+  /**
+   * Kills all that the exec started, and then the runtime's program if it does not end by itself. The program first gets
+   * the time to say which process it started: killed in the middle, it leaves one that nobody knows.
+   */
+  async kill(): Promise<void> {
+    using started = withTimeout(undefined, startTimeoutMs, this.what);
+    await raceAbort(this.running(), started).catch(() => undefined);
+    const pid = await this.pid();
+    if (pid !== undefined) {
+      // crun's process is in the session of a process between that has ended.
+      const session = readProcess(pid)?.session ?? pid;
+      await killProcessTrees([pid, session]);
+      // Its parent reaps it: a zombie that is left to the machine's init holds up the end of the task's PID namespace.
+      await Promise.race([this.exited.catch(() => undefined), sleep(endsByItselfMs)]);
+    }
+    await this.endProgram();
+  }
+
+  /** Kills the program, and what it has started so far. */
+  async endProgram(): Promise<void> {
+    const { pid, exitCode, signalCode } = this.child;
+    if (pid !== undefined && exitCode === null && signalCode === null) await killProcessTrees([pid]);
+  }
+
+  async removeFiles(): Promise<void> {
+    await rm(this.#pidFile, { force: true });
+    await rm(processFile(this.#pidFile), { force: true });
+  }
+}
+
+/** Runs a command in a task, with the OCI runtime's stdio for its own. */
+export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): ExecProcess {
+  const { start, pidFile, id } = request;
+  const { file, runtime } = prepareExec(request, { terminal: false });
+  const command = ['exec', '--pid-file', pidFile, '--process', file, id];
+  // A session of its own: by it the exec's processes are known when their parents are dead.
+  const options = { env: process.env, stdio, detached: true };
+  return new ExecProcess(request, start(runtime.path, [...globalArguments(runtime), ...command], options));
+}
+
+const processFile = (pidFile: string) => `${pidFile}.json`;
+
+/**
+ * Writes the process of an exec: that of the task with another command. crun would otherwise run it as root and without
+ * the task's groups, runc would not. Returns the file, and the runtime as it is to be started for it.
+ */
+export function prepareExec(
+  { pidFile, config, command, runtime }: ExecRequest,
+  { terminal }: { terminal: boolean },
+): { file: string; runtime: OciRuntime } {
+  const file = processFile(pidFile);
+  const { process } = JSON.parse(readFileSync(config, 'utf8')) as OciSpec;
+  writeFileSync(file, JSON.stringify({ ...process, args: command, terminal }), { mode: PRIVATE_FILE });
+  return { file, runtime: withOomScore(runtime, process.oomScoreAdj) };
+}

@@ -1,0 +1,66 @@
+import type { Readable, Writable } from 'node:stream';
+import { runtimeError } from '../../oci-runtime/runtime-error.ts';
+import { keepUnread } from '../output-pace.ts';
+import type { ExecSession } from '../task-runtime.ts';
+import { readAll } from './conmon.ts';
+import { type ExecProcess, type ExecRequest, startExec } from './exec-process.ts';
+import { startOnTerminal, type TerminalTools } from './exec-terminal.ts';
+
+export type ExecStreamOptions = {
+  /** Given for a command on a terminal. */
+  terminal: TerminalTools | undefined;
+  /** When it aborts, the process and all that it started are killed. */
+  signal: AbortSignal;
+};
+
+/** A command that is on its way. */
+export type StartedExec = {
+  exec: ExecProcess;
+  streams: Omit<ExecSession, 'exit'>;
+  /** Settles when the process runs; rejects with the runtime's words if the runtime has ended without it. */
+  running: Promise<void>;
+  /** Removes its files, once it has ended. */
+  remove(): Promise<void>;
+};
+
+/** Runs a command in a task with its streams connected. The session is there once the process runs. */
+export async function execStream(request: ExecRequest, { terminal, signal }: ExecStreamOptions): Promise<ExecSession> {
+  signal.throwIfAborted();
+  const started = terminal === undefined ? startOnPipes(request) : await startOnTerminal(request, terminal, signal);
+  const { exec, streams } = started;
+  const stop = () => {
+    streams.stdin.destroy();
+    exec.kill().catch(() => undefined);
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  const exit = exec.exited.then(async (exitCode) => {
+    signal.removeEventListener('abort', stop);
+    await started.remove();
+    return { exitCode };
+  });
+  try {
+    await started.running;
+  } catch (error) {
+    await exit;
+    signal.throwIfAborted();
+    throw error;
+  }
+  return { ...streams, exit };
+}
+
+function startOnPipes(request: ExecRequest): StartedExec {
+  const exec = startExec(request, ['pipe', 'pipe', 'pipe']);
+  const [stdin, stdout, stderr] = exec.child.stdio as [Writable, Readable, Readable];
+  ignoreBrokenPipe(stdin);
+  const streams = { stdin, stdout: keepUnread(stdout), stderr: keepUnread(stderr), resize: () => undefined };
+  const running = exec.running().then(async (runs) => {
+    if (!runs) throw runtimeError(exec.what, await readAll(streams.stderr));
+  });
+  return { exec, streams, running, remove: () => exec.removeFiles() };
+}
+
+/** A process may end without reading all of its input. */
+function ignoreBrokenPipe(stdin: Writable): void {
+  stdin.on('error', () => undefined);
+}

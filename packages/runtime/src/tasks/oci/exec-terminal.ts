@@ -1,0 +1,137 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE, raceAbort, withTimeout } from '@podwright/base';
+import type { SeqpacketSockets, System } from '@podwright/system';
+import { runtimeError } from '../../oci-runtime/runtime-error.ts';
+import { attachToMonitor, unblockTerminalInput } from './attach.ts';
+import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.ts';
+import { ExecProcess, type ExecRequest, prepareExec } from './exec-process.ts';
+import type { StartedExec } from './exec-stream.ts';
+import { bundleFiles } from './task-files.ts';
+
+/** What runs commands on terminals, besides the OCI runtime. */
+export type TerminalTools = { conmon: string; sockets: SeqpacketSockets; system: System };
+
+/** How long conmon may take until one can attach to it. */
+const attachableTimeoutMs = 10_000;
+
+/** The runtime's log, in conmon's folder: crun would cut the whole path at its colon. */
+const logName = 'log';
+
+/**
+ * Has a conmon (8) of its own run a command on a terminal: it owns the terminal's master and stays until the command has
+ * ended. The runtime's `exec` in the foreground would mix its words and terminal settings with those of the command.
+ * Nothing runs before we are attached, so that no output is lost. All files are in a folder in the place of the pid file.
+ */
+export async function startOnTerminal(
+  request: ExecRequest,
+  { conmon, sockets, system }: TerminalTools,
+  signal: AbortSignal,
+): Promise<StartedExec> {
+  const bundle = request.pidFile;
+  const remove = () => rm(bundle, { recursive: true, force: true });
+  let monitor: ExecMonitor | undefined;
+  try {
+    await mkdir(bundle, { mode: PRIVATE_DIRECTORY });
+    signal.throwIfAborted();
+    using gate = makeGate(system, bundle);
+    monitor = new ExecMonitor(request, { conmon, bundle, gate: gate.descriptor });
+    const { exec } = monitor;
+    using soon = withTimeout(signal, attachableTimeoutMs, `${exec.what}: attach to its monitor`);
+    await raceAbort(monitor.attachable(), soon);
+    const stdio = { id: request.id, bundle, terminal: true, stdinOnce: false };
+    let pid: number | undefined;
+    const options = { stdin: true, signal, system, pid: () => (exec.child.exitCode === null ? pid : undefined) };
+    const streams = attachToMonitor(sockets, stdio, options);
+    gate.pass();
+    const running = monitor.running().then((started) => {
+      pid = started;
+      unblockTerminalInput(sockets, stdio);
+    });
+    return { exec, streams, running, remove };
+  } catch (error) {
+    await monitor?.exec.endProgram();
+    await remove();
+    throw error;
+  }
+}
+
+/**
+ * A FIFO that conmon reads once before it does anything, and again before it starts the OCI runtime. It gets both ends, so
+ * that without us it waits for ever, for the next life of ours to end it.
+ */
+function makeGate(system: System, bundle: string): { descriptor: number; pass(): void } & Disposable {
+  const path = join(bundle, 'start');
+  system.makeFifo(path, PRIVATE_FILE);
+  const descriptor = openSync(path, constants.O_RDWR);
+  const pass = () => void writeSync(descriptor, 'go');
+  pass();
+  return { descriptor, pass, [Symbol.dispose]: () => closeSync(descriptor) };
+}
+
+/** What conmon says on a pipe: a pid or an exit code, or -1 and the runtime's words. */
+type Report = { data: number; message?: string };
+
+/** A conmon that is our child, so that its exit code, which is the command's, comes to us. */
+class ExecMonitor {
+  readonly exec: ExecProcess;
+  readonly #log: string;
+  readonly #announced: Promise<Report | undefined>;
+  readonly #report: Promise<Report | undefined>;
+  readonly #words: Promise<string>;
+
+  constructor(request: ExecRequest, { conmon, bundle, gate }: { conmon: string; bundle: string; gate: number }) {
+    const placed = { ...request, pidFile: join(bundle, bundleFiles.pid) };
+    const child = request.start(conmon, monitorArguments(placed, bundle), {
+      cwd: bundle,
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', gate],
+      env: { ...monitorEnvironment(), _OCI_SYNCPIPE: '3', _OCI_ATTACHPIPE: '4', _OCI_STARTPIPE: '5' },
+    });
+    const [stderr, sync, attach] = child.stdio.slice(2) as [Readable, Readable, Readable];
+    this.exec = new ExecProcess(placed, child);
+    this.#log = join(bundle, logName);
+    this.#announced = firstReport(attach);
+    this.#report = firstReport(sync);
+    this.#words = readAll(stderr).catch(() => '');
+  }
+
+  /** Waits until one can attach. */
+  async attachable(): Promise<void> {
+    if ((await this.#announced) === undefined) await this.#fail();
+  }
+
+  /** Waits until the command runs. Returns its pid. */
+  async running(): Promise<number> {
+    const { data = -1, message } = (await this.#report) ?? {};
+    return data > 0 ? data : await this.#fail(message);
+  }
+
+  /** Newer conmons tell the runtime's words only when they create containers, so its log comes first. */
+  async #fail(message?: string): Promise<never> {
+    await this.exec.exited;
+    const logged = await readFile(this.#log, 'utf8').catch(() => '');
+    throw runtimeError(this.exec.what, logged || message || (await this.#words));
+  }
+}
+
+/** What conmon says on a pipe first. The pipe stays open for more, without which conmon would fail. */
+async function firstReport(pipe: Readable): Promise<Report | undefined> {
+  const [line] = (await readLine(pipe).catch(() => '')).split('\n', 1);
+  pipe.resume();
+  return line ? (JSON.parse(line) as Report) : undefined;
+}
+
+function monitorArguments(request: ExecRequest, bundle: string): string[] {
+  const { id, pidFile } = request;
+  const { file, runtime } = prepareExec(request, { terminal: true });
+  return [
+    ...['--api-version', '1', '--sync', '--exec', '--exec-attach', '--terminal', '--stdin', '--leave-stdin-open'],
+    ...['--cid', id, '--cuuid', id, '--name', id, '--log-path', 'off'],
+    ...runtimeOptions(runtime, ['--log', logName]),
+    ...['--bundle', bundle, '--full-attach', '--container-pidfile', pidFile],
+    ...['--exec-process-spec', file],
+  ];
+}

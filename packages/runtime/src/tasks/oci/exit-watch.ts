@@ -1,0 +1,98 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { errorMessage, type Logger } from '@podwright/base';
+import { signalProcess } from '@podwright/system';
+import type { TaskExit } from '../task-runtime.ts';
+
+type Watch = {
+  listeners: Set<(exit: TaskExit) => void>;
+  monitorPid: number | undefined;
+  /** `again`: something was heard while a look was under way. */
+  looking: 'no' | 'yes' | 'again';
+};
+
+/** What a look at a task found. */
+export type TaskFinding = { exit: TaskExit } | { monitorPid: number | undefined };
+
+/** How often the monitors of watched tasks are asked for although nothing was heard: one may die without a word. */
+const monitorIntervalMs = 1_000;
+/** After so many intervals a task is looked at in full, as pids are used again and an event may be lost. */
+const fullLookEvery = 30;
+
+export type ExitWatchOptions = {
+  /** Folder in which a file named as the task appears when it ends. */
+  directory: string;
+  check(id: string): Promise<TaskFinding>;
+  logger: Logger;
+};
+
+/** Tells who asked how tasks end, by inotify on the folder of exit files and by looking now and then. */
+export class ExitWatch {
+  readonly #options: ExitWatchOptions;
+  readonly #watches = new Map<string, Watch>();
+  readonly #watcher: FSWatcher;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: ExitWatchOptions) {
+    this.#options = options;
+    this.#watcher = watch(options.directory, (_event, id) => {
+      if (id !== null) this.#look(id);
+    });
+    this.#watcher.on('error', (error) => options.logger.error({ error: errorMessage(error) }, 'watch exits'));
+    let ticks = 0;
+    this.#timer = setInterval(() => {
+      const full = ++ticks % fullLookEvery === 0;
+      for (const [id, { monitorPid }] of this.#watches)
+        if (full || monitorPid === undefined || !signalProcess(monitorPid, 0)) this.#look(id);
+    }, monitorIntervalMs);
+  }
+
+  add(id: string, listener: (exit: TaskExit) => void): Disposable {
+    const entry = this.#watches.get(id) ?? { listeners: new Set(), monitorPid: undefined, looking: 'no' };
+    this.#watches.set(id, entry);
+    entry.listeners.add(listener);
+    this.#look(id);
+    return {
+      [Symbol.dispose]: () => {
+        entry.listeners.delete(listener);
+        if (entry.listeners.size === 0 && this.#watches.get(id) === entry) this.#watches.delete(id);
+      },
+    };
+  }
+
+  /** Tells the task's end to all who wait for it, and forgets them. */
+  settle(id: string, exit: TaskExit): void {
+    const entry = this.#watches.get(id);
+    this.#watches.delete(id);
+    for (const listener of entry?.listeners ?? []) listener(exit);
+  }
+
+  close(): void {
+    this.#watcher.close();
+    clearInterval(this.#timer);
+    this.#watches.clear();
+  }
+
+  #look(id: string): void {
+    const entry = this.#watches.get(id);
+    if (entry === undefined) return;
+    if (entry.looking !== 'no') {
+      entry.looking = 'again';
+      return;
+    }
+    entry.looking = 'yes';
+    this.#options
+      .check(id)
+      .then(
+        (finding) => {
+          if ('exit' in finding) this.settle(id, finding.exit);
+          else entry.monitorPid = finding.monitorPid;
+        },
+        (error) => this.#options.logger.warn({ task: id, error: errorMessage(error) }, 'look at a task'),
+      )
+      .finally(() => {
+        const again = entry.looking === 'again';
+        entry.looking = 'no';
+        if (again) this.#look(id);
+      });
+  }
+}

@@ -1,0 +1,248 @@
+import { join } from 'node:path';
+import {
+  anticipateMigration,
+  type CgroupHierarchy,
+  cgroupPids,
+  describeUndoFailures,
+  KeyedLock,
+  type Logger,
+  makePrivateDirectory,
+  PodwrightError,
+  type ProgramStarter,
+  startByFork,
+  Undo,
+} from '@podwright/base';
+import { loadSystem, SeqpacketSockets, signalNumber, signalProcess } from '@podwright/system';
+import type { OciLinuxResources } from '../../oci/spec.ts';
+import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
+import type {
+  ExecConfig,
+  ExecSession,
+  TaskCheckpoint,
+  TaskConfig,
+  TaskExit,
+  TaskRuntime,
+  TaskState,
+} from '../task-runtime.ts';
+import { attachToMonitor } from './attach.ts';
+import { reopenMonitorLog } from './control.ts';
+import type { ExecRequest } from './exec-process.ts';
+import { execStream } from './exec-stream.ts';
+import { execSync } from './exec-sync.ts';
+import { ExitWatch, type TaskFinding } from './exit-watch.ts';
+import { removeInterruptedWork } from './leftovers.ts';
+import { isLogInPlace } from './monitor-log.ts';
+import { checkpointTask, thawTask } from './task-checkpoint.ts';
+import { checkTaskConfig, createTask } from './task-create.ts';
+import { deleteTask } from './task-delete.ts';
+import { bundleFiles, TaskFiles, type TaskRecord } from './task-files.ts';
+import { findMonitor, findTaskProcess, readMonitorPid, readTaskState } from './task-state.ts';
+import { updateTask } from './task-update.ts';
+
+export type OciTaskRuntimeOptions = {
+  /** Folder of the runtime's own, on a file system that a reboot empties. */
+  state: string;
+  /** Path of conmon. */
+  conmon: string;
+  /** The OCI runtime for handler '' and for handlers without one of their own. */
+  program: OciProgram;
+  /** OCI runtimes by runtime handler. Programs with the same `name` share their state. */
+  handlers: Record<string, OciProgram>;
+  cgroups: CgroupHierarchy;
+  logger: Logger;
+  /** How conmon and commands in tasks are started. */
+  start?: ProgramStarter;
+};
+
+/**
+ * Tasks that runc, crun or another OCI runtime runs, each watched by a conmon of its own. Everything that is known of
+ * a task is in files and in the kernel, so tasks outlive this process and any later one takes them over.
+ */
+export class OciTaskRuntime implements TaskRuntime {
+  readonly name = 'oci';
+  readonly #options: OciTaskRuntimeOptions;
+  readonly #files: TaskFiles;
+  readonly #start: ProgramStarter;
+  readonly #exits: ExitWatch;
+  readonly #system = loadSystem();
+  readonly #sockets = new SeqpacketSockets();
+  /** Changes of one task happen one after the other. */
+  readonly #changes = new KeyedLock();
+
+  private constructor(options: OciTaskRuntimeOptions, files: TaskFiles) {
+    this.#options = options;
+    this.#files = files;
+    this.#start = options.start ?? startByFork;
+    this.#exits = new ExitWatch({ directory: files.exits, logger: options.logger, check: (id) => this.#find(id) });
+  }
+
+  static async open(options: OciTaskRuntimeOptions): Promise<OciTaskRuntime> {
+    const files = new TaskFiles(options.state);
+    for (const directory of [files.records, files.exits, files.execs]) makePrivateDirectory(directory);
+    await removeInterruptedWork(files);
+    return new OciTaskRuntime(options, files);
+  }
+
+  async create(config: TaskConfig, signal: AbortSignal): Promise<{ pid: number }> {
+    checkTaskConfig(config);
+    signal.throwIfAborted();
+    void anticipateMigration(this.#options.cgroups);
+    return await this.#changes.run(config.id, async () => {
+      if (this.#files.read(config.id) !== undefined)
+        throw new PodwrightError('already_exists', `create task ${config.id}: there is one with this id`);
+      const undo = new Undo();
+      undo.add('remove what was made of the task', () => this.#remove(config.id));
+      try {
+        const program = this.#program(config.handler);
+        const { conmon } = this.#options;
+        const dependencies = { start: this.#start, conmon, files: this.#files, program };
+        return { pid: await createTask(dependencies, config, signal) };
+      } catch (error) {
+        const failures = await undo.run();
+        if (failures.length > 0)
+          this.#options.logger.error(
+            { task: config.id, error: describeUndoFailures(failures) },
+            'clean up a failed create',
+          );
+        throw error;
+      }
+    });
+  }
+
+  async start(id: string): Promise<void> {
+    await this.#changes.run(id, async () => {
+      const record = await this.#get(id, 'start', ['created']);
+      await startTask(this.#files.runtime(record.program), {
+        id,
+        hooks: record.hooks,
+        alive: () => findTaskProcess(record) !== undefined,
+      });
+    });
+  }
+
+  async kill(id: string, signal: string, options: { all?: boolean } = {}): Promise<void> {
+    const number = signalNumber(signal);
+    const record = this.#files.get(id);
+    const first = findTaskProcess(record);
+    if (first !== undefined) signalProcess(first, number);
+    if (!options.all) return;
+    const everywhere = { recursive: true, controller: 'pids' };
+    const pids = await cgroupPids(this.#options.cgroups, record.cgroupsPath, everywhere);
+    for (const pid of pids) if (pid !== first) signalProcess(pid, number);
+  }
+
+  async state(id: string): Promise<TaskState> {
+    const record = this.#files.read(id);
+    return record === undefined ? { status: 'absent' } : await this.#state(record);
+  }
+
+  onExit(id: string, listener: (exit: TaskExit) => void): Disposable {
+    return this.#exits.add(id, listener);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#changes.run(id, () => this.#remove(id));
+  }
+
+  async execSync(id: string, command: string[], signal: AbortSignal) {
+    const record = await this.#get(id, 'run a command in', ['running']);
+    void anticipateMigration(this.#options.cgroups);
+    return await execSync(this.#execRequest(record, command), signal);
+  }
+
+  async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
+    const record = await this.#get(id, 'run a command in', ['running']);
+    void anticipateMigration(this.#options.cgroups);
+    const tools = { conmon: this.#options.conmon, sockets: this.#sockets, system: this.#system };
+    const request = this.#execRequest(record, command);
+    return await execStream(request, { terminal: terminal ? tools : undefined, signal });
+  }
+
+  async attach(
+    id: string,
+    signal: AbortSignal,
+    { stdin = true }: { stdin?: boolean } = {},
+  ): Promise<Omit<ExecSession, 'exit'>> {
+    const record = await this.#get(id, 'attach to', ['created', 'running']);
+    const pid = () => findTaskProcess(record);
+    return attachToMonitor(this.#sockets, record, { stdin, signal, system: this.#system, pid });
+  }
+
+  async reopenLog(id: string): Promise<void> {
+    const record = await this.#get(id, 'reopen the log of', ['created', 'running']);
+    const monitor = await findMonitor(record);
+    if (monitor === undefined || !(await isLogInPlace(monitor))) await reopenMonitorLog(record);
+  }
+
+  async update(id: string, resources: OciLinuxResources): Promise<void> {
+    await this.#changes.run(id, async () => {
+      const record = await this.#get(id, 'update', ['created', 'running']);
+      const { cgroups } = this.#options;
+      await updateTask({ runtime: this.#files.runtime(record.program), cgroups }, record, resources);
+    });
+  }
+
+  async checkpoint(id: string, wanted: TaskCheckpoint): Promise<void> {
+    await this.#changes.run(id, async () => {
+      const record = await this.#get(id, 'checkpoint', ['running']);
+      await checkpointTask(this.#files.runtime(record.program), id, wanted);
+    });
+  }
+
+  async thaw(id: string): Promise<void> {
+    await this.#changes.run(id, async () => {
+      const record = await this.#get(id, 'thaw', ['created', 'running']);
+      await thawTask(this.#files.runtime(record.program), id);
+    });
+  }
+
+  async list(): Promise<string[]> {
+    return await this.#files.list();
+  }
+
+  close(): void {
+    this.#exits.close();
+    this.#sockets.close();
+  }
+
+  async #find(id: string): Promise<TaskFinding> {
+    const record = this.#files.read(id);
+    if (record === undefined) return { monitorPid: undefined };
+    const state = await this.#state(record);
+    return state.status === 'exited' ? { exit: state.exit } : { monitorPid: readMonitorPid(record) };
+  }
+
+  #state(record: TaskRecord): Promise<TaskState> {
+    return readTaskState({ files: this.#files, cgroups: this.#options.cgroups }, record);
+  }
+
+  async #remove(id: string): Promise<void> {
+    const record = this.#files.read(id);
+    if (record === undefined) return;
+    const exit = await deleteTask({ files: this.#files, cgroups: this.#options.cgroups }, record);
+    this.#exits.settle(id, exit);
+  }
+
+  /** The task's record, if the task is in one of these states; `failed_precondition` otherwise. */
+  async #get(id: string, verb: string, wanted: TaskState['status'][]): Promise<TaskRecord> {
+    const record = this.#files.get(id);
+    const { status } = await this.#state(record);
+    if (!wanted.includes(status))
+      throw new PodwrightError(
+        'failed_precondition',
+        `${verb} task ${id}: it is ${status}, not ${wanted.join(' or ')}`,
+      );
+    return record;
+  }
+
+  #execRequest(record: TaskRecord, command: string[]): ExecRequest {
+    const { id, program, bundle } = record;
+    const config = join(bundle, bundleFiles.config);
+    const runtime = this.#files.runtime(program);
+    return { start: this.#start, runtime, pidFile: this.#files.newExec(id), id, command, config };
+  }
+
+  #program(handler: string): OciProgram {
+    return this.#options.handlers[handler] ?? this.#options.program;
+  }
+}

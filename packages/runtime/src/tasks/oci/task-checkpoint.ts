@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage, PodwrightError, runProgram, wrapError } from '@podwright/base';
+import { globalArguments, type OciRuntime, runOciCommand } from '../../oci-runtime/oci-program.ts';
+import { runtimeError } from '../../oci-runtime/runtime-error.ts';
+import type { TaskCheckpoint } from '../task-runtime.ts';
+
+/** Where CRIU says what it did. */
+const DUMP_LOG = 'dump.log';
+
+/** Freezes the task, has its memory written by the OCI runtime and CRIU, calls `frozen`, and lets the task go on. */
+export async function checkpointTask(runtime: OciRuntime, id: string, wanted: TaskCheckpoint): Promise<void> {
+  await runOciCommand(runtime, ['pause', id]);
+  try {
+    await dump(runtime, id, wanted);
+    await wanted.frozen();
+  } finally {
+    await thawTask(runtime, id);
+  }
+}
+
+/** Lets a frozen task go on. No error for one that is not frozen. */
+export async function thawTask(runtime: OciRuntime, id: string): Promise<void> {
+  const state = JSON.parse(await runOciCommand(runtime, ['state', id])) as { status?: string };
+  if (state.status === 'paused') await runOciCommand(runtime, ['resume', id]);
+}
+
+async function dump(runtime: OciRuntime, id: string, { images, work, signal }: TaskCheckpoint): Promise<void> {
+  const folders = ['--image-path', images, '--work-path', work];
+  const args = [...globalArguments(runtime), 'checkpoint', ...folders, '--leave-running', id];
+  const { exitCode, stderr } = await runProgram(runtime.path, args, { signal });
+  if (exitCode === 0) return;
+  const what = `checkpoint task ${id} with ${runtime.name}`;
+  const failed = runtimeError(what, stderr);
+  if (failed.code === 'unimplemented')
+    throw new PodwrightError('unimplemented', `${what}: it was built without CRIU; use runc, or a crun that has it`);
+  throw wrapError(`${errorMessage(failed)}: CRIU says`, await lastError(join(work, DUMP_LOG)), 'internal');
+}
+
+/** The last line of CRIU's log that is an error. */
+async function lastError(log: string): Promise<string> {
+  const text = await readFile(log, 'utf8').catch(() => '');
+  const lines = text.split('\n').filter((line) => line.includes('Error ('));
+  return lines.at(-1)?.trim() ?? 'nothing';
+}

@@ -1,0 +1,115 @@
+import { readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import {
+  type CgroupHierarchy,
+  errorCode,
+  isErrno,
+  killCgroup,
+  PodwrightError,
+  removeCgroup,
+  sleep,
+} from '@podwright/base';
+import { findByCommandLine, isRunning, killProcessTrees, signalProcess } from '@podwright/system';
+import { forgetTask } from '../../oci-runtime/oci-program.ts';
+import type { TaskExit } from '../task-runtime.ts';
+import { bundleFiles, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
+import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
+
+export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarchy };
+
+/** How long a monitor may take to notice that its task has ended. */
+const monitorEndMs = 2_000;
+/** How long the kernel may take to let go of a cgroup whose processes were killed. */
+const cgroupEndMs = 500;
+const cgroupAttempts = 10;
+const searchRounds = 10;
+
+/**
+ * Ends and removes everything of a task, whatever state a crash left it in. The record goes last: until then the
+ * task is found again and deleted anew. Returns how it ended.
+ */
+export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, record: TaskRecord): Promise<TaskExit> {
+  const known = await readExit({ files, cgroups }, record);
+  if (known === undefined && findTaskProcess(record) === undefined) await killUnfinishedCreate(record);
+  if (known === undefined) await killCgroup(cgroups, record.cgroupsPath);
+  const [exit] = await Promise.all([
+    endMonitor(record).then(async () => known ?? (await readExit({ files, cgroups }, record)) ?? removedExit()),
+    forgetTask(files.runtime(record.program), record),
+    known && endCgroup(cgroups, record.cgroupsPath),
+  ]);
+  // Whether memory ran out is asked of the cgroup, so it stays until the exit is known.
+  if (known === undefined) await endCgroup(cgroups, record.cgroupsPath);
+  await removeBundle(record);
+  files.remove(record.id);
+  return exit;
+}
+
+/** How a task ended whose monitor had no time to tell. */
+function removedExit(): TaskExit {
+  return { exitCode: 137, exitedAtMs: Date.now(), oomKilled: false, message: 'the container was killed and removed' };
+}
+
+/**
+ * A monitor that still waits for the runtime's `create`, with that: killed by tree, as they are in no cgroup of the task,
+ * and searched again, as they fork and leave their parents. One that a dead runtime was just about to start comes to
+ * nothing: it finds no configuration any more.
+ */
+async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
+  rmSync(join(record.bundle, bundleFiles.config), { force: true });
+  for (let round = 0; round < searchRounds; round++) {
+    const found = await searchMonitors(record);
+    if (found.length === 0) return;
+    await killProcessTrees(found);
+  }
+}
+
+/** Monitors of this task by their command line: a crash may come before conmon has written its pid file. */
+async function searchMonitors(record: TaskRecord): Promise<number[]> {
+  return (await findByCommandLine(record.bundle, (words) => isMonitor(words, record))).filter(isRunning);
+}
+
+/** Removes the cgroup: at once if nothing is in it, which is the rule; else kills that and tries again. */
+async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await removeCgroup(cgroups, path, attempt === 1 ? 0 : cgroupEndMs);
+    } catch (error) {
+      if (errorCode(error) !== 'failed_precondition' || attempt === cgroupAttempts) throw error;
+    }
+    await killCgroup(cgroups, path);
+  }
+}
+
+/** A monitor whose task has ended writes the exit file and ends by itself; one that hangs is killed. */
+async function endMonitor(record: TaskRecord): Promise<void> {
+  const pid = await findMonitor(record);
+  if (pid === undefined) return;
+  const deadline = Date.now() + monitorEndMs;
+  for (let delayMs = 1; Date.now() < deadline; delayMs = Math.min(delayMs * 2, 20)) {
+    if (!isRunning(pid)) return;
+    await sleep(delayMs);
+  }
+  signalProcess(pid, constants.signals.SIGKILL);
+}
+
+/**
+ * Removes our files of the bundle, and the bundle if nothing else is in it: the caller's own, such as the mounted root
+ * file system, are the caller's to remove. A monitor that comes late may write some anew.
+ */
+async function removeBundle(record: TaskRecord): Promise<void> {
+  for (let round = 0; round < searchRounds; round++) {
+    try {
+      const names = readdirSync(record.bundle);
+      const ours = names.filter(isBundleFile);
+      for (const name of ours) rmSync(join(record.bundle, name), { force: true });
+      if (ours.length === names.length) rmdirSync(record.bundle);
+      return;
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return;
+      if (!isErrno(error, 'ENOTEMPTY')) throw error;
+    }
+    await killUnfinishedCreate(record);
+  }
+  throw new PodwrightError('failed_precondition', `remove bundle ${record.bundle}: files keep appearing in it`);
+}

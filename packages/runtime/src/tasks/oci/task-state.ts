@@ -1,0 +1,129 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type CgroupHierarchy,
+  errorCode,
+  isErrno,
+  killCgroup,
+  readOomKills,
+  sleep,
+  writeFileAtomic,
+} from '@podwright/base';
+import { isRunning, readCommandLine, readProcFile } from '@podwright/system';
+import { runOciCommand, waitsForStart } from '../../oci-runtime/oci-program.ts';
+import type { TaskExit, TaskState } from '../task-runtime.ts';
+import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
+
+export type TaskStateDependencies = {
+  files: TaskFiles;
+  cgroups: CgroupHierarchy;
+};
+
+/** Exit code of a task whose monitor died, as of one that was killed: how it really ended nobody knows. */
+const lostExitCode = 137;
+
+/**
+ * The state of a task from what is on the host; nothing that we remember counts. A task whose monitor died is killed
+ * here, and its end recorded: its stdio is broken and nobody would hear of its exit.
+ */
+export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
+  const exit = await readExit(dependencies, record);
+  if (exit !== undefined) return { status: 'exited', exit };
+  const pid = readTaskPid(record);
+  if (pid === undefined) return { status: 'absent' };
+  if ((await findMonitor(record)) === undefined) return await endLostTask(dependencies, record);
+  const { files } = dependencies;
+  const runtime = files.runtime(record.program);
+  const waits = waitsForStart(runtime, record.id);
+  if (waits !== undefined) return { status: waits ? 'created' : 'running', pid };
+  const answer = await runOciCommand(runtime, ['state', record.id]);
+  return { status: (JSON.parse(answer) as { status: string }).status === 'created' ? 'created' : 'running', pid };
+}
+
+/** How the task ended, `undefined` while it has not. */
+export async function readExit(
+  { files, cgroups }: TaskStateDependencies,
+  record: TaskRecord,
+): Promise<TaskExit | undefined> {
+  const path = files.exit(record.id);
+  try {
+    const text = readFileSync(path, 'utf8');
+    const { mtimeMs } = statSync(path);
+    const [code, ...message] = text.trim().split(' ');
+    const exitCode = Number(code);
+    const exit = { exitCode, exitedAtMs: Math.floor(mtimeMs), oomKilled: false };
+    if (message.length > 0) return { ...exit, message: message.join(' ') };
+    return { ...exit, oomKilled: exitCode !== 0 && (await wasOomKilled(cgroups, record)) };
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** The pid that the runtime wrote down for the task's first process; the process may have ended since. */
+export function readTaskPid(record: TaskRecord): number | undefined {
+  return readPidFile(join(record.bundle, bundleFiles.pid));
+}
+
+/** The pid of the task's first process if it still is that process: pids are used again, cgroups of tasks are not. */
+export function findTaskProcess(record: TaskRecord): number | undefined {
+  const pid = readTaskPid(record);
+  return pid !== undefined && isRunning(pid) && isInTask(pid, record) ? pid : undefined;
+}
+
+/** Whether a process is in the task's cgroup. */
+export function isInTask(pid: number, record: Pick<TaskRecord, 'cgroupsPath'>): boolean {
+  const cgroup = readProcFile(pid, 'cgroup') ?? '';
+  return cgroup.split('\n').some((line) => line.endsWith(record.cgroupsPath));
+}
+
+/** The pid that the task's monitor had; it may have ended since. */
+export function readMonitorPid(record: TaskRecord): number | undefined {
+  return readPidFile(join(record.bundle, bundleFiles.monitorPid));
+}
+
+/** The pid of the task's monitor if it still is that process, by its command line. */
+export async function findMonitor(record: TaskRecord): Promise<number | undefined> {
+  const pid = readMonitorPid(record);
+  return pid !== undefined && isMonitor(await readCommandLine(pid), record) ? pid : undefined;
+}
+
+/** Whether a process is a monitor of this task, by its command line. */
+export function isMonitor(words: string[], record: TaskRecord): boolean {
+  const bundle = words.indexOf('--bundle');
+  return bundle > 0 && words[bundle + 1] === record.bundle && words.includes(record.id);
+}
+
+/** The monitor is gone. It may have ended rightly a moment ago: then its exit file is there now. */
+async function endLostTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
+  await sleep(20);
+  const known = await readExit(dependencies, record);
+  if (known !== undefined) return { status: 'exited', exit: known };
+  await killCgroup(dependencies.cgroups, record.cgroupsPath);
+  const message = 'the monitor of the container died, so the container was killed; how it ended is unknown';
+  try {
+    await writeFileAtomic(dependencies.files.exit(record.id), `${lostExitCode} ${message}`);
+  } catch (error) {
+    // Monitors die of a full disk, too. Who asks again finds the same.
+    if (errorCode(error) !== 'resource_exhausted') throw error;
+    return { status: 'exited', exit: { exitCode: lostExitCode, exitedAtMs: Date.now(), oomKilled: false, message } };
+  }
+  const exit = await readExit(dependencies, record);
+  return exit === undefined ? { status: 'absent' } : { status: 'exited', exit };
+}
+
+/** The kernel's counter is there as long as the cgroup; conmon's mark covers one that is already gone. */
+async function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): Promise<boolean> {
+  if ((await readOomKills(cgroups, record.cgroupsPath)) > 0) return true;
+  return existsSync(join(record.bundle, bundleFiles.oom));
+}
+
+function readPidFile(path: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(path, 'utf8').trim());
+    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}

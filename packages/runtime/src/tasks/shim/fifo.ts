@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { readlink } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { constants as osConstants } from 'node:os';
+import { basename, dirname } from 'node:path';
+import { isErrno, listProcesses, sleep } from '@podwright/base';
+import { isRunning, readCommandLine, signalProcess, UNREAD_STAYS } from '@podwright/system';
+
+/** The reading end of a FIFO, which need not have a writer yet. Ends when the last of its writers closes it. */
+export function openFifoReader(path: string): Socket {
+  return openSocket(path, constants.O_RDONLY, { readable: true, writable: false, ...UNREAD_STAYS });
+}
+
+/** The writing end of a FIFO, which need not have a reader yet. */
+export function openFifoWriter(path: string): Socket {
+  return openSocket(path, constants.O_RDWR, { readable: false, writable: true });
+}
+
+/** Makes the reader of a FIFO see its end, if nobody has it open for writing: the kernel tells of the last one who closes it. */
+export function touchFifo(path: string): void {
+  try {
+    closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
+  } catch (error) {
+    if (!isErrno(error, 'ENXIO') && !isErrno(error, 'ENOENT')) throw error;
+  }
+}
+
+function openSocket(path: string, flags: number, options: { readable: boolean; writable: boolean }): Socket {
+  const fd = openSync(path, flags | constants.O_NONBLOCK);
+  try {
+    const socket = new Socket({ fd, ...options });
+    socket.on('error', () => socket.destroy());
+    return socket;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** What a holder sleeps: for ever, but every `sleep` takes it. */
+const holderArguments = ['2147483647'];
+
+/**
+ * Starts a process that holds FIFOs of one folder open and does nothing else: while we are not there it keeps what a task
+ * has written last. Returns its pid; `endHolder` ends it.
+ */
+export function startHolder(fifos: string[]): number {
+  const descriptors = fifos.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
+  try {
+    const stdio = ['ignore', 'ignore', 'ignore', ...descriptors] as ('ignore' | number)[];
+    const holder = spawn('sleep', holderArguments, { cwd: dirname(fifos[0]!), detached: true, stdio, env: pathOnly() });
+    holder.on('error', () => undefined);
+    holder.unref();
+    if (holder.pid === undefined)
+      throw new Error(`start sleep to hold ${fifos.map((path) => basename(path)).join(', ')}`);
+    return holder.pid;
+  } finally {
+    for (const descriptor of descriptors) closeSync(descriptor);
+  }
+}
+
+const pathOnly = () => ({ PATH: process.env.PATH });
+
+/** Ends the holder with this pid, if it still is one of this folder, and waits until it has let go. */
+export async function endHolder(pid: number, directory: string): Promise<void> {
+  if (!(await isHolder(pid, directory))) return;
+  signalProcess(pid, osConstants.signals.SIGKILL);
+  for (let round = 0; round < 100 && isRunning(pid); round++) await sleep(Math.min(1 + round, 20));
+}
+
+/** Ends every holder of FIFOs in this folder. */
+export async function endHolders(directory: string): Promise<void> {
+  for (const pid of await listProcesses()) await endHolder(pid, directory);
+}
+
+async function isHolder(pid: number, directory: string): Promise<boolean> {
+  const where = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  return where === directory && (await readCommandLine(pid)).join('\0') === ['sleep', ...holderArguments].join('\0');
+}

@@ -1,0 +1,46 @@
+import { basename } from 'node:path';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { findProgram } from '@podwright/base';
+import { ConfigOptionsSchema, RuncOptionsSchema, type ShimProgram } from '@podwright/shim';
+import type { HandlerOptions } from '../../options.ts';
+
+/**
+ * Name or path of the shim binary that a handler's program means: a path, a name, containerd's name of a runtime
+ * (`io.containerd.kata.v2`), or without a program the shim with the handler's name.
+ */
+export function shimBinary(handler: string, program: string): string {
+  if (program === '') return `containerd-shim-${handler}-v2`;
+  const runtime = /^(?:[^/.]+\.)+([^/.]+)\.(v\d+)$/.exec(program);
+  return runtime === null ? program : `containerd-shim-${runtime[1]}-${runtime[2]}`;
+}
+
+/** The shims of the handlers that have one and of which it is installed, by handler. `runcRoot`: see `shimProgram`. */
+export async function findShimPrograms(
+  handlers: ReadonlyMap<string, HandlerOptions>,
+  runcRoot: string,
+): Promise<Map<string, ShimProgram>> {
+  const programs = new Map<string, ShimProgram>();
+  for (const [name, handler] of handlers) {
+    const path = handler.task === 'shim-v2' ? await findProgram(handler.program) : undefined;
+    if (path !== undefined) programs.set(name, shimProgram(path, handler, runcRoot));
+  }
+  return programs;
+}
+
+/**
+ * What the shim at `path` is started with. A shim for runc gets its OCI runtime and the folder of that one's state, `runcRoot`;
+ * another one the place of its configuration, if the handler has one.
+ */
+export function shimProgram(path: string, { shim = {} }: HandlerOptions, runcRoot: string): ShimProgram {
+  if (basename(path).startsWith('containerd-shim-runc-')) {
+    const message = create(RuncOptionsSchema, { binaryName: shim.binaryName ?? '', root: runcRoot });
+    return { path, options: encoded(RuncOptionsSchema.typeName, toBinary(RuncOptionsSchema, message)) };
+  }
+  if (shim.configPath === undefined) return { path };
+  const message = create(ConfigOptionsSchema, { typeUrl: shim.configType ?? '', configPath: shim.configPath });
+  return { path, options: encoded(ConfigOptionsSchema.typeName, toBinary(ConfigOptionsSchema, message)) };
+}
+
+function encoded(typeUrl: string, bytes: Uint8Array): { typeUrl: string; value: string } {
+  return { typeUrl, value: Buffer.from(bytes).toString('base64') };
+}

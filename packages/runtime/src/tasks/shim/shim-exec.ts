@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { type Readable, Writable } from 'node:stream';
+import { isNotFound, namesIn, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
+import { type Shim, Status } from '@podwright/shim';
+import { killProcessTrees, readProcess, type System } from '@podwright/system';
+import type { OciSpec } from '../../oci/spec.ts';
+import { isInTask } from '../oci/task-state.ts';
+import { keepUnread } from '../output-pace.ts';
+import { openFifoReader, openFifoWriter } from './fifo.ts';
+import { askShim } from './shim-error.ts';
+import type { ShimTaskRecord } from './shim-task-files.ts';
+import { fifoPaths } from './task-io.ts';
+
+/** How the OCI process is named in messages to shims. */
+const processTypeUrl = 'types.containerd.io/opencontainers/runtime-spec/1/Process';
+const sigkill = 9;
+/** Exit code of a process that was killed, as that of a dead shim's processes is taken to be. */
+const killedExitCode = 137;
+
+export type ShimExecRequest = {
+  shim: Shim;
+  system: System;
+  record: ShimTaskRecord;
+  command: string[];
+  terminal: boolean;
+  stdin: boolean;
+};
+
+/** A process that a shim runs in a task beside its first one, and its streams. */
+export class ShimExec {
+  readonly what: string;
+  readonly stdin: Writable | undefined;
+  readonly stdout: Readable;
+  readonly stderr: Readable | undefined;
+  /** The exit code, once the process has ended. Never rejects. */
+  readonly exited: Promise<number>;
+  readonly #request: ShimExecRequest;
+  readonly #id: string;
+  readonly #pid = Promise.withResolvers<number>();
+  readonly #outputs: Socket[];
+
+  private constructor(request: ShimExecRequest, id: string) {
+    const { shim, record, command } = request;
+    this.#request = request;
+    this.#id = id;
+    this.what = `run ${JSON.stringify(command[0])} in task ${record.id}`;
+    const paths = this.#paths();
+    const closeIO = () => shim.tasks.closeIO({ id: record.id, execId: id, stdin: true });
+    this.stdin = paths.stdin === '' ? undefined : endByClosing(openFifoWriter(paths.stdin), closeIO);
+    this.#outputs = [paths.stdout, paths.stderr].filter((path) => path !== '').map(openFifoReader);
+    const [stdout, stderr] = this.#outputs.map(keepUnread);
+    this.stdout = stdout!;
+    this.stderr = stderr;
+    this.exited = this.#pid.promise
+      .then(() => shim.tasks.wait({ id: record.id, execId: id }, { timeoutMs: 0 }))
+      .then(({ exitStatus }) => exitStatus)
+      .catch(() => killedExitCode);
+  }
+
+  /** Starts the process; on failure nothing is left of it. */
+  static async start(request: ShimExecRequest): Promise<ShimExec> {
+    const id = randomUUID();
+    const directory = execDirectory(request.record, id);
+    await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+    for (const path of Object.values(fifoPaths({ ...request, directory })))
+      if (path !== '') request.system.makeFifo(path, PRIVATE_FILE);
+    const exec = new ShimExec(request, id);
+    try {
+      exec.#pid.resolve(await exec.#start());
+    } catch (error) {
+      exec.#pid.reject(error);
+      exec.close();
+      await removeExec(request.shim, request.record, id).catch(() => undefined); // then a later life of ours does
+      throw error;
+    }
+    exec.#removeAtEnd();
+    return exec;
+  }
+
+  async resize(columns: number, rows: number): Promise<void> {
+    const { shim, record } = this.#request;
+    await shim.tasks.resizePty({ id: record.id, execId: this.#id, width: columns, height: rows });
+  }
+
+  /** Kills the process and all that it started. */
+  async kill(): Promise<void> {
+    const { shim, record } = this.#request;
+    await killExec(shim, record, { id: this.#id, pid: await this.#pid.promise });
+  }
+
+  /** Lets go of the streams; the process goes on. */
+  close(): void {
+    this.stdin?.destroy();
+    for (const output of this.#outputs) output.destroy();
+  }
+
+  async #start(): Promise<number> {
+    const { shim, record, terminal } = this.#request;
+    const names = { id: record.id, execId: this.#id };
+    const spec = { typeUrl: processTypeUrl, value: await this.#process() };
+    await askShim(this.what, shim.tasks.exec({ ...names, ...this.#paths(), terminal, spec }));
+    return (await askShim(this.what, shim.tasks.start(names))).pid;
+  }
+
+  /** The process of the task with another command. */
+  async #process(): Promise<Buffer> {
+    const { record, command, terminal } = this.#request;
+    const { process } = JSON.parse(await readFile(join(record.bundle, 'config.json'), 'utf8')) as OciSpec;
+    return Buffer.from(JSON.stringify({ ...process, args: command, terminal }));
+  }
+
+  #paths() {
+    const { record, terminal, stdin } = this.#request;
+    return fifoPaths({ directory: execDirectory(record, this.#id), terminal, stdin });
+  }
+
+  /** The shim ends the output when it is to forget the process, so it is not to before all is read. */
+  #removeAtEnd(): void {
+    const read = this.#outputs.map((output) => (output.closed ? undefined : once(output, 'close')));
+    const { shim, record } = this.#request;
+    Promise.all([this.exited, ...read])
+      .then(() => this.close())
+      .then(() => removeExec(shim, record, this.#id))
+      .catch(() => undefined); // then the task's end does, or a later life of ours
+  }
+}
+
+/**
+ * Ends the execs of a task that an earlier life of ours was serving: nobody is left for whom they run. One that is just being
+ * started waits for a reader of its output, and the whole shim with it.
+ */
+export async function endEarlierExecs(shim: Shim, record: ShimTaskRecord): Promise<void> {
+  const ids = await namesIn(execDirectory(record, ''));
+  for (const id of ids) await endEarlierExec(shim, record, id);
+}
+
+async function endEarlierExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
+  const directory = execDirectory(record, id);
+  const outputs = (await readdir(directory)).filter((name) => name !== 'stdin');
+  const readers = outputs.map((name) => openFifoReader(join(directory, name)).resume());
+  const names = { id: record.id, execId: id };
+  try {
+    const { pid, status } = await shim.tasks.state(names);
+    if (pid > 0) await killExec(shim, record, { id, pid });
+    if (pid > 0 && status !== Status.STOPPED) await shim.tasks.wait(names);
+    await removeExec(shim, record, id);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    await rm(directory, { recursive: true, force: true });
+  } finally {
+    for (const reader of readers) reader.destroy();
+  }
+}
+
+const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, 'execs', id);
+
+/** Shims that run tasks in virtual machines have no process of ours to show: they kill by themselves. */
+async function killExec(shim: Shim, record: ShimTaskRecord, { id, pid }: { id: string; pid: number }): Promise<void> {
+  if (pid > 0 && isInTask(pid, record)) {
+    const session = readProcess(pid)?.session ?? pid;
+    await killProcessTrees([pid, session]);
+  }
+  // No error if it has ended.
+  await shim.tasks.kill({ id: record.id, execId: id, signal: sigkill }).catch(() => undefined);
+}
+
+/** Has the shim forget an exec. Its folder stays while that fails: by it the exec is found again. */
+async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
+  await shim.tasks.delete({ id: record.id, execId: id }).catch((error) => {
+    if (!isNotFound(error)) throw error; // it never came to be
+  });
+  await rm(execDirectory(record, id), { recursive: true, force: true });
+}
+
+/** Writes into a FIFO that the shim holds open, too: at the end both let go of it, and its reader sees the end. */
+function endByClosing(socket: Socket, closeIO: () => Promise<unknown>): Writable {
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, () => done()),
+    final: (done) => {
+      socket.destroy();
+      closeIO().then(
+        () => done(),
+        () => done(), // the process has just ended
+      );
+    },
+    destroy: (error, done) => {
+      socket.destroy();
+      done(error);
+    },
+  });
+}

@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
+import type { Shim, Shims } from '@podwright/shim';
+import { findByCommandLine } from '@podwright/system';
+import type { ShimTaskRecord } from './shim-task-files.ts';
+
+/** In the bundle of a pod whose shim we started ourselves, for its tasks alone. */
+const ownMark = 'for-tasks';
+
+/**
+ * The shim for a task, started or found. The containers of a pod share one: that of its sandbox, if a shim makes the sandbox,
+ * or that of the pod's own process, a task with the pod's id; or else one with a bundle of the pod's own, as any of its
+ * containers may go before the others.
+ */
+export async function findShim(shims: Shims, record: ShimTaskRecord, signal: AbortSignal): Promise<Shim> {
+  const { id, bundle, program, group } = record;
+  if (group === '' || group === id) return await shims.start({ id, bundle, program }, signal);
+  const pod = shims.bundle(group);
+  const found = await shims.load(pod, signal);
+  if (found !== undefined) return await shims.join(bundle, found.endpoint, signal);
+  if (existsSync(pod) && !isForTasks(shims, group))
+    throw new PodwrightError('unavailable', `create task ${id}: the shim of sandbox ${group} is gone; make a new pod`);
+  await mkdir(pod, { recursive: true, mode: PRIVATE_DIRECTORY });
+  await writeFile(join(pod, ownMark), '');
+  await copyFile(join(bundle, 'config.json'), join(pod, 'config.json'));
+  const started = await shims.start({ id: group, bundle: pod, program }, signal);
+  return await shims.join(bundle, started.endpoint, signal);
+}
+
+/** The id under which a shim was started that serves tasks alone: the task's, or its pod's. `undefined` if others end it. */
+export function shimIdOf(shims: Shims, { id, group }: ShimTaskRecord): string | undefined {
+  if (group === '' || group === id) return id;
+  const isOfSandbox = existsSync(shims.bundle(group)) && !isForTasks(shims, group);
+  return isOfSandbox ? undefined : group;
+}
+
+/** Shims that were started under an id: also one that nobody could remember any more before we were killed. */
+export async function findShimProcesses(shims: Shims, id: string): Promise<number[]> {
+  const { events } = shims.home;
+  return await findByCommandLine(events, (words) => words.includes(events) && words[words.indexOf('-id') + 1] === id);
+}
+
+/** Removes the bundle of a pod whose shim has ended with its last task. */
+export async function removePodBundle(shims: Shims, group: string): Promise<void> {
+  shims.forget(shims.bundle(group));
+  await rm(shims.bundle(group), { recursive: true, force: true });
+}
+
+const isForTasks = (shims: Shims, group: string) => existsSync(join(shims.bundle(group), ownMark));

@@ -1,0 +1,67 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
+import { packOptions, type Shim, type ShimProgram } from '@podwright/shim';
+import type { TaskConfig } from '../task-runtime.ts';
+import { askShim } from './shim-error.ts';
+import { findShim } from './shim-group.ts';
+import { ioOptions, ShimTask, type ShimTaskDependencies } from './shim-task.ts';
+import type { ShimTaskRecord } from './shim-task-files.ts';
+import { fifoPaths, makeTaskFifos, TaskIo } from './task-io.ts';
+
+/** Annotation with the id of the sandbox whose containers share a shim, as containerd's shims read it themselves. */
+const groupAnnotation = 'io.kubernetes.cri.sandbox-id';
+
+/** How long a shim may take to create a task; one for a virtual machine has to be patient. */
+const createTimeoutMs = 120_000;
+
+export type ShimTaskCreate = {
+  config: TaskConfig;
+  program: ShimProgram;
+};
+
+/** The sandbox with which a task shares its shim, '' for none. */
+export function groupOf({ spec }: TaskConfig): string {
+  return spec.annotations?.[groupAnnotation] ?? '';
+}
+
+/** Writes the record and bundle of a task, and has it created by a shim. The caller removes what is left of a failure. */
+export async function createShimTask(
+  dependencies: ShimTaskDependencies,
+  { config, program }: ShimTaskCreate,
+  signal: AbortSignal,
+): Promise<ShimTask> {
+  const { files, shims, system, logger } = dependencies;
+  const { id, spec, terminal, stdin, stdinOnce, logPath } = config;
+  const record: ShimTaskRecord = {
+    ...{ id, program, terminal, stdin, stdinOnce, logPath },
+    bundle: shims.bundle(id),
+    group: groupOf(config),
+    cgroupsPath: spec.linux.cgroupsPath,
+  };
+  await files.write(record);
+  const options = ioOptions(record, logger);
+  await mkdir(options.directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  await writeFile(join(record.bundle, 'config.json'), JSON.stringify(spec), { mode: PRIVATE_FILE });
+  record.holder = makeTaskFifos(system, options);
+  const io = new TaskIo(options, record.holder);
+  try {
+    const shim = await findShim(shims, record, signal);
+    // To leave now would leave a task that comes to be a moment later.
+    record.pid = await create(shim, record);
+    await files.write(record);
+    signal.throwIfAborted();
+    return new ShimTask(dependencies, { record, shim, io });
+  } catch (error) {
+    io.close();
+    throw error;
+  }
+}
+
+async function create(shim: Shim, record: ShimTaskRecord): Promise<number> {
+  const { id, bundle, terminal, stdin, program } = record;
+  const paths = fifoPaths({ directory: join(bundle, 'io'), terminal, stdin });
+  const options = program.options === undefined ? undefined : packOptions(program.options);
+  const call = shim.tasks.create({ id, bundle, terminal, ...paths, options }, { timeoutMs: createTimeoutMs });
+  return (await askShim(`create task ${id}`, call)).pid;
+}

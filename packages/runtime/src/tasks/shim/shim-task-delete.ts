@@ -1,0 +1,129 @@
+import { rm } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { cgroupPids, errorMessage, isNotFound, killCgroup, raceAbort, removeCgroup, wrapError } from '@podwright/base';
+import type { Shim } from '@podwright/shim';
+import { killProcessTrees, unmountTree } from '@podwright/system';
+import type { TaskExit } from '../task-runtime.ts';
+import { endHolders } from './fifo.ts';
+import { findShimProcesses, removePodBundle, shimIdOf } from './shim-group.ts';
+import { removeLostTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
+import type { ShimTaskRecord } from './shim-task-files.ts';
+
+/** How long a killed task may take to end. */
+const endTimeoutMs = 10_000;
+/** How long a shim may take to forget one; it waits for the last output itself. */
+const deleteTimeoutMs = 10_000;
+/** How long a shim without tasks may take to end. */
+const shutdownTimeoutMs = 5_000;
+
+/** A task to be deleted; `task` only while its end is not written down. */
+export type ShimTaskDelete = {
+  record: ShimTaskRecord;
+  task: ShimTask | undefined;
+  /** The pod has no other task: a shim that serves tasks alone is to end. */
+  lastOfPod: boolean;
+};
+
+/**
+ * Ends and removes everything of a task, whatever state a crash left it in. The record goes last: until then the task is
+ * found again and deleted anew. Returns how it ended.
+ */
+export async function deleteShimTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<TaskExit> {
+  const { shims, files, system, cgroups, logger } = dependencies;
+  const { record, task } = request;
+  let exit: TaskExit | undefined;
+  try {
+    if (task !== undefined) exit = await endTask(dependencies, task);
+    await dismiss(dependencies, request);
+  } catch (error) {
+    logger.warn({ task: record.id, error: errorMessage(error) }, 'end a shim that does not do as it is told');
+    await killShim(dependencies, request);
+    await removeLostTask(dependencies, record);
+  }
+  await killCgroup(cgroups, record.cgroupsPath);
+  await removeCgroup(cgroups, record.cgroupsPath);
+  await endHolders(join(record.bundle, 'io'));
+  const shimId = endingShim(dependencies, request);
+  if (shimId !== undefined) await shims.removeSocket(shims.bundle(shimId));
+  shims.forget(record.bundle);
+  unmountTree(system, record.bundle);
+  await rm(record.bundle, { recursive: true, force: true });
+  if (shimId !== undefined && shimId !== record.id) await removePodBundle(shims, shimId);
+  await files.remove(record.id);
+  return exit ?? record.exit ?? removedExit();
+}
+
+/** How a task ended that had no time to tell. */
+function removedExit(): TaskExit {
+  return { exitCode: 137, exitedAtMs: Date.now(), oomKilled: false, message: 'the container was killed and removed' };
+}
+
+/**
+ * Kills what runs, waits for its end, and lets go of the task. What the host has in a cgroup dies without the shim, which
+ * runs a program for it.
+ */
+async function endTask({ cgroups }: ShimTaskDependencies, task: ShimTask): Promise<TaskExit> {
+  const { id, cgroupsPath, exit } = task.record;
+  const soon = AbortSignal.timeout(endTimeoutMs);
+  const kill = async () => await task.shim.tasks.kill({ id, signal: constants.signals.SIGKILL, all: true });
+  try {
+    if (exit !== undefined) return exit;
+    if ((await cgroupPids(cgroups, cgroupsPath, { recursive: true })).length > 0)
+      await killCgroup(cgroups, cgroupsPath);
+    else await kill().catch(() => undefined); // it has just ended
+    return await raceAbort(task.ended, soon);
+  } finally {
+    task.close();
+    await task.stdinEnded;
+  }
+}
+
+/** Has the shim forget the task, and end if it was its last one. Without a shim, its binary removes what it left. */
+async function dismiss(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
+  const { shims } = dependencies;
+  const { id, bundle } = request.record;
+  const shim = await shims.load(bundle);
+  if (shim === undefined) return await dismissDead(dependencies, request);
+  const known = await shim.tasks.delete({ id }, { timeoutMs: deleteTimeoutMs }).then(
+    () => true,
+    (error) => {
+      if (isNotFound(error)) return false;
+      throw wrapError(`delete task ${id}`, error);
+    },
+  );
+  if (!known) return await dismissUnknown(dependencies, request);
+  if (endingShim(dependencies, request) !== undefined) await shutDown(shim, id);
+}
+
+/** A shim that does not know the task may yet create it, at the word of an earlier life of ours. */
+async function dismissUnknown(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
+  await killShim(dependencies, request);
+  await removeLostTask(dependencies, request.record);
+}
+
+/** What a shim left that is dead, or that was just starting when we were killed. */
+async function dismissDead(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
+  await killShim(dependencies, request);
+  if ((await dependencies.shims.endpoint(request.record.bundle)) !== undefined)
+    await removeLostTask(dependencies, request.record);
+}
+
+/** The id of the shim that is to end with this task. */
+function endingShim({ shims }: ShimTaskDependencies, { record, lastOfPod }: ShimTaskDelete): string | undefined {
+  return lastOfPod ? shimIdOf(shims, record) : undefined;
+}
+
+/** The answer may be lost with the shim. */
+async function shutDown(shim: Shim, id: string): Promise<void> {
+  await shim.tasks.shutdown({ id }, { timeoutMs: shutdownTimeoutMs }).catch((error) => {
+    if (shim.isOpen) throw error;
+  });
+  await raceAbort(shim.closed, AbortSignal.timeout(shutdownTimeoutMs));
+}
+
+/** Kills the shim that is to end with this task, if there is one after all. */
+async function killShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
+  const shimId = endingShim(dependencies, request);
+  if (shimId !== undefined) await killProcessTrees(await findShimProcesses(dependencies.shims, shimId));
+}

@@ -1,0 +1,317 @@
+import { join } from 'node:path';
+import { create } from '@bufbuild/protobuf';
+import {
+  type CgroupHierarchy,
+  type CgroupStats,
+  cgroupPids,
+  describeUndoFailures,
+  errorCode,
+  KeyedLock,
+  type Logger,
+  PodwrightError,
+  raceAbort,
+  sleep,
+  Undo,
+} from '@podwright/base';
+import { MetricSchema, type Shim, type ShimProgram, type Shims, Status, statsOfMetric } from '@podwright/shim';
+import { isRunning, loadSystem, signalNumber, signalProcess } from '@podwright/system';
+import type { OciLinuxResources } from '../../oci/spec.ts';
+import { collectExec, drainMs } from '../oci/exec-sync.ts';
+import { checkTaskConfig } from '../oci/task-create.ts';
+import { isInTask } from '../oci/task-state.ts';
+import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from '../task-runtime.ts';
+import { askShim } from './shim-error.ts';
+import { ShimExec } from './shim-exec.ts';
+import { adoptTask, endingOf, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
+import { createShimTask, groupOf } from './shim-task-create.ts';
+import { deleteShimTask } from './shim-task-delete.ts';
+import { ShimTaskFiles, type ShimTaskRecord } from './shim-task-files.ts';
+import { oneSizeAtATime } from './terminal-sizes.ts';
+
+export type ShimTaskRuntimeOptions = {
+  /** Folder of the runtime's own, on a file system that a reboot empties. */
+  state: string;
+  shims: Shims;
+  /** Shim binaries by runtime handler. */
+  handlers: Record<string, ShimProgram>;
+  cgroups: CgroupHierarchy;
+  logger: Logger;
+};
+
+/** How the OCI resources are named in messages to shims. */
+const resourcesTypeUrl = 'types.containerd.io/opencontainers/runtime-spec/1/LinuxResources';
+/** How long the last output of a task that has ended may take, and a dead shim's remains. */
+const endTimeoutMs = 40_000;
+/** How long a shim may take to say how a task is. */
+const stateTimeoutMs = 10_000;
+
+/**
+ * Tasks that containerd's shims run, one shim for all containers of a pod. Shims outlive this process; what it does itself,
+ * the stdio and logs, goes on where it stopped, as a process a task holds the pipes meanwhile.
+ */
+export class ShimTaskRuntime implements TaskRuntime {
+  readonly name = 'shim-v2';
+  readonly #options: ShimTaskRuntimeOptions;
+  readonly #dependencies: ShimTaskDependencies;
+  /** Tasks whose end is not known; the records have the others. */
+  readonly #tasks = new Map<string, ShimTask>();
+  readonly #listeners = new Map<string, Set<(exit: TaskExit) => void>>();
+  /** Changes of one task happen one after the other. */
+  readonly #changes = new KeyedLock();
+  /** A shim is not looked for while it ends with its last task. */
+  readonly #groups = new KeyedLock();
+  readonly #oomEvents: Disposable;
+
+  private constructor(options: ShimTaskRuntimeOptions, files: ShimTaskFiles) {
+    const { shims, cgroups, logger } = options;
+    const oomKilled = new Set<string>();
+    this.#options = options;
+    const onExit = (id: string, exit: TaskExit) => this.#settle(id, exit);
+    this.#dependencies = { shims, files, cgroups, logger, system: loadSystem(), oomKilled, onExit };
+    this.#oomEvents = shims.events.subscribe((event) => {
+      if (event.kind === 'oom' && this.#tasks.has(event.taskId)) oomKilled.add(event.taskId);
+    });
+  }
+
+  static async open(options: ShimTaskRuntimeOptions): Promise<ShimTaskRuntime> {
+    const files = await ShimTaskFiles.open(join(options.state, 'records'));
+    const runtime = new ShimTaskRuntime(options, files);
+    await Promise.all((await files.list()).map((id) => runtime.#adopt(id)));
+    return runtime;
+  }
+
+  async create(config: TaskConfig, signal: AbortSignal): Promise<{ pid: number }> {
+    checkTaskConfig(config);
+    const program = this.#options.handlers[config.handler];
+    if (program === undefined)
+      throw new PodwrightError('invalid_argument', `create task ${config.id}: no shim for handler ${config.handler}`);
+    signal.throwIfAborted();
+    return await this.#changes.run(config.id, async () => {
+      if ((await this.#dependencies.files.read(config.id)) !== undefined)
+        throw new PodwrightError('already_exists', `create task ${config.id}: there is one with this id`);
+      return { pid: await this.#create(config, program, signal) };
+    });
+  }
+
+  async start(id: string): Promise<void> {
+    await this.#changes.run(id, async () => {
+      const { shim } = await this.#get(id, 'start', ['created']);
+      await askShim(`start task ${id}`, shim.tasks.start({ id }));
+    });
+  }
+
+  async kill(id: string, signal: string, options: { all?: boolean } = {}): Promise<void> {
+    const number = signalNumber(signal);
+    const { pid, cgroupsPath } = await this.#dependencies.files.get(id);
+    const task = this.#tasks.get(id);
+    if (task === undefined || pid === undefined) return;
+    // Where the host sees the process, no program need be started for it.
+    if (!isRunning(pid) || !isInTask(pid, { cgroupsPath }))
+      return await this.#killByShim(task, number, options.all ?? false);
+    signalProcess(pid, number);
+    if (!options.all) return;
+    const others = await cgroupPids(this.#options.cgroups, cgroupsPath, { recursive: true });
+    for (const other of others) if (other !== pid) signalProcess(other, number);
+  }
+
+  async state(id: string): Promise<TaskState> {
+    const record = await this.#dependencies.files.read(id);
+    if (record === undefined) return { status: 'absent' };
+    const task = this.#tasks.get(id);
+    if (task === undefined)
+      return record.exit === undefined ? { status: 'absent' } : { status: 'exited', exit: record.exit };
+    return await this.#liveState(task);
+  }
+
+  onExit(id: string, listener: (exit: TaskExit) => void): Disposable {
+    const listeners = this.#listeners.get(id) ?? new Set();
+    this.#listeners.set(id, listeners.add(listener));
+    const exit = this.#tasks.get(id)?.ended ?? this.#dependencies.files.read(id).then((record) => record?.exit);
+    exit.then(
+      (known) => known !== undefined && this.#settle(id, known),
+      () => undefined, // whoever asks for the state hears why
+    );
+    return {
+      [Symbol.dispose]: () => {
+        listeners.delete(listener);
+        if (listeners.size === 0 && this.#listeners.get(id) === listeners) this.#listeners.delete(id);
+      },
+    };
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#changes.run(id, () => this.#remove(id));
+  }
+
+  async execSync(id: string, command: string[], signal: AbortSignal) {
+    const { shim, record } = await this.#get(id, 'run a command in', ['running']);
+    const exec = await ShimExec.start({ ...this.#execParts(shim, record), command, terminal: false, stdin: false });
+    const { what, stdout, stderr, exited } = exec;
+    try {
+      return await collectExec({ what, stdout, stderr: stderr!, exited, kill: () => exec.kill() }, signal);
+    } finally {
+      exec.close(); // a child of the process may have its output open for ever
+    }
+  }
+
+  async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
+    const { shim, record } = await this.#get(id, 'run a command in', ['running']);
+    signal.throwIfAborted();
+    const exec = await ShimExec.start({ ...this.#execParts(shim, record), command, terminal, stdin: true });
+    return execSession(exec, signal);
+  }
+
+  async attach(
+    id: string,
+    signal: AbortSignal,
+    { stdin = true }: { stdin?: boolean } = {},
+  ): Promise<Omit<ExecSession, 'exit'>> {
+    const { task, shim } = await this.#get(id, 'attach to', ['created', 'running']);
+    const resize = oneSizeAtATime((width, height) => shim.tasks.resizePty({ id, width, height }));
+    return { ...task.io.attach(stdin, signal), resize };
+  }
+
+  async reopenLog(id: string): Promise<void> {
+    const { task } = await this.#get(id, 'reopen the log of', ['created', 'running']);
+    task.io.reopenLog();
+  }
+
+  async update(id: string, resources: OciLinuxResources): Promise<void> {
+    await this.#changes.run(id, async () => {
+      const { shim } = await this.#get(id, 'update', ['created', 'running']);
+      const value = Buffer.from(JSON.stringify(resources));
+      await askShim(`update task ${id}`, shim.tasks.update({ id, resources: { typeUrl: resourcesTypeUrl, value } }));
+    });
+  }
+
+  async use(id: string): Promise<CgroupStats | undefined> {
+    const task = this.#tasks.get(id);
+    if (task?.hasShim !== true || task.record.exit !== undefined) return undefined;
+    const { tasks } = task.shim;
+    const bound = { timeoutMs: stateTimeoutMs };
+    const asked = Promise.all([tasks.stats({ id }, bound), tasks.pids({ id }, bound)]);
+    const [{ stats: data }, { processes }] = await askShim(`count what task ${id} uses`, asked);
+    const use = statsOfMetric(create(MetricSchema, { id, data }));
+    return use && { ...use, processes: processes.length };
+  }
+
+  async list(): Promise<string[]> {
+    return await this.#dependencies.files.list();
+  }
+
+  close(): void {
+    this.#oomEvents[Symbol.dispose]();
+    for (const task of this.#tasks.values()) task.close();
+    this.#tasks.clear();
+    this.#listeners.clear();
+  }
+
+  async #adopt(id: string): Promise<void> {
+    const record = await this.#dependencies.files.get(id);
+    const task = await adoptTask(this.#dependencies, record);
+    if (task !== undefined) this.#tasks.set(id, task);
+  }
+
+  async #create(config: TaskConfig, program: ShimProgram, signal: AbortSignal): Promise<number> {
+    const undo = new Undo();
+    undo.add('remove what was made of the task', () => this.#remove(config.id));
+    try {
+      const create = () => createShimTask(this.#dependencies, { config, program }, signal);
+      const task = await this.#groups.run(groupOf(config) || config.id, create);
+      this.#tasks.set(config.id, task);
+      task.watch();
+      return task.record.pid!;
+    } catch (error) {
+      const failures = await undo.run();
+      const fields = { task: config.id, error: describeUndoFailures(failures) };
+      if (failures.length > 0) this.#options.logger.error(fields, 'clean up a failed create');
+      throw error;
+    }
+  }
+
+  async #remove(id: string): Promise<void> {
+    const { files, oomKilled } = this.#dependencies;
+    const record = await files.read(id);
+    if (record === undefined) return;
+    const exit = await this.#groups.run(record.group || id, async () => {
+      const lastOfPod = await this.#isLastOfPod(record);
+      return await deleteShimTask(this.#dependencies, { record, task: this.#tasks.get(id), lastOfPod });
+    });
+    this.#tasks.delete(id);
+    oomKilled.delete(id);
+    this.#settle(id, exit);
+  }
+
+  /** Whether no other task of the pod has a record. */
+  async #isLastOfPod({ id, group }: ShimTaskRecord): Promise<boolean> {
+    if (group === '') return true;
+    const { files } = this.#dependencies;
+    const others = (await files.list()).filter((other) => other !== id);
+    return (await Promise.all(others.map((other) => files.read(other)))).every((other) => other?.group !== group);
+  }
+
+  #settle(id: string, exit: TaskExit): void {
+    const listeners = this.#listeners.get(id);
+    this.#listeners.delete(id);
+    for (const listener of listeners ?? []) listener(exit);
+  }
+
+  async #liveState(task: ShimTask): Promise<TaskState> {
+    const { id, pid } = task.record;
+    const ask = async () => await task.shim.tasks.state({ id }, { timeoutMs: stateTimeoutMs });
+    const answer = await ask().catch((error) => {
+      if (task.hasShim) throw error;
+    });
+    if (answer?.status === Status.CREATED) return { status: 'created', pid: pid! };
+    if (answer !== undefined && answer.status !== Status.STOPPED) return { status: 'running', pid: pid! };
+    // It has ended, or its shim has: the one who watches it hears of that, too.
+    if (answer !== undefined) task.end(endingOf(answer));
+    return { status: 'exited', exit: await raceAbort(task.ended, AbortSignal.timeout(endTimeoutMs)) };
+  }
+
+  async #killByShim(task: ShimTask, signal: number, all: boolean): Promise<void> {
+    const { id } = task.record;
+    try {
+      await askShim(`kill task ${id}`, task.shim.tasks.kill({ id, signal, all }));
+    } catch (error) {
+      if (!['not_found', 'failed_precondition', 'unavailable'].includes(errorCode(error))) throw error; // it has ended
+    }
+  }
+
+  /** The task, if it is in one of these states; `failed_precondition` otherwise. */
+  async #get(id: string, verb: string, wanted: TaskState['status'][]) {
+    const record = await this.#dependencies.files.get(id);
+    const { status } = await this.state(id);
+    const task = this.#tasks.get(id);
+    if (task === undefined || !wanted.includes(status))
+      throw new PodwrightError(
+        'failed_precondition',
+        `${verb} task ${id}: it is ${status}, not ${wanted.join(' or ')}`,
+      );
+    return { task, record, shim: task.shim };
+  }
+
+  #execParts(shim: Shim, record: ShimTaskRecord) {
+    return { shim, record, system: this.#dependencies.system };
+  }
+}
+
+/** A process with streams, that ends when the signal aborts. */
+function execSession(exec: ShimExec, signal: AbortSignal): ExecSession {
+  const stop = async () => {
+    exec.stdin?.destroy();
+    await exec.kill();
+    await exec.exited;
+    await sleep(drainMs);
+    exec.close(); // what is not read by now nobody will
+  };
+  const onAbort = () => void stop().catch(() => undefined);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  const exit = exec.exited.then((exitCode) => {
+    signal.removeEventListener('abort', onAbort);
+    return { exitCode };
+  });
+  const resize = oneSizeAtATime((columns, rows) => exec.resize(columns, rows));
+  return { stdin: exec.stdin!, stdout: exec.stdout, stderr: exec.stderr, resize, exit };
+}

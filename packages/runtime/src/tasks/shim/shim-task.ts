@@ -1,0 +1,193 @@
+import { join } from 'node:path';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import {
+  type CgroupHierarchy,
+  errorMessage,
+  isNotFound,
+  killCgroup,
+  type Logger,
+  PodwrightError,
+  readOomKills,
+} from '@podwright/base';
+import type { Shim, Shims, WaitResponse } from '@podwright/shim';
+import type { System } from '@podwright/system';
+import type { TaskExit } from '../task-runtime.ts';
+import { CriLog } from './cri-log.ts';
+import { endEarlierExecs } from './shim-exec.ts';
+import type { ShimTaskFiles, ShimTaskRecord } from './shim-task-files.ts';
+import { TaskIo, type TaskIoOptions } from './task-io.ts';
+
+export type ShimTaskDependencies = {
+  shims: Shims;
+  files: ShimTaskFiles;
+  system: System;
+  cgroups: CgroupHierarchy;
+  logger: Logger;
+  /** Ids of tasks that shims said the kernel killed for memory. */
+  oomKilled: Set<string>;
+  onExit(id: string, exit: TaskExit): void;
+};
+
+/** What a shim knows of a task's end. */
+type Ending = Omit<TaskExit, 'oomKilled'>;
+
+/** Exit code of a task whose shim died: how it really ended nobody knows. */
+const lostExitCode = 137;
+
+/** A task that is not known to have ended, with the connection to its shim and its stdio. */
+export class ShimTask {
+  readonly record: ShimTaskRecord;
+  readonly io: TaskIo;
+  /** Settles when nothing is written down about stdin any more. */
+  stdinEnded: Promise<void> = Promise.resolve();
+  readonly #shim: Shim | undefined;
+  readonly #dependencies: ShimTaskDependencies;
+  readonly #ended = Promise.withResolvers<TaskExit>();
+  #closed = false;
+  #ending = false;
+
+  constructor(
+    dependencies: ShimTaskDependencies,
+    parts: { record: ShimTaskRecord; shim: Shim | undefined; io: TaskIo },
+  ) {
+    this.#dependencies = dependencies;
+    this.record = parts.record;
+    this.#shim = parts.shim;
+    this.io = parts.io;
+    this.io.onStdinEnd = () => {
+      this.stdinEnded = this.#endStdin().catch(() => undefined); // it has just ended
+    };
+  }
+
+  /** Whether the shim lives. */
+  get hasShim(): boolean {
+    return this.#shim?.isOpen === true;
+  }
+
+  /** `unavailable` once the shim is dead. */
+  get shim(): Shim {
+    if (this.#shim?.isOpen !== true)
+      throw new PodwrightError('unavailable', `the shim of task ${this.record.id} is gone`);
+    return this.#shim;
+  }
+
+  /** Hears of the end from now on. Called once, when the shim knows the task or is known to be dead. */
+  watch(): void {
+    const { id } = this.record;
+    const ended = async () => await this.shim.tasks.wait({ id }, { timeoutMs: 0 });
+    ended().then(
+      (answer) => {
+        if (!this.#closed) this.end(endingOf(answer));
+      },
+      (error) => {
+        if (!this.#closed && !this.#ending) this.end(this.#lost(error));
+      },
+    );
+  }
+
+  /** How the task ends, once it has: its output is taken, and its end is written down. Rejects if that fails. */
+  get ended(): Promise<TaskExit> {
+    return this.#ended.promise;
+  }
+
+  /** The task has ended in this way. */
+  end(how: Ending | Promise<Ending>): void {
+    if (this.#ending) return;
+    this.#ending = true;
+    this.#end(how).then(this.#ended.resolve, this.#ended.reject);
+    this.#ended.promise.catch((error) => {
+      if (!this.#closed)
+        this.#dependencies.logger.error({ task: this.record.id, error: errorMessage(error) }, 'end a task');
+    });
+  }
+
+  /** Lets go of the task, which goes on. */
+  close(): void {
+    this.#closed = true;
+    this.io.close();
+  }
+
+  async #end(how: Ending | Promise<Ending>): Promise<TaskExit> {
+    const { files, onExit } = this.#dependencies;
+    const ended = await how;
+    await this.io.finish();
+    if (this.#closed) throw new PodwrightError('cancelled', `end task ${this.record.id}: it is somebody else's now`);
+    const exit = { ...ended, oomKilled: ended.exitCode !== 0 && (await this.#wasOomKilled()) };
+    this.record.exit = exit;
+    await files.write(this.record);
+    onExit(this.record.id, exit);
+    return exit;
+  }
+
+  /** The kernel's counter is there at once where the host sees the cgroup; the shim's word may come from elsewhere. */
+  async #wasOomKilled(): Promise<boolean> {
+    const { oomKilled, cgroups } = this.#dependencies;
+    return oomKilled.has(this.record.id) || (await readOomKills(cgroups, this.record.cgroupsPath)) > 0;
+  }
+
+  /** The shim is gone: what it ran has broken stdio, and nobody would hear of its end. */
+  async #lost(error: unknown): Promise<Ending> {
+    const { cgroups, logger } = this.#dependencies;
+    const { id } = this.record;
+    logger.warn({ task: id, error: errorMessage(error) }, 'the shim of a task died');
+    await removeLostTask(this.#dependencies, this.record).catch((reason) =>
+      logger.error({ task: id, error: errorMessage(reason) }, 'clean up after a dead shim'),
+    );
+    await killCgroup(cgroups, this.record.cgroupsPath);
+    const message = 'the shim of the container died, so the container was killed; how it ended is unknown';
+    return { exitCode: lostExitCode, exitedAtMs: Date.now(), message };
+  }
+
+  /** The shim holds the FIFO open, too. */
+  async #endStdin(): Promise<void> {
+    this.record.stdinEnded = true;
+    await this.#dependencies.files.write(this.record);
+    await this.shim.tasks.closeIO({ id: this.record.id, stdin: true });
+  }
+}
+
+/**
+ * Has a dead shim's binary remove what is left of its task. It fails where the shim never began to create one, and cannot be
+ * had if somebody removed it; then what the host has in the task's cgroup is all that there is to end.
+ */
+export async function removeLostTask({ shims, logger }: ShimTaskDependencies, record: ShimTaskRecord): Promise<void> {
+  const { id, bundle, program, pid } = record;
+  await shims.cleanUp({ id, bundle, program }).catch((error) => {
+    if (pid !== undefined && !isNotFound(error)) throw error;
+    logger.warn({ task: id, error: errorMessage(error) }, 'clean up after a shim');
+  });
+}
+
+/**
+ * Takes over a task of an earlier life of ours: hears of its end from now on, serves its stdio, and ends the commands that
+ * ran in it for that life. `undefined` if it has ended already and its end is written down, or if it was never created.
+ */
+export async function adoptTask(
+  dependencies: ShimTaskDependencies,
+  record: ShimTaskRecord,
+): Promise<ShimTask | undefined> {
+  const { holder, exit, pid } = record;
+  if (holder === undefined || exit !== undefined || pid === undefined) return undefined;
+  const io = new TaskIo(ioOptions(record, dependencies.logger), holder);
+  const shim = await dependencies.shims.load(record.bundle);
+  if (shim !== undefined)
+    await endEarlierExecs(shim, record).catch((error) =>
+      dependencies.logger.error({ task: record.id, error: errorMessage(error) }, 'end commands of an earlier life'),
+    );
+  const task = new ShimTask(dependencies, { record, shim, io });
+  task.watch();
+  return task;
+}
+
+/** The stdio of a task by its record. */
+export function ioOptions(record: ShimTaskRecord, logger: Logger): TaskIoOptions {
+  const { bundle, terminal, stdinOnce, logPath } = record;
+  const stdin = record.stdin && record.stdinEnded !== true;
+  const log = logPath === '' ? undefined : new CriLog(logPath, logger);
+  return { directory: join(bundle, 'io'), terminal, stdin, stdinOnce, log };
+}
+
+/** How a task ended, as its shim says. */
+export function endingOf({ exitStatus, exitedAt }: Pick<WaitResponse, 'exitStatus' | 'exitedAt'>): Ending {
+  return { exitCode: exitStatus, exitedAtMs: exitedAt === undefined ? Date.now() : timestampMs(exitedAt) };
+}

@@ -1,0 +1,151 @@
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { PRIVATE_FILE, sleep } from '@podwright/base';
+import type { System } from '@podwright/system';
+import type { ExecSession } from '../task-runtime.ts';
+import type { CriLog } from './cri-log.ts';
+import { endHolder, openFifoReader, openFifoWriter, startHolder, touchFifo } from './fifo.ts';
+import { OutputFan } from './output-fan.ts';
+
+export type TaskIoOptions = {
+  /** Folder of the FIFOs. */
+  directory: string;
+  terminal: boolean;
+  stdin: boolean;
+  stdinOnce: boolean;
+  log: CriLog | undefined;
+};
+
+/** How long the output of a process that has ended may be silent, and how long it may go on, before it is given up. */
+const quietMs = 2_000;
+const finishMs = 30_000;
+
+/** The FIFOs of a process with these streams, as a shim is told of them; '' for those that it has not. */
+export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'directory' | 'terminal' | 'stdin'>) {
+  return {
+    stdin: stdin ? join(directory, 'stdin') : '',
+    stdout: join(directory, 'stdout'),
+    stderr: terminal ? '' : join(directory, 'stderr'),
+  };
+}
+
+/** Makes the FIFOs, and has those of the output held open by a process, whose pid is returned. */
+export function makeTaskFifos(system: System, options: TaskIoOptions): number {
+  const { stdin, stdout, stderr } = fifoPaths(options);
+  for (const path of [stdin, stdout, stderr]) if (path !== '') system.makeFifo(path, PRIVATE_FILE);
+  return startHolder([stdout, ...(stderr === '' ? [] : [stderr])]);
+}
+
+/** The stdio of a task's first process: its log, and those who are attached. */
+export class TaskIo {
+  readonly #options: TaskIoOptions;
+  readonly #holder: number;
+  readonly #stdout: { socket: Socket; fan: OutputFan };
+  readonly #stderr: { socket: Socket; fan: OutputFan } | undefined;
+  readonly #sessions = new Set<() => void>();
+  /** Absent when there is none, or it has ended. */
+  #stdin: Socket | undefined;
+  #received = 0;
+  #unwritten = 0;
+  #ending = false;
+
+  /** Opens FIFOs that `makeTaskFifos` has made, now or in an earlier life. */
+  constructor(options: TaskIoOptions, holder: number) {
+    const paths = fifoPaths(options);
+    const output = (path: string, stream: 'stdout' | 'stderr') => {
+      const socket = openFifoReader(path);
+      const take = (chunk: Buffer) => {
+        this.#received += chunk.length;
+        options.log?.write(stream, chunk);
+      };
+      return { socket, fan: new OutputFan(socket, take) };
+    };
+    this.#options = options;
+    this.#holder = holder;
+    this.#stdout = output(paths.stdout, 'stdout');
+    this.#stderr = paths.stderr === '' ? undefined : output(paths.stderr, 'stderr');
+    if (paths.stdin !== '') this.#stdin = openFifoWriter(paths.stdin);
+  }
+
+  /** Called once when stdin was ended here, for the shim to end it, too. */
+  onStdinEnd: () => void = () => undefined;
+
+  attach(wantsStdin: boolean, signal: AbortSignal): Omit<ExecSession, 'exit' | 'resize'> {
+    signal.throwIfAborted();
+    const stdout = this.#stdout.fan.add();
+    const stderr = this.#stderr?.fan.add();
+    const stdin = this.#input(wantsStdin);
+    const leave = () => {
+      this.#sessions.delete(leave);
+      signal.removeEventListener('abort', leave);
+      this.#stdout.fan.remove(stdout);
+      if (stderr !== undefined) this.#stderr?.fan.remove(stderr);
+      stdin.destroy();
+      if (wantsStdin && this.#options.stdinOnce) this.endStdin();
+    };
+    this.#sessions.add(leave);
+    signal.addEventListener('abort', leave, { once: true });
+    return { stdin, stdout, stderr };
+  }
+
+  /** Lets the process read the end of its stdin, after all that was written. */
+  endStdin(): void {
+    this.#ending = true;
+    if (this.#stdin === undefined || this.#unwritten > 0) return;
+    this.#stdin.destroy();
+    this.#stdin = undefined;
+    this.onStdinEnd();
+  }
+
+  reopenLog(): void {
+    this.#options.log?.reopen();
+  }
+
+  /**
+   * The process has ended: takes what it has written, as long as more comes, and closes. A child of it may have the output
+   * open for ever.
+   */
+  async finish(): Promise<void> {
+    await endHolder(this.#holder, this.#options.directory);
+    const { stdout, stderr } = fifoPaths(this.#options);
+    for (const path of [stdout, stderr]) if (path !== '') touchFifo(path);
+    const ended = new AbortController();
+    Promise.all([this.#stdout.fan.ended, this.#stderr?.fan.ended]).then(() => ended.abort());
+    const deadline = Date.now() + finishMs;
+    for (let seen = -1; seen !== this.#received && !ended.signal.aborted && Date.now() < deadline; ) {
+      seen = this.#received;
+      await sleep(quietMs, ended.signal).catch(() => undefined);
+    }
+    this.close();
+  }
+
+  /** Lets go of everything; the process goes on. */
+  close(): void {
+    this.#stdout.socket.destroy();
+    this.#stderr?.socket.destroy();
+    this.#stdin?.destroy();
+    this.#stdin = undefined;
+    for (const leave of this.#sessions) leave();
+    this.#options.log?.close();
+  }
+
+  #input(wantsStdin: boolean): Writable {
+    return new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        const stdin = wantsStdin && !this.#ending ? this.#stdin : undefined;
+        if (stdin === undefined) return done();
+        this.#unwritten++;
+        stdin.write(chunk, () => {
+          this.#unwritten--;
+          if (this.#ending) this.endStdin();
+          done();
+        });
+      },
+      final: (done) => {
+        if (wantsStdin && this.#options.stdinOnce) this.endStdin();
+        done();
+      },
+    });
+  }
+}

@@ -1,0 +1,10 @@
+export { OptionsSchema as RuncOptionsSchema } from './gen/containerd/runc/v1/options_pb.js';
+export type { WaitResponse } from './gen/containerd/task/v2/shim_pb.js';
+export { MetricSchema } from './gen/containerd/types/metrics_pb.js';
+export { Status } from './gen/containerd/v1/types/task_pb.js';
+export { OptionsSchema as ConfigOptionsSchema } from './gen/runtimeoptions/v1/api_pb.js';
+export * from './shim.ts';
+export * from './shim-folders.ts';
+export * from './shim-metrics.ts';
+export * from './shim-program.ts';
+export * from './shims.ts';

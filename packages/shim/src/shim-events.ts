@@ -1,0 +1,75 @@
+import { type Any, anyUnpack, timestampMs } from '@bufbuild/protobuf/wkt';
+import { errorMessage, isAlreadyExists, type Logger, PRIVATE_FILE, sleep } from '@podwright/base';
+import { TaskExitSchema, TaskOOMSchema } from './gen/containerd/events/task_pb.js';
+import { Events } from './gen/containerd/services/events/ttrpc/v1/events_pb.js';
+import { TtrpcServer } from './ttrpc/server.ts';
+
+/** What shims tell that nobody asked for. `processId` is the exec's id, or the task's for its first process. */
+export type ShimEvent =
+  | { kind: 'exit'; taskId: string; processId: string; pid: number; exitCode: number; exitedAtMs: number }
+  | { kind: 'oom'; taskId: string };
+
+/** How long the socket of an earlier life may seem alive: a program that it was just starting when it was killed has it, too. */
+const takeoverMs = 10_000;
+
+/** The event service that shims forward to. They try again for some seconds while nobody listens, then drop an event. */
+export class ShimEvents {
+  readonly #server: TtrpcServer;
+  readonly #logger: Logger;
+  readonly #listeners = new Set<(event: ShimEvent) => void>();
+
+  private constructor(logger: Logger) {
+    this.#logger = logger;
+    this.#server = new TtrpcServer({ logger });
+    this.#server.add(Events, {
+      forward: async ({ envelope }) => {
+        if (envelope?.event !== undefined) this.publish(envelope.topic, envelope.event);
+        return {};
+      },
+    });
+  }
+
+  /** Listens on a unix socket for root only. */
+  static async listen(path: string, logger: Logger): Promise<ShimEvents> {
+    const events = new ShimEvents(logger);
+    const deadline = Date.now() + takeoverMs;
+    for (;;)
+      try {
+        await events.#server.listen(path, PRIVATE_FILE);
+        return events;
+      } catch (error) {
+        if (!isAlreadyExists(error) || Date.now() > deadline) throw error;
+        await sleep(50);
+      }
+  }
+
+  /** Calls back with each event from now on. */
+  subscribe(listener: (event: ShimEvent) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Hands an event on that came by another way. Events of other kinds are dropped. */
+  publish(topic: string, event: Any): void {
+    try {
+      const known = knownEvent(event);
+      if (known !== undefined) for (const listener of this.#listeners) listener(known);
+    } catch (error) {
+      this.#logger.warn({ topic, error: errorMessage(error) }, "read a shim's event");
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close();
+  }
+}
+
+function knownEvent(event: Any): ShimEvent | undefined {
+  const oom = anyUnpack(event, TaskOOMSchema);
+  if (oom !== undefined) return { kind: 'oom', taskId: oom.containerId };
+  const exit = anyUnpack(event, TaskExitSchema);
+  if (exit === undefined) return undefined;
+  const { containerId: taskId, id: processId, pid, exitStatus: exitCode, exitedAt } = exit;
+  const exitedAtMs = exitedAt === undefined ? Date.now() : timestampMs(exitedAt);
+  return { kind: 'exit', taskId, processId, pid, exitCode, exitedAtMs };
+}

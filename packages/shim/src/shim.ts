@@ -1,0 +1,39 @@
+import { Sandbox } from './gen/containerd/runtime/sandbox/v1/sandbox_pb.js';
+import { Task } from './gen/containerd/task/v2/shim_pb.js';
+import { type ShimEndpoint, socketPath } from './shim-endpoint.ts';
+import { TtrpcConnection } from './ttrpc/client.ts';
+import type { TtrpcClient } from './ttrpc/service.ts';
+
+/** A connection to a running shim, which goes on when the connection ends. */
+export class Shim {
+  readonly endpoint: ShimEndpoint;
+  readonly tasks: TtrpcClient<typeof Task>;
+  /** `unimplemented` from shims that have no sandboxes of their own. */
+  readonly sandbox: TtrpcClient<typeof Sandbox>;
+  readonly #connection: TtrpcConnection;
+
+  private constructor(endpoint: ShimEndpoint, connection: TtrpcConnection) {
+    this.endpoint = endpoint;
+    this.#connection = connection;
+    this.tasks = connection.client(Task, { typeName: `containerd.task.v${endpoint.version}.Task` });
+    this.sandbox = connection.client(Sandbox);
+  }
+
+  /** `unavailable` if no shim answers there. */
+  static async connect(endpoint: ShimEndpoint, signal: AbortSignal): Promise<Shim> {
+    return new Shim(endpoint, await TtrpcConnection.connect(socketPath(endpoint.address), signal));
+  }
+
+  /** Settles when the connection ends, as with the shim's death. */
+  get closed(): Promise<void> {
+    return this.#connection.closed;
+  }
+
+  get isOpen(): boolean {
+    return this.#connection.isOpen;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}

@@ -1,0 +1,62 @@
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CONTAINER_DIRECTORY, errorMessage, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
+import { type MappedUsers, mountAllIdMapped } from './id-mapped-mounts.ts';
+import { unmountTree } from './mountinfo.ts';
+import type { Mount } from './mounts.ts';
+import type { System } from './system.ts';
+import { type IdMappings, withMapping } from './user-namespace.ts';
+
+const trialRange = [{ containerId: 0, hostId: 65_536, length: 65_536 }];
+/** Ids that trials are made with; nothing of them is left. */
+export const trialMappings: IdMappings = { uids: trialRange, gids: trialRange };
+
+/** Whether root file systems can be made for pods in user namespaces; if not, `reason` tells why. */
+export type IdMappingSupport = { works: boolean; reason: string };
+
+/**
+ * Mounts an overlay and a folder with mapped ids below `directory`, which is on the file system of image layers: kernels
+ * before 5.19 cannot map the layers of an overlay, and some file systems cannot be mapped at all.
+ */
+export async function probeIdMapping(system: System, directory: string): Promise<IdMappingSupport> {
+  const scratch = join(existing(directory), `podwright-id-mapping-${process.pid}`);
+  try {
+    await withMapping(trialMappings, (descriptor) => {
+      const users = { descriptor, mappings: trialMappings };
+      for (const kind of ['overlay', 'bind'] as const) tryMapped(system, join(scratch, kind), { kind, users });
+    });
+    return { works: true, reason: '' };
+  } catch (error) {
+    return { works: false, reason: errorMessage(error) };
+  } finally {
+    unmountTree(system, scratch);
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** The folder, or the one in which it will be. */
+function existing(directory: string): string {
+  let folder = directory;
+  while (!existsSync(folder)) folder = dirname(folder);
+  return folder;
+}
+
+function tryMapped(
+  system: System,
+  scratch: string,
+  { kind, users }: { kind: 'overlay' | 'bind'; users: MappedUsers },
+): void {
+  const folders = ['layers/1', 'upper', 'work', 'place/target'].map((name) => join(scratch, name));
+  const [lower, upper, work, target] = folders as [string, string, string, string];
+  for (const folder of folders) mkdirSync(folder, { recursive: true, mode: PRIVATE_DIRECTORY });
+  writeFileSync(join(lower, 'file'), '');
+  chmodSync(lower, CONTAINER_DIRECTORY);
+  const overlay = [`lowerdir=${lower}`, `upperdir=${upper}`, `workdir=${work}`];
+  const mount: Mount =
+    kind === 'overlay'
+      ? { type: 'overlay', source: 'overlay', options: overlay }
+      : { type: 'bind', source: lower, options: ['bind', 'rw'] };
+  mountAllIdMapped(system, [mount], { target, users });
+  const { uid } = statSync(join(target, 'file'));
+  if (uid !== trialRange[0]!.hostId) throw new PodwrightError('internal', `${kind}: files are not mapped`);
+}
