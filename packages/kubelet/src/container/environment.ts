@@ -9,10 +9,10 @@ import {
   type Pod,
 } from '../api/types.ts';
 import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
-import { containerResource, type NodeAllocatable } from './container-resource.ts';
-import type { EnvironmentVariable } from './contract.ts';
+import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
+import { type PodAddresses, podField } from '../downward-api/pod-fields.ts';
 import { expand } from './expansion.ts';
-import { type PodAddresses, podField } from './pod-fields.ts';
+import type { EnvironmentVariable } from './prepared-container.ts';
 
 /** What the environment of a container is made from. */
 export type EnvironmentInput = PodAddresses & {

@@ -1,5 +1,5 @@
 import type { HostAlias, Pod } from '../api/types.ts';
-import { podHostname } from '../kuberuntime/pod-sandbox-config.ts';
+import { podHostname } from './pod-hostname.ts';
 
 /** What every pod of its own network resolves: name by address, as the kubelet writes it. */
 const standardEntries = [

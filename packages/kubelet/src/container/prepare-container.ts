@@ -13,15 +13,14 @@ import {
 } from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
-import type { PreparedContainer } from '../kuberuntime/container-config.ts';
-import type { PodVolumes } from '../volumes/contract.ts';
+import type { NodeAllocatable } from '../downward-api/container-resource.ts';
 import type { PodDirectories } from '../volumes/pod-directories.ts';
+import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { type WantedMount, wantedMounts } from './container-mounts.ts';
-import type { NodeAllocatable } from './container-resource.ts';
-import type { ContainerMount } from './contract.ts';
 import { makeEnvironment } from './environment.ts';
 import { etcHosts } from './etc-hosts.ts';
 import { expand } from './expansion.ts';
+import type { ContainerMount, PreparedContainer } from './prepared-container.ts';
 
 export type ContainerPreparerOptions = {
   volumes: PodVolumes;

@@ -1,11 +1,12 @@
 /** Sees to it that the images of containers are there, by their pull policies. */
+
 import { Backoff, errorMessage, isNotFound, type Logger } from '@podwright/base';
 import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
-import type { Container, EventRecorder, Pod } from '../api/types.ts';
+import { formatDuration } from '../api/time.ts';
+import type { Container, Pod } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
-import { eventSubject } from '../kuberuntime/dependencies.ts';
-import type { WaitingReason } from '../kuberuntime/sync-result.ts';
-import { formatDuration } from '../status/duration.ts';
+import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { type ImageReference, parseImageReference, withDefaultTag } from './image-reference.ts';
 import { credentialsFor, type RegistryCredential, readNodeKeyring } from './keyring.ts';
 import { decidePull } from './pull-decision.ts';

@@ -1,30 +1,13 @@
 import { create, type DNSConfig, DNSConfigSchema } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
+import type { ResolvConf } from '../node/resolv-conf.ts';
 
 /** Limits of the resolver that pods may count on (Kubernetes: DNS for pods). */
 const maxNameservers = 3;
 const maxSearches = 32;
 const maxSearchBytes = 2048;
 
-/** What a resolv.conf says. */
-export type ResolvConf = { servers: string[]; searches: string[]; options: string[] };
-
 export type DnsSettings = { clusterDns: string[]; clusterDomain: string; host: ResolvConf };
-
-/** Reads the lines of resolv.conf(5) that matter to pods; the last `search` or `domain` line wins. */
-export function parseResolvConf(text: string): ResolvConf {
-  const conf: ResolvConf = { servers: [], searches: [], options: [] };
-  for (const line of text.split('\n')) {
-    const [keyword, ...words] = line
-      .replace(/[#;].*/, '')
-      .trim()
-      .split(/\s+/);
-    if (keyword === 'nameserver' && words[0] !== undefined) conf.servers.push(words[0]);
-    if (keyword === 'search' || keyword === 'domain') conf.searches = words;
-    if (keyword === 'options') conf.options.push(...words);
-  }
-  return conf;
-}
 
 /** The pod's DNS configuration by its policy. Without a cluster DNS server `ClusterFirst` means the host's. */
 export function podDnsConfig(pod: Pod, settings: DnsSettings): DNSConfig {

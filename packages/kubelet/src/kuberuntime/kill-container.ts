@@ -1,7 +1,8 @@
 import { errorMessage, isNotFound, withTimeout } from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
-import type { KillReason } from './compute-pod-actions.ts';
-import { eventSubject, type KuberuntimeDependencies } from './dependencies.ts';
+import { eventSubject } from '../events/event-recorder.ts';
+import type { KuberuntimeDependencies } from './dependencies.ts';
+import type { KillReason } from './pod-actions.ts';
 
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
 const minimumGraceSeconds = 2;

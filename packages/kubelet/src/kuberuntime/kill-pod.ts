@@ -1,10 +1,15 @@
 import { errorMessage, isNotFound, sleep } from '@podwright/base';
-import { allContainers, type Pod } from '../api/types.ts';
-import { sidecarsOf } from './compute-pod-actions.ts';
-import { eventSubject, type KuberuntimeDependencies, podAddresses } from './dependencies.ts';
+import { allContainers, type Pod, sidecarsOf } from '../api/types.ts';
+import { eventSubject } from '../events/event-recorder.ts';
+import {
+  podAddresses,
+  type RuntimeContainer,
+  type RuntimePodStatus,
+  runningContainers,
+} from '../kubecontainer/runtime-pod.ts';
+import type { StepResult } from '../kubecontainer/sync-result.ts';
+import type { KuberuntimeDependencies } from './dependencies.ts';
 import { type KillRequest, killContainer } from './kill-container.ts';
-import { type RuntimeContainer, type RuntimePodStatus, runningContainers } from './runtime-pod.ts';
-import type { StepResult } from './sync-result.ts';
 
 export type KillPodRequest = {
   pod: Pod;

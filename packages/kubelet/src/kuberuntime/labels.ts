@@ -2,9 +2,11 @@
  * The only place that knows the labels and annotations which the kubelet puts on sandboxes and containers. After a restart
  * everything is rebuilt from them. The keys are those of Kubernetes, so that `crictl` and others understand them.
  */
+
 import { createHash } from 'node:crypto';
 import type { Container, ContainerPort, LifecycleHandler, Pod } from '../api/types.ts';
 import { configFileAnnotation, type ExistingPod } from '../config/pod-update.ts';
+import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 
 const podNameLabel = 'io.kubernetes.pod.name';
 const podNamespaceLabel = 'io.kubernetes.pod.namespace';
@@ -24,9 +26,6 @@ const portsAnnotation = 'io.kubernetes.container.ports';
 
 type StringMap = Record<string, string>;
 
-/** Which pod something of the runtime belongs to. */
-export type PodIdentity = { name: string; namespace: string; uid: string };
-
 /** What a container's labels and annotations say about it. */
 export type ContainerInfo = {
   pod: PodIdentity;
@@ -39,11 +38,6 @@ export type ContainerInfo = {
   preStop: LifecycleHandler | undefined;
   ports: ContainerPort[];
 };
-
-export function podIdentity(pod: Pod): PodIdentity {
-  const { name, namespace, uid } = pod.metadata;
-  return { name, namespace, uid };
-}
 
 function podLabels(pod: Pod, kubeletId: string): StringMap {
   const { name, namespace, uid } = pod.metadata;

@@ -1,8 +1,8 @@
 import { isNotFound, removeTree } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
-import type { RuntimePodStatus } from './runtime-pod.ts';
 
 export type RemovePodRequest = {
   pod: Pod;

@@ -14,7 +14,7 @@ import {
   SupplementalGroupsPolicy,
 } from '@podwright/cri';
 import type { Container, Pod, PodSecurityContext, SecurityContext, SecurityProfile } from '../api/types.ts';
-import type { WaitingReason } from './sync-result.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
 /** Paths of /proc and /sys that an ordinary container must not see, as the kubelet and Docker have them. */
 const maskedPaths = [

@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { errorMessage, LOG_DIRECTORY } from '@podwright/base';
 import type { Image, PodSandboxConfig } from '@podwright/cri';
 import type { Container, Pod } from '../api/types.ts';
+import type { PreparedContainer } from '../container/prepared-container.ts';
+import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
-import { containerConfig, imageUser, type PreparedContainer } from './container-config.ts';
-import { describePod, eventSubject, type KuberuntimeDependencies } from './dependencies.ts';
+import { describePod } from '../kubecontainer/pod-identity.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { StepResult, SyncAction, WaitingReason } from '../kubecontainer/sync-result.ts';
+import { containerConfig, imageUser } from './container-config.ts';
+import type { KuberuntimeDependencies } from './dependencies.ts';
 import { killContainer } from './kill-container.ts';
 import { nextRestartCount } from './restart-count.ts';
-import type { RuntimePodStatus } from './runtime-pod.ts';
 import { nonRootViolation } from './security-context.ts';
-import type { StepResult, SyncAction, WaitingReason } from './sync-result.ts';
 
 /** The sandbox that containers are started in. */
 export type SandboxInUse = { id: string; config: PodSandboxConfig; podIps: string[] };

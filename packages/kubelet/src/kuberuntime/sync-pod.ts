@@ -4,18 +4,26 @@
  * containers, which a lone node does not have; (6) init containers; (7) ordinary containers.
  * Images are fetched while the sandbox is made, and a container starts while the next one is created.
  */
+
 import { errorMessage } from '@podwright/base';
 import { allContainers, type Container, isSidecar, type Pod } from '../api/types.ts';
+import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
-import type { PodActions } from './compute-pod-actions.ts';
+import { describePod } from '../kubecontainer/pod-identity.ts';
+import {
+  latestContainer,
+  podAddresses,
+  type RuntimePodStatus,
+  runningContainers,
+} from '../kubecontainer/runtime-pod.ts';
+import type { StepResult, SyncAction, SyncResult } from '../kubecontainer/sync-result.ts';
 import { delayRestart } from './crash-backoff.ts';
-import { describePod, eventSubject, type KuberuntimeDependencies, podAddresses } from './dependencies.ts';
+import type { KuberuntimeDependencies } from './dependencies.ts';
 import { killContainer } from './kill-container.ts';
 import { killPod } from './kill-pod.ts';
+import type { PodActions } from './pod-actions.ts';
 import { createSandbox, makeSandboxConfig, runtimeHandler } from './pod-sandbox.ts';
-import { latestContainer, type RuntimePodStatus, runningContainers } from './runtime-pod.ts';
 import { beginContainer, type SandboxInUse, type StartRequest } from './start-container.ts';
-import type { StepResult, SyncAction, SyncResult } from './sync-result.ts';
 
 export type SyncPodRequest = {
   pod: Pod;

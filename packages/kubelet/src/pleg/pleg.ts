@@ -2,11 +2,12 @@
  * The pod lifecycle event generator: notices what happens to pods in the runtime. Truth comes from listings, so nothing that was
  * missed stays missed; the runtime's events only say when to look, so that looking is quick.
  */
+
 import { errorMessage, isCancelled, isUnimplemented, type Logger, sleep } from '@podwright/base';
 import { ContainerEventType, type CriClient } from '@podwright/cri';
-import type { PodIdentity } from '../kuberuntime/labels.ts';
-import { type ListedPod, podOfEvent, type RuntimePodReader } from '../kuberuntime/pod-status.ts';
-import { emptyRuntimePod, type RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
+import { emptyRuntimePod, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { type ListedPod, podOfEvent, type RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { lifecycleEvents, type PodLifecycleEvent } from './pod-lifecycle-events.ts';
 import type { PodStatusCache } from './pod-status-cache.ts';
 

@@ -1,4 +1,4 @@
-import type { ListedPod } from '../kuberuntime/pod-status.ts';
+import type { ListedPod } from '../kuberuntime/runtime-pod-reader.ts';
 
 /** What happened to a pod between two sights of it. */
 export type PodLifecycleEvent = {

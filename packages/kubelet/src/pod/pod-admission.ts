@@ -1,5 +1,5 @@
 import { allContainers, isSidecar, type Pod } from '../api/types.ts';
-import type { WaitingReason } from '../kuberuntime/sync-result.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
 /** What a node offers to the pods that want to run on it. */
 export type NodeFacts = { labels: Record<string, string>; maxPods: number; allowedUnsafeSysctls: string[] };

@@ -1,4 +1,4 @@
-import type { SyncResult, WaitingReason } from '../kuberuntime/sync-result.ts';
+import type { SyncResult, WaitingReason } from '../kubecontainer/sync-result.ts';
 
 /** Words of registries, hooks and runtimes in a status: as much as of a termination message. */
 const maxMessageLength = 4096;

@@ -1,8 +1,9 @@
 import { errorMessage, type Logger } from '@podwright/base';
-import { allContainers, type Container, type EventRecorder, type Pod } from '../api/types.ts';
-import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
-import type { PodProbes } from '../pod/contract.ts';
-import type { CommandRunner } from './command-runner.ts';
+import { allContainers, type Container, type Pod } from '../api/types.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import type { CommandRunner } from '../kubecontainer/command-runner.ts';
+import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { PodProbes } from './pod-probes.ts';
 import { type ProbeKind, probeKinds, probeOf } from './probe-kind.ts';
 import { type ProbeResult, ProbeResults } from './probe-results.ts';
 import { Prober } from './prober.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { errorMessage, isDeadlineExceeded, PodwrightError, withTimeout } from '@podwright/base';
 import type { Container, Probe } from '../api/types.ts';
-import type { CommandRunner } from './command-runner.ts';
+import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { checkGrpcHealth } from './grpc-call.ts';
 import { httpGet } from './http-call.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';

@@ -1,13 +1,14 @@
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import type { Event, Pod } from '../api/types.ts';
 import { configFileAnnotation } from '../config/pod-update.ts';
-import type { KubeletHandle } from '../handle.ts';
+import type { Kubelet } from '../kubelet.ts';
+import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent, TraceSpan } from './local-api.ts';
+import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
 import type { NodeBackend, ObjectName, StreamingCall } from './node-backend.ts';
 
 export type LocalNodeParts = {
-  kubelet: KubeletHandle;
+  kubelet: Kubelet;
   applied: AppliedObjects;
   info: Pick<NodeInfo, 'name' | 'version' | 'manifestDir' | 'podLogsDir'>;
   stop: (options: { removeHostState: boolean }) => void;

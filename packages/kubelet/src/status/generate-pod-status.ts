@@ -1,12 +1,12 @@
+import { formatTime } from '../api/time.ts';
 import type { ContainerStatus, Pod, PodStatus } from '../api/types.ts';
 import { qosClass } from '../cgroups/qos.ts';
-import { isStopped, podIps, type RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
-import type { WaitingReason } from '../kuberuntime/sync-result.ts';
+import { isStopped, podIps, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import { containerStatuses, type StatusSources } from './container-statuses.ts';
 import { podConditions } from './pod-conditions.ts';
 import { podPhase } from './pod-phase.ts';
-import { formatTime } from './time.ts';
 
 export type PodStatusInput = {
   pod: Pod;

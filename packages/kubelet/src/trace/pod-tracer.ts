@@ -1,4 +1,5 @@
-import type { TraceSpan } from '../server/local-api.ts';
+/** A step of a pod's way, times in Unix milliseconds with fractions. */
+export type TraceSpan = { name: string; startMs: number; endMs: number; detail?: string };
 
 /** Pods and steps a pod that are remembered at most; the oldest go first. */
 const maxPods = 500;

@@ -1,6 +1,6 @@
 import { isDeadlineExceeded, PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { CommandResult, CommandRunner } from '../prober/command-runner.ts';
+import type { CommandResult, CommandRunner } from '../kubecontainer/command-runner.ts';
 
 /** Output of a command that is kept. */
 const maxOutputBytes = 64 << 10;

@@ -1,4 +1,5 @@
 /** Reads what the runtime has, through the CRI, into the kubelet's own words. */
+
 import { isNotFound } from '@podwright/base';
 import {
   type Container,
@@ -9,14 +10,21 @@ import {
   type PodSandbox,
   PodSandboxState,
 } from '@podwright/cri';
+import { terminationMessage } from '../container/termination-message.ts';
+import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
+import type {
+  RuntimeContainer,
+  RuntimeContainerState,
+  RuntimePodStatus,
+  RuntimeSandbox,
+} from '../kubecontainer/runtime-pod.ts';
 import {
+  type ContainerInfo,
   decodeContainerInfo,
   decodePodIdentity,
   decodeSandboxOwner,
   labelSelector,
-  type PodIdentity,
 } from './labels.ts';
-import type { RuntimeContainer, RuntimeContainerState, RuntimePodStatus, RuntimeSandbox } from './runtime-pod.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 
 const stateNames: Record<ContainerState, RuntimeContainerState> = {
@@ -43,8 +51,6 @@ export type RuntimePodReaderOptions = {
   kubeletId: string;
   /** The scheme of container ids. */
   runtimeName: string;
-  /** The message that an exited container left. */
-  readEnd: (container: ContainerStatus) => Promise<string>;
 };
 
 /** Reads pods from a runtime. Ends of containers are read once: they never change. */
@@ -135,7 +141,7 @@ export class RuntimePodReader {
     const info = decodeContainerInfo(status.labels, status.annotations);
     if (info === undefined) return undefined;
     const exited = status.state === ContainerState.CONTAINER_EXITED;
-    const left = exited ? await this.#options.readEnd(status) : '';
+    const left = exited ? await readTerminationMessage(status, info) : '';
     const container: RuntimeContainer = {
       id: status.id,
       containerId: `${this.#options.runtimeName}://${status.id}`,
@@ -163,6 +169,17 @@ export class RuntimePodReader {
   #forgetEnds(existing: Set<string>): void {
     for (const id of this.#ended.keys()) if (!existing.has(id)) this.#ended.delete(id);
   }
+}
+
+/** The message of a container that has ended, from the file that was mounted for it or from its log. */
+function readTerminationMessage(status: ContainerStatus, info: ContainerInfo): Promise<string> {
+  const mount = status.mounts.find(({ containerPath }) => containerPath === info.terminationMessagePath);
+  return terminationMessage({
+    messagePath: mount?.hostPath ?? '',
+    policy: info.terminationMessagePolicy,
+    exitCode: status.exitCode,
+    logPath: status.logPath,
+  });
 }
 
 type Dated = { createdAt: bigint; metadata?: { attempt: number } };
