@@ -1,5 +1,4 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
-
 import { totalmem } from 'node:os';
 import { Backoff } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';

@@ -1,5 +1,4 @@
 /** A cgroup a pod, below one a QoS class, so that a pod's limits hold for all its containers together. */
-
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {

@@ -1,5 +1,4 @@
 /** Sees to it that the images of containers are there, by their pull policies. */
-
 import { Backoff, errorMessage, isNotFound, type Logger } from '@podwright/base';
 import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
 import { formatDuration } from '../api/time.ts';

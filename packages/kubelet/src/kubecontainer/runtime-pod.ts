@@ -1,5 +1,4 @@
 /** What the runtime says about pods, in the kubelet's words and without the CRI's message types. */
-
 import type { LifecycleHandler, Pod } from '../api/types.ts';
 import type { ExistingPod } from '../config/pod-update.ts';
 import type { PodIdentity } from './pod-identity.ts';

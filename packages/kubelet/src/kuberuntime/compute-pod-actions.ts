@@ -3,7 +3,6 @@
  * same input gives the same plan, which can be printed. One call plans the next steps only; the pod worker calls again
  * when something has changed.
  */
-
 import type { Container, Pod } from '../api/types.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { killUnknown, reasonToKill, restartsOnFailure, shouldRestart } from './container-restart.ts';

@@ -11,11 +11,11 @@ import type { DnsSettings } from './dns-config.ts';
 import type { HookRunner } from './lifecycle-hooks.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 
-/** What the steps of a sync need from the rest of the kubelet. */
+/** What the steps of a sync need from the rest of the kubelet, each a part of it that its own type picks. */
 export type KuberuntimeDependencies = {
   cri: CriClient;
   networks: SandboxNetworks;
-  images: ImageManager;
+  images: Pick<ImageManager, 'ensureImage' | 'forgetPod'>;
   events: EventRecorder;
   hooks: HookRunner;
   objects: ObjectLookup;

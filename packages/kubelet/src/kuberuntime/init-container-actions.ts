@@ -2,7 +2,6 @@
  * The part of the plan that concerns init containers: one after the other to their end; a sidecar counts as done once it
  * has started (its startup probe succeeded, if it has one), and is kept running from then on.
  */
-
 import { type Container, isSidecar } from '../api/types.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { killUnknown, reasonToKill, restartsOnFailure } from './container-restart.ts';

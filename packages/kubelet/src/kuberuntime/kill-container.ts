@@ -43,9 +43,12 @@ export function gracePeriodSeconds(request: KillRequest): number {
   );
 }
 
+/** What stopping a container takes. */
+export type KillContainerDependencies = Pick<KuberuntimeDependencies, 'cri' | 'events' | 'hooks' | 'tracer'>;
+
 /** Stops a container: its preStop hook, SIGTERM, and SIGKILL when the grace period is over. One that is gone is no error. */
 export async function killContainer(
-  deps: KuberuntimeDependencies,
+  deps: KillContainerDependencies,
   request: KillRequest,
   signal: AbortSignal,
 ): Promise<void> {
@@ -72,7 +75,7 @@ export async function killContainer(
 
 /** A hook that fails or outlives the grace period does not keep the container alive. */
 async function runPreStop(
-  deps: KuberuntimeDependencies,
+  deps: KillContainerDependencies,
   { pod, spec, id, name, podIps }: KillRequest,
   { graceMs, signal }: { graceMs: number; signal: AbortSignal },
 ): Promise<void> {

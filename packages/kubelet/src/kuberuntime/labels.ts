@@ -2,7 +2,6 @@
  * The only place that knows the labels and annotations which the kubelet puts on sandboxes and containers. After a restart
  * everything is rebuilt from them. The keys are those of Kubernetes, so that `crictl` and others understand them.
  */
-
 import { createHash } from 'node:crypto';
 import type { Container, ContainerPort, LifecycleHandler, Pod } from '../api/types.ts';
 import { configFileAnnotation, type ExistingPod } from '../config/pod-update.ts';

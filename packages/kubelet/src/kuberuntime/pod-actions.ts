@@ -30,18 +30,25 @@ export type ProbeAnswers = {
 
 export type PodActionsInput = { pod: Pod; status: RuntimePodStatus; probes: ProbeAnswers };
 
+/** The fields that say how a step is done; every other one is a step, or a list of them. */
+type StepParameter = 'sandboxId' | 'attempt';
+
+/** Each step in words, in the order in which they are done. */
+const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan: PodActions) => string[] } = {
+  killPod: ({ killPod }) => (killPod ? ['kill the pod'] : []),
+  containersToKill: (plan) => plan.containersToKill.map(({ name, reason }) => `kill ${name} (${reason})`),
+  createSandbox: ({ createSandbox, attempt }) => (createSandbox ? [`create sandbox attempt ${attempt}`] : []),
+  initContainersToStart: (plan) => plan.initContainersToStart.map((name) => `start init container ${name}`),
+  containersToStart: (plan) => plan.containersToStart.map((name) => `start container ${name}`),
+};
+
 /** The plan in one line, for logs and people. */
 export function describePodActions(plan: PodActions): string {
-  const steps: string[] = [];
-  if (plan.killPod) steps.push('kill the pod');
-  for (const { name, reason } of plan.containersToKill) steps.push(`kill ${name} (${reason})`);
-  if (plan.createSandbox) steps.push(`create sandbox attempt ${plan.attempt}`);
-  for (const name of plan.initContainersToStart) steps.push(`start init container ${name}`);
-  for (const name of plan.containersToStart) steps.push(`start container ${name}`);
+  const steps = Object.values(DESCRIPTIONS).flatMap((describe) => describe(plan));
   return steps.length === 0 ? 'nothing to do' : steps.join(', ');
 }
 
-/** True if the plan changes nothing. */
-export function isEmptyPlan(plan: PodActions): boolean {
-  return describePodActions(plan) === 'nothing to do';
+/** True if the plan has no step at all, whatever the fields of a plan are. */
+export function isEmptyPlan({ sandboxId: _sandbox, attempt: _attempt, ...steps }: PodActions): boolean {
+  return Object.values(steps).every((step) => step === false || (Array.isArray(step) && step.length === 0));
 }

@@ -1,5 +1,4 @@
 /** Reads what the runtime has, through the CRI, into the kubelet's own words. */
-
 import { isNotFound } from '@podwright/base';
 import {
   type Container,

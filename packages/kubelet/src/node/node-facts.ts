@@ -1,5 +1,4 @@
 /** Facts about the node that pods are made with. */
-
 import { readFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 

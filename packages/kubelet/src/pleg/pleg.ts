@@ -2,7 +2,6 @@
  * The pod lifecycle event generator: notices what happens to pods in the runtime. Truth comes from listings, so nothing that was
  * missed stays missed; the runtime's events only say when to look, so that looking is quick.
  */
-
 import { errorMessage, isCancelled, isUnimplemented, type Logger, sleep } from '@podwright/base';
 import { ContainerEventType, type CriClient } from '@podwright/cri';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';

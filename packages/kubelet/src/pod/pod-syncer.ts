@@ -1,5 +1,4 @@
 /** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
-
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import { allContainers, type Pod, type PodStatus, podFullName } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
@@ -15,11 +14,10 @@ import {
 import { failedSteps, type SyncResult, type WaitingReason } from '../kubecontainer/sync-result.ts';
 import { computePodActions } from '../kuberuntime/compute-pod-actions.ts';
 import { crashKey } from '../kuberuntime/crash-backoff.ts';
-import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
-import { killPod } from '../kuberuntime/kill-pod.ts';
+import { type KillPodDependencies, killPod } from '../kuberuntime/kill-pod.ts';
 import { describePodActions, isEmptyPlan } from '../kuberuntime/pod-actions.ts';
-import { removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
-import { syncPod } from '../kuberuntime/sync-pod.ts';
+import { type RemovePodDependencies, removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
+import { type SyncPodDependencies, syncPod } from '../kuberuntime/sync-pod.ts';
 import type { Pleg } from '../pleg/pleg.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { generatePodStatus } from '../status/generate-pod-status.ts';
@@ -30,7 +28,7 @@ import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
 
 export type PodSyncerDependencies = {
-  runtime: KuberuntimeDependencies;
+  runtime: SyncPodDependencies & KillPodDependencies & RemovePodDependencies;
   pleg: Pleg;
   statuses: StatusManager;
   reasons: WaitingReasons;
