@@ -10,6 +10,7 @@ import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import { kubeletIdOf } from '../kuberuntime/labels.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
+import { ERROR_BACKOFF } from '../limits.ts';
 import { standardLabels } from '../node/node-facts.ts';
 import { hostResolvConf } from '../node/resolv-conf.ts';
 import type { KubeletOptions } from '../options.ts';
@@ -24,9 +25,6 @@ import { WaitingReasons } from '../pod/waiting-reasons.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
-
-/** Delays after steps that failed for a reason that nobody announces the end of. */
-const errorBackoff = { initialMs: 500, maxMs: 10_000 };
 
 export type PodSyncInput = {
   options: KubeletOptions;
@@ -84,7 +82,12 @@ export function createPodSync(input: PodSyncInput): PodSync {
     logger,
     refuse: (pod) => refuse(pod, workers.activePods(), options),
   });
-  const workers = new PodWorkers({ steps: syncer, logger, resyncPeriodMs: options.resyncPeriodMs, errorBackoff });
+  const workers = new PodWorkers({
+    steps: syncer,
+    logger,
+    resyncPeriodMs: options.resyncPeriodMs,
+    errorBackoff: ERROR_BACKOFF,
+  });
   const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
   const loop = new SyncLoop({ manager, workers, runtimePods: () => cache.list(), onSeen, logger });
   return { manager, statuses, cache, tracer, pleg, workers, loop };

@@ -15,16 +15,20 @@ import {
   treeOf,
 } from '@podwright/base';
 import type { Pod, QosClass } from '../api/types.ts';
-import { cpuPeriodMicros, cpuQuota, cpuShares, cpuWeight } from './cpu.ts';
+import { CPU_PERIOD_MICROS, cpuQuota, cpuShares, cpuWeight } from './cpu.ts';
 import type { EnforcedLimits, PodCgroups } from './pod-cgroups.ts';
 import { noPodCgroups } from './pod-cgroups.ts';
 import { podTotals } from './pod-resources.ts';
 import { qosClass } from './qos.ts';
 
-const classFolders: Record<QosClass, string> = { Guaranteed: '', Burstable: 'burstable', BestEffort: 'besteffort' };
+const CLASS_DIRECTORIES: Record<QosClass, string> = {
+  Guaranteed: '',
+  Burstable: 'burstable',
+  BestEffort: 'besteffort',
+};
 
-/** The controllers that pods and classes are limited by. */
-const controllers = ['cpu', 'memory', 'pids'] as const;
+/** The CONTROLLERS that pods and classes are limited by. */
+const CONTROLLERS = ['cpu', 'memory', 'pids'] as const;
 
 export type PodCgroupsInput = {
   /** The cgroup above `kubepods`, '' to leave cgroups to the runtime. */
@@ -69,7 +73,7 @@ class CgroupfsPodCgroups implements PodCgroups {
   readonly #burstable = new Map<string, bigint>();
 
   constructor(hierarchy: CgroupHierarchy, root: string, enforced: EnforcedLimits) {
-    const trees = controllers.map((name) => treeOf(hierarchy, name)).filter((tree) => tree !== undefined);
+    const trees = CONTROLLERS.map((name) => treeOf(hierarchy, name)).filter((tree) => tree !== undefined);
     this.enforced = enforced;
     this.#hierarchy = hierarchy;
     this.#limited = { ...hierarchy, trees: [...new Set(trees)] };
@@ -77,8 +81,8 @@ class CgroupfsPodCgroups implements PodCgroups {
   }
 
   async prepare(logger: Logger): Promise<void> {
-    for (const folder of Object.values(classFolders)) await createCgroup(this.#limited, join(this.#root, folder));
-    await this.#write(join(this.#root, classFolders.BestEffort), weightFor(0n));
+    for (const folder of Object.values(CLASS_DIRECTORIES)) await createCgroup(this.#limited, join(this.#root, folder));
+    await this.#write(join(this.#root, CLASS_DIRECTORIES.BestEffort), weightFor(0n));
     await this.#weighBurstable();
     await this.#limitAll(logger);
   }
@@ -98,19 +102,19 @@ class CgroupfsPodCgroups implements PodCgroups {
   }
 
   parentFor(pod: Pod): string {
-    return join(this.#root, classFolders[qosClass(pod)], folderOf(pod.metadata.uid));
+    return join(this.#root, CLASS_DIRECTORIES[qosClass(pod)], folderOf(pod.metadata.uid));
   }
 
   async remove(podUid: string): Promise<void> {
     this.#made.delete(podUid);
     if (this.#burstable.delete(podUid)) await this.#weighBurstable();
-    for (const folder of Object.values(classFolders)) {
+    for (const folder of Object.values(CLASS_DIRECTORIES)) {
       await removeCgroup(this.#hierarchy, join(this.#root, folder, folderOf(podUid)));
     }
   }
 
   async removeOrphans(keep: ReadonlySet<string>): Promise<void> {
-    for (const folder of Object.values(classFolders)) {
+    for (const folder of Object.values(CLASS_DIRECTORIES)) {
       const children = await listChildCgroups(this.#hierarchy, join(this.#root, folder));
       const orphans = children.filter((name) => name.startsWith('pod') && !keep.has(name.slice('pod'.length)));
       for (const name of orphans) await removeCgroup(this.#hierarchy, join(this.#root, folder, name));
@@ -120,7 +124,7 @@ class CgroupfsPodCgroups implements PodCgroups {
   /** The class has the weight of all its pods, so that Guaranteed pods beside it keep what they asked for. */
   async #weighBurstable(): Promise<void> {
     const milliCpu = [...this.#burstable.values()].reduce((sum, one) => sum + one, 0n);
-    await this.#write(join(this.#root, classFolders.Burstable), weightFor(milliCpu));
+    await this.#write(join(this.#root, CLASS_DIRECTORIES.Burstable), weightFor(milliCpu));
   }
 
   /** Holds all pods together to what the node has for them, so that none of them can take the host from the node itself. */
@@ -153,7 +157,7 @@ class CgroupfsPodCgroups implements PodCgroups {
   }
 
   async #write(path: string, limits: CgroupLimits): Promise<void> {
-    const writes = controllers.flatMap((controller) => {
+    const writes = CONTROLLERS.flatMap((controller) => {
       const tree = treeOf(this.#limited, controller);
       if (tree === undefined) return [];
       const values = (tree.version === 2 ? limits.v2 : limits.v1)[controller] ?? {};
@@ -181,7 +185,7 @@ async function writeLimit(file: string, value: string): Promise<void> {
 }
 
 type Files = Record<string, string>;
-type ControllerFiles = { [name in (typeof controllers)[number]]?: Files };
+type ControllerFiles = { [name in (typeof CONTROLLERS)[number]]?: Files };
 type CgroupLimits = { v1: ControllerFiles; v2: ControllerFiles };
 
 /** The weight of a QoS class whose pods ask for so much CPU together. */
@@ -205,7 +209,7 @@ export function cgroupLimits(pod: Pod, pidsLimit?: number): CgroupLimits {
     v1: {
       cpu: {
         'cpu.shares': String(shares),
-        'cpu.cfs_period_us': String(cpuPeriodMicros),
+        'cpu.cfs_period_us': String(CPU_PERIOD_MICROS),
         'cpu.cfs_quota_us': unlimited ? '-1' : String(quota),
       },
       memory: { 'memory.limit_in_bytes': memory ? '-1' : String(memoryLimitBytes) },
@@ -214,7 +218,7 @@ export function cgroupLimits(pod: Pod, pidsLimit?: number): CgroupLimits {
     v2: {
       cpu: {
         'cpu.weight': String(cpuWeight(shares)),
-        'cpu.max': `${unlimited ? 'max' : quota} ${cpuPeriodMicros}`,
+        'cpu.max': `${unlimited ? 'max' : quota} ${CPU_PERIOD_MICROS}`,
       },
       memory: { 'memory.max': memory ? 'max' : String(memoryLimitBytes) },
       pids,

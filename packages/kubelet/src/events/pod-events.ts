@@ -2,20 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { Broadcast, type Subscription } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
 import type { Event, EventType } from '../api/types.ts';
+import { MAX_EVENT_MESSAGE_LENGTH, MAX_EVENTS, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from '../limits.ts';
 import type { EventRecorder, EventSubject } from './event-recorder.ts';
 
-/** Events kept at most; the one that was not repeated for longest goes first. */
-const maxEvents = 2000;
-/** A message longer than this is cut, as the Kubernetes API does. */
-const maxMessageLength = 1024;
-/**
- * Events of one object, type and reason that differ in their message only: of so many within ten minutes, the next ones are
- * counted as one. A probe whose output is never the same would else push out what other pods have to say (client-go,
- * tools/record/events_cache.go).
- */
-const maxSimilar = 10;
-const similarWindowMs = 600_000;
-const combinedPrefix = '(combined from similar events): ';
+const COMBINED_PREFIX = '(combined from similar events): ';
 
 /** Records what happens to pods: repeats are counted, memory is bounded, subscribers hear of each. */
 export class PodEvents implements EventRecorder {
@@ -34,9 +24,9 @@ export class PodEvents implements EventRecorder {
   // biome-ignore lint/complexity/useMaxParams: the four words of an event, as Kubernetes' recorder takes them
   event(about: EventSubject, type: EventType, reason: string, message: string): void {
     const group = [about.uid, about.container, type, reason].join('\0');
-    const own = message.slice(0, maxMessageLength);
+    const own = message.slice(0, MAX_EVENT_MESSAGE_LENGTH);
     const combined = !this.#events.has(`${group}\0${own}`) && this.#isSpam(group);
-    const shown = combined ? `${combinedPrefix}${own}`.slice(0, maxMessageLength) : own;
+    const shown = combined ? `${COMBINED_PREFIX}${own}`.slice(0, MAX_EVENT_MESSAGE_LENGTH) : own;
     const key = combined ? `${group}\0\0` : `${group}\0${own}`;
     const known = this.#events.get(key)?.event;
     const event =
@@ -44,7 +34,7 @@ export class PodEvents implements EventRecorder {
     this.#events.delete(key);
     this.#events.set(key, { event, group });
     if (known === undefined && !combined) this.#groupOf(group).add(key);
-    if (this.#events.size > maxEvents) this.#forget(this.#events.keys().next().value!);
+    if (this.#events.size > MAX_EVENTS) this.#forget(this.#events.keys().next().value!);
     this.#changes.publish(event);
   }
 
@@ -56,11 +46,11 @@ export class PodEvents implements EventRecorder {
 
   /** Whether the object has said as much for this reason lately that more is not kept apart. */
   #isSpam(group: string): boolean {
-    const since = this.#now() - similarWindowMs;
+    const since = this.#now() - SIMILAR_EVENTS_WINDOW_MS;
     const lately = [...(this.#similar.get(group) ?? [])].filter(
       (key) => Date.parse(this.#events.get(key)!.event.lastTimestamp) > since,
     );
-    return lately.length >= maxSimilar;
+    return lately.length >= MAX_SIMILAR_EVENTS;
   }
 
   #forget(key: string): void {

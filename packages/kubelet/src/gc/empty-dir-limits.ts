@@ -3,10 +3,8 @@ import { quantityValue } from '../api/quantity.ts';
 import { type Pod, podFullName, type Volume } from '../api/types.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import { MEASURE_TIMEOUT_MS } from '../limits.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
-
-/** How long measuring one volume may take. */
-const MEASURE_TIMEOUT_MS = 60_000;
 
 export type EmptyDirLimits = {
   volumes: Pick<PodVolumes, 'pathsOf'>;

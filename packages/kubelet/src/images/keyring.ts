@@ -1,5 +1,6 @@
 /** Finds registry credentials for an image among docker configurations. */
 import { readFile } from 'node:fs/promises';
+import { MAX_DOCKER_CONFIG_BYTES } from '../limits.ts';
 import type { ImageReference } from './image-reference.ts';
 
 /** What a registry wants to know; the fields of the CRI's AuthConfig. */
@@ -13,9 +14,6 @@ export type RegistryCredential = {
 
 /** A credential and where it holds: a registry, with `*` in its host's parts perhaps, and perhaps a path prefix. */
 export type KeyringEntry = { pattern: string; credential: RegistryCredential };
-
-/** A config file larger than this is not read. */
-const maxConfigBytes = 1 << 20;
 
 /** Reads a docker `config.json` (`auths` inside) or the older `.dockercfg` (no `auths`). Entries that make no sense are left out. */
 export function parseDockerConfig(text: string): KeyringEntry[] {
@@ -100,7 +98,7 @@ export async function readNodeKeyring(paths: string[], onBadFile: (path: string,
   const entries: KeyringEntry[] = [];
   for (const path of paths) {
     const text = await readFile(path, 'utf8').catch(() => undefined);
-    if (text === undefined || text.length > maxConfigBytes) continue;
+    if (text === undefined || text.length > MAX_DOCKER_CONFIG_BYTES) continue;
     try {
       for (const entry of parseDockerConfig(text)) entries.push(entry);
     } catch (error) {

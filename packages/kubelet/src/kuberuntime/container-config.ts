@@ -16,7 +16,7 @@ import { containerResources, type NodeResources } from './container-resources.ts
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerSecurityContext, type ImageUser } from './security-context.ts';
 
-const propagations: Record<ContainerMount['propagation'], MountPropagation> = {
+const PROPAGATIONS: Record<ContainerMount['propagation'], MountPropagation> = {
   None: MountPropagation.PROPAGATION_PRIVATE,
   HostToContainer: MountPropagation.PROPAGATION_HOST_TO_CONTAINER,
   Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
@@ -85,7 +85,7 @@ function mountMessage(mount: ContainerMount) {
     containerPath: mount.containerPath,
     readonly: mount.readonly,
     recursiveReadOnly: mount.recursiveReadOnly,
-    propagation: propagations[mount.propagation],
+    propagation: PROPAGATIONS[mount.propagation],
     selinuxRelabel: false,
   });
 }

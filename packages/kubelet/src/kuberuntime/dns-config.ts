@@ -3,9 +3,9 @@ import type { Pod } from '../api/types.ts';
 import type { ResolvConf } from '../node/resolv-conf.ts';
 
 /** Limits of the resolver that pods may count on (Kubernetes: DNS for pods). */
-const maxNameservers = 3;
-const maxSearches = 32;
-const maxSearchBytes = 2048;
+const MAX_NAMESERVERS = 3;
+const MAX_SEARCHES = 32;
+const MAX_SEARCH_BYTES = 2048;
 
 export type DnsSettings = { clusterDns: string[]; clusterDomain: string; host: ResolvConf };
 
@@ -16,7 +16,7 @@ export function podDnsConfig(pod: Pod, settings: DnsSettings): DNSConfig {
   const servers = unique([...base.servers, ...(own?.nameservers ?? [])]);
   const searches = unique([...base.searches, ...(own?.searches ?? [])]);
   return create(DNSConfigSchema, {
-    servers: servers.slice(0, maxNameservers),
+    servers: servers.slice(0, MAX_NAMESERVERS),
     searches: boundSearches(searches),
     options: mergeOptions(base.options, own?.options ?? []),
   });
@@ -37,9 +37,9 @@ function byPolicy(pod: Pod, { clusterDns, clusterDomain, host }: DnsSettings): R
 function boundSearches(searches: string[]): string[] {
   const kept: string[] = [];
   let bytes = 0;
-  for (const search of searches.slice(0, maxSearches)) {
+  for (const search of searches.slice(0, MAX_SEARCHES)) {
     bytes += search.length + 1;
-    if (bytes > maxSearchBytes + 1) break;
+    if (bytes > MAX_SEARCH_BYTES + 1) break;
     kept.push(search);
   }
   return kept;

@@ -1,6 +1,7 @@
 import { PodwrightError, sleep } from '@podwright/base';
 import type { Container, LifecycleHandler, Pod } from '../api/types.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
+import { MAX_HOOK_MS } from '../limits.ts';
 import { httpGet, httpGetUrl } from '../prober/http-call.ts';
 
 /** Runs one hook to its end. Rejects with what went wrong, or the signal's reason. */
@@ -16,9 +17,6 @@ export type HookRequest = {
   podIps: string[];
   handler: LifecycleHandler;
 };
-
-/** A hook may take as long as the grace period allows; its caller's signal ends it. This only bounds the runtime's call. */
-const MAX_HOOK_MS = 24 * 3_600_000;
 
 /** Runs postStart and preStop hooks. */
 export class LifecycleHooks implements HookRunner {

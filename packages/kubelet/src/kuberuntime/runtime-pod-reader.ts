@@ -26,15 +26,15 @@ import {
 } from './labels.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 
-const stateNames: Record<ContainerState, RuntimeContainerState> = {
+const STATE_NAMES: Record<ContainerState, RuntimeContainerState> = {
   [ContainerState.CONTAINER_CREATED]: 'created',
   [ContainerState.CONTAINER_RUNNING]: 'running',
   [ContainerState.CONTAINER_EXITED]: 'exited',
   [ContainerState.CONTAINER_UNKNOWN]: 'unknown',
 };
 
-const nanosPerMs = 1_000_000n;
-const toMs = (nanos: bigint) => Number(nanos / nanosPerMs);
+const NANOS_PER_MS = 1_000_000n;
+const toMs = (nanos: bigint) => Number(nanos / NANOS_PER_MS);
 
 /** A pod as a plain listing shows it: enough to see whether anything changed. */
 export type ListedPod = {
@@ -82,7 +82,7 @@ export class RuntimePodReader {
       podOf(labels)?.containers.push({
         id,
         name: metadata?.name ?? '',
-        state: stateNames[state],
+        state: STATE_NAMES[state],
         sandboxId: podSandboxId,
         createdAtMs: toMs(createdAt),
       });
@@ -146,7 +146,7 @@ export class RuntimePodReader {
       containerId: `${this.#options.runtimeName}://${status.id}`,
       sandboxId,
       name: info.containerName,
-      state: stateNames[status.state],
+      state: STATE_NAMES[status.state],
       createdAtMs: toMs(status.createdAt),
       startedAtMs: toMs(status.startedAt),
       finishedAtMs: toMs(status.finishedAt),

@@ -4,7 +4,7 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodProbes } from './pod-probes.ts';
-import { type ProbeKind, probeKinds, probeOf } from './probe-kind.ts';
+import { PROBE_KINDS, type ProbeKind, probeOf } from './probe-kind.ts';
 import { type ProbeResult, ProbeResults } from './probe-results.ts';
 import { Prober } from './prober.ts';
 import { runProbeWorker } from './worker.ts';
@@ -44,7 +44,7 @@ export class ProberManager implements PodProbes {
       const found = latestContainer(status, container.name);
       if (found?.state !== 'running') continue;
       running.add(found.id);
-      for (const kind of probeKinds) this.#ensure(pod, { container, found, kind });
+      for (const kind of PROBE_KINDS) this.#ensure(pod, { container, found, kind });
     }
     for (const [key, worker] of this.#workers) {
       if (worker.podUid === uid && !running.has(worker.containerId)) this.#drop(key, worker);
