@@ -1,5 +1,5 @@
 /** A cgroup a pod, below one a QoS class, so that a pod's limits hold for all its containers together. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type CgroupHierarchy,
@@ -10,6 +10,7 @@ import {
   type Logger,
   listChildCgroups,
   PodwrightError,
+  readCgroupFile,
   removeCgroup,
   setCgroupLimits,
   treeOf,
@@ -53,8 +54,8 @@ export async function openPodCgroups({ root, driver, hierarchy, ...given }: PodC
   }
   try {
     if (hierarchy === undefined) throw new PodwrightError('failed_precondition', 'no cgroup tree is mounted');
-    const cgroups = new CgroupfsPodCgroups(hierarchy, join(root, 'kubepods'), limits);
-    await cgroups.prepare(logger);
+    const cgroups = new CgroupfsPodCgroups({ hierarchy, root: join(root, 'kubepods'), limits, logger });
+    await cgroups.prepare();
     return cgroups;
   } catch (error) {
     logger.warn({ root, error: errorMessage(error) }, 'cgroups cannot be used; pods get no cgroup of their own');
@@ -65,26 +66,30 @@ export async function openPodCgroups({ root, driver, hierarchy, ...given }: PodC
 class CgroupfsPodCgroups implements PodCgroups {
   enforced: EnforcedLimits;
   readonly #hierarchy: CgroupHierarchy;
-  /** The trees that limits are written in; the others get their folders from the runtime, with the first container. */
+  /** The trees that limits are written in; the others get their directories from the runtime, with the first container. */
   readonly #limited: CgroupHierarchy;
   readonly #root: string;
+  readonly #logger: Logger;
+  /** Refusals that are in the log. */
+  readonly #refused = new Set<string>();
   readonly #made = new Map<string, string>();
   /** Thousandths of a core that each Burstable pod asks for. */
   readonly #burstable = new Map<string, bigint>();
 
-  constructor(hierarchy: CgroupHierarchy, root: string, enforced: EnforcedLimits) {
+  constructor({ hierarchy, root, limits, logger }: Omit<PodCgroupsInput, 'driver'> & { hierarchy: CgroupHierarchy }) {
     const trees = CONTROLLERS.map((name) => treeOf(hierarchy, name)).filter((tree) => tree !== undefined);
-    this.enforced = enforced;
+    this.enforced = limits;
+    this.#logger = logger;
     this.#hierarchy = hierarchy;
     this.#limited = { ...hierarchy, trees: [...new Set(trees)] };
     this.#root = root;
   }
 
-  async prepare(logger: Logger): Promise<void> {
-    for (const folder of Object.values(CLASS_DIRECTORIES)) await createCgroup(this.#limited, join(this.#root, folder));
+  async prepare(): Promise<void> {
+    for (const name of Object.values(CLASS_DIRECTORIES)) await this.#create(join(this.#root, name));
     await this.#write(join(this.#root, CLASS_DIRECTORIES.BestEffort), weightFor(0n));
     await this.#weighBurstable();
-    await this.#limitAll(logger);
+    await this.#limitAll();
   }
 
   async ensure(pod: Pod): Promise<void> {
@@ -92,7 +97,7 @@ class CgroupfsPodCgroups implements PodCgroups {
     const limits = cgroupLimits(pod, this.enforced.pidsPerPod);
     const wanted = JSON.stringify([path, limits], (_key, value) => (typeof value === 'bigint' ? String(value) : value));
     if (this.#made.get(pod.metadata.uid) === wanted) return;
-    await createCgroup(this.#limited, path);
+    await this.#create(path);
     await this.#write(path, limits);
     if (qosClass(pod) === 'Burstable') {
       this.#burstable.set(pod.metadata.uid, podTotals(pod).milliCpuRequest);
@@ -102,22 +107,33 @@ class CgroupfsPodCgroups implements PodCgroups {
   }
 
   parentFor(pod: Pod): string {
-    return join(this.#root, CLASS_DIRECTORIES[qosClass(pod)], folderOf(pod.metadata.uid));
+    return join(this.#root, CLASS_DIRECTORIES[qosClass(pod)], directoryOf(pod.metadata.uid));
   }
 
   async remove(podUid: string): Promise<void> {
     this.#made.delete(podUid);
     if (this.#burstable.delete(podUid)) await this.#weighBurstable();
-    for (const folder of Object.values(CLASS_DIRECTORIES)) {
-      await removeCgroup(this.#hierarchy, join(this.#root, folder, folderOf(podUid)));
+    for (const directory of Object.values(CLASS_DIRECTORIES)) {
+      await removeCgroup(this.#hierarchy, join(this.#root, directory, directoryOf(podUid)));
     }
   }
 
   async removeOrphans(keep: ReadonlySet<string>): Promise<void> {
-    for (const folder of Object.values(CLASS_DIRECTORIES)) {
-      const children = await listChildCgroups(this.#hierarchy, join(this.#root, folder));
+    for (const directory of Object.values(CLASS_DIRECTORIES)) {
+      const children = await listChildCgroups(this.#hierarchy, join(this.#root, directory));
       const orphans = children.filter((name) => name.startsWith('pod') && !keep.has(name.slice('pod'.length)));
-      for (const name of orphans) await removeCgroup(this.#hierarchy, join(this.#root, folder, name));
+      for (const name of orphans) await removeCgroup(this.#hierarchy, join(this.#root, directory, name));
+    }
+  }
+
+  /** A controller that the kernel refuses is in the log: limits of it do not hold for pods. */
+  async #create(path: string): Promise<void> {
+    for (const { directory, controller, error } of await createCgroup(this.#limited, path)) {
+      const key = `${directory} ${controller}`;
+      if (!CONTROLLERS.some((name) => name === controller) || this.#refused.has(key)) continue;
+      this.#refused.add(key);
+      const fields = { directory, controller, error: errorMessage(error) };
+      this.#logger.warn(fields, 'the kernel keeps a controller from the cgroups of pods; its limits do not hold');
     }
   }
 
@@ -128,13 +144,13 @@ class CgroupfsPodCgroups implements PodCgroups {
   }
 
   /** Holds all pods together to what the node has for them, so that none of them can take the host from the node itself. */
-  async #limitAll(logger: Logger): Promise<void> {
+  async #limitAll(): Promise<void> {
     const { memoryBytes = -1, pids = -1 } = this.enforced.allPods ?? {};
     try {
       await setCgroupLimits(this.#hierarchy, this.#root, { pidsLimit: pids });
       await this.#limitMemory(memoryBytes);
     } catch (error) {
-      logger.warn({ memoryBytes, pids, error: errorMessage(error) }, 'all pods together cannot be limited');
+      this.#logger.warn({ memoryBytes, pids, error: errorMessage(error) }, 'all pods together cannot be limited');
       this.enforced = { ...this.enforced, allPods: undefined };
     }
   }
@@ -146,7 +162,7 @@ class CgroupfsPodCgroups implements PodCgroups {
   async #limitMemory(limitBytes: number): Promise<void> {
     const tree = treeOf(this.#hierarchy, 'memory');
     if (limitBytes >= 0 && tree?.version === 2) {
-      const used = await readFile(join(cgroupDirectory(tree, this.#root), 'memory.current'), 'utf8').catch(() => '0');
+      const used = (await readCgroupFile(join(cgroupDirectory(tree, this.#root), 'memory.current'))) ?? '0';
       if (Number(used) > limitBytes)
         throw new PodwrightError(
           'failed_precondition',
@@ -168,7 +184,7 @@ class CgroupfsPodCgroups implements PodCgroups {
   }
 }
 
-function folderOf(podUid: string): string {
+function directoryOf(podUid: string): string {
   if (!/^[\w.-]{1,128}$/.test(podUid)) {
     throw new PodwrightError('invalid_argument', `name the cgroup of pod uid "${podUid}": not a plain word`);
   }

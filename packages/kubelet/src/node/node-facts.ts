@@ -1,11 +1,12 @@
 /** Facts about the node that pods are made with. */
 import { readFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
+import { isErrno } from '@podwright/base';
 
 /** Addresses of the node: the wanted one, or that of the interface with the default route, or any that is not loopback. */
 export async function hostAddresses(wanted: string): Promise<string[]> {
   if (wanted !== '') return [wanted];
-  const routes = await readFile('/proc/net/route', 'utf8').catch(() => '');
+  const routes = await ipv4Routes();
   const defaultInterface = /^(\S+)\s+00000000\s/m.exec(routes)?.[1];
   const all = Object.entries(networkInterfaces()).flatMap(([name, addresses]) =>
     (addresses ?? []).map((address) => ({ name, ...address })),
@@ -17,6 +18,16 @@ export async function hostAddresses(wanted: string): Promise<string[]> {
   const ipv6 = chosen.find(({ family }) => family === 'IPv6');
   const found = [ipv4, ipv6].filter((one) => one !== undefined).map(({ address }) => address);
   return found.length > 0 ? found : ['127.0.0.1'];
+}
+
+/** The kernel's table of routes, '' on a host without IPv4. */
+async function ipv4Routes(): Promise<string> {
+  try {
+    return await readFile('/proc/net/route', 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return '';
+    throw error;
+  }
 }
 
 /** Labels that every node has. */

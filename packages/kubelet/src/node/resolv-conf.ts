@@ -31,7 +31,7 @@ export async function hostResolvConf(path: string): Promise<ResolvConf> {
   const conf = parseResolvConf(await readText(path));
   const onlyLoopback = conf.servers.length > 0 && conf.servers.every((server) => /^127\.|^::1$/.test(server));
   if (!onlyLoopback) return conf;
-  const upstream = parseResolvConf(await readFile(SYSTEMD_RESOLVED_CONF, 'utf8').catch(() => ''));
+  const upstream = parseResolvConf(await readText(SYSTEMD_RESOLVED_CONF));
   return upstream.servers.length > 0 ? upstream : conf;
 }
 
