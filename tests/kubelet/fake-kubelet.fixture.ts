@@ -17,8 +17,8 @@ import {
 } from '@podwright/kubelet';
 import { ProbeResults } from '../../packages/kubelet/src/prober/probe-results.ts';
 
-/** Long enough for a busy machine; nothing here waits that long when it works. */
-const patienceMs = 10_000;
+/** Long enough for a busy host; nothing here waits that long when it works. */
+const PATIENCE_MS = 10_000;
 
 /** A kubelet on a runtime in memory, with manifests given as text. */
 export type FakeKubelet = {
@@ -72,11 +72,11 @@ export async function startFakeKubelet(
     },
     pod: async (name, holds) => {
       const find = () => fake.handle.pods().find((pod) => pod.metadata.name === name && holds(pod));
-      using signal = withTimeout(undefined, patienceMs, `wait for pod ${name}`);
+      using signal = withTimeout(undefined, PATIENCE_MS, `wait for pod ${name}`);
       return await waitFor(find, { intervalMs: 2, signal });
     },
     until: async (what, holds) => {
-      using signal = withTimeout(undefined, patienceMs, what);
+      using signal = withTimeout(undefined, PATIENCE_MS, what);
       await waitFor(() => holds() || undefined, { intervalMs: 2, signal });
     },
     reasons: (name) =>

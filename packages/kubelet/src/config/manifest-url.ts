@@ -15,7 +15,7 @@ export type ManifestUrlOptions = {
   onChange: (snapshot: SourceSnapshot) => void;
 };
 
-/** A manifest behind a URL as a source of pods. While it cannot be had or is wrong, its last good content stays. */
+/** A manifest behind a URL as a source of pods. While it cannot be fetched or is wrong, its last good content stays. */
 export class ManifestUrl {
   readonly #options: ManifestUrlOptions;
   #last: { content: string; errors: string } | undefined;
@@ -25,7 +25,7 @@ export class ManifestUrl {
     this.#options = options;
   }
 
-  /** Asks once, reports, and goes on to ask until the signal aborts. */
+  /** Fetches once, reports, and goes on to fetch until the signal aborts. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#poll(signal);
     void this.#repeat(signal);

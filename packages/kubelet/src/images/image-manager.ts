@@ -63,7 +63,7 @@ export class ImageManager {
     const decision = decidePull(container.imagePullPolicy ?? 'IfNotPresent', present !== undefined);
     if (decision === 'pull') return this.#pull(request, { name, reference }, signal);
     if (present === undefined) return this.#refuse(request);
-    this.#tell(request, 'Pulled', `Container image "${container.image}" already present on machine`);
+    this.#record(request, 'Pulled', `Container image "${container.image}" already present on machine`);
     return { image: present };
   }
 
@@ -105,18 +105,18 @@ export class ImageManager {
     const remainingMs = this.#backoff.remainingMs(key);
     if (remainingMs > 0) {
       const message = `Back-off pulling image "${image}"`;
-      this.#tell(request, 'BackOff', message);
+      this.#record(request, 'BackOff', message);
       const detail = `${message}: ErrImagePull: ${this.#lastErrors.get(key) ?? ''}`;
       return { waiting: { reason: 'ImagePullBackOff', message: detail }, retryAtMs: Date.now() + remainingMs };
     }
     const askedAtMs = performance.now();
-    this.#tell(request, 'Pulling', `Pulling image "${image}"`);
+    this.#record(request, 'Pulling', `Pulling image "${image}"`);
     try {
       const pulled = await this.#queue.run(() => this.#pullNow(request, what, signal), signal);
       const now = performance.now();
       const durations = `in ${formatDuration(now - pulled.startedAtMs)} (${formatDuration(now - askedAtMs)} including waiting)`;
       const size = `Image size: ${pulled.image.size} bytes.`;
-      this.#tell(request, 'Pulled', `Successfully pulled image "${image}" ${durations}. ${size}`);
+      this.#record(request, 'Pulled', `Successfully pulled image "${image}" ${durations}. ${size}`);
       this.#backoff.forget(key);
       return { image: pulled.image };
     } catch (error) {
@@ -133,7 +133,7 @@ export class ImageManager {
     return { waiting: { reason: 'ErrImagePull', message: why }, retryAtMs: Date.now() + delayMs };
   }
 
-  /** Tries each credential that holds for the image; without any, asks as nobody. */
+  /** Tries each credential that holds for the image; without any, pulls anonymously. */
   async #pullNow(
     { pod, runtimeHandler, sandboxConfig }: ImageRequest,
     { name, reference }: { name: string; reference: ImageReference },
@@ -170,7 +170,7 @@ export class ImageManager {
     return [...credentialsFor(reference, secrets.entries), ...credentialsFor(reference, node)];
   }
 
-  #tell({ pod, container }: ImageRequest, reason: string, message: string): void {
+  #record({ pod, container }: ImageRequest, reason: string, message: string): void {
     this.#options.events.event(eventSubject(pod, container.name), 'Normal', reason, message);
   }
 

@@ -114,7 +114,7 @@ test('a docker configuration holds names and passwords, tokens, or makes no sens
   assert.throws(() => parseDockerConfig('{'));
 });
 
-test('a docker configuration that is there but cannot be read is told, and the others count', async (context) => {
+test('a docker configuration that exists but cannot be read is reported, and the others count', async (context) => {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-keyring-'));
   context.after(() => rm(scratch, { recursive: true }));
   const [good, large, missing] = ['good', 'large', 'missing'].map((name) => join(scratch, name));

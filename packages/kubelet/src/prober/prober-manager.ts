@@ -92,7 +92,7 @@ export class ProberManager implements PodProbes {
       signal: worker.stop.signal,
       target: () => this.#target(uid, { container, found, kind }),
       onResult: set,
-      onFailure: (output) => this.#tell(pod, { container, kind, output }),
+      onFailure: (output) => this.#recordFailure(pod, { container, kind, output }),
     }).catch((error: unknown) => {
       this.#options.logger.error(
         { pod: uid, container: container.name, kind, error: errorMessage(error) },
@@ -101,7 +101,7 @@ export class ProberManager implements PodProbes {
     });
   }
 
-  /** The newest wishes of the pod, so that a changed address is called. */
+  /** The pod's newest specification, so that a changed address is called. */
   #target(uid: string, { container, found, kind }: { container: Container; found: RuntimeContainer; kind: ProbeKind }) {
     const watched = this.#pods.get(uid);
     const newest = watched && allContainers(watched.pod.spec).find(({ name }) => name === container.name);
@@ -114,7 +114,10 @@ export class ProberManager implements PodProbes {
     };
   }
 
-  #tell(pod: Pod, { container, kind, output }: { container: Container; kind: ProbeKind; output: string }): void {
+  #recordFailure(
+    pod: Pod,
+    { container, kind, output }: { container: Container; kind: ProbeKind; output: string },
+  ): void {
     const { namespace, name, uid } = pod.metadata;
     const about = { kind: 'Pod', namespace, name, uid, container: container.name };
     this.#options.events.event(about, 'Warning', 'Unhealthy', `${LABELS[kind]} probe failed: ${output}`);
