@@ -2,14 +2,13 @@
 import { Backoff, errorMessage, isNotFound, type Logger } from '@podwright/base';
 import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
 import { formatDuration } from '../api/time.ts';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod, PullPolicy } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_PULL_ERROR_LENGTH } from '../limits.ts';
 import { type ImageReference, parseImageReference, withDefaultTag } from './image-reference.ts';
 import { credentialsFor, type RegistryCredential, readNodeKeyring } from './keyring.ts';
-import { decidePull } from './pull-decision.ts';
 import { PullQueue, type PullQueueOptions } from './pull-queue.ts';
 import { pullSecretEntries } from './pull-secrets.ts';
 
@@ -28,6 +27,14 @@ export type ImageRequest = { pod: Pod; container: Container; runtimeHandler: str
 
 /** The image is there, or why the container must wait and until when (Unix milliseconds). */
 export type ImageOutcome = { image: Image } | { waiting: WaitingReason; retryAtMs?: number };
+
+type PullDecision = 'use' | 'pull' | 'refuse';
+
+/** Whether the image must be pulled, may be used as it is, or may not be had at all. */
+export function decidePull(policy: PullPolicy, present: boolean): PullDecision {
+  if (policy === 'Never') return present ? 'use' : 'refuse';
+  return policy === 'Always' || !present ? 'pull' : 'use';
+}
 
 export class ImageManager {
   readonly #options: ImageManagerOptions;

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { decidePull } from './image-manager.ts';
 import { parseImageReference, withDefaultTag } from './image-reference.ts';
 import { credentialsFor, parseDockerConfig, readNodeKeyring } from './keyring.ts';
-import { decidePull } from './pull-decision.ts';
 import { PullQueue } from './pull-queue.ts';
 
 test('image names are read as Docker reads them', () => {

@@ -1,11 +1,10 @@
 import { errorMessage, type Logger } from '@podwright/base';
-import { allContainers, type Container, type Pod } from '../api/types.ts';
+import { allContainers, type Container, type Pod, type Probe } from '../api/types.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodProbes } from './pod-probes.ts';
-import { PROBE_KINDS, type ProbeKind, probeOf } from './probe-kind.ts';
-import { type ProbeResult, ProbeResults } from './probe-results.ts';
+import { type ProbeKind, type ProbeResult, ProbeResults } from './probe-results.ts';
 import { Prober } from './prober.ts';
 import { runProbeWorker } from './worker.ts';
 
@@ -14,6 +13,8 @@ export type ProberManagerOptions = { commands: CommandRunner; events: EventRecor
 /** A container's worker; `target` follows changes of the pod's addresses. */
 type Worker = { podUid: string; containerId: string; kind: ProbeKind; stop: AbortController };
 type Watched = { pod: Pod; podIps: string[] };
+
+const PROBE_KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
 
 /** Kubernetes' results before the first answer: alive, not ready, startup unknown. */
 const INITIAL = { liveness: 'success', readiness: 'failure', startup: 'unknown' } as const;
@@ -129,4 +130,9 @@ export class ProberManager implements PodProbes {
     // A container that is being ended keeps its verdict, which is why it ends.
     if (!this.#ending.has(worker.podUid)) this[worker.kind].remove(worker.containerId);
   }
+}
+
+/** The container's probe of that kind, if it has one. */
+function probeOf(container: Container, kind: ProbeKind): Probe | undefined {
+  return container[`${kind}Probe`];
 }
