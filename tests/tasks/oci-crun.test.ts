@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import { taskRuntimeSuite } from '../../packages/runtime/src/tasks/task-runtime.suite.ts';
 import { makeScratch, openTasks, taskHarness, testSpec, workingCrun } from './fixture.ts';
 
@@ -13,6 +14,7 @@ test('a command whose child keeps its output open does not keep the caller', asy
   const config = { bundle, terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
   try {
     const spec = testSpec(scratch, 'background', ['sleep', '1000']);
+    commitSpec(bundle, spec);
     await tasks.create({ ...config, id: 'background', spec }, AbortSignal.timeout(60_000));
     await tasks.start('background');
     const result = await tasks.execSync(

@@ -22,7 +22,7 @@ function write(file: string, devices: string[], change: object = {}): void {
 }
 
 const variables = async (...names: string[]) =>
-  (await resolveCdiDevices(names, folders)).flatMap(({ env = [] }) => env);
+  (await resolveCdiDevices(names, folders)).edits.flatMap(({ env = [] }) => env);
 
 test("devices are found by name, each file's own edits once and before them", async () => {
   write('static/one.json', ['x', 'y'], { containerEdits: { env: ['ALL=one'] } });
@@ -63,6 +63,6 @@ test('a device of two files of one folder is that of neither', async () => {
 });
 
 test('without devices nothing is read, and folders need not be there', async () => {
-  assert.deepEqual(await resolveCdiDevices([], ['/no/such/folder']), []);
+  assert.deepEqual(await resolveCdiDevices([], ['/no/such/folder']), { edits: [], nodes: [] });
   await assert.rejects(resolveCdiDevices(['a/b=c'], ['/no/such/folder']), { code: 'failed_precondition' });
 });

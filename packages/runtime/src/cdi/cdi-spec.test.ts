@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeCdiSpec, maxSpecBytes } from './cdi-spec.ts';
+import { decodeCdiSpec, MAX_SPEC_BYTES } from './cdi-spec.ts';
 
 const minimal = { cdiVersion: '0.3.0', kind: 'a.com/b', devices: [{ name: 'x', containerEdits: { env: ['A=1'] } }] };
 const decode = (change: object) => decodeCdiSpec(JSON.stringify({ ...minimal, ...change }), 'f.json');
@@ -65,5 +65,5 @@ test('YAML that would grow out of all bounds is refused', () => {
   const bomb = `a: &a [1]\n${line('b', 'a')}${line('c', 'b')}${line('d', 'c')}${line('e', 'd')}`;
   assert.throws(() => decodeCdiSpec(bomb, 'f.yaml'), { code: 'invalid_argument' });
   assert.throws(() => decodeCdiSpec('['.repeat(100_000), 'f.yaml'), { code: 'invalid_argument' });
-  assert.ok(maxSpecBytes <= 4 << 20);
+  assert.ok(MAX_SPEC_BYTES <= 4 << 20);
 });

@@ -11,7 +11,7 @@ import {
 } from '@podwright/base';
 import type { ContainerRecord } from '../records/container-record.ts';
 import { copyPlainFile, openArchivePlace } from './checkpoint-archive.ts';
-import type { ContainerContext } from './container-service.ts';
+import type { ContainerContext } from './container-context.ts';
 import { writeLayerDifference } from './layer-difference.ts';
 
 /** Absolute path of the archive to write, and how long it may take. */
@@ -35,7 +35,7 @@ const NAMES = {
  * `deadline_exceeded`, `internal` (CRIU's words).
  */
 export async function checkpointContainer(
-  context: ContainerContext,
+  context: Pick<ContainerContext, 'files' | 'tasks' | 'table'>,
   id: string,
   { location, timeoutMs, signal: parent }: CheckpointRequest & { signal: AbortSignal },
 ): Promise<void> {
@@ -81,7 +81,7 @@ async function requirePrograms(what: string): Promise<void> {
 
 /** Fills the folder `work` with all that goes into the archive. */
 async function collect(
-  { tasks, files }: ContainerContext,
+  { tasks, files }: Pick<ContainerContext, 'files' | 'tasks'>,
   record: ContainerRecord,
   { work, signal }: { work: string; signal: AbortSignal },
 ): Promise<void> {

@@ -24,6 +24,8 @@ import {
   type System,
   unmountEntries,
 } from '@podwright/system';
+import type { OciSpec } from '../oci/spec.ts';
+import { commitSpec, readSpec } from '../tasks/bundle.ts';
 import { fillVolume } from './image-volumes.ts';
 
 /** `root` and `state` are the runtime's folders, see `RuntimeOptions`; `trash` takes trees of `root`. */
@@ -57,14 +59,18 @@ export class ContainerFiles {
   readonly #tasks: string;
   readonly #volumes: string;
 
-  constructor(dependencies: ContainerFilesDependencies) {
+  private constructor(dependencies: ContainerFilesDependencies) {
     this.#dependencies = dependencies;
     this.#mounts = join(dependencies.state, 'containers');
     this.#tasks = join(dependencies.state, 'tasks');
     this.#volumes = join(dependencies.root, 'containers');
-    for (const directory of [this.#mounts, this.#tasks, this.#volumes]) {
-      makePrivateDirectory(directory);
-    }
+  }
+
+  /** Makes the directories in which everything of containers is. */
+  static open(dependencies: ContainerFilesDependencies): ContainerFiles {
+    const files = new ContainerFiles(dependencies);
+    for (const directory of [files.#mounts, files.#tasks, files.#volumes]) makePrivateDirectory(directory);
+    return files;
   }
 
   rootfs(id: string): string {
@@ -73,6 +79,16 @@ export class ContainerFiles {
 
   bundle(id: string): string {
     return join(this.#tasks, id);
+  }
+
+  /** Makes the specification the one that the container runs, from its next start on. */
+  commitSpec(id: string, spec: OciSpec): void {
+    commitSpec(this.bundle(id), spec);
+  }
+
+  /** What the container runs, or is to run; `undefined` before that is committed. */
+  spec(id: string): OciSpec | undefined {
+    return readSpec(this.bundle(id));
   }
 
   /** Key of the snapshot that the container writes to. */
@@ -86,7 +102,6 @@ export class ContainerFiles {
     const target = this.rootfs(id);
     await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
     this.#mount(mounts, target, users);
-    await mkdir(this.bundle(id), { mode: PRIVATE_DIRECTORY });
   }
 
   /** Lets root of the container's user namespace reach its root file system, as an OCI runtime has to when it starts it. */

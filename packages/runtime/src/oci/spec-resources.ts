@@ -2,6 +2,11 @@ import { PodwrightError } from '@podwright/base';
 import type { OciLinuxResources } from './spec.ts';
 import type { SpecDevice, SpecHost, SpecResources } from './spec-input.ts';
 
+/** The oom_score_adj of the container's process: what is asked for, as far as this process may set it. */
+export function computeOomScoreAdj({ oomScoreAdj }: SpecResources, { minimumOomScoreAdj }: SpecHost): number {
+  return Math.max(oomScoreAdj, minimumOomScoreAdj);
+}
+
 /**
  * Limits as the OCI has them, without what this machine cannot limit. `invalid_argument` for files of cgroup v2 on a machine
  * that has v1, as runc and crun refuse them.

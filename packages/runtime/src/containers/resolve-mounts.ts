@@ -25,6 +25,13 @@ export type MountSources = {
   volumes: { destination: string; source: string }[];
 };
 
+/** Paths of the volumes that the image declares and that no mount covers. */
+export function imageVolumes({ config, image }: ContainerRecord): string[] {
+  const covered = new Set(config.mounts.map(({ containerPath }) => posix.resolve(containerPath)));
+  const declared = Object.keys(image.config.Volumes ?? {}).map((path) => posix.resolve('/', path));
+  return [...new Set(declared)].filter((path) => path !== '/' && !covered.has(path)).sort();
+}
+
 /**
  * Everything that is bind-mounted into a container: the pod's files, the image's volumes, and what was asked for, which wins.
  * A missing host path is made as a folder and symbolic links are followed, as Kubernetes' runtimes do.

@@ -12,7 +12,7 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 export type Confinement = { seccomp: boolean; apparmor: AppArmor; selinux: SelinuxContexts };
 
 /** What a container may do, in the words of the OCI: profiles are looked up, labels made up. */
-export async function containerSecurity(
+export async function resolveSecurity(
   { config: { security } }: ContainerRecord,
   sandbox: SandboxRecord,
   { seccomp, apparmor, selinux }: Confinement,
