@@ -8,7 +8,7 @@ import { buildSpec } from '../oci/build-spec.ts';
 import { computeArgs, computeEnvironment, computeWorkingDirectory } from '../oci/process-config.ts';
 import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
 import type { SpecHost, SpecInput, SpecResources } from '../oci/spec-input.ts';
-import { computeOomScoreAdj, computeResources } from '../oci/spec-resources.ts';
+import { computeOomScoreAdj, computeResources, withResources } from '../oci/spec-resources.ts';
 import type { ContainerRecord, ContainerResources } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
@@ -86,21 +86,16 @@ export class ContainerSpecs {
     return computeResources(specResources(record.config.resources), this.#dependencies.host);
   }
 
-  /** The specification with the limits of the record: for the start of a created container, or as a running one has them now. */
+  /**
+   * The specification with the limits of the record: for the start of a created container, or as a running one has them now,
+   * whose process keeps the oom_score_adj that it was started with.
+   */
   withLimits(spec: OciSpec, { config: { resources }, state }: ContainerRecord): OciSpec {
     const { host } = this.#dependencies;
-    const isRunning = state.phase === 'running'; // what a process has of oom_score_adj stays as it is
-    const wanted = isRunning ? specResources(resources) : resourcesAtStart(resources);
-    const oomScoreAdj = isRunning ? spec.process.oomScoreAdj : computeOomScoreAdj(wanted, host);
-    const devices = spec.linux.resources?.devices;
-    return {
-      ...spec,
-      process: { ...spec.process, ...(oomScoreAdj === undefined ? {} : { oomScoreAdj }) },
-      linux: {
-        ...spec.linux,
-        resources: { ...(devices === undefined ? {} : { devices }), ...computeResources(wanted, host) },
-      },
-    };
+    if (state.phase === 'running') return withResources(spec, computeResources(specResources(resources), host));
+    const wanted = resourcesAtStart(resources);
+    const oomScoreAdj = computeOomScoreAdj(wanted, host);
+    return withResources({ ...spec, process: { ...spec.process, oomScoreAdj } }, computeResources(wanted, host));
   }
 
   #process({ id, config, image, user }: ContainerRecord, sandbox: SandboxRecord) {

@@ -1,10 +1,17 @@
 import { PodwrightError } from '@podwright/base';
-import type { OciLinuxResources } from './spec.ts';
+import type { OciLinuxResources, OciSpec } from './spec.ts';
 import type { SpecDevice, SpecHost, SpecResources } from './spec-input.ts';
 
 /** The oom_score_adj of the container's process: what is asked for, as far as this process may set it. */
 export function computeOomScoreAdj({ oomScoreAdj }: SpecResources, { minimumOomScoreAdj }: SpecHost): number {
   return Math.max(oomScoreAdj, minimumOomScoreAdj);
+}
+
+/** The specification with other limits; its device rules stay. */
+export function withResources(spec: OciSpec, limits: OciLinuxResources): OciSpec {
+  const devices = spec.linux.resources?.devices;
+  const resources = devices === undefined ? limits : { devices, ...limits };
+  return { ...spec, linux: { ...spec.linux, resources } };
 }
 
 /**
