@@ -1,3 +1,5 @@
+import { join, normalize } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { describeUndoFailures, PodwrightError, Undo, withTimeout, wrapError } from '@podwright/base';
 import type { ImageRecord } from '@podwright/images';
 import { userString } from '../oci/user.ts';
@@ -6,7 +8,6 @@ import { newId } from '../records/ids.ts';
 import { isReady, type SandboxRecord } from '../records/sandbox-record.ts';
 import type { ContainerContext } from './container-context.ts';
 import { buildContainerSpec } from './container-specs.ts';
-import { logPath } from './log-path.ts';
 import { type FilesystemContext, type NewContainer, prepareFilesystem, requireImage } from './prepare-filesystem.ts';
 import { resolveUser } from './resolve-user.ts';
 import { parseStopSignal } from './stop-signal.ts';
@@ -16,6 +17,26 @@ const CREATE_TIMEOUT_MS = 120_000;
 
 type CreateContext = FilesystemContext &
   Pick<ContainerContext, 'table' | 'events' | 'specs' | 'clock' | 'changes' | 'logger'>;
+
+/** What CreateContainer does when a container of the name is there already. */
+export type ExistingContainerPolicy =
+  | { kind: 'create' }
+  | { kind: 'return' }
+  | { kind: 'remove-first' }
+  | { kind: 'refuse'; why: string };
+
+/** One that was never finished is removed; one that was created from the same configuration is the answer to a retry. */
+export function existingContainerPolicy(
+  existing: ContainerRecord | undefined,
+  config: ContainerConfig,
+): ExistingContainerPolicy {
+  if (existing === undefined) return { kind: 'create' };
+  const { phase } = existing.state;
+  if (phase === 'creating') return { kind: 'remove-first' };
+  if (phase !== 'created') return { kind: 'refuse', why: `it is ${phase}; remove it, or use another attempt` };
+  if (isDeepStrictEqual(existing.config, config)) return { kind: 'return' };
+  return { kind: 'refuse', why: 'it was made from another configuration' };
+}
 
 /** Prepares all that a container needs but its process, or leaves nothing. */
 export async function createContainer(
@@ -101,4 +122,14 @@ function newRecord(
     state: { phase: 'creating' },
     createdAtMs: clock.now(),
   };
+}
+
+/** Where the log goes; '' if the sandbox or the container wants none. Nothing may lead out of the sandbox's directory. */
+export function logPath(directory: string, path: string): string {
+  if (directory === '' || path === '') return '';
+  const joined = join(directory, path);
+  if (!joined.startsWith(`${normalize(directory).replace(/\/$/, '')}/`)) {
+    throw new PodwrightError('invalid_argument', `use logPath "${path}": it leads out of ${directory}`);
+  }
+  return joined;
 }

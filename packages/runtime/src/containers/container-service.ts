@@ -10,8 +10,7 @@ import {
 import type { PodContainers } from '../sandbox/sandbox-service.ts';
 import { type CheckpointRequest, checkpointContainer } from './container-checkpoint.ts';
 import type { ContainerContext, ContainerServiceDependencies } from './container-context.ts';
-import { createContainer } from './container-create.ts';
-import { decidePickUp } from './container-pick-up.ts';
+import { createContainer, existingContainerPolicy } from './container-create.ts';
 import { recoverContainer } from './container-recover.ts';
 import { removeContainer } from './container-remove.ts';
 import { startContainer } from './container-start.ts';
@@ -80,15 +79,15 @@ export class ContainerService implements PodContainers {
     const name = containerName(sandbox.id, config);
     return work.run(`create container ${name}`, signal, async () => {
       const existing = table.byName(name);
-      const pickUp = decidePickUp(existing, config);
-      if (pickUp.kind === 'return') return existing!;
-      if (pickUp.kind === 'refuse') {
+      const policy = existingContainerPolicy(existing, config);
+      if (policy.kind === 'return') return existing!;
+      if (policy.kind === 'refuse') {
         throw new PodwrightError(
           'already_exists',
-          `create container ${config.name} in sandbox ${sandbox.id}: ${existing!.id} has its name and ${pickUp.why}`,
+          `create container ${config.name} in sandbox ${sandbox.id}: ${existing!.id} has its name and ${policy.why}`,
         );
       }
-      if (pickUp.kind === 'clear')
+      if (policy.kind === 'remove-first')
         await this.#changes.run(existing!.id, () => removeContainer(this.#context, existing!.id));
       return createContainer(this.#context, sandbox, config);
     });
