@@ -56,13 +56,13 @@ test('hooks are added by their name, groups but 0, and the last RDT class counts
   assert.deepEqual(edited.linux.intelRdt, { closID: 'two' });
 });
 
-test('a node that says nothing is as the machine has it', async () => {
+test('what a node leaves out is as the host has it', async () => {
   const { linux } = await apply({ deviceNodes: [{ path: '/dev/my-null', hostPath: '/dev/null' }] });
   assert.deepEqual(linux.devices, [{ path: '/dev/my-null', type: 'c', major: 1, minor: 3, fileMode: 0o666 }].map(like));
   assert.deepEqual(linux.resources?.devices?.at(-1), { allow: true, type: 'c', major: 1, minor: 3, access: 'rwm' });
 });
 
-/** The machine's /dev/null may have other permissions. */
+/** The host's /dev/null may have other permissions. */
 const like = (device: object) => ({ ...device, fileMode: 0o666 });
 
 test('a node that says everything need not be there, and one without permissions has no rule', async () => {
@@ -90,7 +90,7 @@ test('a node belongs to the user of the container unless it says whose it is', a
   ]);
 });
 
-test('a node that the machine does not have as it is said to be is refused', async () => {
+test('a node of which the host has another kind is refused', async () => {
   const refuse = (node: { path: string; type?: 'b' | 'c' }, message: RegExp) =>
     assert.rejects(apply({ deviceNodes: [node] }), { code: 'failed_precondition', message });
   await refuse({ path: '/dev/no-such-device' }, /CDI device node \/dev\/no-such-device.*ENOENT/);

@@ -24,8 +24,8 @@ test('a whole specification is read', () => {
 });
 
 test('what is no specification is refused with its file and field', () => {
-  const refuse = (change: object, words: RegExp) =>
-    assert.throws(() => decode(change), { code: 'invalid_argument', message: words }, String(words));
+  const refuse = (change: object, message: RegExp) =>
+    assert.throws(() => decode(change), { code: 'invalid_argument', message }, String(message));
   refuse({ cdiVersion: '0.2.0' }, /f\.json: cdiVersion: is none of/);
   refuse({ cdiVersion: undefined }, /cdiVersion/);
   refuse({ kind: 'b' }, /kind: is not vendor\/class/);

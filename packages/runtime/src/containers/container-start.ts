@@ -114,7 +114,7 @@ async function removeTask({ logger }: Pick<StartContext, 'logger'>, id: string, 
 
 /**
  * Gives the pipes of a created container's process to its user, so that it can open /dev/stdout. OCI runtimes do that
- * themselves but for the pods of a user namespace, in which the pipes are nobody's. Streams that are no pipes stay as they are.
+ * themselves but for the pods of a user namespace, in which the pipes have no owner. Streams that are no pipes stay as they are.
  */
 async function giveStdioToUser(
   pid: number,

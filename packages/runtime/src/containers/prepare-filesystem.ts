@@ -5,7 +5,7 @@ import type { MappedUsers } from '@podwright/system';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { ContainerContext } from './container-context.ts';
-import { checkKernelFolders, checkMountPath } from './kernel-paths.ts';
+import { checkKernelDirectories, checkMountPath } from './kernel-paths.ts';
 import { hostPathOf, imageVolumes } from './resolve-mounts.ts';
 
 /** A container on its way: its record, where it goes, what it is made from. */
@@ -60,7 +60,7 @@ async function checkPaths(
   { record, image }: Pick<NewContainer, 'record' | 'image'>,
 ): Promise<void> {
   const rootfs = files.rootfs(record.id);
-  await checkKernelFolders(rootfs, image.id);
+  await checkKernelDirectories(rootfs, image.id);
   const asked = record.config.mounts.map((mount) => ({ path: mount.containerPath, source: mount.hostPath }));
   const volumes = imageVolumes(record).map((path) => ({ path, source: undefined }));
   await Promise.all([...asked, ...volumes].map(({ path, source }) => checkMountPath(rootfs, path, source)));

@@ -5,9 +5,9 @@ import { deviceOf } from '../oci/devices.ts';
 import type { OciDevice } from '../oci/spec.ts';
 import type { SpecDevice } from '../oci/spec-input.ts';
 
-/** Folders of /dev that are file systems of their own, and so are made anew in each container. */
+/** Directories of /dev that are file systems of their own, and so are made anew in each container. */
 const OTHER_FILE_SYSTEMS = new Set(['pts', 'shm', 'fd', 'mqueue', '.lxc', '.lxd-mounts', '.udev']);
-/** The most nodes that are taken from one folder and those below it. */
+/** The most nodes that are taken from one directory and those below it. */
 const MAX_DEVICES = 4096;
 
 /** Every device node below /dev, as a privileged container gets them; its console is its own. */
@@ -18,7 +18,7 @@ export async function listHostDevices(directory = '/dev'): Promise<OciDevice[]> 
 }
 
 /**
- * The device nodes that a container asks for: one node, or all of a folder. Symbolic links of the machine are followed.
+ * The device nodes that a container asks for: one node, or all of a directory. Symbolic links of the host are followed.
  * `invalid_argument` if there is no device, or the permissions are other letters than r, w and m.
  */
 export async function resolveDevices(asked: {

@@ -23,6 +23,6 @@ test('a PID namespace is joined only while the process that was named for it is 
 });
 
 test('a container that joins no other one is not held up', () => {
-  const nobody = { get: () => assert.fail('asked for a target') };
-  for (const mode of ['pod', 'container', 'node']) checkPidTarget(record({ mode }), spec, nobody);
+  const none = { get: () => assert.fail('asked for a target') };
+  for (const mode of ['pod', 'container', 'node']) checkPidTarget(record({ mode }), spec, none);
 });

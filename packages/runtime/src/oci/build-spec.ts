@@ -83,7 +83,7 @@ function capabilitiesOf({ security, host }: SpecInput) {
   });
 }
 
-/** A namespace that is the machine's is left out: the OCI runtime then keeps its own. */
+/** A namespace that is the host's is left out: the OCI runtime then keeps its own. */
 function namespaceList(namespaces: SpecNamespaces, ownCgroups: boolean): OciLinux['namespaces'] {
   const list: OciLinux['namespaces'] = [{ type: 'mount' }];
   for (const type of ['network', 'ipc', 'uts', 'pid'] as const) {

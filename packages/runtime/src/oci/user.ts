@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Who a container's first process is to be. */
+/** The user that a container's first process is to have. */
 export type UserRequest = {
   /** `user`, `uid`, `user:group` or `uid:gid`; '' is root. */
   user: string;

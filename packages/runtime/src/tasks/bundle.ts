@@ -17,7 +17,7 @@ const committedSpec = z.looseObject({
 
 /**
  * Makes the specification the one that the bundle runs, now or from its next start on: a reader, or a crash, sees the old one
- * or this one. Makes the bundle if it is missing. Only whoever a bundle belongs to may call this.
+ * or this one. Makes the bundle if it is missing. Only the owner of a bundle may call this: the container room, or that of a pod's own process.
  */
 export function commitSpec(bundle: string, spec: OciSpec): void {
   const path = join(bundle, CONFIG_FILE);

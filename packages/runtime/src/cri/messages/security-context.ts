@@ -12,7 +12,7 @@ import type { ContainerPidMode, ContainerSecurity, SecurityProfile } from '../..
 import { absolutePath, idOf, invalid, plainText } from './field-checks.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 
-/** What a container may do, in our own words. */
+/** What a container may do, as our own type. */
 export function containerSecurity(security: LinuxContainerSecurityContext | undefined): ContainerSecurity {
   const userNamespace = userNamespaceOf(security?.namespaceOptions?.usernsOptions);
   const runAsUser = security?.runAsUser?.value;

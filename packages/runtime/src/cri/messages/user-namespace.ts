@@ -6,7 +6,7 @@ import { invalid } from './field-checks.ts';
 const MAX_IDS = 0xffffffff;
 
 /**
- * The mappings of a user namespace that is asked for, `undefined` for the machine's users. As in containerd there is exactly
+ * The mappings of a user namespace that is asked for, `undefined` for the host's users. As in containerd there is exactly
  * one range of users and one of groups; each has id 0, which the container's mounts belong to.
  */
 export function userNamespaceOf(options: UserNamespace | undefined): IdMappings | undefined {
