@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ContainerState, NamespaceMode } from '@podwright/cri';
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
-import { takeInventory } from '../fixtures/host-inventory.ts';
+import { leftovers, takeInventory } from '../fixtures/host-inventory.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { emptyBundle, startAsBefore } from './earlier-version.fixture.ts';
@@ -25,6 +25,16 @@ type Details = { pid: number; runtimeSpec?: OciSpec };
 async function inspect(containerId: string): Promise<Details> {
   const { info } = await runtime.cri.runtime.containerStatus({ containerId, verbose: true });
   return JSON.parse(info.info!) as Details;
+}
+
+/** As `inspect`, which must make nothing on the host; what starts have left behind may end meanwhile. */
+async function inspectOnly(containerId: string): Promise<Details> {
+  const before = takeInventory(place.scope);
+  const details = await inspect(containerId);
+  const after = takeInventory(place.scope);
+  assert.deepEqual(leftovers(before, after), []);
+  assert.deepEqual(after.mounts, before.mounts);
+  return details;
 }
 
 async function output(containerId: string, script: string): Promise<string> {
@@ -66,9 +76,7 @@ test('to inspect a container changes nothing on the host, and shows what runs al
   rmSync(device);
   await cri.runtime.removeContainer({ containerId: target }); // ends its PID namespace, and with it every process in it
   await runtime.untilExited(containerId);
-  const before = takeInventory(place.scope);
-  const { runtimeSpec } = await inspect(containerId);
-  assert.deepEqual(takeInventory(place.scope), before);
+  const { runtimeSpec } = await inspectOnly(containerId);
   assert.ok(!existsSync(data), 'the host path is not made again');
   assert.deepEqual(runtimeSpec, created.runtimeSpec);
   assert.equal(runtimeSpec?.mounts.find(({ destination }) => destination === '/data')?.source, data);
@@ -87,9 +95,7 @@ test('to inspect a running container whose host path is gone changes nothing, an
   const containerId = await create(podSandboxId, config);
   await cri.runtime.startContainer({ containerId });
   rmSync(data, { recursive: true });
-  const before = takeInventory(place.scope);
-  const { pid, runtimeSpec } = await inspect(containerId);
-  assert.deepEqual(takeInventory(place.scope), before);
+  const { pid, runtimeSpec } = await inspectOnly(containerId);
   assert.ok(pid > 0 && !existsSync(data));
   assert.equal(runtimeSpec?.root.path, join(place.options.state, 'containers', containerId, 'rootfs'));
   await cri.runtime.removePodSandbox({ podSandboxId });
