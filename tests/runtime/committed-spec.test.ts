@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { waitFor } from '@podwright/base';
 import { ContainerState, NamespaceMode } from '@podwright/cri';
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
 import { leftovers, takeInventory } from '../fixtures/host-inventory.ts';
@@ -94,6 +95,8 @@ test('to inspect a running container whose host path is gone changes nothing, an
   };
   const containerId = await create(podSandboxId, config);
   await cri.runtime.startContainer({ containerId });
+  const sleeps = async () => ((await output(containerId, 'cat /proc/1/comm')) === 'sleep\n' ? true : undefined);
+  await waitFor(sleeps, { intervalMs: 10, signal: AbortSignal.timeout(60_000) });
   rmSync(data, { recursive: true });
   const { pid, runtimeSpec } = await inspectOnly(containerId);
   assert.ok(pid > 0 && !existsSync(data));
