@@ -6,11 +6,11 @@ import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
 const place = makeTestPlace();
-const folder = join(place.logs, 'cdi'); // of those that are meant to stay
-mkdirSync(folder, { recursive: true });
+const directory = join(place.logs, 'cdi'); // of those that are meant to stay
+mkdirSync(directory, { recursive: true });
 const runtime = new RuntimeUnderTest(place);
-before(async () => void (await runtime.start({ cdiFolders: [folder] })));
-after(async () => assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the machine'));
+before(async () => void (await runtime.start({ cdiFolders: [directory] })));
+after(async () => assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host'));
 
 const spec = `
 cdiVersion: "0.6.0"
@@ -24,9 +24,9 @@ devices:
     deviceNodes:
     - {path: /dev/like-null, hostPath: /dev/null, permissions: rw}
     mounts:
-    - {hostPath: ${folder}, containerPath: /opt/specs, options: [rbind, ro]}
+    - {hostPath: ${directory}, containerPath: /opt/specs, options: [rbind, ro]}
     hooks:
-    - {hookName: createRuntime, path: /bin/sh, args: [sh, -c, "cat > /dev/null; echo ran > ${folder}/hook"]}
+    - {hookName: createRuntime, path: /bin/sh, args: [sh, -c, "cat > /dev/null; echo ran > ${directory}/hook"]}
 `;
 
 async function create(name: string, change: object) {
@@ -37,7 +37,7 @@ async function create(name: string, change: object) {
 }
 
 test('a container gets what the specification of its device says', async () => {
-  writeFileSync(join(folder, 'null.yaml'), spec);
+  writeFileSync(join(directory, 'null.yaml'), spec);
   const { cri } = runtime;
   for (const [name, change] of Object.entries({
     field: { CDIDevices: [{ name: 'podwright.test/null=like' }] },

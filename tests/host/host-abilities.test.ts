@@ -7,7 +7,7 @@ import { discoverCgroups, removeCgroup } from '../../packages/base/src/index.ts'
 import { probeHost } from '../../packages/runtime/src/host/host-abilities.ts';
 import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';
 
-describe('what this machine can do', () => {
+describe('what this host can do', () => {
   let state: string;
   let cgroupParent: string;
   before(() => {
@@ -52,8 +52,8 @@ describe('what this machine can do', () => {
     const options = { directory: state, cacheDirectory: state, cgroupParent, cgroups, bootId: 'x' };
     assert.equal(await probeOciRuntime('no-such-runtime', options), undefined);
     const broken = join(state, 'broken');
-    writeFileSync(broken, '#!/bin/sh\necho "I do not like this machine" >&2\nexit 1\n', { mode: 0o755 });
+    writeFileSync(broken, '#!/bin/sh\necho "I do not like this host" >&2\nexit 1\n', { mode: 0o755 });
     const finding = await probeOciRuntime(broken, options);
-    assert.ok(finding?.works === false && /I do not like this machine/.test(finding.reason), JSON.stringify(finding));
+    assert.ok(finding?.works === false && /I do not like this host/.test(finding.reason), JSON.stringify(finding));
   });
 });

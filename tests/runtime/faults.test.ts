@@ -66,7 +66,9 @@ for (const stage of ['sandbox-run/recorded', 'sandbox-run/created', 'sandbox-run
   });
 }
 
-for (const stage of ['container-create/recorded', 'container-create/rootfs-mounted', 'container-create/files-made']) {
+for (const stage of ['recorded', 'rootfs-mounted', 'files-made', 'resolved', 'committed'].map(
+  (name) => `container-create/${name}`,
+)) {
   test(`a failure at ${stage} leaves nothing of the container, and the retry succeeds`, async () => {
     const { cri, image } = runtime;
     const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'failing') });

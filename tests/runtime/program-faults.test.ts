@@ -173,7 +173,7 @@ test('a network plugin that has vanished is named, and the retries succeed once 
 
 test('when the monitor of a container dies, the container has ended and says why', async () => {
   const { podSandboxId, containerId } = await started('orphan');
-  const pid = readFileSync(join(place.options.state, 'tasks', containerId, 'conmon.pid'), 'utf8');
+  const pid = readFileSync(join(place.options.state, 'oci/bundles', containerId, 'conmon.pid'), 'utf8');
   process.kill(Number(pid), 'SIGKILL');
   await runtime.untilExited(containerId);
   await assertEnded(containerId, 'Error', /monitor/);

@@ -43,7 +43,7 @@ test('no process is moved into a container by its limits', async () => {
 
 test('files of cgroup v2 are set on a machine that has it, and refused on another, as containerd does with runc', async () => {
   const resources = { unified: { 'memory.high': String(64 << 20) } };
-  const expected = { code: 'invalid_argument', message: /set unified memory\.high: this machine has cgroup v1/ };
+  const expected = { code: 'invalid_argument', message: /set unified memory\.high: this host has cgroup v1/ };
   for (const call of [() => create('high', resources), () => update(resources)])
     await (v2 ? call() : assert.rejects(call(), expected));
 });

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { cgroupExists, discoverCgroups, listChildCgroups, sleep, waitFor } from '../../packages/base/src/index.ts';
 import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
+import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import type { TaskExit, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import {
   makeScratch,
@@ -133,13 +134,15 @@ async function startTask(
 ): Promise<void> {
   const bundle = join(scratch.directory, 'bundles', id);
   const options = { terminal: false, stdin: false, stdinOnce: false, logPath, handler: '' };
-  await tasks.create({ ...options, id, bundle, spec: testSpec(scratch, id, args) }, bound());
+  const spec = testSpec(scratch, id, args);
+  commitSpec(bundle, spec);
+  await tasks.create({ ...options, id, bundle, spec }, bound());
   await tasks.start(id);
 }
 
 /** The process that watches a task: conmon, or the shim. */
 function watcherPid({ directory }: Scratch, id: string, program: OciProgram | 'shim'): number {
-  if (program !== 'shim') return Number(readFileSync(join(directory, 'bundles', id, 'conmon.pid'), 'utf8'));
+  if (program !== 'shim') return Number(readFileSync(join(directory, 'state/bundles', id, 'conmon.pid'), 'utf8'));
   const shim = processesWith(`-id ${id} -address ${directory}`)[0];
   return Number.parseInt(shim ?? '', 10);
 }
@@ -175,12 +178,12 @@ async function assertNothingLeft(scratch: Scratch, tasks: TaskRuntime): Promise<
   await waitFor(() => gone() || undefined, { intervalMs: 10, signal: bound() });
   const cgroups = await discoverCgroups();
   if (await cgroupExists(cgroups, cgroupParent)) assert.deepEqual(await listChildCgroups(cgroups, cgroupParent), []);
-  for (const bundles of [join(directory, 'bundles'), join(directory, 'shims', 'bundles')])
-    if (existsSync(bundles)) assert.deepEqual(readdirSync(bundles), []);
+  const bundles = join(directory, 'shims', 'bundles');
+  if (existsSync(bundles)) assert.deepEqual(readdirSync(bundles), []);
   const left = ['state', 'shim-tasks', 'runc']
     .map((name) => join(directory, name))
     .flatMap((folder) => (existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []));
-  const lasting = ['runc', 'crun', 'execs', 'exits', 'records', 'podwright'];
+  const lasting = ['runc', 'crun', 'bundles', 'execs', 'exits', 'records', 'podwright'];
   assert.deepEqual(
     left.filter((name) => !lasting.includes(name)),
     [],

@@ -1,4 +1,5 @@
 import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
+import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import { openShims, openTasks, type Scratch, testSpec } from './fixture.ts';
 
 /** Run as a program of its own, to be killed: makes the tasks `task-0`, `task-1`, … until its end, each with a command on a terminal. */
@@ -11,6 +12,7 @@ for (let index = 0; ; index++) {
   const bundle = `${scratch.directory}/bundles/${id}`;
   const spec = testSpec(scratch, id, ['sleep', '1000']);
   const config = { id, bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
+  commitSpec(bundle, spec);
   await tasks.create(config, AbortSignal.timeout(30_000));
   await tasks.start(id);
   process.stdout.write(`started ${id}\n`);

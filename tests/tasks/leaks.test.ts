@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { Limiter, sleep, waitFor } from '../../packages/base/src/index.ts';
+import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import type { ExecSession, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import { makeScratch, newMark, openShims, openTasks, processesWith, runc, type Scratch, testSpec } from './fixture.ts';
 
@@ -23,6 +24,7 @@ for (const { name, count, open } of kinds)
       const spec = testSpec(scratch, 'busy', ['sh', '-c', 'while read line; do echo "$line"; done; sleep 1000']);
       const bundle = join(scratch.directory, 'bundle');
       const options = { terminal: false, stdin: true, stdinOnce: false, logPath: '', handler: '' };
+      commitSpec(bundle, spec);
       await tasks.create({ ...options, id: 'busy', bundle, spec }, bound());
       await tasks.start('busy');
       await useStream(tasks, 0); // what is loaded at the first use stays

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import { taskRuntimeSuite } from '../../packages/runtime/src/tasks/task-runtime.suite.ts';
 import { makeScratch, openTasks, taskHarness, testSpec, workingCrun } from './fixture.ts';
 
@@ -13,6 +15,7 @@ test('a command whose child keeps its output open does not keep the caller', asy
   const config = { bundle, terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
   try {
     const spec = testSpec(scratch, 'background', ['sleep', '1000']);
+    commitSpec(bundle, spec);
     await tasks.create({ ...config, id: 'background', spec }, AbortSignal.timeout(60_000));
     await tasks.start('background');
     const result = await tasks.execSync(
@@ -23,6 +26,27 @@ test('a command whose child keeps its output open does not keep the caller', asy
     assert.deepEqual([String(result.stdout), result.exitCode], ['done\n', 0]);
   } finally {
     await tasks.delete('background');
+    tasks.close();
+    await scratch.remove();
+  }
+});
+
+test('what programs leave in the directory of a task goes with it, and its bundle is run again', async () => {
+  const scratch = makeScratch();
+  const tasks = await openTasks(scratch, await workingCrun(scratch));
+  const [bundle, own] = [join(scratch.directory, 'bundle'), join(scratch.directory, 'state/bundles/again')];
+  const spec = testSpec(scratch, 'again', ['sleep', '1000']);
+  const config = { bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
+  commitSpec(bundle, spec);
+  try {
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await tasks.create({ ...config, id: 'again' }, AbortSignal.timeout(60_000));
+      writeFileSync(join(own, 'core.1'), 'left by a program that crashed');
+      mkdirSync(join(own, 'more'));
+      await tasks.delete('again');
+      assert.ok(!existsSync(own));
+    }
+  } finally {
     tasks.close();
     await scratch.remove();
   }

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { waitFor } from '../../packages/base/src/index.ts';
+import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import { makeScratch, openShims, processesWith, type Scratch, testSpec } from './fixture.ts';
 
@@ -24,7 +25,9 @@ describe('the containers of a pod share a shim', () => {
   const start = async (id: string, pod: string, args = ['sleep', '1000']) => {
     const spec = { ...testSpec(scratch, id, args), annotations: { 'io.kubernetes.cri.sandbox-id': pod } };
     const options = { terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
-    await tasks.create({ ...options, id, bundle: join(scratch.directory, 'bundles', id), spec }, bound());
+    const bundle = join(scratch.directory, 'bundles', id);
+    commitSpec(bundle, spec);
+    await tasks.create({ ...options, id, bundle, spec }, bound());
     await tasks.start(id);
   };
   const shims = () => processesWith(`-address ${scratch.directory}`);

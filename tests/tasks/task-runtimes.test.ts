@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { errorCode, silentLogger } from '../../packages/base/src/index.ts';
+import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import type { TaskExit, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import { TaskRuntimes } from '../../packages/runtime/src/tasks/task-runtimes.ts';
 import { Shims } from '../../packages/shim/src/shims.ts';
@@ -25,10 +26,11 @@ test('a task goes to the runtime of its handler, and stays with it when the hand
     };
     return { tasks, oci, shim, close };
   };
-  const config = (id: string, handler: string) => ({
-    ...{ id, handler, bundle: join(scratch.directory, 'bundles', id), spec: testSpec(scratch, id, ['sleep', '1000']) },
-    ...{ terminal: false, stdin: false, stdinOnce: false, logPath: '' },
-  });
+  const config = (id: string, handler: string) => {
+    const [bundle, spec] = [join(scratch.directory, 'bundles', id), testSpec(scratch, id, ['sleep', '1000'])];
+    commitSpec(bundle, spec);
+    return { id, handler, bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '' };
+  };
   const failsAs = (code: string) => (error: unknown) => errorCode(error) === code;
 
   const { tasks, oci, shim, close } = await open([

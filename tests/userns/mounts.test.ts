@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 after(async () => {
   execFileSync('umount', [join(data, 'below')]);
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the machine');
+  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
 });
 
 const mapping = [{ containerId: 0, hostId: 300_000, length: 65_536 }];
@@ -70,7 +70,7 @@ test('a read-only mount leaves those below it writable unless it is recursively 
   assert.match(await all.run('touch /data/below/y'), /read-only/i);
 });
 
-test('mounts are passed on only where the machine passes them on', async () => {
+test('mounts are passed on only where the host passes them on', async () => {
   const mounts = [mountOf({ propagation: MountPropagation.PROPAGATION_BIDIRECTIONAL })];
   execFileSync('mount', ['--bind', data, data]);
   try {
@@ -101,7 +101,7 @@ test('a seccomp profile of a file counts, and is not looked at for a privileged 
   assert.equal(await privileged.run('mkdir /x && ls -d /dev/kmsg /x'), '/dev/kmsg\n/x\n');
 });
 
-test('a missing host path is made as a folder, and a link is followed', async () => {
+test('a missing host path is made as a directory, and a link is followed', async () => {
   const missing = join(data, 'made/of/nothing');
   const { run } = await start('missing', { mounts: [mountOf({ hostPath: missing })] });
   assert.equal(await run('touch /data/x'), '');

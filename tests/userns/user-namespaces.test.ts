@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 after(async () => {
   rmSync(data, { recursive: true });
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the machine');
+  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
 });
 
 const HOST_ID = 200_000;
@@ -84,7 +84,7 @@ for (const handler of ['crun', 'runc', 'paused']) {
   });
 }
 
-test('a volume without mappings belongs to nobody', async () => {
+test('a volume without mappings has no owner that the pod knows', async () => {
   const mounts = [{ containerPath: '/data', hostPath: data, readonly: true }];
   const { run } = await start('unmapped', 'exec sleep 1000', { mounts });
   assert.equal(await run('stat -c %u /data'), '65534');
@@ -104,7 +104,7 @@ test('containers share the PID namespace of the pod, which its users own', async
   assert.match(await run('cat /proc/1/uid_map'), new RegExp(`${HOST_ID}`));
 });
 
-test("a pod with users of its own can be in the machine's network, which it cannot change", async () => {
+test("a pod with users of its own can be in the host's network, which it cannot change", async () => {
   const { run } = await start('hostnet', 'exec sleep 1000', { modes: { network: NamespaceMode.NODE } });
   assert.match(await run('cat /proc/self/uid_map'), new RegExp(`${HOST_ID}`));
   assert.match(await run('ls /sys/class/net'), /lo/);
@@ -168,8 +168,8 @@ test('the pod and its users are found again by the next start of the runtime', a
 async function said(host: string, port: number): Promise<string> {
   const ask = async () => {
     try {
-      const words = await connect({ host, port }).setEncoding('utf8').toArray();
-      return words.join('');
+      const chunks = await connect({ host, port }).setEncoding('utf8').toArray();
+      return chunks.join('');
     } catch {
       return undefined;
     }

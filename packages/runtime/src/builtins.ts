@@ -6,6 +6,7 @@ import { SHIM_FOLDERS, Shims } from '@podwright/shim';
 import { loadSystem, ProcessStarter, type System } from '@podwright/system';
 import { composeParts } from './compose-parts.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
+import { resolveUser } from './containers/resolve-user.ts';
 import { describeSandbox } from './cri/messages/sandbox-description.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
 import { createNetwork } from './network/cni-network.ts';
@@ -228,6 +229,7 @@ function pausePlugin(environment: Environment): RuntimePlugin<'sandbox-controlle
       const infra = infraOf(environment, host, infraTasks(environment, host, all('task-runtime')));
       const roots = new ImageInfraRoots({
         ...environment,
+        resolveUser,
         images: get('images', 'store'),
         snapshotter: chooseSnapshotter(snapshotter, context),
         imageFor: (handler) => handlers[handler || defaultHandler]?.pauseImage ?? '',

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describeUndoFailures, removeCgroup, Trash } from '@podwright/base';
 import { SHIM_FOLDERS } from '@podwright/shim';
 import { loadSystem, unmountTree } from '@podwright/system';
-import { cdiFolders } from './cdi/cdi-devices.ts';
+import { CDI_DIRECTORIES } from './cdi/cdi-devices.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
 import { ContainerFiles } from './containers/container-files.ts';
-import { OciContainerSpecs } from './containers/oci-container-specs.ts';
+import { ContainerSpecs } from './containers/container-specs.ts';
 import { AppArmor } from './host/apparmor.ts';
 import type { RuntimeOptions } from './options.ts';
 import { chooseSnapshotter } from './plugin/choose-snapshotter.ts';
@@ -42,7 +42,7 @@ export function composeParts(
     unavailable: handlers.unavailable,
   });
   const trash = new Trash(join(root, 'trash'), logger);
-  const files = new ContainerFiles({ system, snapshotter, trash, root, state });
+  const files = ContainerFiles.open({ system, snapshotter, trash, root, state });
   const cgroupsPath = cgroupsPathBelow(cgroupParent);
   return {
     images,
@@ -50,13 +50,13 @@ export function composeParts(
     tasks,
     network,
     controllers,
-    specs: new OciContainerSpecs({
+    specs: new ContainerSpecs({
       ...records,
       system,
       files,
       controllers,
       cgroupsPath,
-      cdiFolders: options.cdiFolders ?? cdiFolders,
+      cdiDirectories: options.cdiFolders ?? CDI_DIRECTORIES,
       confinement: {
         seccomp: host.kernel.seccomp,
         apparmor: new AppArmor(host.kernel.apparmor),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OciSpec } from '../oci/spec.ts';
 import { applyCdiEdits } from './apply-edits.ts';
+import { resolveNodes } from './cdi-devices.ts';
 import type { CdiEdits } from './cdi-spec.ts';
 
 const spec: OciSpec = {
@@ -20,7 +21,9 @@ const spec: OciSpec = {
   ],
   linux: { namespaces: [], cgroupsPath: '/c', resources: { devices: [{ allow: false, access: 'rwm' }] } },
 };
-const apply = (...edits: CdiEdits[]) => applyCdiEdits(spec, edits);
+const applyTo = async (to: OciSpec, edits: CdiEdits[]) =>
+  applyCdiEdits(to, { edits, nodes: await resolveNodes(edits) });
+const apply = (...edits: CdiEdits[]) => applyTo(spec, edits);
 
 test('variables replace those of their name, in their place', async () => {
   assert.deepEqual((await apply({ env: ['A=9', 'C=3'] })).process.env, ['A=9', 'B=2', 'C=3']);
@@ -53,13 +56,13 @@ test('hooks are added by their name, groups but 0, and the last RDT class counts
   assert.deepEqual(edited.linux.intelRdt, { closID: 'two' });
 });
 
-test('a node that says nothing is as the machine has it', async () => {
+test('what a node leaves out is as the host has it', async () => {
   const { linux } = await apply({ deviceNodes: [{ path: '/dev/my-null', hostPath: '/dev/null' }] });
   assert.deepEqual(linux.devices, [{ path: '/dev/my-null', type: 'c', major: 1, minor: 3, fileMode: 0o666 }].map(like));
   assert.deepEqual(linux.resources?.devices?.at(-1), { allow: true, type: 'c', major: 1, minor: 3, access: 'rwm' });
 });
 
-/** The machine's /dev/null may have other permissions. */
+/** The host's /dev/null may have other permissions. */
 const like = (device: object) => ({ ...device, fileMode: 0o666 });
 
 test('a node that says everything need not be there, and one without permissions has no rule', async () => {
@@ -79,7 +82,7 @@ test('a node that says everything need not be there, and one without permissions
 test('a node belongs to the user of the container unless it says whose it is', async () => {
   const user = { uid: 1000, gid: 2000 };
   const edits = [{ deviceNodes: [{ path: '/dev/null' }, { path: '/dev/zero', uid: 0 }] }];
-  const { linux } = await applyCdiEdits({ ...spec, process: { ...spec.process, user } }, edits);
+  const { linux } = await applyTo({ ...spec, process: { ...spec.process, user } }, edits);
   const owners = linux.devices?.map(({ uid, gid }) => [uid, gid]);
   assert.deepEqual(owners, [
     [1000, 2000],
@@ -87,7 +90,7 @@ test('a node belongs to the user of the container unless it says whose it is', a
   ]);
 });
 
-test('a node that the machine does not have as it is said to be is refused', async () => {
+test('a node of which the host has another kind is refused', async () => {
   const refuse = (node: { path: string; type?: 'b' | 'c' }, message: RegExp) =>
     assert.rejects(apply({ deviceNodes: [node] }), { code: 'failed_precondition', message });
   await refuse({ path: '/dev/no-such-device' }, /CDI device node \/dev\/no-such-device.*ENOENT/);
@@ -98,7 +101,7 @@ test('a node that the machine does not have as it is said to be is refused', asy
 test('in a user namespace, where no node can be made, it is mounted', async () => {
   const mapped = { ...spec, linux: { ...spec.linux, namespaces: [{ type: 'user' as const, path: '/ns' }] } };
   const edits = [{ deviceNodes: [{ path: '/dev/my-null', hostPath: '/dev/null' }] }];
-  const { linux, mounts } = await applyCdiEdits(mapped, edits);
+  const { linux, mounts } = await applyTo(mapped, edits);
   assert.deepEqual(linux.devices, []);
   assert.deepEqual(linux.resources?.devices?.at(-1), { allow: true, type: 'c', major: 1, minor: 3, access: 'rwm' });
   const { source, destination } = mounts.find(({ destination: place }) => place.startsWith('/dev')) ?? {};

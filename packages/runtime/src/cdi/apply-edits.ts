@@ -1,21 +1,19 @@
-import { lstat } from 'node:fs/promises';
-import { PodwrightError, wrapError } from '@podwright/base';
-import { deviceOf } from '../oci/devices.ts';
 import type { OciDevice, OciMount, OciSpec } from '../oci/spec.ts';
 import { byDepth, deviceMount } from '../oci/spec-mounts.ts';
-import type { CdiDeviceNode, CdiEdits } from './cdi-spec.ts';
+import type { CdiEdits } from './cdi-spec.ts';
 
-/** A device node that is complete: what its specification leaves out is the machine's. */
-type ResolvedNode = { device: OciDevice; access: string; hostPath: string };
+/** A device node that is complete: what its specification leaves out is the host's. */
+export type ResolvedNode = { device: OciDevice; access: string; hostPath: string };
+
+/** What devices change in a container's specification; `nodes` are those of the edits. */
+export type ResolvedEdits = { edits: CdiEdits[]; nodes: ResolvedNode[] };
 
 /**
  * Makes a container's specification one with the devices' edits, as the CDI asks for: variables replace those of their name,
- * nodes and mounts those of their place. `failed_precondition` if the machine does not have a device's node.
+ * nodes and mounts those of their place. Pure.
  */
-export async function applyCdiEdits(spec: OciSpec, edits: CdiEdits[]): Promise<OciSpec> {
-  const nodes = await Promise.all(edits.flatMap(({ deviceNodes = [] }) => deviceNodes).map(resolveNode));
-  const edited = edits.reduce(applyPlain, spec);
-  return nodes.reduce(addNode, edited);
+export function applyCdiEdits(spec: OciSpec, { edits, nodes }: ResolvedEdits): OciSpec {
+  return nodes.reduce(addNode, edits.reduce(applyPlain, spec));
 }
 
 function applyPlain(spec: OciSpec, edits: CdiEdits): OciSpec {
@@ -65,7 +63,7 @@ function addHooks(hooks: OciSpec['hooks'] = {}, added: NonNullable<CdiEdits['hoo
 function addNode(spec: OciSpec, { device, access, hostPath }: ResolvedNode): OciSpec {
   const { linux, process } = spec;
   const { uid, gid } = process.user;
-  // A device of nobody in particular belongs to who uses it.
+  // A device without an owner of its own is given to the container's user.
   const owned = { ...(uid > 0 ? { uid } : {}), ...(gid > 0 ? { gid } : {}), ...device };
   const others = (linux.devices ?? []).filter(({ path }) => path !== device.path);
   const { type, major, minor } = device;
@@ -82,42 +80,4 @@ function addNode(spec: OciSpec, { device, access, hostPath }: ResolvedNode): Oci
       resources: { ...linux.resources, devices: [...rules, ...rule] },
     },
   };
-}
-
-/** Fills in what a node's specification leaves out; one with type and number may be of a device that is not there. */
-async function resolveNode(node: CdiDeviceNode): Promise<ResolvedNode> {
-  const { path, hostPath = path, permissions = '', uid, gid } = node;
-  const type = node.type === 'u' ? 'c' : (node.type ?? '');
-  const isComplete = type === 'p' || (type !== '' && (node.major ?? 0) !== 0);
-  const found = await nodeOnMachine(hostPath, isComplete);
-  if (!isComplete && type !== '' && type !== found?.type) {
-    throw new PodwrightError(
-      'failed_precondition',
-      `give CDI device node ${path}: ${hostPath} is of type ${found?.type}, not ${type}`,
-    );
-  }
-  const fileMode = node.fileMode ?? found?.fileMode;
-  const device: OciDevice = {
-    path,
-    type: isComplete ? type : found!.type,
-    major: isComplete ? (node.major ?? 0) : found!.major,
-    minor: isComplete ? (node.minor ?? 0) : found!.minor,
-    ...(fileMode === undefined ? {} : { fileMode }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(gid === undefined ? {} : { gid }),
-  };
-  return { device, hostPath, access: permissions === 'none' ? '' : permissions || 'rwm' };
-}
-
-async function nodeOnMachine(path: string, mayBeMissing: boolean): Promise<OciDevice | undefined> {
-  try {
-    const stats = await lstat(path);
-    if (stats.isFIFO()) return { path, type: 'p', major: 0, minor: 0, fileMode: stats.mode & 0o7777 };
-    const device = deviceOf(stats, path);
-    if (device !== undefined) return device;
-    throw new PodwrightError('failed_precondition', 'it is no device');
-  } catch (error) {
-    if (mayBeMissing) return undefined;
-    throw wrapError(`give CDI device node ${path}`, error, 'failed_precondition');
-  }
 }

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { resolveCdiDevices } from './cdi-devices.ts';
 
-let folders: string[];
+let directories: string[];
 let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'cdi-'));
-  folders = ['static', 'dynamic'].map((name) => join(root, name));
-  for (const folder of folders) mkdirSync(folder);
+  directories = ['static', 'dynamic'].map((name) => join(root, name));
+  for (const directory of directories) mkdirSync(directory);
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
@@ -22,7 +22,7 @@ function write(file: string, devices: string[], change: object = {}): void {
 }
 
 const variables = async (...names: string[]) =>
-  (await resolveCdiDevices(names, folders)).flatMap(({ env = [] }) => env);
+  (await resolveCdiDevices(names, directories)).edits.flatMap(({ env = [] }) => env);
 
 test("devices are found by name, each file's own edits once and before them", async () => {
   write('static/one.json', ['x', 'y'], { containerEdits: { env: ['ALL=one'] } });
@@ -35,7 +35,7 @@ test("devices are found by name, each file's own edits once and before them", as
   ]);
 });
 
-test('a later folder wins, and what changes is seen at once', async () => {
+test('a later directory wins, and what changes is seen at once', async () => {
   write('static/one.json', ['x']);
   assert.deepEqual(await variables('a.com/b=x'), ['FROM=x of static/one.json']);
   write('dynamic/one.json', ['x']);
@@ -46,23 +46,23 @@ test('an unknown device is refused by its name, with what could not be read', as
   write('static/one.json', ['x']);
   writeFileSync(join(root, 'static/broken.yaml'), 'cdiVersion: [');
   writeFileSync(join(root, 'static/readme.txt'), 'not one');
-  mkdirSync(join(root, 'dynamic/folder.json'));
+  mkdirSync(join(root, 'dynamic/directory.json'));
   assert.deepEqual(await variables('a.com/b=x'), ['FROM=x of static/one.json']);
   await assert.rejects(variables('a.com/b=x', 'a.com/b=none'), {
     code: 'failed_precondition',
     message:
-      /^CDI device a\.com\/b=none is in no specification .*broken\.yaml: it is neither.*folder\.json: it is no file/,
+      /^CDI device a\.com\/b=none is in no specification .*broken\.yaml: it is neither.*directory\.json: it is no file/,
   });
 });
 
-test('a device of two files of one folder is that of neither', async () => {
+test('a device of two files of one directory is that of neither', async () => {
   write('static/one.json', ['x']);
   write('static/two.json', ['x', 'y']);
   await assert.rejects(variables('a.com/b=x'), { code: 'failed_precondition', message: /one\.json and .*two\.json/ });
   assert.deepEqual(await variables('a.com/b=y'), ['FROM=y of static/two.json']);
 });
 
-test('without devices nothing is read, and folders need not be there', async () => {
-  assert.deepEqual(await resolveCdiDevices([], ['/no/such/folder']), []);
-  await assert.rejects(resolveCdiDevices(['a/b=c'], ['/no/such/folder']), { code: 'failed_precondition' });
+test('without devices nothing is read, and directories need not be there', async () => {
+  assert.deepEqual(await resolveCdiDevices([], ['/no/such/directory']), { edits: [], nodes: [] });
+  await assert.rejects(resolveCdiDevices(['a/b=c'], ['/no/such/directory']), { code: 'failed_precondition' });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeCdiSpec, maxSpecBytes } from './cdi-spec.ts';
+import { decodeCdiSpec, MAX_SPEC_BYTES } from './cdi-spec.ts';
 
 const minimal = { cdiVersion: '0.3.0', kind: 'a.com/b', devices: [{ name: 'x', containerEdits: { env: ['A=1'] } }] };
 const decode = (change: object) => decodeCdiSpec(JSON.stringify({ ...minimal, ...change }), 'f.json');
@@ -24,8 +24,8 @@ test('a whole specification is read', () => {
 });
 
 test('what is no specification is refused with its file and field', () => {
-  const refuse = (change: object, words: RegExp) =>
-    assert.throws(() => decode(change), { code: 'invalid_argument', message: words }, String(words));
+  const refuse = (change: object, message: RegExp) =>
+    assert.throws(() => decode(change), { code: 'invalid_argument', message }, String(message));
   refuse({ cdiVersion: '0.2.0' }, /f\.json: cdiVersion: is none of/);
   refuse({ cdiVersion: undefined }, /cdiVersion/);
   refuse({ kind: 'b' }, /kind: is not vendor\/class/);
@@ -65,5 +65,5 @@ test('YAML that would grow out of all bounds is refused', () => {
   const bomb = `a: &a [1]\n${line('b', 'a')}${line('c', 'b')}${line('d', 'c')}${line('e', 'd')}`;
   assert.throws(() => decodeCdiSpec(bomb, 'f.yaml'), { code: 'invalid_argument' });
   assert.throws(() => decodeCdiSpec('['.repeat(100_000), 'f.yaml'), { code: 'invalid_argument' });
-  assert.ok(maxSpecBytes <= 4 << 20);
+  assert.ok(MAX_SPEC_BYTES <= 4 << 20);
 });

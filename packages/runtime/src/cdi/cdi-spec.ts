@@ -2,10 +2,12 @@ import { PodwrightError } from '@podwright/base';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { isDeviceName, parseKind } from './device-name.ts';
-import { minimumVersion, versions } from './spec-version.ts';
+
+/** Versions of the specification that are understood, the oldest first. Earlier ones have other fields. */
+const VERSIONS = ['0.3.0', '0.4.0', '0.5.0', '0.6.0', '0.7.0', '0.8.0', '1.0.0', '1.1.0'];
 
 /** The largest file that is read. */
-export const maxSpecBytes = 4 << 20;
+export const MAX_SPEC_BYTES = 4 << 20;
 /** Aliases of YAML multiply what a file holds; specifications need next to none. */
 const MAX_ALIASES = 100;
 const MAX_ENTRIES = 10_000;
@@ -76,7 +78,7 @@ const device = z.strictObject({
 });
 
 const cdiSpec = z.strictObject({
-  cdiVersion: z.string().refine((text) => versions.includes(text), `is none of ${versions.join(', ')}`),
+  cdiVersion: z.string().refine((text) => VERSIONS.includes(text), `is none of ${VERSIONS.join(', ')}`),
   kind: z.string().refine((text) => parseKind(text) !== undefined, 'is not vendor/class'),
   annotations,
   devices: z.array(device).min(1, 'there are none').max(MAX_ENTRIES),
@@ -104,7 +106,7 @@ export function decodeCdiSpec(text: string, file: string): CdiSpec {
   }
   const spec = result.data;
   const minimum = minimumVersion(spec);
-  if (versions.indexOf(minimum) > versions.indexOf(spec.cdiVersion.replace(/^v/, ''))) {
+  if (VERSIONS.indexOf(minimum) > VERSIONS.indexOf(spec.cdiVersion.replace(/^v/, ''))) {
     return refuse(`it uses fields of version ${minimum}, but says that it is of ${spec.cdiVersion}`);
   }
   const names = spec.devices.map(({ name }) => name);
@@ -119,4 +121,38 @@ function parseText(text: string, refuse: (reason: string, cause: unknown) => nev
   } catch (error) {
     return refuse('it is neither JSON nor YAML', error);
   }
+}
+
+/** What a version added, the newest first: whether a specification makes use of it. */
+const ADDITIONS: { version: string; used: (spec: CdiSpec, edits: CdiEdits[]) => boolean }[] = [
+  {
+    version: '1.1.0',
+    used: (_, edits) => edits.some(({ intelRdt }) => intelRdt?.schemata !== undefined || intelRdt?.enableMonitoring),
+  },
+  {
+    version: '0.7.0',
+    used: (_, edits) => edits.some(({ intelRdt, additionalGids = [] }) => intelRdt || additionalGids.length > 0),
+  },
+  {
+    version: '0.6.0',
+    used: (spec) =>
+      [spec, ...spec.devices].some(({ annotations = {} }) => Object.keys(annotations).length > 0) ||
+      (spec.kind.split('/')[1]?.includes('.') ?? false),
+  },
+  {
+    version: '0.5.0',
+    used: (spec, edits) =>
+      spec.devices.some(({ name }) => /^\d/.test(name)) ||
+      edits.some(({ deviceNodes = [] }) => deviceNodes.some(({ hostPath }) => hostPath !== undefined)),
+  },
+  {
+    version: '0.4.0',
+    used: (_, edits) => edits.some(({ mounts = [] }) => mounts.some(({ type = '' }) => type !== '')),
+  },
+];
+
+/** The oldest version that has everything that the specification uses. */
+function minimumVersion(spec: CdiSpec): string {
+  const edits = [spec.containerEdits ?? {}, ...spec.devices.map(({ containerEdits }) => containerEdits)];
+  return ADDITIONS.find(({ used }) => used(spec, edits))?.version ?? VERSIONS[0]!;
 }

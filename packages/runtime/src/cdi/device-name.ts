@@ -8,8 +8,8 @@ const ANNOTATION_PREFIX = 'cdi.k8s.io/';
 /** Most devices of one container; more is a mistake. */
 const MAX_DEVICES = 1000;
 
-const kindPart = /^[A-Za-z](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
-const namePart = /^[A-Za-z0-9](?:[A-Za-z0-9_.:-]*[A-Za-z0-9])?$/;
+const KIND_PART = /^[A-Za-z](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
+const NAME_PART = /^[A-Za-z0-9](?:[A-Za-z0-9_.:-]*[A-Za-z0-9])?$/;
 
 /** Takes a qualified name apart (CDI, SPEC.md: kind and name). `undefined` if it is none. */
 export function parseDeviceName(text: string): DeviceName | undefined {
@@ -21,12 +21,12 @@ export function parseDeviceName(text: string): DeviceName | undefined {
 /** Takes the `vendor/class` of a specification apart; `undefined` if it is none. */
 export function parseKind(text: string): Omit<DeviceName, 'name'> | undefined {
   const [vendor = '', deviceClass = '', ...rest] = text.split('/');
-  if (rest.length > 0 || !kindPart.test(vendor) || !kindPart.test(deviceClass)) return undefined;
+  if (rest.length > 0 || !KIND_PART.test(vendor) || !KIND_PART.test(deviceClass)) return undefined;
   return { vendor, class: deviceClass };
 }
 
 /** Whether a specification may call a device so. */
-export const isDeviceName = (text: string): boolean => namePart.test(text);
+export const isDeviceName = (text: string): boolean => NAME_PART.test(text);
 
 /**
  * The devices that a container asks for, each once: those of its own field, then those of its annotations, as device plugins

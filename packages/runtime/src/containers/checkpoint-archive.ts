@@ -14,7 +14,7 @@ import {
 
 /**
  * The directory that a checkpoint's archive is to be written into, held open: what is done by `path` is done in it, also when
- * somebody puts a link in its place meanwhile. Errors: `invalid_argument` for a location that is not absolute and in its
+ * its path becomes a link meanwhile. Errors: `invalid_argument` for a location that is not absolute and in its
  * shortest form or that something else than a file has, `failed_precondition` for a directory in which others could exchange
  * the archive, `not_found` without the directory.
  */
@@ -62,7 +62,7 @@ class ArchivePlace implements AsyncDisposable {
   async write(directory: string, signal: AbortSignal): Promise<void> {
     const partial = this.#path(`.${randomUUID()}.partial`);
     try {
-      await using archive = await open(partial, 'wx', PRIVATE_FILE); // the container's memory is nobody's business
+      await using archive = await open(partial, 'wx', PRIVATE_FILE); // the container's memory is private
       const file = `/proc/${process.pid}/fd/${archive.fd}`;
       await runChecked('tar', ['--create', '--file', file, '--directory', directory, ...(await readdir(directory))], {
         signal,
@@ -84,7 +84,7 @@ class ArchivePlace implements AsyncDisposable {
 }
 
 /**
- * Copies a plain file. What is something else by now, such as a link to a file of the machine in place of a log, is left out, as
+ * Copies a plain file. What is something else by now, such as a link to a file of the host in place of a log, is left out, as
  * is what is gone.
  */
 export async function copyPlainFile(source: string, target: string): Promise<void> {

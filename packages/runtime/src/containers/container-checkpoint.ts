@@ -11,7 +11,7 @@ import {
 } from '@podwright/base';
 import type { ContainerRecord } from '../records/container-record.ts';
 import { copyPlainFile, openArchivePlace } from './checkpoint-archive.ts';
-import type { ContainerContext } from './container-service.ts';
+import type { ContainerContext } from './container-context.ts';
 import { writeLayerDifference } from './layer-difference.ts';
 
 /** Absolute path of the archive to write, and how long it may take. */
@@ -32,10 +32,10 @@ const NAMES = {
  * Writes a running container into an archive that can be restored elsewhere: CRIU's images of its memory, the files that
  * it has changed, its specification, status and log. The container stands still meanwhile and then goes on; on failure
  * nothing is left. Errors: `unimplemented` (CRIU is missing, or the task runtime cannot), those of `openArchivePlace`,
- * `deadline_exceeded`, `internal` (CRIU's words).
+ * `deadline_exceeded`, `internal` (CRIU's message).
  */
 export async function checkpointContainer(
-  context: ContainerContext,
+  context: Pick<ContainerContext, 'files' | 'tasks' | 'table'>,
   id: string,
   { location, timeoutMs, signal: parent }: CheckpointRequest & { signal: AbortSignal },
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function checkpointContainer(
   }
 }
 
-/** Lets a container go on that an earlier life left standing still in the middle of a checkpoint. */
+/** Lets a container go on that a restart left frozen in the middle of a checkpoint. */
 export async function endInterruptedCheckpoint(
   { files, tasks }: Pick<ContainerContext, 'files' | 'tasks'>,
   id: string,
@@ -79,9 +79,9 @@ async function requirePrograms(what: string): Promise<void> {
   }
 }
 
-/** Fills the folder `work` with all that goes into the archive. */
+/** Fills the directory `work` with all that goes into the archive. */
 async function collect(
-  { tasks, files }: ContainerContext,
+  { tasks, files }: Pick<ContainerContext, 'files' | 'tasks'>,
   record: ContainerRecord,
   { work, signal }: { work: string; signal: AbortSignal },
 ): Promise<void> {
@@ -112,7 +112,7 @@ function configDump({ id, config, image, createdAtMs }: ContainerRecord) {
     runtime: config.image.runtimeHandler,
     createdTime: new Date(createdAtMs).toISOString(),
     checkpointedTime: new Date().toISOString(),
-    restoredTime: '0001-01-01T00:00:00Z', // never, in Go's words
+    restoredTime: '0001-01-01T00:00:00Z', // Go's zero time: never
     restored: false,
   };
 }

@@ -1,20 +1,46 @@
+import { join, normalize } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { describeUndoFailures, PodwrightError, Undo, withTimeout, wrapError } from '@podwright/base';
 import type { ImageRecord } from '@podwright/images';
+import { userString } from '../oci/user.ts';
 import { type ContainerConfig, type ContainerRecord, containerName } from '../records/container-record.ts';
 import { newId } from '../records/ids.ts';
 import { isReady, type SandboxRecord } from '../records/sandbox-record.ts';
-import { makeFiles, type NewContainer } from './container-make-files.ts';
-import type { ContainerContext } from './container-service.ts';
-import { logPath } from './log-path.ts';
-import { requireImage } from './require-image.ts';
+import type { ContainerContext } from './container-context.ts';
+import { buildContainerSpec } from './container-specs.ts';
+import { type FilesystemContext, type NewContainer, prepareFilesystem, requireImage } from './prepare-filesystem.ts';
+import { resolveUser } from './resolve-user.ts';
 import { parseStopSignal } from './stop-signal.ts';
 
 /** Mounts and volumes of big images take a while on a busy disk. */
 const CREATE_TIMEOUT_MS = 120_000;
 
+type CreateContext = FilesystemContext &
+  Pick<ContainerContext, 'table' | 'events' | 'specs' | 'clock' | 'changes' | 'logger'>;
+
+/** What CreateContainer does when a container of the name is there already. */
+export type ExistingContainerPolicy =
+  | { kind: 'create' }
+  | { kind: 'return' }
+  | { kind: 'remove-first' }
+  | { kind: 'refuse'; why: string };
+
+/** One that was never finished is removed; one that was created from the same configuration is the answer to a retry. */
+export function existingContainerPolicy(
+  existing: ContainerRecord | undefined,
+  config: ContainerConfig,
+): ExistingContainerPolicy {
+  if (existing === undefined) return { kind: 'create' };
+  const { phase } = existing.state;
+  if (phase === 'creating') return { kind: 'remove-first' };
+  if (phase !== 'created') return { kind: 'refuse', why: `it is ${phase}; remove it, or use another attempt` };
+  if (isDeepStrictEqual(existing.config, config)) return { kind: 'return' };
+  return { kind: 'refuse', why: 'it was made from another configuration' };
+}
+
 /** Prepares all that a container needs but its process, or leaves nothing. */
 export async function createContainer(
-  context: ContainerContext,
+  context: CreateContext,
   sandbox: SandboxRecord,
   config: ContainerConfig,
 ): Promise<ContainerRecord> {
@@ -26,10 +52,10 @@ export async function createContainer(
   }
   const image = requireImage(context.images, config.image.reference);
   const record = context.table.put(newRecord(context, sandbox, { config, image }));
-  return context.changes.run(record.id, () => fill(context, { record, sandbox, image }));
+  return context.changes.run(record.id, () => prepareContainer(context, { record, sandbox, image }));
 }
 
-async function fill(context: ContainerContext, made: NewContainer): Promise<ContainerRecord> {
+async function prepareContainer(context: CreateContext, made: NewContainer): Promise<ContainerRecord> {
   const { table, events, files, failpoint, logger } = context;
   const { record } = made;
   await failpoint('container-create/recorded');
@@ -37,8 +63,10 @@ async function fill(context: ContainerContext, made: NewContainer): Promise<Cont
   try {
     undo.add('remove the files', () => files.remove(record.id));
     using signal = withTimeout(undefined, CREATE_TIMEOUT_MS, `create container ${record.config.name}`);
-    const user = await makeFiles(context, made, signal);
+    await prepareFilesystem(context, made, signal);
     await failpoint('container-create/files-made');
+    const user = await userOf(context, made);
+    await commitSpec(context, { ...made, record: { ...record, user } }, signal);
     const created = table.put({ ...record, user, state: { phase: 'created' } });
     events.publish('created', created);
     return created;
@@ -54,8 +82,30 @@ async function fill(context: ContainerContext, made: NewContainer): Promise<Cont
   }
 }
 
+/** Makes the specification that the container will run: from now on it is what its `config.json` says. */
+async function commitSpec(
+  { specs, files, failpoint }: Pick<CreateContext, 'specs' | 'files' | 'failpoint'>,
+  { record, sandbox }: NewContainer,
+  signal: AbortSignal,
+): Promise<void> {
+  const sources = await specs.resolve(record, sandbox, signal);
+  await failpoint('container-create/resolved');
+  files.commitSpec(record.id, buildContainerSpec(sources));
+  await failpoint('container-create/committed');
+}
+
+/** The user of the container's process; its root file system is mounted. */
+function userOf({ files }: Pick<CreateContext, 'files'>, { record, image }: NewContainer) {
+  const { security } = record.config;
+  return resolveUser(files.rootfs(record.id), {
+    user: userString(security, image.config.config.User),
+    supplementalGroups: security.supplementalGroups,
+    groupsPolicy: security.supplementalGroupsPolicy,
+  });
+}
+
 function newRecord(
-  { clock }: ContainerContext,
+  { clock }: Pick<CreateContext, 'clock'>,
   sandbox: SandboxRecord,
   { config, image }: { config: ContainerConfig; image: ImageRecord },
 ): ContainerRecord {
@@ -72,4 +122,14 @@ function newRecord(
     state: { phase: 'creating' },
     createdAtMs: clock.now(),
   };
+}
+
+/** Where the log goes; '' if the sandbox or the container wants none. Nothing may lead out of the sandbox's directory. */
+export function logPath(directory: string, path: string): string {
+  if (directory === '' || path === '') return '';
+  const joined = join(directory, path);
+  if (!joined.startsWith(`${normalize(directory).replace(/\/$/, '')}/`)) {
+    throw new PodwrightError('invalid_argument', `use logPath "${path}": it leads out of ${directory}`);
+  }
+  return joined;
 }

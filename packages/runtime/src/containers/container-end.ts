@@ -3,7 +3,7 @@ import type { TaskExit } from '../tasks/task-runtime.ts';
 
 /** Exit code of a container that could not be started, as containerd has it. */
 const START_ERROR_EXIT_CODE = 128;
-/** Exit code of a container whose end nobody saw. */
+/** Exit code of a container of whose end nothing is known. */
 const UNKNOWN_EXIT_CODE = 255;
 
 /** The end of a container whose process ended. */
@@ -18,6 +18,6 @@ export function endOfFailedStart(message: string, nowMs: number): ContainerEnd {
 }
 
 /** The end of a container that is gone without a trace, after a reboot for instance. */
-export function endUnseen(startedAtMs: number, nowMs: number, message: string): ContainerEnd {
+export function endOfLostContainer(startedAtMs: number, nowMs: number, message: string): ContainerEnd {
   return { startedAtMs, finishedAtMs: nowMs, exitCode: UNKNOWN_EXIT_CODE, reason: 'Unknown', message };
 }

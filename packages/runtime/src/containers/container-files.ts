@@ -24,9 +24,11 @@ import {
   type System,
   unmountEntries,
 } from '@podwright/system';
+import type { OciSpec } from '../oci/spec.ts';
+import { commitSpec, readSpec } from '../tasks/bundle.ts';
 import { fillVolume } from './image-volumes.ts';
 
-/** `root` and `state` are the runtime's folders, see `RuntimeOptions`; `trash` takes trees of `root`. */
+/** `root` and `state` are the runtime's directories, see `RuntimeOptions`; `trash` takes trees of `root`. */
 export type ContainerFilesDependencies = {
   system: System;
   snapshotter: Snapshotter;
@@ -35,19 +37,19 @@ export type ContainerFilesDependencies = {
   state: string;
 };
 
-/** A folder of an image's content; `subPath` '' is all of it. With `users` it is theirs. */
+/** A directory of an image's content; `subPath` '' is all of it. With `users` it is theirs. */
 export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
 
 /** The volumes that an image declares at `paths`; `users` own them, if given. The signal ends the copying. */
 export type ImageVolumes = { paths: string[]; users?: MappedUsers; signal: AbortSignal };
 
-/** A path of the machine, to be shown as that of `users`. */
+/** A path of the host, to be shown as that of `users`. */
 export type MappedMount = { source: string; users: MappedUsers; propagation: 'private' | 'slave' };
 
 const KEY_PREFIX = 'container-';
 
 /**
- * Snapshots, mounts and folders of containers, all found again by the container's id:
+ * Snapshots, mounts and directories of containers, all found again by the container's id:
  * `<state>/containers/<id>` with the mounts `rootfs`, `image-N` and `mapped-N`, `<state>/tasks/<id>` (the bundle),
  * `<root>/containers/<id>` with the volumes that the image declares, and snapshots named `container-<id>…`.
  */
@@ -57,14 +59,18 @@ export class ContainerFiles {
   readonly #tasks: string;
   readonly #volumes: string;
 
-  constructor(dependencies: ContainerFilesDependencies) {
+  private constructor(dependencies: ContainerFilesDependencies) {
     this.#dependencies = dependencies;
     this.#mounts = join(dependencies.state, 'containers');
     this.#tasks = join(dependencies.state, 'tasks');
     this.#volumes = join(dependencies.root, 'containers');
-    for (const directory of [this.#mounts, this.#tasks, this.#volumes]) {
-      makePrivateDirectory(directory);
-    }
+  }
+
+  /** Makes the directories in which everything of containers is. */
+  static open(dependencies: ContainerFilesDependencies): ContainerFiles {
+    const files = new ContainerFiles(dependencies);
+    for (const directory of [files.#mounts, files.#tasks, files.#volumes]) makePrivateDirectory(directory);
+    return files;
   }
 
   rootfs(id: string): string {
@@ -73,6 +79,16 @@ export class ContainerFiles {
 
   bundle(id: string): string {
     return join(this.#tasks, id);
+  }
+
+  /** Makes the specification the one that the container runs, from its next start on. */
+  commitSpec(id: string, spec: OciSpec): void {
+    commitSpec(this.bundle(id), spec);
+  }
+
+  /** What the container runs, or is to run; `undefined` before that is committed. */
+  spec(id: string): OciSpec | undefined {
+    return readSpec(this.bundle(id));
   }
 
   /** Key of the snapshot that the container writes to. */
@@ -86,7 +102,6 @@ export class ContainerFiles {
     const target = this.rootfs(id);
     await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
     this.#mount(mounts, target, users);
-    await mkdir(this.bundle(id), { mode: PRIVATE_DIRECTORY });
   }
 
   /** Lets root of the container's user namespace reach its root file system, as an OCI runtime has to when it starts it. */
@@ -117,7 +132,7 @@ export class ContainerFiles {
     return join(this.#mounts, id, `image-${index}`);
   }
 
-  /** Shows a path of the machine as that of other users; for the container's N-th mount. */
+  /** Shows a path of the host as that of other users; for the container's N-th mount. */
   async mountMapped(id: string, index: number, { source, users, propagation }: MappedMount): Promise<void> {
     const target = this.mappedMount(id, index);
     if ((await stat(source)).isDirectory()) await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -185,13 +200,13 @@ export class ContainerFiles {
     this.#dependencies.trash.throwAway(join(this.#volumes, id));
   }
 
-  /** Container ids of which a folder or a snapshot is there. Bundles may be those of a sandbox's init. */
+  /** Container ids of which a directory or a snapshot is there. Bundles may be those of a sandbox's init. */
   async list(): Promise<string[]> {
     const snapshots = (await this.#dependencies.snapshotter.list()).flatMap(({ key }) => idOfKey(key) ?? []);
-    const folders = await Promise.all(
+    const directories = await Promise.all(
       [this.#mounts, this.#volumes, this.#tasks].map((directory) => readdir(directory)),
     );
-    return [...new Set([...snapshots, ...folders.flat()])];
+    return [...new Set([...snapshots, ...directories.flat()])];
   }
 }
 

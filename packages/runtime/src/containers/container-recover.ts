@@ -1,11 +1,13 @@
 import type { ContainerRecord } from '../records/container-record.ts';
 import { endInterruptedCheckpoint } from './container-checkpoint.ts';
-import { endOfTask, endUnseen } from './container-end.ts';
-import { removeContainer } from './container-remove.ts';
-import type { ContainerContext } from './container-service.ts';
+import type { ContainerContext } from './container-context.ts';
+import { endOfLostContainer, endOfTask } from './container-end.ts';
+import { type RemoveContext, removeContainer } from './container-remove.ts';
 
-/** Brings one record of an earlier life in line with what is there. */
-export async function recoverContainer(context: ContainerContext, record: ContainerRecord): Promise<void> {
+type RecoverContext = RemoveContext & Pick<ContainerContext, 'clock'>;
+
+/** Brings one record of before the restart in line with what is there. */
+export async function recoverContainer(context: RecoverContext, record: ContainerRecord): Promise<void> {
   switch (record.state.phase) {
     case 'creating':
     case 'removing':
@@ -21,7 +23,7 @@ export async function recoverContainer(context: ContainerContext, record: Contai
 }
 
 /** The start either went far enough to be true, or is undone: the container may be started again. */
-async function recoverStarting(context: ContainerContext, record: ContainerRecord): Promise<void> {
+async function recoverStarting(context: RecoverContext, record: ContainerRecord): Promise<void> {
   const { table, tasks, clock } = context;
   const task = await tasks.state(record.id);
   if (task.status === 'created' || task.status === 'absent') {
@@ -37,7 +39,7 @@ async function recoverStarting(context: ContainerContext, record: ContainerRecor
   context.exits.watch(record.id);
 }
 
-async function recoverRunning(context: ContainerContext, record: ContainerRecord, startedAtMs: number): Promise<void> {
+async function recoverRunning(context: RecoverContext, record: ContainerRecord, startedAtMs: number): Promise<void> {
   const { table, tasks, clock, exits } = context;
   const task = await tasks.state(record.id);
   if (task.status === 'running') {
@@ -47,13 +49,17 @@ async function recoverRunning(context: ContainerContext, record: ContainerRecord
   const end =
     task.status === 'exited'
       ? endOfTask(task.exit, startedAtMs)
-      : endUnseen(startedAtMs, clock.now(), 'the container ended while its runtime was away, and nothing tells how');
+      : endOfLostContainer(
+          startedAtMs,
+          clock.now(),
+          'the container ended while its runtime was away, and nothing tells how',
+        );
   table.put({ ...record, state: { phase: 'exited', ...end } });
   await clear(context, record.id);
 }
 
 /** What a container that has ended does not need any more. */
-async function clear({ tasks, files }: ContainerContext, id: string): Promise<void> {
+async function clear({ tasks, files }: Pick<RecoverContext, 'tasks' | 'files'>, id: string): Promise<void> {
   await tasks.delete(id);
   files.unmount(id);
 }

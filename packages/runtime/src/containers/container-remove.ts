@@ -1,12 +1,20 @@
-import { errorMessage } from '@podwright/base';
+import { errorMessage, withTimeout } from '@podwright/base';
 import type { ContainerEnd, ContainerRecord, ContainerState } from '../records/container-record.ts';
-import type { ContainerContext } from './container-service.ts';
+import type { ContainerContext } from './container-context.ts';
 import { stopContainer } from './container-stop.ts';
 
-/** Removes everything of the container, whatever state it is in. */
-export async function removeContainer(context: ContainerContext, id: string): Promise<void> {
+/** How long the end of a container that is to be removed may take, its record included. */
+const STOP_TIMEOUT_MS = 120_000;
+
+export type RemoveContext = Pick<
+  ContainerContext,
+  'table' | 'tasks' | 'files' | 'events' | 'exits' | 'images' | 'failpoint' | 'logger'
+>;
+
+/** Removes everything of the container, whatever state it is in. It goes on when its caller has gone. */
+export async function removeContainer(context: RemoveContext, id: string): Promise<void> {
   const { table, tasks, files, events, failpoint } = context;
-  const signal = new AbortController().signal;
+  using signal = withTimeout(undefined, STOP_TIMEOUT_MS, `stop container ${id} to remove it`);
   await stopContainer(context, id, { graceMs: 0, signal });
   const before = table.get(id);
   if (before === undefined) return;
@@ -22,7 +30,10 @@ export async function removeContainer(context: ContainerContext, id: string): Pr
 }
 
 /** Layers of an image that was removed while this container stood on them have lost their last use. */
-function collectImages({ images, logger }: ContainerContext, { id, image, config }: ContainerRecord): void {
+function collectImages(
+  { images, logger }: Pick<RemoveContext, 'images' | 'logger'>,
+  { id, image, config }: ContainerRecord,
+): void {
   const used = [image.id, ...config.mounts.map((mount) => mount.image).filter((reference) => reference !== '')];
   if (used.every((reference) => images.find(reference) !== undefined)) return;
   images.collectGarbage().catch((error: unknown) => {

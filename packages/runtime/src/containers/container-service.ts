@@ -1,16 +1,5 @@
-import {
-  errorMessage,
-  type Failpoint,
-  KeyedLock,
-  Limiter,
-  type Logger,
-  PodwrightError,
-  raceAbort,
-  type SharedWork,
-  withTimeout,
-} from '@podwright/base';
-import type { ImageService } from '@podwright/images';
-import type { RecordTable } from '@podwright/metadata';
+import { errorMessage, KeyedLock, Limiter, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import type { OciSpec } from '../oci/spec.ts';
 import {
   type ContainerConfig,
   type ContainerRecord,
@@ -18,19 +7,12 @@ import {
   containerName,
   isVisible,
 } from '../records/container-record.ts';
-import type { RecordClock } from '../records/ids.ts';
-import type { LifecycleEvents } from '../records/lifecycle-events.ts';
-import type { SandboxRecord } from '../records/sandbox-record.ts';
-import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 import type { PodContainers } from '../sandbox/sandbox-service.ts';
-import type { TaskRuntime } from '../tasks/task-runtime.ts';
 import { type CheckpointRequest, checkpointContainer } from './container-checkpoint.ts';
-import { createContainer } from './container-create.ts';
-import type { ContainerFiles } from './container-files.ts';
-import { decidePickUp } from './container-pick-up.ts';
+import type { ContainerContext, ContainerServiceDependencies } from './container-context.ts';
+import { createContainer, existingContainerPolicy } from './container-create.ts';
 import { recoverContainer } from './container-recover.ts';
 import { removeContainer } from './container-remove.ts';
-import type { ContainerSpecs } from './container-specs.ts';
 import { startContainer } from './container-start.ts';
 import { stopContainer } from './container-stop.ts';
 import { updateContainer } from './container-update.ts';
@@ -39,24 +21,10 @@ import { ExitWatch } from './exit-watch.ts';
 const RECOVERIES_AT_ONCE = 8;
 /** How long a container that is to be stopped may still take to start. */
 const START_PATIENCE_MS = 5000;
-
-export type ContainerServiceDependencies = {
-  table: RecordTable<ContainerRecord>;
-  sandboxes: RecordTable<SandboxRecord>;
-  controllers: SandboxControllers;
-  images: ImageService;
-  files: ContainerFiles;
-  specs: ContainerSpecs;
-  tasks: TaskRuntime;
-  events: LifecycleEvents;
-  work: SharedWork;
-  clock: RecordClock;
-  failpoint: Failpoint;
-  logger: Logger;
-};
-
-/** What the verbs of this room work with. */
-export type ContainerContext = ContainerServiceDependencies & { exits: ExitWatch; changes: KeyedLock };
+/** How long a start that was given up may take to remove what it has made. */
+const START_ENDS_TIMEOUT_MS = 120_000;
+/** How long the containers of a sandbox may take to be stopped or removed; each is bounded by itself, too. */
+const OF_SANDBOX_TIMEOUT_MS = 300_000;
 
 /**
  * Containers. Changes of one container happen one after the other, and go on when their caller has gone; a create either
@@ -111,15 +79,15 @@ export class ContainerService implements PodContainers {
     const name = containerName(sandbox.id, config);
     return work.run(`create container ${name}`, signal, async () => {
       const existing = table.byName(name);
-      const pickUp = decidePickUp(existing, config);
-      if (pickUp.kind === 'return') return existing!;
-      if (pickUp.kind === 'refuse') {
+      const policy = existingContainerPolicy(existing, config);
+      if (policy.kind === 'return') return existing!;
+      if (policy.kind === 'refuse') {
         throw new PodwrightError(
           'already_exists',
-          `create container ${config.name} in sandbox ${sandbox.id}: ${existing!.id} has its name and ${pickUp.why}`,
+          `create container ${config.name} in sandbox ${sandbox.id}: ${existing!.id} has its name and ${policy.why}`,
         );
       }
-      if (pickUp.kind === 'clear')
+      if (policy.kind === 'remove-first')
         await this.#changes.run(existing!.id, () => removeContainer(this.#context, existing!.id));
       return createContainer(this.#context, sandbox, config);
     });
@@ -151,6 +119,11 @@ export class ContainerService implements PodContainers {
     if (record !== undefined) await this.#remove(record.id, signal);
   }
 
+  /** What the container runs, or was created to run; `undefined` for one that an earlier version of Podwright created. */
+  spec(id: string): OciSpec | undefined {
+    return this.#context.files.spec(id);
+  }
+
   /** Changes the limits of a container that has not ended; 0 and '' leave what is. */
   async update(idOrPrefix: string, resources: ContainerResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
@@ -164,7 +137,7 @@ export class ContainerService implements PodContainers {
   }
 
   async stopAll(sandboxId: string): Promise<void> {
-    const signal = new AbortController().signal;
+    using signal = withTimeout(undefined, OF_SANDBOX_TIMEOUT_MS, `stop the containers of sandbox ${sandboxId}`);
     await Promise.all(this.#inSandbox(sandboxId).map(({ id }) => this.#stop(id, { graceMs: 0, signal })));
   }
 
@@ -174,11 +147,11 @@ export class ContainerService implements PodContainers {
   }
 
   async removeAll(sandboxId: string): Promise<void> {
-    const signal = new AbortController().signal;
+    using signal = withTimeout(undefined, OF_SANDBOX_TIMEOUT_MS, `remove the containers of sandbox ${sandboxId}`);
     await Promise.all(this.#inSandbox(sandboxId).map(({ id }) => this.#remove(id, signal)));
   }
 
-  /** Finishes what an earlier life began and finds out what happened meanwhile. One that fails keeps its record. */
+  /** Finishes what was begun before the restart and finds out what happened meanwhile. One that fails keeps its record. */
   async recover(): Promise<void> {
     const { table, logger } = this.#context;
     const limiter = new Limiter(RECOVERIES_AT_ONCE);
@@ -214,7 +187,8 @@ export class ContainerService implements PodContainers {
     await raceAbort(ended, patience).catch(() => {
       this.#starts.get(id)?.abort(new PodwrightError('cancelled', 'it was stopped before it had started'));
     });
-    await ended;
+    using bound = withTimeout(undefined, START_ENDS_TIMEOUT_MS, `end the start of container ${id}`);
+    await raceAbort(ended, bound);
   }
 
   async #remove(id: string, signal: AbortSignal): Promise<void> {

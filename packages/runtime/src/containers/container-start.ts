@@ -1,8 +1,9 @@
-import { mkdir } from 'node:fs/promises';
+import { chown, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
   describeUndoFailures,
   errorMessage,
+  isErrno,
   isNotFound,
   LOG_DIRECTORY,
   PodwrightError,
@@ -10,37 +11,42 @@ import {
   withTimeout,
   wrapError,
 } from '@podwright/base';
+import { hostIdOf } from '@podwright/system';
+import type { OciSpec } from '../oci/spec.ts';
 import type { ContainerRecord } from '../records/container-record.ts';
-import { isReady } from '../records/sandbox-record.ts';
+import { isReady, type SandboxRecord } from '../records/sandbox-record.ts';
+import type { ContainerContext } from './container-context.ts';
 import { endOfFailedStart } from './container-end.ts';
-import type { ContainerContext } from './container-service.ts';
-import { giveStdio } from './container-stdio.ts';
+import { checkPidTarget } from './resolve-namespaces.ts';
 
 /** How long the monitor and the OCI runtime may take. */
 const START_TIMEOUT_MS = 120_000;
 
-/** Makes the container's task and lets it go, unless `stopped` aborts before. */
-export async function startContainer(context: ContainerContext, id: string, stopped: AbortSignal): Promise<void> {
+type StartContext = Pick<
+  ContainerContext,
+  'table' | 'sandboxes' | 'files' | 'tasks' | 'clock' | 'events' | 'exits' | 'failpoint' | 'logger'
+>;
+
+/**
+ * Has a task run the container's committed specification, unless `stopped` aborts before. A failure ends the container; what
+ * of its task cannot be removed then is logged, and removed with the container.
+ */
+export async function startContainer(context: StartContext, id: string, stopped: AbortSignal): Promise<void> {
   const { table, clock, events, exits, failpoint } = context;
   const record = table.require(id);
   if (record.state.phase !== 'created') {
     throw new PodwrightError('failed_precondition', `start container ${id}: it is ${record.state.phase}, not created`);
   }
-  const sandbox = context.sandboxes.get(record.sandboxId);
-  if (sandbox === undefined || !isReady(sandbox)) {
-    throw new PodwrightError(
-      'failed_precondition',
-      `start container ${id}: its sandbox ${record.sandboxId} is not ready`,
-    );
-  }
+  const sandbox = requireReadySandbox(context, record);
   table.put({ ...record, state: { phase: 'starting' } });
   await failpoint('container-start/recorded');
+  const undo = new Undo();
   try {
-    const pid = await runTask(context, record, stopped);
+    const pid = await runTask(context, { record, sandbox, stopped, undo });
     await failpoint('container-start/task-started');
     events.publish('started', table.put({ ...record, state: { phase: 'running', pid, startedAtMs: clock.now() } }));
   } catch (error) {
-    await context.tasks.delete(id).catch(() => undefined); // told by who removes the container, if it stays
+    await removeTask(context, id, undo);
     const end = endOfFailedStart(errorMessage(error), clock.now());
     events.publish('stopped', table.put({ ...record, state: { phase: 'exited', ...end } }));
     // a command that is not there must not read as if the container were not there
@@ -49,39 +55,83 @@ export async function startContainer(context: ContainerContext, id: string, stop
   exits.watch(id);
 }
 
-/** Creates and starts the task, or leaves none. */
-async function runTask(context: ContainerContext, record: ContainerRecord, stopped: AbortSignal): Promise<number> {
-  const { tasks, files, specs, sandboxes, failpoint, logger } = context;
-  const sandbox = sandboxes.require(record.sandboxId);
+function requireReadySandbox({ sandboxes }: Pick<StartContext, 'sandboxes'>, record: ContainerRecord): SandboxRecord {
+  const sandbox = sandboxes.get(record.sandboxId);
+  if (sandbox !== undefined && isReady(sandbox)) return sandbox;
+  throw new PodwrightError(
+    'failed_precondition',
+    `start container ${record.id}: its sandbox ${record.sandboxId} is not ready`,
+  );
+}
+
+type Start = { record: ContainerRecord; sandbox: SandboxRecord; stopped: AbortSignal; undo: Undo };
+
+/** Creates and starts the task; `undo` removes it. */
+async function runTask(context: StartContext, { record, sandbox, stopped, undo }: Start): Promise<number> {
+  const { tasks, files, table, failpoint } = context;
   const { id, config, logPath } = record;
   using signal = withTimeout(stopped, START_TIMEOUT_MS, `start container ${id}`);
+  const spec = requireSpec(files, id);
+  checkPidTarget(record, spec, table);
   if (logPath !== '') await mkdir(dirname(logPath), { recursive: true, mode: LOG_DIRECTORY });
   if (sandbox.config.userNamespace !== undefined) files.openTo(id, sandbox.config.userNamespace);
-  const spec = await specs.build(record, sandbox, signal);
-  const undo = new Undo();
-  try {
-    const { pid } = await tasks.create(
-      {
-        id,
-        bundle: files.bundle(id),
-        spec,
-        terminal: config.tty,
-        stdin: config.stdin,
-        stdinOnce: config.stdinOnce,
-        logPath,
-        handler: sandbox.config.runtimeHandler,
-      },
-      signal,
-    );
-    undo.add('delete the task', () => tasks.delete(id));
-    await failpoint('container-start/task-created');
-    await giveStdio(pid, record, sandbox);
-    await tasks.start(id);
-    return pid;
-  } catch (error) {
-    const failures = await undo.run();
-    if (failures.length > 0)
-      logger.error({ container: id, left: describeUndoFailures(failures) }, 'a task is left behind');
-    throw error;
+  undo.add('delete the task', () => tasks.delete(id));
+  const { pid } = await tasks.create(
+    {
+      id,
+      bundle: files.bundle(id),
+      spec,
+      terminal: config.tty,
+      stdin: config.stdin,
+      stdinOnce: config.stdinOnce,
+      logPath,
+      handler: sandbox.config.runtimeHandler,
+    },
+    signal,
+  );
+  await failpoint('container-start/task-created');
+  await giveStdioToUser(pid, record, sandbox);
+  await tasks.start(id);
+  return pid;
+}
+
+/** What the container was created to run. Version 0.1.0 of before November 2026 committed nothing at the create. */
+function requireSpec(files: StartContext['files'], id: string): OciSpec {
+  const spec = files.spec(id);
+  if (spec !== undefined) return spec;
+  throw new PodwrightError(
+    'failed_precondition',
+    `${files.bundle(id)} has no config.json, as an earlier version of Podwright created the container; ` +
+      'remove it and create it again',
+  );
+}
+
+async function removeTask({ logger }: Pick<StartContext, 'logger'>, id: string, undo: Undo): Promise<void> {
+  const failures = await undo.run();
+  if (failures.length === 0) return;
+  logger.error({ container: id, left: describeUndoFailures(failures) }, 'the task of a failed start is left');
+}
+
+/**
+ * Gives the pipes of a created container's process to its user, so that it can open /dev/stdout. OCI runtimes do that
+ * themselves but for the pods of a user namespace, in which the pipes have no owner. Streams that are no pipes stay as they are.
+ */
+async function giveStdioToUser(
+  pid: number,
+  { user }: Pick<ContainerRecord, 'user'>,
+  { config: { userNamespace } }: Pick<SandboxRecord, 'config'>,
+): Promise<void> {
+  if (userNamespace === undefined) return;
+  const uid = hostIdOf(userNamespace.uids, user.uid);
+  const gid = hostIdOf(userNamespace.gids, user.gid);
+  if (uid === undefined || gid === undefined) return;
+  for (const descriptor of [0, 1, 2]) {
+    try {
+      const path = `/proc/${pid}/fd/${descriptor}`;
+      if ((await stat(path)).isFIFO()) await chown(path, uid, gid);
+    } catch (error) {
+      // the other end of the pipe is closed
+      if (!isErrno(error, 'ENOENT')) throw error;
+    }
   }
 }

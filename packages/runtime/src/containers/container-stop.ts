@@ -1,5 +1,5 @@
 import { isCancelled, isDeadlineExceeded, withTimeout } from '@podwright/base';
-import type { ContainerContext } from './container-service.ts';
+import type { ContainerContext } from './container-context.ts';
 
 /** A killed process ends at once unless the kernel is stuck; then the caller is told. */
 const KILL_TIMEOUT_MS = 60_000;

@@ -1,10 +1,16 @@
 import { PodwrightError } from '@podwright/base';
 import type { ContainerResources } from '../records/container-record.ts';
-import type { ContainerContext } from './container-service.ts';
+import type { ContainerContext } from './container-context.ts';
 
 /** Changes the limits of a running container at once, and of a created one for its start. */
 export async function updateContainer(
-  { table, tasks, specs, failpoint }: ContainerContext,
+  {
+    table,
+    tasks,
+    files,
+    specs,
+    failpoint,
+  }: Pick<ContainerContext, 'table' | 'tasks' | 'files' | 'specs' | 'failpoint'>,
   id: string,
   resources: ContainerResources,
 ): Promise<void> {
@@ -17,9 +23,12 @@ export async function updateContainer(
     ...record,
     config: { ...record.config, resources: mergeResources(record.config.resources, resources) },
   };
-  const limits = specs.resources(changed); // refuses what cannot be, also of a container that is not there yet
+  const limits = specs.limits(changed); // refuses what cannot be, also of a container that is not there yet
   if (phase === 'running') await tasks.update(id, limits);
   await failpoint('container-update/applied');
+  const spec = files.spec(id);
+  if (spec !== undefined) files.commitSpec(id, specs.withLimits(spec, changed)); // an earlier version committed none
+  await failpoint('container-update/committed');
   table.update(id, (current) => ({ ...current, config: changed.config }));
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { errorMessage } from '@podwright/base';
-import { checkKernelFolders, checkMountPath } from './kernel-paths.ts';
+import { checkKernelDirectories, checkMountPath } from './kernel-paths.ts';
 
 const rootfs = mkdtempSync(join(tmpdir(), 'kernel-paths-'));
 before(() => {
@@ -46,9 +46,9 @@ test('mounts elsewhere, those on files that lxcfs emulates, and the /proc of the
 });
 
 test('an image has /dev, /proc and /sys as directories, or not at all', async () => {
-  await checkKernelFolders(rootfs, 'app');
+  await checkKernelDirectories(rootfs, 'app');
   symlinkSync('/tmp', join(rootfs, 'dev'));
-  await assert.rejects(checkKernelFolders(rootfs, 'app'), {
+  await assert.rejects(checkKernelDirectories(rootfs, 'app'), {
     code: 'invalid_argument',
     message: 'use image app: its /dev is a symbolic link; it must be a directory, or not be there',
   });

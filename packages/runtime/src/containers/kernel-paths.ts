@@ -4,7 +4,7 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { resolveInRoot } from '@podwright/system';
 
 /** Where each container gets a file system of the kernel. */
-const KERNEL_FOLDERS = ['dev', 'proc', 'sys'];
+const KERNEL_DIRECTORIES = ['dev', 'proc', 'sys'];
 /** PROC_SUPER_MAGIC of statfs(2). */
 const PROC_MAGIC = 0x9fa0;
 /** Files of /proc that lxcfs shows with a container's own values; runc allows mounts on these, too. */
@@ -25,8 +25,8 @@ const EMULATED = [
  * Refuses an image whose /dev, /proc or /sys is a symbolic link: OCI runtimes of before 2026 make device nodes and links where
  * that leads to on the host (CVE-2026-41579 of runc, CVE-2026-47766 of crun). `invalid_argument`.
  */
-export async function checkKernelFolders(rootfs: string, image: string): Promise<void> {
-  for (const name of KERNEL_FOLDERS) {
+export async function checkKernelDirectories(rootfs: string, image: string): Promise<void> {
+  for (const name of KERNEL_DIRECTORIES) {
     if (!(await isLink(join(rootfs, name)))) continue;
     throw new PodwrightError(
       'invalid_argument',

@@ -5,13 +5,13 @@ import { EventLoopBudget, PRIVATE_DIRECTORY, PRIVATE_FILE, runChecked } from '@p
 import type { UnpackTarget } from '@podwright/images';
 import { loadSystem } from '@podwright/system';
 
-/** What a written layer holds: its entries, what it deletes of the layers below, and folders that hide those below. */
+/** What a written layer holds: its entries, what it deletes of the layers below, and directories that hide those below. */
 export type LayerEntries = { present: string[]; deleted: string[]; opaque: string[] };
 
 /** Names in layers of images (image-spec, layer.md). */
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
-/** How overlayfs marks a folder that hides the one below it. */
+/** How overlayfs marks a directory that hides the one below it. */
 const OPAQUE_XATTR = 'trusted.overlay.opaque';
 /** Attributes of files travel along, but not those with which overlayfs keeps its books. */
 const TAR = ['--create', '--xattrs', '--xattrs-exclude=trusted.overlay.*', '--numeric-owner', '--sparse'];
@@ -39,7 +39,7 @@ export async function writeLayerDifference(
   await writeFile(deleted, JSON.stringify(entries.deleted.map((path) => `/${path}`)), { mode: PRIVATE_FILE });
 }
 
-/** Everything in a layer's folder, parents first. Lets others have the thread now and then: a layer may have many files. */
+/** Everything in a layer's directory, parents first. Lets others have the thread now and then: a layer may have many files. */
 export async function listLayer(
   directory: string,
   { overlayWhiteouts, signal }: { overlayWhiteouts: boolean; signal: AbortSignal },
@@ -48,10 +48,10 @@ export async function listLayer(
   const entries: LayerEntries = { present: [], deleted: [], opaque: [] };
   const pending = [''];
   const budget = new EventLoopBudget();
-  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    for (const name of namesIn(join(directory, folder))) {
+  for (let parent = pending.pop(); parent !== undefined; parent = pending.pop()) {
+    for (const name of namesIn(join(directory, parent))) {
       if (budget.isSpent) await budget.renew(signal);
-      const path = join(folder, name);
+      const path = join(parent, name);
       const stat = lstatSync(join(directory, path));
       const isWhiteout = overlayWhiteouts && stat.isCharacterDevice() && stat.rdev === 0;
       (isWhiteout ? entries.deleted : entries.present).push(path);
@@ -64,9 +64,9 @@ export async function listLayer(
   return entries;
 }
 
-/** Names in a folder, read in pieces: a container may have made a great many. */
-function* namesIn(folder: string): Generator<string> {
-  const entries = opendirSync(folder);
+/** Names in a directory, read in pieces: a container may have made a great many. */
+function* namesIn(directory: string): Generator<string> {
+  const entries = opendirSync(directory);
   try {
     for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) yield entry.name;
   } finally {

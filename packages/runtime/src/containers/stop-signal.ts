@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { PodwrightError } from '@podwright/base';
 
-/** What a container is asked to end with when nobody says otherwise. */
+/** What a container is asked to end with unless its image or its configuration says otherwise. */
 const DEFAULT_SIGNAL = 'SIGTERM';
 /** Real-time signals as the C library counts them. */
 const SIGRTMIN = 34;

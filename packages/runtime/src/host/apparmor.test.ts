@@ -28,7 +28,7 @@ const open = (enabled = true, program = parser) =>
 const ordinary = { privileged: false };
 const runtimeDefault = { type: 'runtime-default' } as const;
 
-test('the default profile is loaded once, for those who ask for it and those who say nothing', async () => {
+test('the default profile is loaded once, for a container that asks for it and for one that says nothing', async () => {
   const apparmor = open();
   const asked = [runtimeDefault, undefined, runtimeDefault].map((profile) => apparmor.profileFor(profile, ordinary));
   assert.deepEqual(new Set(await Promise.all(asked)), new Set(['podwright-default']));
@@ -53,7 +53,7 @@ test('a profile that is not loaded is refused', async () => {
   await assert.rejects(refused, { code: 'failed_precondition', message: /profile min: it is not loaded/ });
 });
 
-test('without AppArmor only those run who ask for none', async () => {
+test('without AppArmor only containers run that ask for none', async () => {
   const apparmor = open(false);
   assert.equal(await apparmor.profileFor(undefined, ordinary), '');
   assert.equal(await apparmor.profileFor({ type: 'unconfined' }, ordinary), '');
@@ -64,7 +64,7 @@ test('without AppArmor only those run who ask for none', async () => {
     });
 });
 
-test('without the program that loads profiles, who says nothing runs without', async () => {
+test('without the program that loads profiles, a container that says nothing runs without one', async () => {
   const apparmor = open(true, '/no/such/parser');
   assert.equal(await apparmor.profileFor(undefined, ordinary), '');
   await assert.rejects(apparmor.profileFor(runtimeDefault, ordinary), { message: /install the package apparmor/ });
@@ -72,7 +72,7 @@ test('without the program that loads profiles, who says nothing runs without', a
   assert.equal(await apparmor.profileFor(runtimeDefault, ordinary), 'podwright-default');
 });
 
-test('a profile that the program refuses is told in its words', async () => {
+test('a profile that the program refuses is told by the message of the program', async () => {
   writeFileSync(parser, '#!/bin/sh\necho "syntax error in line 3" >&2\nexit 1\n');
   await assert.rejects(open().profileFor(runtimeDefault, ordinary), {
     code: 'failed_precondition',

@@ -14,7 +14,7 @@ export type AppArmorPlaces = {
   parser: string;
 };
 
-const kernelPlaces: AppArmorPlaces = {
+const KERNEL_PLACES: AppArmorPlaces = {
   loaded: '/sys/kernel/security/apparmor/profiles',
   policies: '/etc/apparmor.d',
   parser: 'apparmor_parser',
@@ -29,7 +29,7 @@ export type AppArmorRequest =
 const DEFAULT_PROFILE = 'podwright-default';
 const LOAD_TIMEOUT_MS = 60_000;
 
-/** AppArmor profiles of this machine: which one a container gets, and the default one, loaded when it is first needed. */
+/** AppArmor profiles of this host: which one a container gets, and the default one, loaded when it is first needed. */
 export class AppArmor {
   readonly #enabled: boolean;
   readonly #places: AppArmorPlaces;
@@ -38,14 +38,14 @@ export class AppArmor {
   readonly #loading = new KeyedLock();
 
   /** `enabled`: the kernel has AppArmor, and it is switched on. */
-  constructor(enabled: boolean, places: AppArmorPlaces = kernelPlaces) {
+  constructor(enabled: boolean, places: AppArmorPlaces = KERNEL_PLACES) {
     this.#enabled = enabled;
     this.#places = places;
   }
 
   /**
-   * The profile for a container, '' for none. As in containerd, who says nothing gets the default one where there is AppArmor,
-   * and who is privileged only a profile of its own. `failed_precondition` where there is no AppArmor and one is
+   * The profile for a container, '' for none. As in containerd, a container that says nothing gets the default one where there is AppArmor,
+   * and a privileged one only a profile that it names. `failed_precondition` where there is no AppArmor and one is
    * asked for, or the profile is not loaded, or the default one cannot be.
    */
   async profileFor(asked: AppArmorRequest, { privileged }: { privileged: boolean }): Promise<string> {
@@ -80,7 +80,7 @@ export class AppArmor {
     return loaded.split('\n').some((line) => line.startsWith(`${name} (`));
   }
 
-  /** Without the program the machine has AppArmor for others: nobody who says nothing is kept from running. */
+  /** A host may have AppArmor without the program: a container that says nothing then runs without a profile. */
   async #canLoad(): Promise<boolean> {
     return (await this.#isLoaded(DEFAULT_PROFILE)) || (await findProgram(this.#places.parser)) !== undefined;
   }

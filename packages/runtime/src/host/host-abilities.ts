@@ -14,25 +14,25 @@ import { knownOciRuntimes, type OciRuntimeFinding, probeOciRuntime } from '../oc
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
 import { readSelinuxContexts } from './selinux.ts';
 
-/** What this machine can do, found out once at the start; plain data, to be printed. */
+/** What this host can do, found out once at the start; plain data, to be printed. */
 export type HostAbilities = {
   kernel: KernelAbilities;
   cgroups: CgroupHierarchy;
-  /** Contexts of containers in the machine's SELinux policy; '' without SELinux. */
+  /** Contexts of containers in the host's SELinux policy; '' without SELinux. */
   selinux: SelinuxContexts;
   /** What pods in user namespaces need of the file system of image layers. */
   idMapping: IdMappingSupport;
   /** In order of preference. */
   ociRuntimes: OciRuntimeFinding[];
   conmon: ProgramFinding | undefined;
-  /** CNI plugins by folder; folders that are not there are left out. */
+  /** CNI plugins by directory; directories that are not there are left out. */
   cniPlugins: { directory: string; plugins: string[] }[];
 };
 
 export type HostProbeOptions = {
-  /** Folder in which runtimes are tried. */
+  /** Directory in which runtimes are tried. */
   state: string;
-  /** Folder on the file system of image layers, in which findings are kept until the machine starts anew. */
+  /** Directory on the file system of image layers, in which findings are kept until the host is rebooted. */
   root: string;
   cgroupParent: string;
   /** Name or path, '' for the known ones alone. */
@@ -43,7 +43,7 @@ export type HostProbeOptions = {
   cniBinDirs: string[];
 };
 
-/** Finds out what the machine can do. Missing programs are no error here: who needs one says so. */
+/** Finds out what the host can do. Missing programs are no error here, but for what needs them. */
 export async function probeHost(options: HostProbeOptions): Promise<HostAbilities> {
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);

@@ -55,7 +55,7 @@ export function cgroupMountOptions(mounts: MountEntry[]): string[] {
   return options.filter((option) => ['nsdelegate', 'memory_recursiveprot'].includes(option));
 }
 
-/** Without CAP_SYS_RESOURCE nobody may go below what a process has inherited; what we have ourselves is allowed. */
+/** Without CAP_SYS_RESOURCE no process may go below what it has inherited. */
 export function minimumOomScoreAdj(effectiveCapabilities: string[], own: number): number {
   return effectiveCapabilities.includes('CAP_SYS_RESOURCE') ? -1000 : own;
 }

@@ -6,12 +6,12 @@ import { parseSelinuxContexts, type SelinuxContexts } from '../oci/selinux.ts';
 /** Where policies are; the file that names the one in use, and those that may have contexts for containers. */
 const CONFIGURATION = '/etc/selinux/config';
 const SHARED_CONTEXTS = '/usr/share/containers/selinux/contexts';
-/** Folders that everything on the machine needs: giving their files to a container would break it. */
-const protectedFolders =
+/** Directories that everything on the host needs: giving their files to a container would break it. */
+const PROTECTED_DIRECTORIES =
   '/ /bin /boot /dev /etc /home /lib /lib64 /media /opt /proc /root /run /sbin /srv /sys /tmp /usr /var /var/lib /var/log';
 const RELABEL_TIMEOUT_MS = 100_000;
 
-/** The contexts that the machine's policy has for containers; none where SELinux is off. */
+/** The contexts that the host's policy has for containers; none where SELinux is off. */
 export async function readSelinuxContexts(enabled: boolean): Promise<SelinuxContexts> {
   if (!enabled) return { process: '', file: '' };
   const configuration = await readFile(CONFIGURATION, 'utf8').catch(() => '');
@@ -23,14 +23,14 @@ export async function readSelinuxContexts(enabled: boolean): Promise<SelinuxCont
 
 /**
  * Gives a path with all below it a label, so that a container may use it. Nothing happens where there is no label, and on file
- * systems that have none. `invalid_argument` for folders that the machine itself needs.
+ * systems that have none. `invalid_argument` for directories that the host itself needs.
  */
 export async function relabel(path: string, label: string): Promise<void> {
   if (label === '') return;
-  if (protectedFolders.split(' ').includes(path)) {
+  if (PROTECTED_DIRECTORIES.split(' ').includes(path)) {
     throw new PodwrightError(
       'invalid_argument',
-      `give ${path} the SELinux label of a container: the machine needs its own`,
+      `give ${path} the SELinux label of a container: the host needs its own`,
     );
   }
   const signal = AbortSignal.timeout(RELABEL_TIMEOUT_MS);

@@ -1,12 +1,12 @@
 /** What a profile can build on: files of the distribution's policies, and the profile that this process itself has. */
 export type AppArmorSurroundings = { abi: boolean; tunables: boolean; base: boolean; daemonProfile: string };
 
-/** Who may send a container's processes signals, besides themselves. */
-const senders = ['unconfined', 'runc', 'crun', 'conmon'];
+/** The profiles whose processes may send signals to a container's, besides its own. */
+const SENDERS = ['unconfined', 'runc', 'crun', 'conmon'];
 
-/** Files of the machine that even root in a container has no business with (apparmor.d(5)). */
-const denied = [
-  '@{PROC}/* w', // files of /proc itself: each acts on the whole machine
+/** Files of the host that even root in a container must not touch (apparmor.d(5)). */
+const DENIED_FILES = [
+  '@{PROC}/* w', // files of /proc itself: each acts on the whole host
   '@{PROC}/{[^1-9/],[^1-9/][^0-9/],[^1-9s/][^0-9y/][^0-9s/],[^1-9/][^0-9/][^0-9/][^0-9/]*}/** w', // all but processes and sys
   '@{PROC}/sys/[^k]** w', // all but sys/kernel
   '@{PROC}/sys/kernel/{?,??,[^s][^h][^m]**} w', // all but shared memory, which has its own namespace
@@ -26,23 +26,23 @@ const denied = [
  * Address families that the seccomp profile refuses (`AF_ALG`, `AF_VSOCK`). Here they are refused to 32-bit programs as
  * well, whose socketcall(2) has the family in memory, where a seccomp filter cannot look.
  */
-const deniedFamilies = ['alg', 'vsock'];
+const DENIED_FAMILIES = ['alg', 'vsock'];
 
 /**
  * The AppArmor profile of containers that ask for none or for the runtime's: equal in effect to the one that Docker and
  * containerd load. It allows what the other walls (namespaces, capabilities, seccomp) allow, but for mounts, foreign
- * signals and traces, and files that act on the machine.
+ * signals and traces, and files that act on the host.
  */
 export function defaultAppArmorProfile(name: string, surroundings: AppArmorSurroundings): string {
   const { abi, tunables, base, daemonProfile } = surroundings;
-  const peers = [...new Set([...senders, daemonProfile])];
+  const peers = [...new Set([...SENDERS, daemonProfile])];
   const lines = [
     ...(abi ? ['abi <abi/3.0>,'] : []),
     tunables ? '#include <tunables/global>' : '@{PROC}=/proc/',
     `profile ${name} flags=(attach_disconnected,mediate_deleted) {`,
     ...(base ? ['  #include <abstractions/base>'] : []),
     '  network,',
-    ...deniedFamilies.map((family) => `  deny network ${family},`),
+    ...DENIED_FAMILIES.map((family) => `  deny network ${family},`),
     '  capability,',
     '  file,',
     '  umount,',
@@ -50,7 +50,7 @@ export function defaultAppArmorProfile(name: string, surroundings: AppArmorSurro
     `  signal (send,receive) peer=${name},`,
     `  ptrace (trace,tracedby,read,readby) peer=${name},`,
     '  deny mount,',
-    ...denied.map((rule) => `  deny ${rule},`),
+    ...DENIED_FILES.map((rule) => `  deny ${rule},`),
     '}',
   ];
   return lines.map((line) => `${line}\n`).join('');

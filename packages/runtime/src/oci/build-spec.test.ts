@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildSpec } from './build-spec.ts';
-import { allCapabilities } from './capabilities.ts';
+import { ALL_CAPABILITIES } from './capabilities.ts';
 import type { OciSpec } from './spec.ts';
 import type { SpecInput, SpecMount } from './spec-input.ts';
 
@@ -55,7 +55,7 @@ const base: SpecInput = {
   cgroupsPath: '/pod/c',
   annotations: { a: 'b' },
   host: {
-    capabilities: allCapabilities,
+    capabilities: ALL_CAPABILITIES,
     cgroupMode: 'v1',
     cgroupMountOptions: [],
     swapLimit: true,
@@ -86,7 +86,7 @@ const mount = (destination: string, changes: Partial<SpecMount> = {}): SpecMount
   ...changes,
 });
 
-test('namespaces are new ones, those of the pod, or left out for those of the machine', () => {
+test('namespaces are new ones, those of the pod, or left out for those of the host', () => {
   assert.deepEqual(build().linux.namespaces, [
     { type: 'mount' },
     { type: 'network', path: '/ns/net' },
@@ -112,7 +112,7 @@ test('on v2 an unprivileged container sees its own cgroups alone', () => {
   assert.ok(!types({ host: { cgroupMode: 'v2' }, security: { privileged: true } }).includes('cgroup'));
 });
 
-test('a container in the cgroup namespace of the machine leaves the options of its tree alone', () => {
+test('a container in the cgroup namespace of the host leaves the options of its tree alone', () => {
   const options = (privileged: boolean) => {
     const host: Changes['host'] = { cgroupMode: 'v2', cgroupMountOptions: ['nsdelegate'] };
     const { mounts } = build({ host, security: { privileged } });
@@ -122,7 +122,7 @@ test('a container in the cgroup namespace of the machine leaves the options of i
   assert.ok(!options(false).includes('nsdelegate') && options(false).includes('ro'));
 });
 
-test('a container of a user namespace joins it, and has the sysfs of the machine with its network', () => {
+test('a container of a user namespace joins it, and has the sysfs of the host with its network', () => {
   const range = [{ containerId: 0, hostId: 9, length: 5 }];
   const user = { path: '/ns/user', mappings: { uids: range, gids: range } };
   const own = build({ namespaces: { user } });
@@ -142,7 +142,7 @@ test('a container of a user namespace joins it, and has the sysfs of the machine
 
 test('a privileged container has all capabilities and devices, nothing hidden, and no filter', () => {
   const { process, linux, mounts } = build({ security: { privileged: true, apparmorProfile: '' } });
-  assert.deepEqual(process.capabilities?.bounding, allCapabilities);
+  assert.deepEqual(process.capabilities?.bounding, ALL_CAPABILITIES);
   assert.deepEqual(
     linux.devices?.map(({ path }) => path),
     ['/dev/host', '/dev/x'],
@@ -191,7 +191,7 @@ test('mounts are as read-only and as connected as asked for, and as restricted a
   check({ propagation: 'bidirectional' }, ['rbind', 'rshared', 'rw'], 'rshared');
 });
 
-test('limits are those asked for, as far as the machine can limit', () => {
+test('limits are those asked for, as far as the host can limit', () => {
   const resources = {
     cpuShares: 10,
     cpuQuota: -1,
@@ -213,7 +213,7 @@ test('limits are those asked for, as far as the machine can limit', () => {
     unified,
   });
   for (const cgroupMode of ['v1', 'hybrid'] as const)
-    assert.throws(() => on({ cgroupMode }, { unified }), /set unified memory\.high: this machine has cgroup v1/);
+    assert.throws(() => on({ cgroupMode }, { unified }), /set unified memory\.high: this host has cgroup v1/);
 });
 
 test('oom_score_adj is never lower than this process may set', () => {

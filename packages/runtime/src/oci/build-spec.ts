@@ -4,7 +4,7 @@ import { defaultSeccompProfile } from './seccomp.ts';
 import type { OciLinux, OciProcess, OciSeccomp, OciSpec } from './spec.ts';
 import type { SpecInput, SpecNamespaces } from './spec-input.ts';
 import { computeMounts, hasOwnCgroups, rootfsPropagation } from './spec-mounts.ts';
-import { computeDeviceRules, computeResources } from './spec-resources.ts';
+import { computeDeviceRules, computeOomScoreAdj, computeResources } from './spec-resources.ts';
 
 /**
  * A container's specification, equal in effect to what containerd's CRI plugin writes. Pure.
@@ -37,7 +37,7 @@ function buildProcess(input: SpecInput): OciProcess {
     noNewPrivileges: security.noNewPrivileges,
     ...(security.apparmorProfile === '' ? {} : { apparmorProfile: security.apparmorProfile }),
     ...(security.selinuxProcessLabel === '' ? {} : { selinuxLabel: security.selinuxProcessLabel }),
-    oomScoreAdj: Math.max(resources.oomScoreAdj, host.minimumOomScoreAdj),
+    oomScoreAdj: computeOomScoreAdj(resources, host),
   };
 }
 
@@ -83,7 +83,7 @@ function capabilitiesOf({ security, host }: SpecInput) {
   });
 }
 
-/** A namespace that is the machine's is left out: the OCI runtime then keeps its own. */
+/** A namespace that is the host's is left out: the OCI runtime then keeps its own. */
 function namespaceList(namespaces: SpecNamespaces, ownCgroups: boolean): OciLinux['namespaces'] {
   const list: OciLinux['namespaces'] = [{ type: 'mount' }];
   for (const type of ['network', 'ipc', 'uts', 'pid'] as const) {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
 import {
-  allCapabilities,
+  ALL_CAPABILITIES,
   type CapabilityRequest,
   capabilitiesOfMask,
   computeCapabilities,
-  defaultCapabilities,
+  DEFAULT_CAPABILITIES,
 } from './capabilities.ts';
 
-const available = allCapabilities.filter((name) => name !== 'CAP_SYS_RESOURCE');
+const available = ALL_CAPABILITIES.filter((name) => name !== 'CAP_SYS_RESOURCE');
 const none: CapabilityRequest = { privileged: false, add: [], drop: [], addAmbient: [], available };
 
 test('capabilities are the default ones, changed by what is added and dropped, ALL first', () => {
@@ -19,19 +19,19 @@ test('capabilities are the default ones, changed by what is added and dropped, A
     assert.deepEqual(sets.effective, sets.bounding);
     assert.deepEqual(sets.permitted, sets.bounding);
   };
-  check({}, defaultCapabilities);
+  check({}, DEFAULT_CAPABILITIES);
   check({ privileged: true, drop: ['ALL'] }, available);
-  check({ add: ['NET_ADMIN', 'cap_sys_time'] }, [...defaultCapabilities, 'CAP_NET_ADMIN', 'CAP_SYS_TIME']);
+  check({ add: ['NET_ADMIN', 'cap_sys_time'] }, [...DEFAULT_CAPABILITIES, 'CAP_NET_ADMIN', 'CAP_SYS_TIME']);
   check(
     { drop: ['CHOWN'] },
-    defaultCapabilities.filter((name) => name !== 'CAP_CHOWN'),
+    DEFAULT_CAPABILITIES.filter((name) => name !== 'CAP_CHOWN'),
   );
   check({ drop: ['all'], add: ['KILL'] }, ['CAP_KILL']);
   check(
     { add: ['ALL'], drop: ['KILL'] },
     available.filter((name) => name !== 'CAP_KILL'),
   );
-  check({ add: ['SYS_RESOURCE'], drop: ['SYS_RESOURCE'] }, defaultCapabilities);
+  check({ add: ['SYS_RESOURCE'], drop: ['SYS_RESOURCE'] }, DEFAULT_CAPABILITIES);
   check({ available: ['CAP_CHOWN'] }, ['CAP_CHOWN']);
 });
 

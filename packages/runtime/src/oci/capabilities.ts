@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { OciProcess } from './spec.ts';
 
 /** Linux capabilities by number (capabilities(7)): bit n of a mask is the n-th name. */
-export const allCapabilities = [
+export const ALL_CAPABILITIES = [
   'CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE',
   'NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN',
   'SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE',
@@ -13,7 +13,7 @@ export const allCapabilities = [
   .map((name) => `CAP_${name}`);
 
 /** What containers have unless they ask otherwise: the set that Docker and containerd agree on. */
-export const defaultCapabilities = [
+export const DEFAULT_CAPABILITIES = [
   'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT KILL',
   'AUDIT_WRITE',
 ]
@@ -33,12 +33,12 @@ export type CapabilityRequest = {
 
 /**
  * The capability sets of a container's first process. `ALL` is applied before single names, so that adding ALL and dropping
- * one works, as does the reverse. `failed_precondition` if a name is added that this machine does not let us give.
+ * one works, as does the reverse. `failed_precondition` if a name is added that this host does not let us give.
  */
 export function computeCapabilities(request: CapabilityRequest): NonNullable<OciProcess['capabilities']> {
   const { available } = request;
   const given = new Set(request.privileged ? available : grantedCapabilities(request));
-  const bounding = allCapabilities.filter((name) => given.has(name));
+  const bounding = ALL_CAPABILITIES.filter((name) => given.has(name));
   const ambient = request.addAmbient.map(capabilityName);
   requireAvailable(ambient, available);
   return {
@@ -59,7 +59,7 @@ function grantedCapabilities({ add, drop, addAmbient, available }: CapabilityReq
     added.filter((name) => !dropped.has(name)),
     available,
   );
-  const start = drop.some(isAll) ? [] : add.some(isAll) ? available : intersect(defaultCapabilities, available);
+  const start = drop.some(isAll) ? [] : add.some(isAll) ? available : intersect(DEFAULT_CAPABILITIES, available);
   return [...start, ...added].filter((name) => !dropped.has(name));
 }
 
@@ -68,14 +68,14 @@ function requireAvailable(names: string[], available: string[]): void {
   if (missing.length > 0)
     throw new PodwrightError(
       'failed_precondition',
-      `give capabilities ${missing.join(', ')}: this machine does not give them to the runtime itself`,
+      `give capabilities ${missing.join(', ')}: this host does not give them to the runtime itself`,
     );
 }
 
 function capabilityName(name: string): string {
   const upper = name.toUpperCase();
   const full = upper.startsWith('CAP_') ? upper : `CAP_${upper}`;
-  if (!allCapabilities.includes(full))
+  if (!ALL_CAPABILITIES.includes(full))
     throw new PodwrightError('invalid_argument', `there is no capability ${JSON.stringify(name)}`);
   return full;
 }
@@ -83,7 +83,7 @@ function capabilityName(name: string): string {
 /** The names in a mask as /proc/PID/status has it, in hexadecimal. */
 export function capabilitiesOfMask(hexadecimal: string): string[] {
   const mask = BigInt(`0x${hexadecimal.trim()}`);
-  return allCapabilities.filter((_, number) => (mask >> BigInt(number)) & 1n);
+  return ALL_CAPABILITIES.filter((_, number) => (mask >> BigInt(number)) & 1n);
 }
 
 const intersect = (left: string[], right: string[]) => left.filter((name) => right.includes(name));

@@ -1,33 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorCode } from '@podwright/base';
-import { deviceNumbers, resolveDevices } from './devices.ts';
+import { deviceNumbers } from './devices.ts';
 
 test('device numbers are unpacked', () => {
   const check = (rdev: number, major: number, minor: number) => assert.deepEqual(deviceNumbers(rdev), { major, minor });
   check(0x103, 1, 3);
   check(0x8800, 136, 0);
-});
-
-test('a device is found where it is, and placed where it is wanted', async () => {
-  const [device] = await resolveDevices({ hostPath: '/dev/null', containerPath: '/dev/nothing', permissions: 'r' });
-  const { path, type, major, minor, access } = device!;
-  assert.deepEqual(
-    { path, type, major, minor, access },
-    { path: '/dev/nothing', type: 'c', major: 1, minor: 3, access: 'r' },
-  );
-  assert.equal(device?.hostPath, '/dev/null');
-  const [all] = await resolveDevices({ hostPath: '/dev/null', containerPath: '', permissions: '' });
-  assert.deepEqual([all?.path, all?.access], ['/dev/null', 'rwm']);
-});
-
-test('what is no device, and odd permissions, are refused', async () => {
-  const fails = (hostPath: string, permissions: string) =>
-    assert.rejects(
-      resolveDevices({ hostPath, containerPath: '', permissions }),
-      (error) => errorCode(error) === 'invalid_argument',
-    );
-  await fails('/etc/passwd', 'r');
-  await fails('/no/such', 'r');
-  await fails('/dev/null', 'x');
 });

@@ -5,7 +5,7 @@ import type { ImageConfig } from '@podwright/images';
 type ImageDefaults = ImageConfig['config'];
 
 /** The search path of an image that names none. */
-const defaultPath = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const DEFAULT_PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
  * The command line of a container: a command of its own replaces the image's Entrypoint and with it the image's Cmd;
@@ -32,7 +32,7 @@ export type EnvironmentSources = {
 /** `NAME=value` in order of first appearance: a search path, TERM with a terminal, HOSTNAME, the image's, those asked for. */
 export function computeEnvironment({ image, hostname, terminal, asked }: EnvironmentSources): string[] {
   const all = [
-    defaultPath,
+    DEFAULT_PATH,
     ...(terminal ? ['TERM=xterm'] : []),
     ...(hostname === '' ? [] : [`HOSTNAME=${hostname}`]),
     ...(image.Env ?? []),
@@ -43,7 +43,7 @@ export function computeEnvironment({ image, hostname, terminal, asked }: Environ
   return [...merged.values()];
 }
 
-/** Where the command starts: `asked`, or the image's, or the root. The OCI runtime makes the folder if it is missing. */
+/** Where the command starts: `asked`, or the image's, or the root. The OCI runtime makes the directory if it is missing. */
 export function computeWorkingDirectory(asked: string, image: ImageDefaults): string {
   return posix.resolve('/', asked || image.WorkingDir || '/');
 }

@@ -1,5 +1,5 @@
 /** System calls that every container may make: those that act on the caller's own processes, files and sockets. */
-export const allowedSyscalls = words(`
+export const ALLOWED_SYSCALLS = words(`
   access chdir chmod chown chown32 close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
   fadvise64_64 fallocate fanotify_mark fchdir fchmod fchmodat fchmodat2 fchown fchown32 fchownat fcntl fcntl64 fdatasync
   fgetxattr flistxattr flock fremovexattr fsetxattr fstat fstat64 fstatat64 fstatfs fstatfs64 fsync ftruncate
@@ -77,7 +77,7 @@ export const syscallsOfArchitecture: Partial<Record<NodeJS.Architecture, string[
   riscv64: words('riscv_flush_icache riscv_hwprobe'),
 };
 
-/** Architectures of a seccomp filter: the machine's own first, then those whose programs its kernel runs, too. */
+/** Architectures of a seccomp filter: the host's own first, then those whose programs its kernel runs, too. */
 export const seccompArchitectures: Partial<Record<NodeJS.Architecture, string[]>> = {
   x64: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_X86', 'SCMP_ARCH_X32'],
   ia32: ['SCMP_ARCH_X86'],

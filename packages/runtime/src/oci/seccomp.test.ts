@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
-import { defaultCapabilities } from './capabilities.ts';
+import { DEFAULT_CAPABILITIES } from './capabilities.ts';
 import { defaultSeccompProfile, parseSeccompProfile } from './seccomp.ts';
 
 /** The rules for one system call. */
-const rulesFor = (name: string, capabilities = defaultCapabilities, architecture: NodeJS.Architecture = 'x64') =>
+const rulesFor = (name: string, capabilities = DEFAULT_CAPABILITIES, architecture: NodeJS.Architecture = 'x64') =>
   defaultSeccompProfile(capabilities, architecture).syscalls!.filter(({ names }) => names.includes(name));
 const isAllowed = (name: string, capabilities?: string[], architecture?: NodeJS.Architecture) =>
   rulesFor(name, capabilities, architecture).some(({ action, args }) => action === 'SCMP_ACT_ALLOW' && !args);
 
-test('ordinary system calls are allowed, those that act on the machine are not', () => {
+test('ordinary system calls are allowed, those that act on the host are not', () => {
   for (const name of ['read', 'openat', 'execve', 'futex', 'chroot', 'ptrace', 'arch_prctl'])
     assert.ok(isAllowed(name), name);
   for (const name of ['mount', 'reboot', 'bpf', 'init_module', 'keyctl', 'io_uring_setup', 'unshare', 'setns'])

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import {
-  allowedSyscalls,
+  ALLOWED_SYSCALLS,
   seccompArchitectures,
   syscallsOfArchitecture,
   syscallsOfCapability,
@@ -9,13 +9,13 @@ import type { OciSeccomp } from './spec.ts';
 
 const ENOSYS = 38;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
-const namespaceFlags = 0x7e020000;
+const NAMESPACE_FLAGS = 0x7e020000;
 /**
  * The address families of socket(2), as masks and values of its first argument: all up to 63 but `AF_ALG` (38) and `AF_VSOCK`
  * (40). The kernel looks at 32 bits of that argument, a comparison of seccomp at 64, so that "not 40" would let pass
  * 0x100000028. For the same reason no upper bit may matter here: the calling convention leaves them undefined.
  */
-const socketFamilies: [mask: number, value: number][] = [
+const SOCKET_FAMILIES: [mask: number, value: number][] = [
   [0xffffffe0, 0], // 0 to 31
   [0xfffffffc, 32], // 32 to 35
   [0xfffffffe, 36], // 36 and 37
@@ -26,7 +26,7 @@ const socketFamilies: [mask: number, value: number][] = [
   [0xfffffff0, 48], // 48 to 63; the newest family of Linux 6.18 is 45
 ];
 /** Execution domains that programs ask for: Linux, BSD-like 32 bit, UNAME26, both, and "tell me which". */
-const personalities = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff];
+const PERSONALITIES = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff];
 
 /**
  * The RuntimeDefault seccomp profile: what containerd 2.3 allows a container by default, which depends on its
@@ -39,14 +39,14 @@ export function defaultSeccompProfile(capabilities: string[], architecture: Node
   const allow = (names: string[]) => ({ names, action: 'SCMP_ACT_ALLOW' as const });
   const has = (name: string) => capabilities.includes(name);
   const opened = Object.entries(syscallsOfCapability).flatMap(([name, syscalls]) => (has(name) ? syscalls : []));
-  const plain = [...allowedSyscalls, ...(syscallsOfArchitecture[architecture] ?? []), ...opened];
+  const plain = [...ALLOWED_SYSCALLS, ...(syscallsOfArchitecture[architecture] ?? []), ...opened];
   const syscalls: OciSeccomp['syscalls'] = [
     allow([...new Set(plain)]),
-    ...socketFamilies.map(([mask, value]) => ({
+    ...SOCKET_FAMILIES.map(([mask, value]) => ({
       ...allow(['socket']),
       args: [{ index: 0, value: mask, valueTwo: value, op: 'SCMP_CMP_MASKED_EQ' as const }],
     })),
-    ...personalities.map((value) => ({
+    ...PERSONALITIES.map((value) => ({
       ...allow(['personality']),
       args: [{ index: 0, value, op: 'SCMP_CMP_EQ' as const }],
     })),
@@ -55,7 +55,7 @@ export function defaultSeccompProfile(capabilities: string[], architecture: Node
     // s390x has clone's flags as its second argument.
     const index = architecture === 's390x' ? 1 : 0;
     syscalls.push(
-      { ...allow(['clone']), args: [{ index, value: namespaceFlags, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }] },
+      { ...allow(['clone']), args: [{ index, value: NAMESPACE_FLAGS, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }] },
       // Its flags are in memory, where a filter cannot look: ENOSYS makes the C library take clone instead.
       { names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: ENOSYS },
     );
@@ -68,7 +68,7 @@ export function defaultSeccompProfile(capabilities: string[], architecture: Node
 }
 
 /** The largest profile that is read. */
-export const maxSeccompProfileBytes = 1 << 20;
+export const MAX_SECCOMP_PROFILE_BYTES = 1 << 20;
 
 /**
  * A profile of a file, as the OCI has it. The fields that only Docker's profiles have (`includes`, `archMap`) are refused

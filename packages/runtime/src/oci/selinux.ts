@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 
-/** Parts of a label that a pod or container may choose; '' for the machine's. */
+/** Parts of a label that a pod or container may choose; '' for the host's. */
 export type SelinuxOptions = { user: string; role: string; type: string; level: string };
 
-/** The contexts that the machine's policy has for containers, e.g. `system_u:system_r:container_t:s0`. */
+/** The contexts that the host's policy has for containers, e.g. `system_u:system_r:container_t:s0`. */
 export type SelinuxContexts = { process: string; file: string };
 
 /** `''` where there is no SELinux, or its policy has nothing for containers. */
@@ -12,13 +12,13 @@ export type SelinuxLabels = { process: string; mount: string };
 
 /** Categories 1022 and 1023 are those of privileged containers' files. */
 const CATEGORIES = 1022;
-const partPattern = /^[\w.-]*$/;
-const levelPattern = /^(s\d+(-s\d+)?(:c\d{1,4}(\.c\d{1,4})?(,c\d{1,4}(\.c\d{1,4})?)*)?)?$/;
+const PART_PATTERN = /^[\w.-]*$/;
+const LEVEL_PATTERN = /^(s\d+(-s\d+)?(:c\d{1,4}(\.c\d{1,4})?(,c\d{1,4}(\.c\d{1,4})?)*)?)?$/;
 
-/** What is no part of a label is an `invalid_argument`, on machines without SELinux, too. */
+/** What is no part of a label is an `invalid_argument`, on hosts without SELinux, too. */
 export function checkSelinuxOptions(options: SelinuxOptions): void {
   for (const name of ['user', 'role', 'type', 'level'] as const) {
-    const pattern = name === 'level' ? levelPattern : partPattern;
+    const pattern = name === 'level' ? LEVEL_PATTERN : PART_PATTERN;
     if (!pattern.test(options[name]))
       throw new PodwrightError(
         'invalid_argument',
@@ -62,7 +62,7 @@ function changed(label: string, { user, role, type, level }: SelinuxOptions): st
   return [...parts, ...(ownLevel.length === 0 ? [] : [level || ownLevel.join(':')])].join(':');
 }
 
-/** Two different categories, made of the sandbox's id: they are the same in a later life of the process. */
+/** Two different categories, made of the sandbox's id: they are the same after a restart. */
 function levelOf(sandboxId: string): string {
   const hash = createHash('sha256').update(sandboxId).digest();
   const first = hash.readUInt32LE(0) % CATEGORIES;

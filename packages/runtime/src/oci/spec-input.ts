@@ -14,7 +14,7 @@ export type SpecMount = {
   sourceRestrictions: string[];
 };
 
-/** `new` is a namespace of the container's own, `host` the machine's, otherwise the path of one that is there. */
+/** `new` is a namespace of the container's own, `host` the host's, otherwise the path of one that is there. */
 export type SpecNamespace = { kind: 'new' } | { kind: 'host' } | { kind: 'path'; path: string };
 
 export type SpecNamespaces = {
@@ -22,7 +22,7 @@ export type SpecNamespaces = {
   ipc: SpecNamespace;
   uts: SpecNamespace;
   pid: SpecNamespace;
-  /** Absent: the machine's users. */
+  /** Absent: the host's users. */
   user?: { path: string; mappings: IdMappings };
 };
 
@@ -61,15 +61,15 @@ export type SpecResources = {
   oomScoreAdj: number;
 };
 
-/** A device node that the container gets, with what it may do with it (`rwm`), and where the machine has it. */
+/** A device node that the container gets, with what it may do with it (`rwm`), and where the host has it. */
 export type SpecDevice = OciDevice & { access: string; hostPath: string };
 
-/** What the machine can do, as far as a specification depends on it. */
+/** What the host can do, as far as a specification depends on it. */
 export type SpecHost = {
   /** This process's bounding set. */
   capabilities: string[];
   cgroupMode: CgroupMode;
-  /** Options of the v2 tree that belong to all its mounts: one without them would take them from the machine's. */
+  /** Options of the v2 tree that belong to all its mounts: one without them would take them from the host's. */
   cgroupMountOptions: string[];
   /** Memory and swap can be limited together. */
   swapLimit: boolean;
@@ -94,7 +94,7 @@ export type SpecInput = {
   security: SpecSecurity;
   namespaces: SpecNamespaces;
   devices: SpecDevice[];
-  /** Device nodes of the machine, which a privileged container gets all. */
+  /** Device nodes of the host, which a privileged container gets all. */
   hostDevices: OciDevice[];
   resources: SpecResources;
   sysctls?: Record<string, string>;

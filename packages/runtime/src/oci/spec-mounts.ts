@@ -13,7 +13,7 @@ export function hasOwnCgroups({ privileged }: SpecInput['security'], { cgroupMod
 function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
   const access = security.privileged ? 'rw' : 'ro';
   const strict = ['nosuid', 'noexec', 'nodev'];
-  // sysfs tells of a network: only who owns that may mount it. The host's is bound privately: systemd shares it with all
+  // sysfs tells of a network: only its owner may mount it. The host's is bound privately: systemd shares it with all
   // mount namespaces, and crun binds it from the host's, where the container's mounts below it would then appear.
   const ownSysfs = namespaces.user === undefined || namespaces.network.kind !== 'host';
   return [
@@ -68,7 +68,7 @@ export function byDepth(left: { destination: string }, right: { destination: str
 
 const depth = (path: string) => path.split('/').filter((part) => part !== '').length;
 
-const propagationOptions = {
+const PROPAGATION_OPTIONS = {
   private: 'rprivate',
   'host-to-container': 'rslave',
   bidirectional: 'rshared',
@@ -84,7 +84,7 @@ function bindMount({ destination, source, ...mount }: SpecMount): OciMount {
     destination,
     type: 'bind',
     source,
-    options: ['rbind', propagationOptions[mount.propagation], accessOf(mount), ...kept],
+    options: ['rbind', PROPAGATION_OPTIONS[mount.propagation], accessOf(mount), ...kept],
   };
 }
 
@@ -93,12 +93,12 @@ function accessOf(mount: Pick<SpecMount, 'readonly' | 'recursiveReadOnly' | 'sou
   return mount.sourceRestrictions.includes('ro') ? 'ro' : 'rw';
 }
 
-/** A device node of the machine, given to a container that cannot have nodes of its own. */
+/** A device node of the host, given to a container that cannot have nodes of its own. */
 export function deviceMount({ path, hostPath }: Pick<SpecDevice, 'path' | 'hostPath'>): OciMount {
   return { destination: path, type: 'bind', source: hostPath, options: ['bind', 'rprivate', 'nosuid', 'noexec'] };
 }
 
-/** How the root's mounts are connected with the machine's: as far as the most open mount needs it. */
+/** How the root's mounts are connected with the host's: as far as the most open mount needs it. */
 export function rootfsPropagation(mounts: SpecMount[]): string | undefined {
   if (mounts.some(({ propagation }) => propagation === 'bidirectional')) return 'rshared';
   if (mounts.some(({ propagation }) => propagation === 'host-to-container')) return 'rslave';

@@ -1,9 +1,21 @@
 import { PodwrightError } from '@podwright/base';
-import type { OciLinuxResources } from './spec.ts';
+import type { OciLinuxResources, OciSpec } from './spec.ts';
 import type { SpecDevice, SpecHost, SpecResources } from './spec-input.ts';
 
+/** The oom_score_adj of the container's process: what is asked for, as far as this process may set it. */
+export function computeOomScoreAdj({ oomScoreAdj }: SpecResources, { minimumOomScoreAdj }: SpecHost): number {
+  return Math.max(oomScoreAdj, minimumOomScoreAdj);
+}
+
+/** The specification with other limits; its device rules stay. */
+export function withResources(spec: OciSpec, limits: OciLinuxResources): OciSpec {
+  const devices = spec.linux.resources?.devices;
+  const resources = devices === undefined ? limits : { devices, ...limits };
+  return { ...spec, linux: { ...spec.linux, resources } };
+}
+
 /**
- * Limits as the OCI has them, without what this machine cannot limit. `invalid_argument` for files of cgroup v2 on a machine
+ * Limits as the OCI has them, without what this host cannot limit. `invalid_argument` for files of cgroup v2 on a host
  * that has v1, as runc and crun refuse them.
  */
 export function computeResources(resources: SpecResources, host: SpecHost): OciLinuxResources {
@@ -25,7 +37,7 @@ export function computeResources(resources: SpecResources, host: SpecHost): OciL
   if (file !== undefined && host.cgroupMode !== 'v2')
     throw new PodwrightError(
       'invalid_argument',
-      `set unified ${file}: this machine has cgroup v1, which has no such files`,
+      `set unified ${file}: this host has cgroup v1, which has no such files`,
     );
   return {
     ...(isEmpty(cpu) ? {} : { cpu }),
@@ -39,10 +51,10 @@ export function computeResources(resources: SpecResources, host: SpecHost): OciL
 }
 
 /**
- * Devices that every container may use: null, zero, full, random, urandom, tty, ptmx and its own terminals. Not the machine's
+ * Devices that every container may use: null, zero, full, random, urandom, tty, ptmx and its own terminals. Not the host's
  * console (5:1), which it could make a node of: its own /dev/console is one of its terminals.
  */
-const ordinaryDevices = [
+const ORDINARY_DEVICES = [
   { major: 1, minor: 3 },
   { major: 1, minor: 5 },
   { major: 1, minor: 7 },
@@ -61,7 +73,7 @@ export function computeDeviceRules(
   if (privileged) return [{ allow: true, access: 'rwm' }];
   return [
     { allow: false, access: 'rwm' },
-    ...ordinaryDevices.map((device) => ({ allow: true, type: 'c', access: 'rwm', ...device })),
+    ...ORDINARY_DEVICES.map((device) => ({ allow: true, type: 'c', access: 'rwm', ...device })),
     ...devices.map(({ type, major, minor, access }) => ({ allow: true, type, major, minor, access })),
   ];
 }

@@ -18,7 +18,7 @@ export type OciHookName =
   | 'poststart'
   | 'poststop';
 
-/** A program that the OCI runtime runs at some point of a container's life; the timeout is in seconds. */
+/** A program that the OCI runtime runs at some point of a container's life cycle; the timeout is in seconds. */
 export type OciHook = { path: string; args?: string[]; env?: string[]; timeout?: number };
 
 export type OciProcess = {

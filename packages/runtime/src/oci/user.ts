@@ -1,9 +1,6 @@
-import { constants } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
-import { isErrno, PodwrightError, wrapError } from '@podwright/base';
-import { resolveInRoot } from '@podwright/system';
+import { PodwrightError } from '@podwright/base';
 
-/** Who a container's first process is to be. */
+/** The user that a container's first process is to have. */
 export type UserRequest = {
   /** `user`, `uid`, `user:group` or `uid:gid`; '' is root. */
   user: string;
@@ -14,11 +11,7 @@ export type UserRequest = {
 
 export type ResolvedUser = { uid: number; gid: number; additionalGids: number[] };
 
-/** O_PATH of Linux, which node:fs does not name: a file as a place, without opening it. */
-const O_PATH = 0o10000000;
-/** Largest /etc/passwd and /etc/group that are read. */
-const maxFileBytes = 1 << 20;
-const maxId = 2 ** 31 - 1;
+const MAX_ID = 2 ** 31 - 1;
 
 /** The user to resolve: what the container asks for, or what its image says. `invalid_argument` for a group without a user. */
 export function userString(
@@ -30,18 +23,6 @@ export function userString(
   if (asked.runAsGroup !== undefined)
     throw new PodwrightError('invalid_argument', `run as group ${asked.runAsGroup}: a user must be given with it`);
   return imageUser ?? '';
-}
-
-/**
- * Looks a user up in a root file system's /etc/passwd and /etc/group, which are hostile input: links do not lead out of
- * the root, big and odd files are refused. Numeric ids need no entry; `invalid_argument` for names without one.
- */
-export async function resolveUser(rootfs: string, request: UserRequest): Promise<ResolvedUser> {
-  const [passwd, group] = await Promise.all([
-    readAccounts(rootfs, '/etc/passwd'),
-    request.groupsPolicy === 'merge' || /:.*\D/.test(request.user) ? readAccounts(rootfs, '/etc/group') : '',
-  ]);
-  return findUser(parsePasswd(passwd), parseGroup(group), request);
 }
 
 type PasswdEntry = { name: string; uid: number; gid: number };
@@ -82,23 +63,6 @@ export function parseGroup(text: string): GroupEntry[] {
 function numericId(text: string): number | undefined {
   if (!/^\d+$/.test(text)) return undefined;
   const id = Number(text);
-  if (id > maxId) throw new PodwrightError('invalid_argument', `id ${text} is out of range (0 to ${maxId})`);
+  if (id > MAX_ID) throw new PodwrightError('invalid_argument', `id ${text} is out of range (0 to ${MAX_ID})`);
   return id;
-}
-
-/** A file of accounts, '' if the root has none. */
-async function readAccounts(rootfs: string, path: string): Promise<string> {
-  const file = await resolveInRoot(rootfs, path);
-  try {
-    // Only looked at first: to open a pipe or a device can mean to wait, or to act on the host.
-    await using place = await open(file, O_PATH | constants.O_NOFOLLOW);
-    const stats = await place.stat();
-    if (!stats.isFile() || stats.size > maxFileBytes)
-      throw new PodwrightError('invalid_argument', `read ${path} of the image: it is no file, or over 1 MiB`);
-    return await readFile(`/proc/self/fd/${place.fd}`, 'utf8');
-  } catch (error) {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return '';
-    if (error instanceof PodwrightError) throw error;
-    throw wrapError(`read ${path} of the image`, error, 'invalid_argument');
-  }
 }

@@ -4,7 +4,7 @@ import { CONTAINER_DIRECTORY, isNotFound, PRIVATE_DIRECTORY, wrapError } from '@
 import type { ImageRecord, ImageService, Snapshotter } from '@podwright/images';
 import { mountAll, openPassage, resolveInRoot, type System } from '@podwright/system';
 import { computeArgs, computeEnvironment, computeWorkingDirectory } from '../oci/process-config.ts';
-import { resolveUser } from '../oci/user.ts';
+import type { ResolvedUser, UserRequest } from '../oci/user.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { InfraRoots } from './infra-roots.ts';
 import { INFRA_FOLDERS, type InfraProgram } from './infra-spec.ts';
@@ -15,6 +15,8 @@ export type ImageInfraRootsDependencies = {
   images: ImageService;
   snapshotter: Snapshotter;
   folders: SandboxFolders;
+  /** Looks a user up in a root file system. */
+  resolveUser: (rootfs: string, request: UserRequest) => Promise<ResolvedUser>;
   /** Reference of the image for the sandboxes of a runtime handler; '' for none. */
   imageFor: (handler: string) => string;
   /** Where root file systems without an image come from. */
@@ -48,7 +50,7 @@ export class ImageInfraRoots implements InfraRoots {
   }
 
   async #mount(sandbox: SandboxRecord, { chainId, config: { config } }: ImageRecord): Promise<InfraProgram> {
-    const { system, snapshotter, folders } = this.#dependencies;
+    const { system, snapshotter, folders, resolveUser } = this.#dependencies;
     const directory = folders.path(sandbox.id);
     const mappings = sandbox.config.userNamespace;
     if (mappings !== undefined) openPassage({ top: dirname(dirname(directory)), directory, mappings });

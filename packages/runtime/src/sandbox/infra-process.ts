@@ -1,6 +1,8 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OciSpec } from '../oci/spec.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
+import { commitSpec } from '../tasks/bundle.ts';
 import type { TaskRuntime, TaskState } from '../tasks/task-runtime.ts';
 
 /** `state` is the runtime's folder of what a reboot may lose. */
@@ -18,18 +20,19 @@ export class InfraProcess {
 
   /** Starts it and returns its pid. On failure nothing is left of it. */
   async start({ id, config }: SandboxRecord, spec: OciSpec, signal: AbortSignal): Promise<number> {
-    const { tasks, state } = this.#dependencies;
+    const { tasks } = this.#dependencies;
     const task = { id, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '' };
-    const bundle = join(state, 'tasks', id);
-    const { pid } = await tasks.create({ ...task, bundle, handler: config.runtimeHandler }, signal);
+    const bundle = this.#bundle(id);
+    commitSpec(bundle, spec);
     try {
+      const { pid } = await tasks.create({ ...task, bundle, handler: config.runtimeHandler }, signal);
       await tasks.start(id);
+      this.#watch(id);
+      return pid;
     } catch (error) {
-      await tasks.delete(id);
+      await this.#remove(id);
       throw error;
     }
-    this.#watch(id);
-    return pid;
   }
 
   /** Calls back with the sandbox's id when a process ends by itself. */
@@ -48,7 +51,16 @@ export class InfraProcess {
   async stop(sandboxId: string): Promise<void> {
     this.#watches.get(sandboxId)?.[Symbol.dispose]();
     this.#watches.delete(sandboxId);
+    await this.#remove(sandboxId);
+  }
+
+  async #remove(sandboxId: string): Promise<void> {
     await this.#dependencies.tasks.delete(sandboxId);
+    rmSync(this.#bundle(sandboxId), { recursive: true, force: true });
+  }
+
+  #bundle(sandboxId: string): string {
+    return join(this.#dependencies.state, 'tasks', sandboxId);
   }
 
   #watch(sandboxId: string): void {

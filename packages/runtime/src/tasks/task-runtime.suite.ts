@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFile, rename, stat } from 'node:fs/promises';
+import { readdir, readFile, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { after, before, describe, test } from 'node:test';
 import { errorCode, isNotFound, PodwrightError, waitFor, withTimeout } from '@podwright/base';
+import { commitSpec } from './bundle.ts';
 import type { TaskConfig, TaskExit, TaskRuntime } from './task-runtime.ts';
 
 /** What the suite needs of the place in which an implementation is tried. */
@@ -32,7 +34,7 @@ export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntim
     let harness: TaskRuntimeHarness;
     let tasks: TaskRuntime;
     before(async () => {
-      harness = await prepare();
+      harness = committing(await prepare());
       tasks = await harness.open();
     });
     after(async () => {
@@ -61,6 +63,16 @@ export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntim
     attachTests(context);
     logTests(context);
   });
+}
+
+/** The harness whose tasks' bundles are committed, as by every caller. */
+function committing(harness: TaskRuntimeHarness): TaskRuntimeHarness {
+  const config: TaskRuntimeHarness['config'] = (id, args, changes) => {
+    const made = harness.config(id, args, changes);
+    commitSpec(made.bundle, made.spec);
+    return made;
+  };
+  return { ...harness, config };
 }
 
 type SuiteContext = {
@@ -119,7 +131,23 @@ function lifeTests(context: () => SuiteContext): void {
       );
       assert.deepEqual(await tasks.state('missing'), { status: 'absent' });
       assert.ok(!(await tasks.list()).includes('missing'));
-      await assert.rejects(stat(config.bundle));
+      assert.deepEqual(await readdir(config.bundle), ['config.json']);
+    }
+  });
+
+  test("a bundle is its caller's: a task reads it, leaves it as it is, and is created from it again", async () => {
+    const { tasks, harness } = context();
+    const config = harness.config('again', forever);
+    const file = join(config.bundle, 'config.json');
+    const before = await stat(file);
+    for (const attempt of ['first', 'second']) {
+      await tasks.create(config, bound());
+      await tasks.start('again');
+      assert.equal(String((await tasks.execSync('again', ['echo', attempt], bound())).stdout), `${attempt}\n`);
+      await tasks.delete('again');
+      assert.deepEqual(await readdir(config.bundle), ['config.json'], attempt);
+      const { ino, mtimeMs } = await stat(file);
+      assert.deepEqual([ino, mtimeMs], [before.ino, before.mtimeMs], attempt);
     }
   });
 

@@ -2,11 +2,15 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import type { CgroupStats } from '@podwright/base';
 import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
 
-/** What a task is made from. The caller has mounted the root file system that `spec.root.path` names. */
+/** What a task is made from. The caller has committed the bundle, and mounted the root file system that `spec.root.path` names. */
 export type TaskConfig = {
   id: string;
-  /** Folder of the task's own: the runtime writes `config.json` and its pid, exit and control files there. */
+  /**
+   * Directory of the caller's with the committed `config.json` (`commitSpec`). The runtime reads that, at the create and at
+   * each exec, and neither writes nor removes anything in it: what else it needs is in directories of its own.
+   */
   bundle: string;
+  /** What `config.json` says. */
   spec: OciSpec;
   terminal: boolean;
   stdin: boolean;
@@ -74,7 +78,10 @@ export interface TaskRuntime {
   state(id: string): Promise<TaskState>;
   /** Calls back once when the task has ended, at once if it already has; also when its monitor died. */
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable;
-  /** Ends what still runs, and removes every process, cgroup and file of the task. No error if there is none. */
+  /**
+   * Ends what still runs, and removes every process, cgroup and file of the task; its bundle stays, from which it may be
+   * created again. No error if there is none.
+   */
   delete(id: string): Promise<void>;
   /** Runs a command to its end, or until the signal aborts, which kills it. stdout and stderr are each cut at 16 MiB. */
   execSync(
@@ -100,7 +107,7 @@ export interface TaskRuntime {
    * machines. `undefined` if it does not run or nobody counts.
    */
   use?(id: string): Promise<CgroupStats | undefined>;
-  /** Ids of every task that has anything left on the host: bundle, monitor, runtime state. */
+  /** Ids of every task that has anything left on the host: monitor, files, runtime state. */
   list(): Promise<string[]>;
   /** Stops watching and listening; tasks go on. */
   close(): void;

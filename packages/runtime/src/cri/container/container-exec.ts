@@ -8,8 +8,8 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_OUTPUT_BYTES = (16 << 20) - 1024;
 
 /**
- * ExecSync: runs a command in the container to its end; `timeout` in seconds, 0 for none. It is killed, too, when nobody waits
- * for it any more: the client has gone, or its own deadline has passed.
+ * ExecSync: runs a command in the container to its end; `timeout` in seconds, 0 for none. It is killed, too, when its caller
+ * waits no more: the client has gone, or its own deadline has passed.
  */
 export function containerExecSync({
   containers,

@@ -4,21 +4,19 @@ import { criContainerStatus } from '../messages/container-message.ts';
 import { verboseInfo } from '../messages/verbose-info.ts';
 import type { CriServices } from '../services/services.ts';
 
-type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'specs' | 'images'>;
+type Needs = Pick<CriServices, 'containers' | 'images'>;
 
-/** ContainerStatus: from memory; with `verbose` the OCI specification, too. */
+/** ContainerStatus: from memory; with `verbose` also the specification that the container runs, from its bundle. */
 export function containerInspect(services: Needs): RuntimeHandlers['containerStatus'] {
-  return async ({ containerId, verbose }, { signal }) => {
+  return async ({ containerId, verbose }) => {
     const record = services.containers.require(containerId);
-    const shown = verbose ? await details(services, record, signal) : {};
-    const info = verboseInfo(verbose, () => shown);
+    const info = verboseInfo(verbose, () => details(services, record));
     return { status: criContainerStatus(record, services.images), info };
   };
 }
 
-async function details({ sandboxes, specs }: Needs, record: ContainerRecord, signal: AbortSignal): Promise<object> {
-  const pid = record.state.phase === 'running' ? record.state.pid : 0;
-  const sandbox = sandboxes.find(record.sandboxId);
-  const runtimeSpec = sandbox === undefined || pid === 0 ? undefined : await specs.build(record, sandbox, signal);
-  return { sandboxID: record.sandboxId, pid, removing: record.state.phase === 'removing', record, runtimeSpec };
+function details({ containers }: Pick<Needs, 'containers'>, record: ContainerRecord): object {
+  const { id, sandboxId, state } = record;
+  const pid = state.phase === 'running' ? state.pid : 0;
+  return { sandboxID: sandboxId, pid, removing: state.phase === 'removing', record, runtimeSpec: containers.spec(id) };
 }

@@ -51,10 +51,10 @@ test('what is said is translated', () => {
   assert.deepEqual(config.security.seccomp, { type: 'localhost', ref: 'p.json' });
 });
 
-/** What is refused must name its field, so that whoever sent it finds it. */
-function refuse(more: Init, words: RegExp): void {
+/** What is refused must name its field, so that the client finds it. */
+function refuse(more: Init, message: RegExp): void {
   const asked = JSON.stringify(more, (_, value) => (typeof value === 'bigint' ? String(value) : value));
-  assert.throws(() => translate(more), { code: 'invalid_argument', message: words }, asked);
+  assert.throws(() => translate(more), { code: 'invalid_argument', message }, asked);
 }
 
 const accept = (more: Init) => assert.doesNotThrow(() => translate(more));
@@ -112,7 +112,7 @@ test('devices that cannot be given are refused', () => {
   accept(device({ containerPath: '' }));
 });
 
-test('limits that the kernel takes from nobody are refused', () => {
+test('limits that no kernel takes are refused', () => {
   const limits = (resources: object) => ({ linux: { resources } });
   const big = 1n << 62n;
   for (const cpuPeriod of [-1n, 1n, 999n, 1_000_001n, big]) refuse(limits({ cpuPeriod }), /cpuPeriod/);

@@ -10,7 +10,7 @@ import { signalName } from './signals.ts';
 /** Most mounts and environment variables of one container; the kernel and the OCI runtime choke on far more. */
 const MAX_ENTRIES = 100_000;
 
-/** The CRI's container configuration in our own words. What makes no sense is an `invalid_argument`. */
+/** The CRI's container configuration as ours. What makes no sense is an `invalid_argument`. */
 export function containerConfig(config: CriContainerConfig | undefined): ContainerConfig {
   if (config?.metadata === undefined) throw invalid('the container configuration has no metadata');
   if (config.metadata.name === '') throw invalid('the container has no name');

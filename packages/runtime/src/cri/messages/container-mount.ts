@@ -10,7 +10,7 @@ const PROPAGATIONS: Record<MountPropagation, ContainerMount['propagation']> = {
   [MountPropagation.PROPAGATION_BIDIRECTIONAL]: 'bidirectional',
 };
 
-/** A mount of a path of the machine or of an image. `..` in paths is resolved, and never leads out of the container. */
+/** A mount of a path of the host or of an image. `..` in paths is resolved, and never leads out of the container. */
 export function containerMount(mount: Mount): ContainerMount {
   const containerPath = absolutePath('mounts.containerPath', mount.containerPath);
   if (posix.resolve(containerPath) === '/') throw invalid(`mounts.containerPath "${containerPath}" is the root itself`);
@@ -48,7 +48,7 @@ function sourceOf(
   return { image: reference, hostPath, imageSubPath: plainText(`${where}: imageSubPath`, imageSubPath) };
 }
 
-/** A device node, or a folder of them, of the machine. */
+/** A device node, or a directory of them, of the host. */
 export function containerDevice({ containerPath, hostPath, permissions }: Device): ContainerDevice {
   if (!/^[rwm]{0,3}$/.test(permissions)) {
     throw invalid(`device ${hostPath}: permissions "${permissions}" are not of r, w, m`);

@@ -6,15 +6,15 @@ import { invalid, numberWithin } from './field-checks.ts';
 const CPU_PERIOD = { minimum: 1000, maximum: 1_000_000 };
 const MINIMUM_CPU_QUOTA = 1000;
 /** Numbers and ranges, as cpuset(7) has them. */
-const listPattern = /^\d+(-\d+(:\d+\/\d+)?)?(,\d+(-\d+(:\d+\/\d+)?)?)*$/;
-const pageSizePattern = /^\d+[KMG]B$/;
+const LIST_PATTERN = /^\d+(-\d+(:\d+\/\d+)?)?(,\d+(-\d+(:\d+\/\d+)?)?)*$/;
+const PAGE_SIZE_PATTERN = /^\d+[KMG]B$/;
 /**
  * A file of one of the kernel's controllers (cgroup-v2.rst): never a path, which would lead out of the container's cgroup, and
  * never `cgroup.procs` and its like, which move and end processes and are no limits.
  */
-const unifiedPattern = /^(cpu|cpuset|io|memory|pids|hugetlb|rdma|misc|dmem)(\.\w+)+$/;
+const UNIFIED_PATTERN = /^(cpu|cpuset|io|memory|pids|hugetlb|rdma|misc|dmem)(\.\w+)+$/;
 
-/** The CRI's resources as numbers; 0 and '' where nothing is said. What the kernel takes from nobody is an `invalid_argument`. */
+/** The CRI's resources as numbers; 0 and '' where nothing is said. What no kernel takes is an `invalid_argument`. */
 export function containerResources(resources: LinuxContainerResources | undefined): ContainerResources {
   const memoryLimitBytes = numberWithin('memoryLimitInBytes', resources?.memoryLimitInBytes, { minimum: -1 });
   return {
@@ -24,8 +24,8 @@ export function containerResources(resources: LinuxContainerResources | undefine
     memoryLimitBytes,
     memorySwapLimitBytes: swapLimit(resources?.memorySwapLimitInBytes, memoryLimitBytes),
     oomScoreAdj: numberWithin('oomScoreAdj', resources?.oomScoreAdj, { minimum: -1000, maximum: 1000 }),
-    cpusetCpus: matching('cpusetCpus', resources?.cpusetCpus ?? '', listPattern),
-    cpusetMems: matching('cpusetMems', resources?.cpusetMems ?? '', listPattern),
+    cpusetCpus: matching('cpusetCpus', resources?.cpusetCpus ?? '', LIST_PATTERN),
+    cpusetMems: matching('cpusetMems', resources?.cpusetMems ?? '', LIST_PATTERN),
     hugepageLimits: (resources?.hugepageLimits ?? []).map(({ pageSize, limit }) => ({
       pageSize: pageSizeOf(pageSize),
       limitBytes: numberWithin('hugepageLimits.limit', limit, { minimum: 0 }),
@@ -52,7 +52,7 @@ function swapLimit(value: bigint | undefined, memoryLimit: number): number {
 
 function unifiedOf(unified: Record<string, string>): Record<string, string> {
   for (const [key, value] of Object.entries(unified)) {
-    if (!unifiedPattern.test(key))
+    if (!UNIFIED_PATTERN.test(key))
       throw invalid(`unified: ${JSON.stringify(key)} is no file of a cgroup's controller, such as memory.high`);
     if (value.includes('\0')) throw invalid(`unified.${key} has a zero byte`);
   }
@@ -60,7 +60,7 @@ function unifiedOf(unified: Record<string, string>): Record<string, string> {
 }
 
 function pageSizeOf(text: string): string {
-  if (pageSizePattern.test(text)) return text;
+  if (PAGE_SIZE_PATTERN.test(text)) return text;
   throw invalid(`hugepageLimits.pageSize "${text}" is malformed`);
 }
 

@@ -1,8 +1,8 @@
 import { PodwrightError } from '@podwright/base';
 
-/** What a client asks for is no possible thing; `words` name the field and its value. */
-export function invalid(words: string): PodwrightError {
-  return new PodwrightError('invalid_argument', words);
+/** What a client asks for is not possible; the message names the field and its value. */
+export function invalid(message: string): PodwrightError {
+  return new PodwrightError('invalid_argument', message);
 }
 
 /** The kernel takes no zero bytes in its strings: what comes after one would be lost. */
@@ -31,4 +31,12 @@ export function numberWithin(
 export function idOf(field: string, value: bigint): number {
   if (value < 0n || value >= 0xffffffffn) throw invalid(`${field} ${value} is not an id`);
   return Number(value);
+}
+
+/**
+ * The id that a call names. Calls for which a thing that is gone is a success must not take '' for one: `invalid_argument`.
+ */
+export function givenId(what: string, id: string): string {
+  if (id !== '') return id;
+  throw new PodwrightError('invalid_argument', `${what}: the request names none`);
 }

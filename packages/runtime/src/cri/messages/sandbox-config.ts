@@ -9,7 +9,7 @@ import {
 import type { PortMapping } from '../../network/network.ts';
 import type { PidNamespaceMode, SandboxConfig, SandboxNamespaceMode } from '../../records/sandbox-record.ts';
 import { invalid, plainText } from './field-checks.ts';
-import { selinuxOf } from './selinux.ts';
+import { selinuxOf } from './security-context.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 
 /** Longest host name of Linux (sethostname(2)). */

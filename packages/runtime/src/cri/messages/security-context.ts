@@ -4,14 +4,15 @@ import {
   NamespaceMode,
   type NamespaceOption,
   SecurityProfile_ProfileType as ProfileType,
+  type SELinuxOption,
   SupplementalGroupsPolicy,
 } from '@podwright/cri';
+import { checkSelinuxOptions, type SelinuxOptions } from '../../oci/selinux.ts';
 import type { ContainerPidMode, ContainerSecurity, SecurityProfile } from '../../records/container-record.ts';
 import { absolutePath, idOf, invalid, plainText } from './field-checks.ts';
-import { selinuxOf } from './selinux.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 
-/** What a container may do, in our own words. */
+/** What a container may do, as our own type. */
 export function containerSecurity(security: LinuxContainerSecurityContext | undefined): ContainerSecurity {
   const userNamespace = userNamespaceOf(security?.namespaceOptions?.usernsOptions);
   const runAsUser = security?.runAsUser?.value;
@@ -93,4 +94,13 @@ function oldProfile(field: string, text: string): SecurityProfile | undefined {
   if (text === 'unconfined') return { type: 'unconfined' };
   if (text.startsWith('localhost/')) return { type: 'localhost', ref: text.slice('localhost/'.length) };
   throw invalid(`${field}: profile "${text}" is unknown`);
+}
+
+/** The parts of a label that are asked for; none if all of them are empty. */
+export function selinuxOf(options: SELinuxOption | undefined): { selinux?: SelinuxOptions } {
+  if (options === undefined) return {};
+  const { user, role, type, level } = options;
+  const selinux = { user, role, type, level };
+  checkSelinuxOptions(selinux);
+  return Object.values(selinux).every((part) => part === '') ? {} : { selinux };
 }

@@ -1,12 +1,12 @@
-import { PodwrightError } from '@podwright/base';
 import { type IDMapping as CriIdMapping, NamespaceMode, type UserNamespace } from '@podwright/cri';
 import type { IdMapping, IdMappings } from '@podwright/system';
+import { invalid } from './field-checks.ts';
 
 /** Ids of Linux have 32 bits, the last one being no id. */
 const MAX_IDS = 0xffffffff;
 
 /**
- * The mappings of a user namespace that is asked for, `undefined` for the machine's users. As in containerd there is exactly
+ * The mappings of a user namespace that is asked for, `undefined` for the host's users. As in containerd there is exactly
  * one range of users and one of groups; each has id 0, which the container's mounts belong to.
  */
 export function userNamespaceOf(options: UserNamespace | undefined): IdMappings | undefined {
@@ -47,8 +47,4 @@ function idMappings(mappings: CriIdMapping[], what: string): IdMapping[] {
   if (containerId !== 0) throw invalid(`${what}: containerId is ${containerId}; id 0 must be mapped`);
   if (hostId + length > MAX_IDS) throw invalid(`${what}: hostId ${hostId} and ${length} more are not all ids`);
   return [{ containerId, hostId, length }];
-}
-
-function invalid(message: string): PodwrightError {
-  return new PodwrightError('invalid_argument', message);
 }

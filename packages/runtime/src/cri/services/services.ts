@@ -1,7 +1,6 @@
 import type { Logger } from '@podwright/base';
 import type { ImageService } from '@podwright/images';
 import type { ContainerService } from '../../containers/container-service.ts';
-import type { ContainerSpecs } from '../../containers/container-specs.ts';
 import type { Network } from '../../network/network.ts';
 import type { RecordClock } from '../../records/ids.ts';
 import type { LifecycleEvents } from '../../records/lifecycle-events.ts';
@@ -28,7 +27,6 @@ export type CriServices = {
   sandboxes: SandboxService;
   containers: ContainerService;
   controllers: SandboxControllers;
-  specs: ContainerSpecs;
   images: ImageService;
   network: Network;
   tasks: TaskRuntime;

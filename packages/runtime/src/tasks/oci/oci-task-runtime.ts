@@ -78,7 +78,7 @@ export class OciTaskRuntime implements TaskRuntime {
 
   static async open(options: OciTaskRuntimeOptions): Promise<OciTaskRuntime> {
     const files = new TaskFiles(options.state);
-    for (const directory of [files.records, files.exits, files.execs]) makePrivateDirectory(directory);
+    for (const directory of [files.records, files.exits, files.execs, files.bundles]) makePrivateDirectory(directory);
     await removeInterruptedWork(files);
     return new OciTaskRuntime(options, files);
   }

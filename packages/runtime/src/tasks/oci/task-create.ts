@@ -1,12 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import {
-  PodwrightError,
-  PRIVATE_DIRECTORY,
-  PRIVATE_FILE,
-  type ProgramStarter,
-  refuseSystemdCgroup,
-} from '@podwright/base';
+import { PodwrightError, PRIVATE_DIRECTORY, type ProgramStarter, refuseSystemdCgroup } from '@podwright/base';
 import type { OciProgram } from '../../oci-runtime/oci-program.ts';
 import type { TaskConfig } from '../task-runtime.ts';
 import { startMonitor } from './conmon.ts';
@@ -14,7 +8,11 @@ import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 
 export type TaskCreateDependencies = { start: ProgramStarter; conmon: string; files: TaskFiles; program: OciProgram };
 
-/** Writes the task's record and bundle, and has its process created. The caller removes what is left of a failure. */
+/**
+ * Writes the task's record, makes its directory, and has its process created. The OCI runtime is given that directory for a
+ * bundle, in which the configuration is a link to the caller's: once the link is removed, a monitor that comes late creates
+ * nothing any more. The caller removes what is left of a failure.
+ */
 export async function createTask(
   { start, conmon, files, program }: TaskCreateDependencies,
   config: TaskConfig,
@@ -22,7 +20,7 @@ export async function createTask(
 ): Promise<number> {
   const record: TaskRecord = {
     id: config.id,
-    bundle: config.bundle,
+    bundle: files.bundle(config.id),
     program,
     cgroupsPath: config.spec.linux.cgroupsPath,
     terminal: config.terminal,
@@ -31,8 +29,8 @@ export async function createTask(
     hooks: 'hooks' in config.spec,
   };
   await files.write(record);
-  mkdirSync(config.bundle, { recursive: true, mode: PRIVATE_DIRECTORY });
-  writeFileSync(join(config.bundle, bundleFiles.config), JSON.stringify(config.spec), { mode: PRIVATE_FILE });
+  mkdirSync(record.bundle, { mode: PRIVATE_DIRECTORY });
+  symlinkSync(join(config.bundle, bundleFiles.config), join(record.bundle, bundleFiles.config));
   return await startMonitor({ start, conmon, program, files, record, logPath: config.logPath }, signal);
 }
 

@@ -40,7 +40,7 @@ export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, rec
   ]);
   // Whether memory ran out is asked of the cgroup, so it stays until the exit is known.
   if (known === undefined) await endCgroup(cgroups, record.cgroupsPath);
-  await removeBundle(record);
+  await removeBundle(files, record);
   files.remove(record.id);
   return exit;
 }
@@ -94,15 +94,16 @@ async function endMonitor(record: TaskRecord): Promise<void> {
 }
 
 /**
- * Removes our files of the bundle, and the bundle if nothing else is in it: the caller's own, such as the mounted root
- * file system, are the caller's to remove. A monitor that comes late may write some anew.
+ * Removes the task's directory. That of a task of an earlier version is the caller's bundle: in it only our files are removed,
+ * and the bundle if nothing else is in it. A monitor that comes late may write some anew.
  */
-async function removeBundle(record: TaskRecord): Promise<void> {
+async function removeBundle(files: TaskFiles, record: TaskRecord): Promise<void> {
+  const isOurs = record.bundle === files.bundle(record.id) ? () => true : isBundleFile;
   for (let round = 0; round < searchRounds; round++) {
     try {
       const names = readdirSync(record.bundle);
-      const ours = names.filter(isBundleFile);
-      for (const name of ours) rmSync(join(record.bundle, name), { force: true });
+      const ours = names.filter(isOurs);
+      for (const name of ours) rmSync(join(record.bundle, name), { recursive: true, force: true });
       if (ours.length === names.length) rmdirSync(record.bundle);
       return;
     } catch (error) {

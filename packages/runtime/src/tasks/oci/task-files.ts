@@ -11,6 +11,7 @@ import type { OciProgram, OciRuntime } from '../../oci-runtime/oci-program.ts';
  */
 export type TaskRecord = {
   id: string;
+  /** Its directory (`TaskFiles.bundle`); that of a task of an earlier version is the caller's bundle. */
   bundle: string;
   /** The OCI runtime that owns the task. */
   program: OciProgram;
@@ -24,7 +25,7 @@ export type TaskRecord = {
 };
 
 /**
- * The files of tasks: records and exit codes in folders of the runtime's own, the rest in each task's bundle. They are small
+ * The files of tasks: records and exit codes in folders of the runtime's own, the rest in a directory for each task. They are small
  * and in memory, so most are used synchronously: that takes a tenth of the time.
  */
 export class TaskFiles {
@@ -33,6 +34,8 @@ export class TaskFiles {
   readonly exits: string;
   /** Pid files of commands that run in tasks. */
   readonly execs: string;
+  /** The tasks' directories. */
+  readonly bundles: string;
   readonly #state: string;
 
   constructor(state: string) {
@@ -40,11 +43,17 @@ export class TaskFiles {
     this.records = join(state, 'records');
     this.exits = join(state, 'exits');
     this.execs = join(state, 'execs');
+    this.bundles = join(state, 'bundles');
   }
 
   /** The OCI runtime with the folder in which it keeps its own state here. */
   runtime(program: OciProgram): OciRuntime {
     return { ...program, root: join(this.#state, program.name) };
+  }
+
+  /** Where a task's own files are, and a link to its configuration. */
+  bundle(id: string): string {
+    return join(this.bundles, id);
   }
 
   exit(id: string): string {
@@ -97,7 +106,7 @@ export class TaskFiles {
   }
 }
 
-/** The files that the runtime, conmon and we write into a task's bundle. Nothing else in there is ever removed. */
+/** The files that the runtime, conmon and we write into a task's directory. Nothing else in there is ever removed. */
 export const bundleFiles = {
   config: 'config.json',
   pid: 'pid',
@@ -111,7 +120,7 @@ export const bundleFiles = {
   resources: 'resources.json',
 } as const;
 
-/** Whether a file of a bundle is one of ours, or one that somebody was writing: we and conmon at NAME.XYZ, runc at .NAME. */
+/** Whether a file of such a directory is one of ours, or one that somebody was writing: we and conmon at NAME.XYZ, runc at .NAME. */
 export function isBundleFile(name: string): boolean {
   const known: string[] = Object.values(bundleFiles);
   return known.some((own) => name === own || name === `.${own}` || name.startsWith(`${own}.`));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { logPath } from './log-path.ts';
+import { logPath } from './container-create.ts';
 
 test('a log is in the directory of its sandbox', () => {
   assert.equal(logPath('/var/log/pods/p', 'c/0.log'), '/var/log/pods/p/c/0.log');

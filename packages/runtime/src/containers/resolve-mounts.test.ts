@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type MountEntry, parseMountinfo } from '@podwright/system';
 import type { ContainerMount } from '../records/container-record.ts';
-import { checkPropagation, withMountsBelow } from './container-mounts.ts';
+import { checkPropagation, withMountsBelow } from './resolve-mounts.ts';
 
 const entry = (mountPoint: string, ...propagation: string[]) => ({ mountPoint, propagation }) as unknown as MountEntry;
 const mounts = [entry('/', 'shared:1'), entry('/data'), entry('/data/in', 'master:2')];

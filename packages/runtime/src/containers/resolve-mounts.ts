@@ -21,13 +21,20 @@ export type MountSources = {
   imageMounts: { root: string; subPath: string }[];
   /** Where the N-th mount is shown with mapped ids; undefined for one without. */
   mappedMount: (index: number) => string | undefined;
-  /** What the image declares as volumes: where, and the folders that hold them. */
+  /** What the image declares as volumes: where, and the directories that hold them. */
   volumes: { destination: string; source: string }[];
 };
 
+/** Paths of the volumes that the image declares and that no mount covers. */
+export function imageVolumes({ config, image }: ContainerRecord): string[] {
+  const covered = new Set(config.mounts.map(({ containerPath }) => posix.resolve(containerPath)));
+  const declared = Object.keys(image.config.Volumes ?? {}).map((path) => posix.resolve('/', path));
+  return [...new Set(declared)].filter((path) => path !== '/' && !covered.has(path)).sort();
+}
+
 /**
  * Everything that is bind-mounted into a container: the pod's files, the image's volumes, and what was asked for, which wins.
- * A missing host path is made as a folder and symbolic links are followed, as Kubernetes' runtimes do.
+ * A missing host path is made as a directory and symbolic links are followed, as Kubernetes' runtimes do.
  */
 export async function resolveMounts(record: ContainerRecord, sources: MountSources): Promise<ResolvedMount[]> {
   const { mounts, security } = record.config;
@@ -50,7 +57,7 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
 }
 
 /**
- * The mounts with those of the machine that are below their sources. OCI runtimes bind these along, but crun 1.8 in a user
+ * The mounts with those of the host that are below their sources. OCI runtimes bind these along, but crun 1.8 in a user
  * namespace does not: there each is given by itself, which changes nothing for the others.
  */
 export function withMountsBelow(mounts: ResolvedMount[], entries: MountEntry[]): ResolvedMount[] {
@@ -94,7 +101,7 @@ function imagePath({ root, subPath }: MountSources['imageMounts'][number]): Prom
 }
 
 /**
- * The path of the machine that a mount shows, without symbolic links; a missing one is made as a folder.
+ * The path of the host that a mount shows, without symbolic links; a missing one is made as a directory.
  * `failed_precondition` if mounts below it cannot be passed on as asked for.
  */
 export async function hostPathOf(mount: ContainerMount): Promise<string> {
@@ -117,7 +124,7 @@ async function existing(path: string): Promise<string> {
   }
 }
 
-/** Mounts can only be passed on from and to the machine where the mount that holds the source is shared with others. */
+/** Mounts can only be passed on from and to the host where the mount that holds the source is shared with others. */
 export function checkPropagation(mount: ContainerMount, source: string, mounts: MountEntry[]): void {
   const holder = mounts
     .filter(({ mountPoint }) => mountPoint === '/' || source === mountPoint || source.startsWith(`${mountPoint}/`))

@@ -1,40 +1,40 @@
 import { closeSync, openSync } from 'node:fs';
 import { PodwrightError } from '@podwright/base';
-import type { ImageRecord } from '@podwright/images';
+import type { ImageRecord, ImageService } from '@podwright/images';
 import type { MappedUsers } from '@podwright/system';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
-import { hostPathOf } from './container-mounts.ts';
-import type { ContainerContext } from './container-service.ts';
-import { checkKernelFolders, checkMountPath } from './kernel-paths.ts';
-import { requireImage } from './require-image.ts';
+import type { ContainerContext } from './container-context.ts';
+import { checkKernelDirectories, checkMountPath } from './kernel-paths.ts';
+import { hostPathOf, imageVolumes } from './resolve-mounts.ts';
 
 /** A container on its way: its record, where it goes, what it is made from. */
 export type NewContainer = { record: ContainerRecord; sandbox: SandboxRecord; image: ImageRecord };
 
-/** Makes the root file system, the volumes, the images' mounts and those with mapped ids, and tries the specification once. */
-export async function makeFiles(
-  context: ContainerContext,
-  made: NewContainer,
-  signal: AbortSignal,
-): Promise<ContainerRecord['user']> {
-  const { specs } = context;
-  const { record, sandbox, image } = made;
-  await withUsersOf(context, sandbox, (users) => makeMounts(context, made, { users, signal }));
-  const user = await specs.resolveUser(record, image);
-  await specs.build({ ...record, user }, sandbox, signal);
-  return user;
+/** What the file system of a container is made with. */
+export type FilesystemContext = Pick<ContainerContext, 'files' | 'images' | 'controllers' | 'failpoint'>;
+
+/** Makes the root file system, the volumes, the images' mounts and those with mapped ids. */
+export function prepareFilesystem(context: FilesystemContext, made: NewContainer, signal: AbortSignal): Promise<void> {
+  return withUsersOf(context, made.sandbox, (users) => makeMounts(context, made, { users, signal }));
+}
+
+/** The image of a reference or id; one that was not pulled is a `not_found`. */
+export function requireImage(images: Pick<ImageService, 'find'>, reference: string): ImageRecord {
+  const image = images.find(reference);
+  if (image === undefined) throw new PodwrightError('not_found', `image "${reference}" not found; pull it first`);
+  return image;
 }
 
 async function makeMounts(
-  context: ContainerContext,
+  context: FilesystemContext,
   { record, image }: NewContainer,
   { users, signal }: { users: MappedUsers | undefined; signal: AbortSignal },
 ): Promise<void> {
-  const { files, specs, failpoint, images } = context;
+  const { files, failpoint, images } = context;
   await files.prepareRootfs(record.id, image, users);
   await failpoint('container-create/rootfs-mounted');
-  await checkPaths(context, { record, image });
+  await checkPaths(files, { record, image });
   const imageMounts = record.config.mounts.filter((mount) => mount.image !== '');
   for (const [index, mount] of imageMounts.entries()) {
     if (!mount.readonly) {
@@ -46,7 +46,7 @@ async function makeMounts(
     const content = { image: requireImage(images, mount.image), subPath: mount.imageSubPath, users };
     await files.mountImage(record.id, index, content);
   }
-  await files.makeVolumes(record.id, { paths: specs.imageVolumes(record), users, signal });
+  await files.makeVolumes(record.id, { paths: imageVolumes(record), users, signal });
   for (const [index, mount] of record.config.mounts.entries()) {
     if (mount.mappings === undefined || users === undefined) continue;
     const propagation = mount.propagation === 'private' ? 'private' : 'slave';
@@ -56,19 +56,19 @@ async function makeMounts(
 
 /** What the image and the mounts say of the kernel's own places is looked at before anything is made after it. */
 async function checkPaths(
-  { files, specs }: ContainerContext,
+  files: FilesystemContext['files'],
   { record, image }: Pick<NewContainer, 'record' | 'image'>,
 ): Promise<void> {
   const rootfs = files.rootfs(record.id);
-  await checkKernelFolders(rootfs, image.id);
+  await checkKernelDirectories(rootfs, image.id);
   const asked = record.config.mounts.map((mount) => ({ path: mount.containerPath, source: mount.hostPath }));
-  const volumes = specs.imageVolumes(record).map((path) => ({ path, source: undefined }));
+  const volumes = imageVolumes(record).map((path) => ({ path, source: undefined }));
   await Promise.all([...asked, ...volumes].map(({ path, source }) => checkMountPath(rootfs, path, source)));
 }
 
 /** Calls `work` with the pod's user namespace, if it has one of its own. */
 async function withUsersOf(
-  { controllers }: ContainerContext,
+  { controllers }: Pick<FilesystemContext, 'controllers'>,
   sandbox: SandboxRecord,
   work: (users: MappedUsers | undefined) => Promise<void>,
 ): Promise<void> {

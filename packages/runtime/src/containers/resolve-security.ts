@@ -2,17 +2,17 @@ import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { PodwrightError, wrapError } from '@podwright/base';
 import type { AppArmor } from '../host/apparmor.ts';
-import { maxSeccompProfileBytes, parseSeccompProfile } from '../oci/seccomp.ts';
+import { MAX_SECCOMP_PROFILE_BYTES, parseSeccompProfile } from '../oci/seccomp.ts';
 import { type SelinuxContexts, selinuxLabels } from '../oci/selinux.ts';
 import type { SpecSecurity } from '../oci/spec-input.ts';
 import type { ContainerRecord, ContainerSecurity } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** What the machine's kernel has to confine a container with. */
+/** What the host's kernel has to confine a container with. */
 export type Confinement = { seccomp: boolean; apparmor: AppArmor; selinux: SelinuxContexts };
 
-/** What a container may do, in the words of the OCI: profiles are looked up, labels made up. */
-export async function containerSecurity(
+/** What a container may do, as the OCI has it: profiles are looked up, labels composed. */
+export async function resolveSecurity(
   { config: { security } }: ContainerRecord,
   sandbox: SandboxRecord,
   { seccomp, apparmor, selinux }: Confinement,
@@ -45,8 +45,11 @@ async function seccompOf(profile: ContainerSecurity['seccomp'], hasSeccomp: bool
   try {
     if (!isAbsolute(ref)) throw new PodwrightError('invalid_argument', 'it is not an absolute path');
     const stats = await stat(ref);
-    if (!stats.isFile() || stats.size > maxSeccompProfileBytes) {
-      throw new PodwrightError('invalid_argument', `it is no file, or has more than ${maxSeccompProfileBytes} bytes`);
+    if (!stats.isFile() || stats.size > MAX_SECCOMP_PROFILE_BYTES) {
+      throw new PodwrightError(
+        'invalid_argument',
+        `it is no file, or has more than ${MAX_SECCOMP_PROFILE_BYTES} bytes`,
+      );
     }
     return parseSeccompProfile(await readFile(ref, 'utf8'), ref);
   } catch (error) {

@@ -1,0 +1,31 @@
+import type { Failpoint, KeyedLock, Logger, SharedWork } from '@podwright/base';
+import type { ImageService } from '@podwright/images';
+import type { RecordTable } from '@podwright/metadata';
+import type { ContainerRecord } from '../records/container-record.ts';
+import type { RecordClock } from '../records/ids.ts';
+import type { LifecycleEvents } from '../records/lifecycle-events.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
+import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
+import type { TaskRuntime } from '../tasks/task-runtime.ts';
+import type { ContainerFiles } from './container-files.ts';
+import type { ContainerSpecs } from './container-specs.ts';
+import type { ExitWatch } from './exit-watch.ts';
+
+/** What the container service is given. */
+export type ContainerServiceDependencies = {
+  table: RecordTable<ContainerRecord>;
+  sandboxes: RecordTable<SandboxRecord>;
+  controllers: SandboxControllers;
+  images: ImageService;
+  files: ContainerFiles;
+  specs: ContainerSpecs;
+  tasks: TaskRuntime;
+  events: LifecycleEvents;
+  work: SharedWork;
+  clock: RecordClock;
+  failpoint: Failpoint;
+  logger: Logger;
+};
+
+/** What the verbs of containers work with; each takes the part that it uses. `changes`: one change of a container at a time. */
+export type ContainerContext = ContainerServiceDependencies & { exits: ExitWatch; changes: KeyedLock };

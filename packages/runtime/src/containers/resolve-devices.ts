@@ -1,0 +1,66 @@
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { deviceOf } from '../oci/devices.ts';
+import type { OciDevice } from '../oci/spec.ts';
+import type { SpecDevice } from '../oci/spec-input.ts';
+
+/** Directories of /dev that are file systems of their own, and so are made anew in each container. */
+const OTHER_FILE_SYSTEMS = new Set(['pts', 'shm', 'fd', 'mqueue', '.lxc', '.lxd-mounts', '.udev']);
+/** The most nodes that are taken from one directory and those below it. */
+const MAX_DEVICES = 4096;
+
+/** Every device node below /dev, as a privileged container gets them; its console is its own. */
+export async function listHostDevices(directory = '/dev'): Promise<OciDevice[]> {
+  const found = await devicesBelow(directory, directory);
+  const others = found.filter(({ path }) => path !== join(directory, 'console'));
+  return others.map(({ hostPath: _, ...device }) => device);
+}
+
+/**
+ * The device nodes that a container asks for: one node, or all of a directory. Symbolic links of the host are followed.
+ * `invalid_argument` if there is no device, or the permissions are other letters than r, w and m.
+ */
+export async function resolveDevices(asked: {
+  hostPath: string;
+  containerPath: string;
+  permissions: string;
+}): Promise<SpecDevice[]> {
+  const { hostPath, permissions } = asked;
+  const access = permissions === '' ? 'rwm' : permissions;
+  if (!/^[rwm]{1,3}$/.test(access))
+    throw new PodwrightError('invalid_argument', `give device ${hostPath}: permissions ${access} are not of r, w, m`);
+  const source = await realpath(hostPath).catch((error) => {
+    throw wrapError(`give device ${hostPath}`, error, 'invalid_argument');
+  });
+  const target = posix.resolve('/', asked.containerPath === '' ? hostPath : asked.containerPath);
+  const stats = await stat(source);
+  const one = deviceOf(stats, target);
+  const found = stats.isDirectory()
+    ? await devicesBelow(source, target)
+    : one === undefined
+      ? []
+      : [{ ...one, hostPath: source }];
+  if (found.length === 0) throw new PodwrightError('invalid_argument', `give device ${hostPath}: it is no device`);
+  return found.map((device) => ({ ...device, access }));
+}
+
+async function devicesBelow(directory: string, target: string): Promise<Omit<SpecDevice, 'access'>[]> {
+  const devices: Omit<SpecDevice, 'access'>[] = [];
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    const placed = posix.join(target, entry.name);
+    if (entry.isDirectory() && !OTHER_FILE_SYSTEMS.has(entry.name)) devices.push(...(await devicesBelow(path, placed)));
+    if (entry.isCharacterDevice() || entry.isBlockDevice()) {
+      const device = await lstat(path).then((stats) => deviceOf(stats, placed), ignoreGone);
+      if (device !== undefined) devices.push({ ...device, hostPath: path });
+    }
+    if (devices.length > MAX_DEVICES)
+      throw new PodwrightError('resource_exhausted', `list devices: more than ${MAX_DEVICES} below ${directory}`);
+  }
+  return devices;
+}
+
+function ignoreGone(error: unknown): undefined {
+  if (!isErrno(error, 'ENOENT')) throw error;
+}

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OciSpec } from '../oci/spec.ts';
+import type { ContainerRecord, ContainerState } from '../records/container-record.ts';
+import { checkPidTarget } from './resolve-namespaces.ts';
+
+const spec = { linux: { namespaces: [{ type: 'pid', path: '/proc/7/ns/pid' }] } } as OciSpec;
+const record = (pid: object) => ({ sandboxId: 's', config: { security: { pid } } }) as unknown as ContainerRecord;
+
+/** Whether a container may start whose target has this state by now; `undefined`: it is gone. */
+function check(state: ContainerState | undefined, allowed: boolean) {
+  const target = state === undefined ? undefined : ({ id: 'target', state } as ContainerRecord);
+  const attempt = () => checkPidTarget(record({ mode: 'target', containerId: 'target' }), spec, { get: () => target });
+  if (allowed) attempt();
+  else assert.throws(attempt, { code: 'failed_precondition', message: /container target: it does not run/ });
+}
+
+test('a PID namespace is joined only while the process that was named for it is the one of the target', () => {
+  check({ phase: 'running', pid: 7, startedAtMs: 1 }, true);
+  check({ phase: 'running', pid: 8, startedAtMs: 1 }, false);
+  check({ phase: 'created' }, false);
+  check(undefined, false);
+});
+
+test('a container that joins no other one is not held up', () => {
+  const none = { get: () => assert.fail('asked for a target') };
+  for (const mode of ['pod', 'container', 'node']) checkPidTarget(record({ mode }), spec, none);
+});
