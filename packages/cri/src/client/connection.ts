@@ -19,8 +19,6 @@ export type CallOptions = {
   signal?: AbortSignal;
   /** How long the call may take, instead of the default of its method; `Infinity` for no bound. */
   timeoutMs?: number;
-  /** W3C Trace Context of the span that makes the call. */
-  traceparent?: string;
 };
 
 /** One call: the method's local name and definition, and the fields of its request. */
@@ -85,7 +83,7 @@ export class Connection {
       method.requestSerialize,
       method.responseDeserialize,
       call.request as Message,
-      metadataOf(call),
+      new Metadata(),
       { deadline: deadlineOf(call) },
     );
     return iterateStream(stream, { signal, done });
@@ -102,7 +100,7 @@ export class Connection {
       method.requestSerialize,
       method.responseDeserialize,
       call.request as Message,
-      metadataOf(call),
+      new Metadata(),
       { deadline: deadlineOf(call) },
       (error, response) => {
         signal?.removeEventListener('abort', onAbort);
@@ -155,13 +153,7 @@ function deadlineOf({ name, request, options }: Call): number {
   return Date.now() + (options?.timeoutMs ?? defaultTimeoutMs(name, request) ?? Number.POSITIVE_INFINITY);
 }
 
-function metadataOf({ options }: Call): Metadata {
-  const metadata = new Metadata();
-  if (options?.traceparent !== undefined) metadata.set('traceparent', options.traceparent);
-  return metadata;
-}
-
-/** The server's class and words, unchanged; what grpc-js says itself (no connection, deadline) comes the same way. */
+/** The server's class and message, unchanged; what grpc-js says itself (no connection, deadline) comes the same way. */
 function errorFromService(error: ServiceError): PodwrightError {
   return new PodwrightError(errorCodeOfStatus(error.code), error.details);
 }

@@ -9,7 +9,7 @@ import { ActiveCalls } from './active-calls.ts';
 import { type HandledService, handleService, type ImageHandlers, type RuntimeHandlers } from './handlers.ts';
 import { createHealthService } from './health.ts';
 import { Listeners, type TcpOptions } from './listeners.ts';
-import { allowLongDeadlines } from './long-deadlines.ts';
+import { clampLongDeadlines } from './long-deadlines.ts';
 import { createServerObserver, type ServerObserver } from './observer.ts';
 import { addReflection } from './reflection.ts';
 import { serveStream, serveUnary } from './serve-method.ts';
@@ -69,8 +69,13 @@ export async function createCriServer(options: CriServerOptions): Promise<CriSer
   const health = createHealthService(served.map(({ fullName }) => fullName));
   addReflection(server, [...served, addService(server, asDeclared(health.service), environment)]);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  allowLongDeadlines(server);
-  const listeners = await Listeners.open(options, (connection) => injector.injectConnection(connection));
+  const stopClamping = clampLongDeadlines();
+  const listeners = await Listeners.open(options, (connection) => injector.injectConnection(connection)).catch(
+    (error: unknown) => {
+      stopClamping();
+      throw error;
+    },
+  );
   const close = async (graceMs: number) => {
     health.stopServing();
     await listeners.stop();
@@ -80,6 +85,7 @@ export async function createCriServer(options: CriServerOptions): Promise<CriSer
     calls.abort('all', new PodwrightError('unavailable', 'the server is closing'));
     listeners.destroyConnections();
     server.forceShutdown();
+    stopClamping();
   };
   let closing: Promise<void> | undefined;
   return {

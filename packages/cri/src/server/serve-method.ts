@@ -8,7 +8,7 @@ import { errorStatus } from './error-status.ts';
 import type { CallContext } from './handlers.ts';
 import type { ObservedCall, ServerObserver } from './observer.ts';
 
-/** A method as it is served: under which service name, and by whom. */
+/** A method as it is served: its service's name on the wire, and its handler. */
 export type ServedMethod = {
   service: string;
   method: DescMethod;
@@ -60,7 +60,7 @@ async function answer<T>(
   const done = observer.started(observed);
   try {
     observed.request = decode(method.input, call.request);
-    const context = contextOf(call, { service, method: method.name, signal: active.signal });
+    const context = { service, method: method.name, signal: active.signal };
     const result = await work(observed.request, context);
     done();
     return result;
@@ -80,16 +80,6 @@ function handlerOf({ service, method, handler }: ServedMethod): NonNullable<Serv
 /** What a method without a handler answers. */
 export function unimplemented(method: DescMethod, service = method.parent.typeName): PodwrightError {
   return new PodwrightError('unimplemented', `method ${method.name} of ${service} is not implemented`);
-}
-
-function contextOf(call: RawCall, known: Pick<CallContext, 'service' | 'method' | 'signal'>): CallContext {
-  const deadline = Number(call.getDeadline());
-  const traceparent = call.metadata.get('traceparent')[0];
-  return {
-    ...known,
-    deadlineMs: Number.isFinite(deadline) ? deadline : undefined,
-    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
-  };
 }
 
 /** Writes the responses as fast as the client takes them; stops at once, even between two responses, on an abort. */
