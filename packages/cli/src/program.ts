@@ -1,9 +1,9 @@
+import { VERSION } from '@podwright/base';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { CommandContext } from './command-context.ts';
-import { loadConfig } from './config.ts';
 import { parseOutputFormat } from './output/format.ts';
 import { type ConfigFlags, flagName } from './settings/config-flags.ts';
-import { VERSION } from './version.ts';
+import type { CommandContext } from './settings/node-config.ts';
+import { loadConfig } from './settings/node-config.ts';
 
 /** The first page of help: fits a screen, and leads on. */
 const HELP = `Usage: podwright [options] <command>
@@ -63,6 +63,7 @@ export function createProgram(setExitCode: (code: number) => void): Command {
     ['--bridge <name>', 'bridge of the default network (default: podwright0)'],
     ['--subnet <cidr>', 'subnet of the default network (default: 10.83.0.0/16)'],
     ['--cni-conf-dir <dir>', "the host's CNI configuration (default: /etc/cni/net.d)"],
+    ['--metrics-address <[host:]port>', 'where metrics are served (default: nowhere)'],
     ['--log-level <level>', 'debug, info, warn or error (default: info)'],
   ] as const) {
     program.addOption(new Option(flag, help).hideHelp());

@@ -1,8 +1,8 @@
 import { isNotFound, PodwrightError, waitFor } from '@podwright/base';
 import { NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
 import { print } from '../output/terminal-text.ts';
 import { type ManifestObject, readManifests } from '../run/manifests.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type DeleteOptions = { namespace: string; file?: string; gracePeriod?: number; wait: boolean };
 

@@ -1,9 +1,9 @@
 import type { Container, ContainerState, Pod, PodDefaults } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { terminalYaml } from '../output/terminal-text.ts';
 import { podStatusWord } from '../run/pod-rows.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 import { eventTable } from './events.ts';
 
 export type DescribeOptions = { namespace: string; output: OutputFormat };

@@ -4,10 +4,10 @@ import { errorCode } from '@podwright/base';
 import type { PodDefaults } from '@podwright/kubelet';
 import { type HostAbilities, knownHoles, probeHost } from '@podwright/runtime';
 import { NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatBytes } from '../output/units.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type DoctorOptions = { output: OutputFormat };
 

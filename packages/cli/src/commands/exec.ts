@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import { runRemoteCommand, type TerminalSize } from '@podwright/streaming';
-import type { CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type ExecOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean };
 

@@ -2,12 +2,11 @@ import { existsSync } from 'node:fs';
 import { errorCode, silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import { inspectPlugins, type PluginState } from '@podwright/runtime';
-import type { CommandContext } from '../command-context.ts';
-import type { NodeConfig } from '../config.ts';
 import { runtimeOptions } from '../daemon/runtime-options.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import { printError } from '../output/terminal-text.ts';
+import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 
 export type PluginsOptions = { output: OutputFormat };
 

@@ -1,6 +1,5 @@
 import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
-import type { CommandContext } from '../command-context.ts';
 import { type EnsuredNode, ensureNode, stopNode } from '../daemon/ensure-node.ts';
 import { printError } from '../output/terminal-text.ts';
 import { PlainView, podTable, type RunView, TerminalView } from '../run/live-view.ts';
@@ -15,6 +14,7 @@ import {
   showTransfers,
   timeoutSignal,
 } from '../run/run-session.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 /** `timeout` in ms: for the pods to be ready, and with `once` for them to end. */
 export type RunOptions = { once?: boolean; detach?: boolean; timeout?: number };

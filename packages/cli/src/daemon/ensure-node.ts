@@ -3,7 +3,7 @@ import { openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, makePrivateDirectory, PodwrightError, PRIVATE_FILE, waitFor, withTimeout } from '@podwright/base';
 import { NodeClient } from '../client/node-client.ts';
-import type { NodeConfig } from '../config.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
 
 /** How long a node may take until its API answers. */
 const START_TIMEOUT_MS = 30_000;

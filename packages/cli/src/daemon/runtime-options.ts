@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createLogger } from '@podwright/base';
 import type { HandlerOptions, RuntimeOptions } from '@podwright/runtime';
-import type { NodeConfig } from '../config.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
 
 type Settings = NodeConfig['runtime'];
 

@@ -10,6 +10,7 @@ import {
   listenUnix,
   PodwrightError,
   PRIVATE_FILE,
+  type Registry,
   type SocketFile,
 } from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
@@ -18,7 +19,7 @@ import { readLog } from '../logs/log-reader.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { deleteGrace, logQuery, streamingCall } from './query.ts';
 
-export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger };
+export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger; metrics?: Registry };
 
 /** A manifest is at most so large, as in the manifest folder. */
 const MAX_BODY_BYTES = 4 << 20;
@@ -52,6 +53,7 @@ export class LocalServer {
   constructor(options: LocalServerOptions) {
     this.#options = options;
     this.#addRoutes(options.backend);
+    if (options.metrics !== undefined) this.#addMetrics(options.metrics);
     this.#server = createServer((request, response) => this.#router.lookup(request, response));
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
@@ -91,6 +93,13 @@ export class LocalServer {
     );
     this.#on('GET', '/api/v1/namespaces/:namespace/pods/:name/log', async (call) => sendLog(backend, call));
     this.#on('DELETE', '/api/v1/namespaces/:namespace/:plural/:name', async (call) => remove(backend, call));
+  }
+
+  #addMetrics(registry: Registry): void {
+    this.#on('GET', '/metrics', async ({ response }) => {
+      const text = await registry.metrics();
+      response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+    });
   }
 
   #on(method: 'GET' | 'POST' | 'DELETE', path: string, handler: Handler): void {
