@@ -127,7 +127,7 @@ async function takeDown(session: RunSession, again: AbortSignal): Promise<void> 
     await session.remove(undefined, again);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    await session.remove(0, AbortSignal.timeout(60_000));
+    await session.remove(0);
   }
 }
 

@@ -1,0 +1,19 @@
+import type { Pod } from '@podwright/kubelet';
+
+/** How much longer than its grace period a pod may take to go: killing, unmounting, networks. */
+const REMOVAL_SPARE_MS = 60_000;
+/** Kubernetes' default of `terminationGracePeriodSeconds`. */
+const DEFAULT_GRACE_SECONDS = 30;
+/** Timers of Node.js end here: 24.8 days. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** How long to wait, in ms, until pods that are being deleted are gone. `gracePeriodSeconds` is what the deletion gives them. */
+export function removalTimeoutMs(
+  pods: Pod[],
+  { gracePeriodSeconds, spareMs = REMOVAL_SPARE_MS }: { gracePeriodSeconds: number | undefined; spareMs?: number },
+): number {
+  const graces = pods.map(
+    ({ spec }) => gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
+  );
+  return Math.min(Math.max(0, ...graces) * 1000 + spareMs, MAX_TIMEOUT_MS);
+}
