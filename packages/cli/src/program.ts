@@ -8,17 +8,17 @@ import { loadConfig } from './settings/node-config.ts';
 /** The first page of help: fits a screen, and leads on. */
 const HELP = `Usage: podwright [options] <command>
 
-Runs Kubernetes pods on this machine, with or without a cluster.
+Runs Kubernetes pods on this host, with or without a cluster.
 
   podwright run pod.yaml             in the foreground with logs; Ctrl-C stops the pods
   podwright run --once job.yaml      until they have ended; the exit code is theirs
   podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete
-  podwright doctor                   what this machine can do, and what is missing
+  podwright doctor                   what this host can do, and what is missing
 
 Pods:      run, apply, delete, ps, logs, exec, describe, events, trace
 Images:    images, pull, load, rmi
 Daemons:   node (kubelet and runtime in one), kubelet, runtime
-Machine:   doctor, version, runtime plugins
+Host:      doctor, version, runtime plugins
 
 Options of every command:
   --config <file>   configuration (default: /etc/podwright/config.toml if it is there)
@@ -51,7 +51,7 @@ function configArguments(flags: ConfigFlags): string[] {
  */
 export function createProgram(setExitCode: (code: number) => void): Command {
   const program = new Command('podwright')
-    .description('Runs Kubernetes pods on this machine, with or without a cluster.')
+    .description('Runs Kubernetes pods on this host, with or without a cluster.')
     .version(VERSION, '-V, --version')
     .showSuggestionAfterError()
     .option('--config <file>', 'configuration file (default: /etc/podwright/config.toml if it is there)')
@@ -271,7 +271,7 @@ function addNodeCommands(program: Command, action: Action): void {
     );
   program
     .command('doctor')
-    .description('what this machine can do, and what is missing')
+    .description('what this host can do, and what is missing')
     .addOption(outputOption())
     .action(
       action(async (context, [options]: [import('./commands/doctor.ts').DoctorOptions]) =>
