@@ -3,15 +3,13 @@ import { errorCode, silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import { inspectPlugins, type PluginState } from '@podwright/runtime';
 import { runtimeOptions } from '../daemon/runtime-options.ts';
+import { RUNTIME_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 
 export type PluginsOptions = { output: OutputFormat };
-
-/** A runtime that is there answers at once; nothing waits for one that is not. */
-const CONNECT_TIMEOUT_MS = 2000;
 
 /** `podwright runtime plugins`: exit code 1 if one has failed. */
 export async function plugins({ config }: CommandContext, options: PluginsOptions): Promise<number> {
@@ -30,7 +28,7 @@ async function askRuntime({ criSocket }: NodeConfig): Promise<PluginState[] | un
     const cri = await connectCri({
       runtimeEndpoint: criSocket,
       logger: silentLogger,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      connectTimeoutMs: RUNTIME_CONNECT_TIMEOUT_MS,
     });
     try {
       const { info } = await cri.runtime.status({ verbose: true });

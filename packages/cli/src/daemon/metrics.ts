@@ -2,16 +2,13 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLogger, errorMessage, type Logger, Registry, wrapError } from '@podwright/base';
+import { METRICS_KEPT_MS, SCRAPER_TIMEOUT_MS } from '../limits.ts';
 import type { ListenAddress } from '../settings/listen-address.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 
 /** A scraper has one connection. */
 const MAX_CONNECTIONS = 64;
 const MAX_HEADER_BYTES = 8 << 10;
-/** How long a client may take for its request, or leave its answer unread, or its connection unused. */
-const CLIENT_TIMEOUT_MS = 10_000;
-/** Scrapes within this time get the same answer: making one takes the thread that everything runs on about a millisecond. */
-const ANSWER_FOR_MS = 100;
 
 /** What a daemon counts, while `metrics_address` asks for it; disposing it ends the server. */
 export type OpenMetrics = AsyncDisposable & { registry: Registry | undefined };
@@ -35,14 +32,14 @@ export class MetricsServer {
     this.#logger = logger;
     const limits = {
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: CLIENT_TIMEOUT_MS,
-      requestTimeout: CLIENT_TIMEOUT_MS,
-      keepAliveTimeout: CLIENT_TIMEOUT_MS,
-      connectionsCheckingInterval: CLIENT_TIMEOUT_MS / 10,
+      headersTimeout: SCRAPER_TIMEOUT_MS,
+      requestTimeout: SCRAPER_TIMEOUT_MS,
+      keepAliveTimeout: SCRAPER_TIMEOUT_MS,
+      connectionsCheckingInterval: SCRAPER_TIMEOUT_MS / 10,
     };
     this.#server = createServer(limits, answerScrapes(registry, logger));
     this.#server.maxConnections = MAX_CONNECTIONS;
-    this.#server.setTimeout(CLIENT_TIMEOUT_MS);
+    this.#server.setTimeout(SCRAPER_TIMEOUT_MS);
   }
 
   /** Returns the address with the port that was taken. */
@@ -73,7 +70,7 @@ function answerScrapes(registry: Registry, logger: Logger): RequestListener {
       text = registry.metrics();
       setTimeout(() => {
         text = undefined;
-      }, ANSWER_FOR_MS).unref();
+      }, METRICS_KEPT_MS).unref();
     }
     return text;
   };

@@ -1,11 +1,8 @@
 import type { Pod } from '@podwright/kubelet';
+import { MAX_TIMEOUT_MS, REMOVAL_SPARE_MS } from '../limits.ts';
 
-/** How much longer than its grace period a pod may take to go: killing, unmounting, networks. */
-const REMOVAL_SPARE_MS = 60_000;
 /** Kubernetes' default of `terminationGracePeriodSeconds`. */
 const DEFAULT_GRACE_SECONDS = 30;
-/** Timers of Node.js end here: 24.8 days. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** How long to wait, in ms, until pods that are being deleted are gone. `gracePeriodSeconds` is what the deletion gives them. */
 export function removalTimeoutMs(

@@ -9,7 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import { errorCodeOfStatus, PodwrightError } from '@podwright/base';
 import { type CriEndpoint, grpcTarget } from '../endpoint.ts';
-import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { MAX_MESSAGE_BYTES, RECONNECT_MS } from '../limits.ts';
 import { defaultTimeoutMs } from './deadlines.ts';
 import type { CallObserver } from './observer.ts';
 
@@ -28,9 +28,6 @@ export type Call = {
   request: object;
   options?: CallOptions;
 };
-
-/** Bounds of the reconnection backoff: a restarted runtime is found again within about 3 s. */
-const RECONNECT_MS = { initial: 100, max: 3000 };
 
 /** How much of an answer may come at once: lists of hundreds of containers come without waiting for us in between. */
 const WINDOW_BYTES = 1 << 20;

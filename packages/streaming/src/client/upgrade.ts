@@ -2,13 +2,12 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorMessage, PodwrightError, withTimeout } from '@podwright/base';
+import { UPGRADE_ANSWER_TIMEOUT_MS } from '../limits.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 
 /** Where to upgrade: an absolute URL, or a path on a unix socket. */
 export type UpgradeTarget = { url: string } | { socketPath: string; path: string };
 
-/** How long a server may take to answer: it may ask a runtime first. */
-const ANSWER_TIMEOUT_MS = 30_000;
 const MAX_REFUSAL_BYTES = 64 << 10;
 
 export type SpdyUpgradeOptions = {
@@ -27,7 +26,7 @@ export async function connectSpdy(
   target: UpgradeTarget,
   options: SpdyUpgradeOptions,
 ): Promise<{ connection: SpdyConnection; protocol: string }> {
-  using deadline = withTimeout(options.signal, ANSWER_TIMEOUT_MS, 'upgrade to SPDY');
+  using deadline = withTimeout(options.signal, UPGRADE_ANSWER_TIMEOUT_MS, 'upgrade to SPDY');
   deadline.throwIfAborted();
   const { transport, head, protocol } = await upgrade(target, { protocols: options.protocols, signal: deadline });
   return { connection: new SpdyConnection(transport, { role: 'client', head }), protocol };

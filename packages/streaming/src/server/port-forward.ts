@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { errorMessage, withTimeout } from '@podwright/base';
+import { DIAL_TIMEOUT_MS, PAIR_TIMEOUT_MS } from '../limits.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 import { type JoinableStream, joinStream } from '../spdy/join-stream.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
@@ -9,10 +10,6 @@ import type { SpdyStream } from '../spdy/stream.ts';
  * connection. Errors: any, their words are told to the client.
  */
 export type PortDialer = (port: number, signal: AbortSignal) => Promise<Duplex>;
-
-/** How long half a pair may wait for its other half. */
-const PAIR_TIMEOUT_MS = 30_000;
-const DIAL_TIMEOUT_MS = 30_000;
 
 type Pair = { error?: SpdyStream; data?: SpdyStream; timer: NodeJS.Timeout };
 

@@ -1,6 +1,7 @@
 import { finished, type Readable, type Writable } from 'node:stream';
 import { raceAbort } from '@podwright/base';
 import { type ExitStatus, exitStatus, failureStatus } from '../exit-status.ts';
+import { DRAIN_IDLE_MS } from '../limits.ts';
 import type { RemoteProcess, TerminalSize } from '../remote-process.ts';
 import { readSizes } from '../terminal-resize.ts';
 
@@ -17,12 +18,6 @@ export type CommandStreams = {
   /** Aborts when the client is gone, before the ends of its streams are seen. */
   gone: AbortSignal;
 };
-
-/**
- * A process may leave children that hold its output open. After its own end, output is passed on as long as some comes and
- * the client takes it; after this long without a byte it is over.
- */
-const DRAIN_IDLE_MS = 30_000;
 
 /**
  * Joins a process to its client until the process ends or the client goes: output is passed on to its last byte before the

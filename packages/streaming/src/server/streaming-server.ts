@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { CLOSE_TIMEOUT_MS, KEEP_ALIVE_MS } from '../limits.ts';
 import { serveSpdy, type UpgradingClient } from './serve-spdy.ts';
 import { serveWebSocket } from './serve-websocket.ts';
 import type { StreamingRequest } from './streaming-request.ts';
@@ -20,9 +21,6 @@ export type StreamingServerOptions = {
 
 /** More sessions than this at once are refused. */
 const MAX_SESSIONS = 1000;
-const KEEP_ALIVE_MS = 30_000;
-/** How long `close` waits for processes to be told. */
-const CLOSE_TIMEOUT_MS = 5_000;
 
 /**
  * Serves exec, attach and port-forward over SPDY/3.1 and WebSocket on URLs that hold a token for one use within a

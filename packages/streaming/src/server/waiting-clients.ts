@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
+import { REQUEST_TIMEOUT_MS } from '../limits.ts';
 
-/** How long a client may be connected before its request with a token is whole. */
-const REQUEST_TIMEOUT_MS = 10_000;
 /** More than the kernel holds for us in one piece (511, the backlog of node:net), so that none goes before it was read. */
 const MAX_WAITING = 1000;
 

@@ -1,6 +1,7 @@
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 import type { RawData, WebSocket } from 'ws';
+import { HELD_BACK_PING_MS } from '../limits.ts';
 import { hasHalfClose, isBase64 } from './protocols.ts';
 import { Channel, decodeMessage, encodeMessage } from './websocket-messages.ts';
 
@@ -8,8 +9,6 @@ import { Channel, decodeMessage, encodeMessage } from './websocket-messages.ts';
 const HIGH_WATER_BYTES = 256 << 10;
 /** Pongs that a client may leave unread; beyond that its pings are not answered. */
 const MAX_UNSENT_PONG_BYTES = 1 << 20;
-/** While a connection is held back, a ping this often finds out whether its other side is still there. */
-const HELD_BACK_PING_MS = 1_000;
 const NORMAL_CLOSURE = 1000;
 
 /**
