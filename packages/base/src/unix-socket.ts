@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { chmod, link, lstat, rm, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -82,7 +83,7 @@ async function claim(temporary: string, path: string): Promise<void> {
 /** Removes the socket of a dead daemon. As long as the file is there nobody else can link his own. */
 async function removeStale(path: string): Promise<void> {
   await using _lock = await takeoverLock(path);
-  const found = await lstat(path).catch(() => undefined);
+  const found = await lookAt(path);
   if (found === undefined) return;
   if (!found.isSocket()) {
     throw new PodwrightError(
@@ -117,6 +118,14 @@ async function takeoverLock(path: string): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: async () => void lock.close() };
 }
 
+/** What is at the path; nothing if there is nothing. */
+async function lookAt(path: string): Promise<Stats | undefined> {
+  return await lstat(path).catch((error: unknown) => {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw wrapError(`look at ${path}`, error);
+  });
+}
+
 async function isAlive(path: string): Promise<boolean> {
   using signal = withTimeout(undefined, PROBE_TIMEOUT_MS, `connect to ${path}`);
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -131,6 +140,6 @@ async function isAlive(path: string): Promise<boolean> {
 }
 
 async function removeIfSame(path: string, own: { ino: number; dev: number }): Promise<void> {
-  const found = await lstat(path).catch(() => undefined);
+  const found = await lookAt(path);
   if (found?.ino === own.ino && found.dev === own.dev) await rm(path, { force: true }); // a later daemon may take it away just now
 }

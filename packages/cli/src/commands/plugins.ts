@@ -1,13 +1,29 @@
 import { existsSync } from 'node:fs';
-import { errorCode, silentLogger } from '@podwright/base';
+import { errorCode, silentLogger, wrapError } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import { inspectPlugins, type PluginState } from '@podwright/runtime';
+import { z } from 'zod';
 import { runtimeOptions } from '../daemon/runtime-options.ts';
 import { RUNTIME_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
+
+/** The part of a runtime's verbose Status that is shown here. */
+const StatusConfig = z.looseObject({
+  plugins: z
+    .array(
+      z.object({
+        type: z.string(),
+        id: z.string(),
+        state: z.enum(['ok', 'skip', 'error']),
+        requires: z.array(z.string()),
+        note: z.string(),
+      }),
+    )
+    .optional(),
+});
 
 export type PluginsOptions = { output: OutputFormat };
 
@@ -32,13 +48,22 @@ async function askRuntime({ criSocket }: NodeConfig): Promise<PluginState[] | un
     });
     try {
       const { info } = await cri.runtime.status({ verbose: true });
-      return (JSON.parse(info.config ?? '{}') as { plugins?: PluginState[] }).plugins;
+      return decodePluginStates(info.config ?? '{}');
     } finally {
       cri.close();
     }
   } catch (error) {
     if (errorCode(error) === 'unavailable') return undefined;
     throw error;
+  }
+}
+
+/** The plugins in what a runtime of ours tells of its configuration; `undefined` for a runtime that tells none. */
+function decodePluginStates(config: string): PluginState[] | undefined {
+  try {
+    return StatusConfig.parse(JSON.parse(config)).plugins;
+  } catch (error) {
+    throw wrapError("read the plugins in the runtime's Status", error, 'internal');
   }
 }
 

@@ -1,7 +1,15 @@
 import { spawn } from 'node:child_process';
 import { openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, makePrivateDirectory, PodwrightError, PRIVATE_FILE, waitFor, withTimeout } from '@podwright/base';
+import {
+  errorCode,
+  isErrno,
+  makePrivateDirectory,
+  PodwrightError,
+  PRIVATE_FILE,
+  waitFor,
+  withTimeout,
+} from '@podwright/base';
 import { NodeClient } from '../client/node-client.ts';
 import { NODE_START_TIMEOUT_MS, NODE_STOP_TIMEOUT_MS } from '../limits.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
@@ -76,7 +84,7 @@ function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return !isErrno(error, 'ESRCH');
   }
 }
