@@ -23,7 +23,7 @@ const LOCK_TIMEOUT_MS = 3000;
 /**
  * Makes `server` listen on the unix socket `path` with `mode`.
  *
- * The socket is bound under a temporary name and linked to its own once its mode is right, so that nobody can
+ * The socket is bound under a temporary name and linked to its own once its mode is right, so that no client can
  * connect too early and two daemons that start together cannot both get the name. The file of a daemon that
  * died is replaced. Throws `already_exists` if a daemon answers there, and `failed_precondition` if the path is
  * something else than a socket.
@@ -80,7 +80,7 @@ async function claim(temporary: string, path: string): Promise<void> {
   throw new PodwrightError('aborted', `listen on ${path}: the socket is replaced again and again by other daemons`);
 }
 
-/** Removes the socket of a dead daemon. As long as the file is there nobody else can link his own. */
+/** Removes the socket of a dead daemon. As long as the file is there no other daemon can link its own. */
 async function removeStale(path: string): Promise<void> {
   await using _lock = await takeoverLock(path);
   const found = await lookAt(path);
@@ -102,8 +102,8 @@ async function removeStale(path: string): Promise<void> {
 
 /**
  * Keeps other daemons from removing the file that was stale a moment ago. The lock is a name in the abstract
- * namespace of unix(7), which goes away with its process. Anybody on the machine can take that name, so one who
- * holds it for long is not waited for.
+ * namespace of unix(7), which goes away with its process. Every user of the host can take that name, so a
+ * process that holds it for long is not waited for.
  */
 async function takeoverLock(path: string): Promise<AsyncDisposable> {
   const name = `\0podwright-${createHash('sha256').update(path).digest('hex')}`;

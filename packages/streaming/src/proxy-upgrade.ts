@@ -38,9 +38,9 @@ export function proxyUpgrade(
     passAnswer(response, socket);
   });
   outgoing.on('error', (error) => {
-    const words = `cannot reach the runtime's streaming server: ${errorMessage(error)}`;
-    const lines = ['HTTP/1.1 502 Bad Gateway', 'Connection: close', `Content-Length: ${Buffer.byteLength(words)}`];
-    lingeringClose(socket, Buffer.from([...lines, '', words].join('\r\n')));
+    const message = `cannot reach the runtime's streaming server: ${errorMessage(error)}`;
+    const lines = ['HTTP/1.1 502 Bad Gateway', 'Connection: close', `Content-Length: ${Buffer.byteLength(message)}`];
+    lingeringClose(socket, Buffer.from([...lines, '', message].join('\r\n')));
   });
   outgoing.end();
 }

@@ -58,7 +58,7 @@ export class UnixHttp {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ECONNREFUSED')) {
       return new PodwrightError(
         'unavailable',
-        `no node is running (nobody answers on ${this.#socketPath}); start one with 'podwright run FILE' or 'podwright node'`,
+        `no node is running (nothing answers on ${this.#socketPath}); start one with 'podwright run FILE' or 'podwright node'`,
         { cause: error },
       );
     }

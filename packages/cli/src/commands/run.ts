@@ -131,7 +131,7 @@ async function takeDown(session: RunSession, again: AbortSignal): Promise<void> 
   }
 }
 
-/** Ends the node if this command started it and nobody uses it. */
+/** Ends the node if this command started it and it has no pods of others. */
 async function leaveNode(node: EnsuredNode, options: RunOptions): Promise<void> {
   if (!node.started) return;
   const others = await node.client.pods();

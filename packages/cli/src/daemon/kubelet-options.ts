@@ -20,7 +20,7 @@ export const UPSTREAM_PROTECTION: PodProtection = {
 };
 
 /**
- * Nobody else watches over the pods of a lone node. 4096 processes and threads are OpenShift's limit of a pod: more than
+ * No cluster watches over the pods of a lone node. 4096 processes and threads are OpenShift's limit of a pod: more than
  * servers with a thread a connection have, and an eighth of the ids of a kernel with the usual 32768.
  */
 export const LONE_NODE_PROTECTION: PodProtection = {

@@ -23,7 +23,7 @@ export async function openMetrics(config: Pick<NodeConfig, 'metrics_address' | '
   return { registry, [Symbol.asyncDispose]: () => server.close() };
 }
 
-/** `GET /metrics` in Prometheus' text format over HTTP, for anybody who reaches the address: it tells no names of pods or images. */
+/** `GET /metrics` in Prometheus' text format over HTTP, for every client that reaches the address: it tells no names of pods or images. */
 export class MetricsServer {
   readonly #server: Server;
   readonly #logger: Logger;

@@ -31,7 +31,7 @@ export class RunSession {
   constructor(client: NodeClient, applied: ApplyResult) {
     this.#client = client;
     this.#objects = applied.objects;
-    this.#failed.promise.catch(() => undefined); // somebody may look at it later, or never
+    this.#failed.promise.catch(() => undefined); // it may be awaited later, or never
   }
 
   /** Rejects when the pods can no longer be watched. */
@@ -189,7 +189,7 @@ export function interruptSignals(): { first: AbortSignal; again: AbortSignal } {
 }
 
 /**
- * A signal that aborts after `timeoutMs` with the words of `--timeout`, never for `undefined`. It does not keep the command from
+ * A signal that aborts after `timeoutMs` with a message about `--timeout`, never for `undefined`. It does not keep the command from
  * ending earlier.
  */
 export function timeoutSignal(timeoutMs: number | undefined): AbortSignal {

@@ -47,7 +47,7 @@ export type CriClient = {
 /**
  * Connects to a container runtime and finds the CRI version it speaks.
  *
- * Throws `invalid_argument` for an endpoint that makes no sense, `unavailable` if nobody answers in time, and
+ * Throws `invalid_argument` for an endpoint that makes no sense, `unavailable` if no runtime answers in time, and
  * `unimplemented` if what answers is not a CRI runtime.
  */
 export async function connectCri(options: ConnectOptions): Promise<CriClient> {

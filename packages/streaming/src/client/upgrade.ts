@@ -87,15 +87,15 @@ const REFUSALS: Record<number, ErrorCode> = {
   504: 'deadline_exceeded',
 };
 
-/** The server's words as an error: those of a meta/v1 Status object, or plain text. */
+/** The server's message as an error: that of a meta/v1 Status object, or plain text. */
 async function readRefusal(response: IncomingMessage): Promise<PodwrightError> {
   let body = '';
   for await (const chunk of response as AsyncIterable<Buffer>) {
     if (body.length < MAX_REFUSAL_BYTES) body += chunk.toString('utf8');
   }
   const status = response.statusCode ?? 0;
-  const words = messageOf(body.trim()) || `the server answered ${status} instead of upgrading to SPDY`;
-  return new PodwrightError(REFUSALS[status] ?? 'internal', words);
+  const message = messageOf(body.trim()) || `the server answered ${status} instead of upgrading to SPDY`;
+  return new PodwrightError(REFUSALS[status] ?? 'internal', message);
 }
 
 function messageOf(body: string): string {

@@ -5,7 +5,7 @@ import { REQUEST_TIMEOUT_MS } from '../limits.ts';
 const MAX_WAITING = 1000;
 
 /**
- * Connections whose clients have not shown a valid token. Anybody on the machine can open them, so they are few and short:
+ * Connections whose clients have not shown a valid token. Every user of the host can open them, so they are few and short:
  * one that takes too long is closed, and of too many the oldest. Those with a token are not counted, and not closed.
  */
 export class WaitingClients {

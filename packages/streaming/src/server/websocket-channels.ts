@@ -12,7 +12,7 @@ const MAX_UNSENT_PONG_BYTES = 1 << 20;
 const NORMAL_CLOSURE = 1000;
 
 /**
- * A WebSocket whose messages belong to numbered channels. Channels that nobody reads are read away. There is no
+ * A WebSocket whose messages belong to numbered channels. Channels without a reader are drained. There is no
  * flow control for a single channel: one whose reader falls behind holds all of them back.
  */
 export class WebSocketChannels {
@@ -53,7 +53,7 @@ export class WebSocketChannels {
     return reader;
   }
 
-  /** A channel that the client reads; fails when the socket is closed. An 'error' nobody listens to is not thrown. */
+  /** A channel that the client reads; fails when the socket is closed. An 'error' without a listener is not thrown. */
   writer(channel: number): Writable {
     const write = (chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) =>
       this.send(channel, chunk, done);
