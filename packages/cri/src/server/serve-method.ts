@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { create, type DescMessage, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import { Metadata, type ServerUnaryCall, type ServerWritableStream, type sendUnaryData } from '@grpc/grpc-js';
-import { PodwrightError, raceAbort, wrapError } from '@podwright/base';
+import { errorCode, errorMessage, PodwrightError, raceAbort, statusNumber, wrapError } from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import type { ActiveCalls } from './active-calls.ts';
-import { errorStatus } from './error-status.ts';
 import type { CallContext } from './handlers.ts';
 import type { ObservedCall, ServerObserver } from './observer.ts';
+
+/** The status message travels in a header: what is longer is cut, in characters. */
+const MAX_DETAILS = 4096;
 
 /** A method as it is served: its service's name on the wire, and its handler. */
 export type ServedMethod = {
@@ -124,4 +126,11 @@ function encodeFields(schema: DescMessage, fields: object): Uint8Array {
   } catch (error) {
     throw wrapError(`encode ${schema.name}`, error, 'internal');
   }
+}
+
+/** What a client is told about a failed call. */
+function errorStatus(error: unknown): { code: number; details: string } {
+  const message = errorMessage(error).toWellFormed(); // grpc-js throws on a lone surrogate
+  const details = message.length > MAX_DETAILS ? `${message.slice(0, MAX_DETAILS).toWellFormed()}…` : message;
+  return { code: statusNumber(errorCode(error)), details };
 }

@@ -29,13 +29,13 @@ const MAX_VERDICT_BYTES = 64 << 10;
  */
 export async function runRemoteCommand(target: UpgradeTarget, io: CommandIo, signal?: AbortSignal): Promise<number> {
   const { connection, protocol } = await connectSpdy(target, { protocols: SPDY_COMMAND_PROTOCOLS, signal });
-  const aborted = signal ?? new AbortController().signal;
   const onAbort = () => connection.destroy();
-  aborted.addEventListener('abort', onAbort, { once: true });
+  signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    return await raceAbort(follow(connection, { io, protocol }), aborted);
+    const following = follow(connection, { io, protocol });
+    return await (signal === undefined ? following : raceAbort(following, signal));
   } finally {
-    aborted.removeEventListener('abort', onAbort);
+    signal?.removeEventListener('abort', onAbort);
     connection.destroy();
   }
 }
