@@ -26,7 +26,7 @@ export async function measureAtRest(ours: RuntimeUnderTest, theirs: RuntimeUnder
   const { rss } = memoryOf(ours.pid);
   const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
   const rows = [
-    { what: 'CPU of a core, nobody asks', podwright: percent(idle), containerd: '', goal: '< 1 %', met: idle < 0.01 },
+    { what: 'CPU of a core, without calls', podwright: percent(idle), containerd: '', goal: '< 1 %', met: idle < 0.01 },
     { what: "CPU of a core, a kubelet's questions", podwright: percent(asked), containerd: '' },
     {
       what: 'RSS of the daemon',

@@ -230,7 +230,7 @@ async function unmountBelow(directory: string): Promise<void> {
   for (const point of points.reverse()) await runChecked('umount', ['--lazy', point]);
 }
 
-/** The runtime of the default handler, in the status' words for people. */
+/** The runtime of the default handler, as its status tells it to users. */
 function nameOfOciRuntime(info: string): string {
   const { host } = JSON.parse(info) as { host?: { ociRuntimes: { name: string; version: string; works: boolean }[] } };
   const chosen = host?.ociRuntimes.find(({ works }) => works);

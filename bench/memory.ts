@@ -12,7 +12,7 @@ export function memoryOf(pid: number): { rss: number; pss: number } {
   return { rss: value('Rss'), pss: value('Pss') };
 }
 
-/** Every process of the machine. */
+/** Every process of the host. */
 export function processIds(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -95,7 +95,7 @@ state = "${directory}/state"
   };
 }
 
-/** Flags that keep one Podwright node apart from everything else on the machine. */
+/** Flags that keep one Podwright node apart from everything else on the host. */
 export function nodeFlags(directory: string, network: { bridge: string; subnet: string; shared?: boolean }): string[] {
   const conf = join(directory, 'cni');
   mkdirSync(conf, { recursive: true });

@@ -1,4 +1,4 @@
-/** Bundles the command `podwright` and the worker that unpacks layers into `dist/`, or into the folder that is given. */
+/** Bundles the command `podwright` and the worker that unpacks layers into `dist/`, or into the directory that is given. */
 import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
 

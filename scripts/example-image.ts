@@ -9,7 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import { errorMessage, isErrno, PodwrightError, runChecked } from '@podwright/base';
 
 /** The name that the image carries in the layout's annotations. */
-export const exampleImageName = 'localhost/podwright/busybox:1';
+export const EXAMPLE_IMAGE_NAME = 'localhost/podwright/busybox:1';
 
 export type ExampleImageOptions = {
   /** Full name with a tag. */
@@ -26,11 +26,11 @@ export type ExampleImage = { name: string; layout: string; manifestDigest: strin
 
 type Blob = { digest: string; size: number };
 
-const emptyFolders = ['dev', 'etc', 'home', 'proc', 'run', 'srv', 'sys', 'usr', 'var/log', 'var/tmp'];
+const EMPTY_DIRECTORIES = ['dev', 'etc', 'home', 'proc', 'run', 'srv', 'sys', 'usr', 'var/log', 'var/tmp'];
 
-/** Writes an OCI layout (image-spec v1, image-layout.md) with one image of one layer into the empty folder `layout`. */
+/** Writes an OCI layout (image-spec v1, image-layout.md) with one image of one layer into the empty directory `layout`. */
 export async function makeExampleImage(layout: string, options: ExampleImageOptions = {}): Promise<ExampleImage> {
-  const name = options.name ?? exampleImageName;
+  const name = options.name ?? EXAMPLE_IMAGE_NAME;
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-image-'));
   try {
     await mkdir(join(layout, 'blobs/sha256'), { recursive: true });
@@ -67,7 +67,7 @@ const reproducible = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--
 
 async function fillRoot(root: string, options: ExampleImageOptions): Promise<void> {
   const busybox = await findStaticBusybox(options.busybox);
-  for (const folder of ['bin', ...emptyFolders]) await mkdir(join(root, folder), { recursive: true });
+  for (const directory of ['bin', ...EMPTY_DIRECTORIES]) await mkdir(join(root, directory), { recursive: true });
   await mkdir(join(root, 'root'), { mode: 0o700 });
   await mkdir(join(root, 'tmp'));
   await chmod(join(root, 'tmp'), 0o1777);

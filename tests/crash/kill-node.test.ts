@@ -108,7 +108,7 @@ async function deleteAll(): Promise<void> {
 test(`twenty pods are there exactly once after ten kills while they start, run and stop (TEST_SEED=${seed})`, async () => {
   const manifests = place.file('all.yaml', names.map((name) => podManifest(name, marked(name))).join('---\n'));
   let daemon = await place.startDaemon();
-  // The stretches of a start on an idle machine and on a busy one; between them lie sandbox, container and status.
+  // The stretches of a start on an idle host and on a busy one; between them lie sandbox, container and status.
   for (const [index, momentMs] of momentsWithin(80, 250, 600, 1000, 1800, 2600).entries()) {
     if (index > 0) await deleteAll(); // each start begins from nothing
     const apply = place.call('apply', manifests);
@@ -157,7 +157,7 @@ test(`twenty pods are there exactly once after ten kills while they start, run a
   assert.equal((await client.ended()).code, 0);
   daemon.child.kill('SIGTERM');
   await daemon.ended();
-  // A node that a command starts and ends takes what an empty node keeps on the machine with it.
+  // A node that a command starts and ends takes what an empty node keeps on the host with it.
   await place.ok('images');
   assert.deepEqual(place.leftovers(), []);
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { errorMessage, PodwrightError } from '@podwright/base';
-import { exampleImageName, writeExampleArchive } from '../../scripts/example-image.ts';
+import { EXAMPLE_IMAGE_NAME, writeExampleArchive } from '../../scripts/example-image.ts';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { openImageRoom, scratch } from './image-room.ts';
 import { LayoutFolder } from './layout-folder.ts';
@@ -37,7 +37,7 @@ test('the example image is loaded from its layout folder', async (t) => {
   const made = await makeBusyboxImage(join(folder, 'layout'));
   const [image] = await images.load(made.layout, { signal });
   assert.equal(image?.id, made.id);
-  assert.deepEqual(image?.repoTags, [exampleImageName]);
+  assert.deepEqual(image?.repoTags, [EXAMPLE_IMAGE_NAME]);
   assert.deepEqual(image?.repoDigests, [`localhost/podwright/busybox@${made.manifestDigest}`]);
   const root = await room.snapshotter.layerDirectory(image!.chainId);
   assert.equal(await readlink(join(root, 'bin/sh')), 'busybox');
@@ -143,7 +143,7 @@ test('what is saved can be loaded again, here and by skopeo', async (t) => {
   await images.load(layout.path, { signal, name: 'room/second:9' });
   const path = join(folder, 'saved.tar');
   await images.save([made.id.slice(7, 20), 'room/second:9'], path, { signal });
-  for (const archive of [`docker-archive:${path}:${exampleImageName}`, `oci-archive:${path}:9`]) {
+  for (const archive of [`docker-archive:${path}:${EXAMPLE_IMAGE_NAME}`, `oci-archive:${path}:9`]) {
     run('skopeo', 'inspect', '--config', archive);
   }
   const before = images.list();

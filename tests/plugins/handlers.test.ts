@@ -4,8 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { NamespaceMode } from '@podwright/cri';
-import { loadConfig } from '../../packages/cli/src/config.ts';
 import { runtimeOptions } from '../../packages/cli/src/daemon/runtime-options.ts';
+import { loadConfig } from '../../packages/cli/src/settings/node-config.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 

@@ -97,7 +97,7 @@ test('clients that end only their own half, at any byte, are forgotten', async (
   await assertForgotten();
 });
 
-test('broken HTTP/2 costs its sender the connection, and nobody else', async () => {
+test('broken HTTP/2 costs its sender the connection, and no other client', async () => {
   const headers = Buffer.from('0000040104000000018286c4bf', 'hex');
   const data = Buffer.from('000005000000000001000000000a', 'hex');
   const samples = [Buffer.concat([PREFACE, headers, data]), Buffer.concat([PREFACE, PREFACE, headers])];

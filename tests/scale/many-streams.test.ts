@@ -105,7 +105,7 @@ async function oneStream(index: number): Promise<void> {
   const random = seededRandom(seed * 1009 + index);
   const kind = (['exec', 'exec', 'attach', 'portforward'] as const)[random(4)]!;
   const open = { url: await urlOf(kind, random), kind, random };
-  if (random(10) === 0) return; // a URL that nobody comes for
+  if (random(10) === 0) return; // a URL that no client comes for
   await (random(2) === 0 ? overSpdy(open) : overWebSocket(open));
 }
 

@@ -13,7 +13,7 @@ import { streamingSuite } from './streaming.suite.ts';
 streamingSuite('our runtime', async () => {
   const runtime = await new RuntimeUnderTest().start();
   const { cri, image, place } = runtime;
-  const end = async () => assert.deepEqual(await runtime.end(), [], 'nothing is left on the machine');
+  const end = async () => assert.deepEqual(await runtime.end(), [], 'nothing is left on the host');
   return { cri, image, logDirectory: join(place.logs, 'streams'), end };
 });
 

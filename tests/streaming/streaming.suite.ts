@@ -72,7 +72,7 @@ function execTests(pod: () => StreamingPod): void {
     assert.match(visitor.output, /read words\r\n$/);
   });
 
-  test('a command that is not there is an error in words', async () => {
+  test('a command that is not there is an error with a message', async () => {
     const request = { containerId: pod().main, cmd: ['nosuch'], stdin: false, stdout: true, stderr: true, tty: false };
     const { url } = await pod().runtime.cri.runtime.exec(request);
     await assert.rejects(collect(url), /nosuch/);
@@ -109,10 +109,10 @@ function attachTests(pod: () => StreamingPod): void {
     }
   });
 
-  test('two who are attached see the same, and the one who stays loses nothing when the other leaves', async () => {
+  test('two attached clients see the same, and the one that stays loses nothing when the other leaves', async () => {
     const come = async () => new Visitor(await pod().attach(pod().main, { stdin: true }), { stdin: true });
     const [first, second] = [await come(), await come()];
-    // Who has just come sees what comes from then on, so it is said until both have seen it.
+    // A new client sees what comes from then on, so it is said until both have seen it.
     const saying = setInterval(() => first.stdin.write('both\n'), 200);
     const heard = () => [first, second].every(({ output }) => output.includes('got both\n'));
     await eventually(heard).finally(() => clearInterval(saying));
@@ -122,7 +122,7 @@ function attachTests(pod: () => StreamingPod): void {
     second.leave();
   });
 
-  test('a container without input gives its output to who is attached, however much is typed', async () => {
+  test('a container without input gives its output to attached clients, however much is typed', async () => {
     const id = await pod().container('until [ -e /go ]; do sleep 0.05; done; echo went; sleep 1000');
     const visitor = new Visitor(await pod().attach(id, { stdin: true }), { stdin: true });
     visitor.stdin.write(Buffer.alloc(1 << 20, 'typed\n'));
@@ -133,7 +133,7 @@ function attachTests(pod: () => StreamingPod): void {
     await runtime.removeContainer({ containerId: id });
   });
 
-  test('who is attached sees the last words of the container and its end; then nobody can come any more', async () => {
+  test('an attached client sees the last output of the container and its end; then none can attach any more', async () => {
     const id = await pod().container('read line; echo "bye $line"; exit 3', { stdin: true });
     const visitor = new Visitor(await pod().attach(id, { stdin: true }), { stdin: true });
     visitor.stdin.write('all\n');
@@ -152,7 +152,7 @@ function attachTests(pod: () => StreamingPod): void {
     await runtime.removeContainer({ containerId: id });
   });
 
-  test('a terminal is talked to, and takes the size of who is attached', async () => {
+  test('a terminal is talked to, and takes the size of the attached client', async () => {
     const id = await pod().container(
       'exec 2>/dev/null; until stty size | grep "33 99"; do sleep 0.05; done; read line; echo "read $line"',
       { stdin: true, tty: true },

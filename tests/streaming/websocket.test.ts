@@ -15,7 +15,7 @@ let pod: StreamingPod;
 before(async () => {
   runtime = await new RuntimeUnderTest().start();
   const { cri, image, place } = runtime;
-  const end = async () => assert.deepEqual(await runtime.end(), [], 'nothing is left on the machine');
+  const end = async () => assert.deepEqual(await runtime.end(), [], 'nothing is left on the host');
   pod = await new StreamingPod({ cri, image, logDirectory: join(place.logs, 'streams'), end }).start();
 });
 after(() => pod?.runtime.end());

@@ -118,3 +118,45 @@ test('docs/security.md names each attack of tests/security, and none that is not
   );
   assert.deepEqual([...new Set(named)].sort(), attacks.sort());
 });
+
+test('the files that docs/flow-*.md name are there', () => {
+  const flows = tracked.filter((path) => /^docs\/flow-.*\.md$/.test(path));
+  assert.ok(flows.length >= 3);
+  for (const flow of flows) {
+    const named = [...read(flow).matchAll(/`(packages\/[^`]+)`/g)].map((match) => match[1]!);
+    assert.ok(named.length >= 15, `${flow} names ${named.length} files`);
+    const missing = named.filter((path) => !tracked.includes(path));
+    assert.deepEqual(missing, [], flow);
+  }
+});
+
+/** The commands that `program.ts` makes, those of `runtime` with it: `runtime plugins`. */
+function commands(): string[] {
+  return [...read('packages/cli/src/program.ts').matchAll(/(\w+)\s*\.command\('([\w-]+)/g)].map(([, parent, name]) =>
+    parent === 'program' ? name! : `${parent} ${name}`,
+  );
+}
+
+test('commands of podwright that messages and documents name exist', () => {
+  const known = commands();
+  assert.ok(known.includes('run') && known.includes('runtime plugins'));
+  const texts = [
+    ...shipped,
+    ...tracked.filter((path) => /\.(?:md|yaml|service)$/.test(path) || path.startsWith('contrib/')),
+  ];
+  const wrong = texts.flatMap((path) =>
+    [...read(path).matchAll(/['`\\]podwright ((?:--?[\w-]+(?: [/.\w-]+)? )*)([a-z][a-z-]*)/g)]
+      .filter((match) => !known.includes(match[2]!))
+      .map((match) => `${path}: ${match[0].slice(1)}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('the first page of help names every command, and none that is not there', () => {
+  const page = /const HELP = `([^`]*)`/s.exec(read('packages/cli/src/program.ts'))![1]!;
+  const lists = [...page.matchAll(/^(?:Pods|Images|Daemons|Host): +(.+)$/gm)].map((match) =>
+    match[1]!.replace(/\(.*?\)/g, ''),
+  );
+  const named = lists.flatMap((list) => list.split(',').map((name) => name.trim()));
+  assert.deepEqual(named.sort(), commands().sort());
+});

@@ -23,7 +23,7 @@ test('every subscriber hears everything from its subscription on, in order', asy
   assert.deepEqual(await late, [2, 3]);
 });
 
-test('one who does not read ends with what was queued, and the others go on', async () => {
+test('a subscriber that does not read ends with what was queued, and the others go on', async () => {
   const broadcast = new Broadcast<number>();
   const signal = new AbortController().signal;
   const slow = broadcast.subscribe(signal, 10);

@@ -1,6 +1,6 @@
 /**
  * Called at each named stage of each verb (`sandbox-run/network-up`). Tests pass one that throws, waits or kills the
- * process there; in real life there is none.
+ * process there; the product passes none.
  */
 export type Failpoint = (stage: string) => Promise<void> | void;
 

@@ -23,3 +23,4 @@ export { didYouMean } from './suggest.ts';
 export * from './trash.ts';
 export * from './undo.ts';
 export * from './unix-socket.ts';
+export { VERSION } from './version.ts';

@@ -15,7 +15,7 @@ export const MOUNT_POINT_FILE = 0o400;
 
 /** A directory on the way to the root file systems of user-namespaced pods: it can be passed, not listed. */
 export const PASSAGE_DIRECTORY = 0o711;
-/** The directory of one user-namespaced pod's container: its group is the pod's root, who passes it. */
+/** The directory of one user-namespaced pod's container: its group is the pod's root, which so may pass it. */
 export const MAPPED_ROOT_DIRECTORY = 0o710;
 
 /** Logs of containers and the directories around them: log collectors are in root's group, if they are not root. */
@@ -44,16 +44,16 @@ export const HOST_PATH_FILE = 0o644;
 /** What our daemons take from the modes that a program asks for without naming one of these (umask(2)). */
 export const DAEMON_UMASK = 0o022;
 
-/** Bits of modes that are looked at: who else may write, and that others keep off what is not theirs (inode(7)). */
+/** Bits of modes that are looked at: which other users may write, and that only owners may remove (inode(7)). */
 export const WRITABLE_BY_OTHERS = 0o022;
 export const STICKY = 0o1000;
 
-/** The bits of a mode that say who may read, write and execute (inode(7)). */
+/** The bits of a mode that say which users may read, write and execute (inode(7)). */
 const PERMISSION_BITS = 0o777;
 
 /**
  * Makes a directory that is root's alone, with those above it. One that an earlier version made passable is closed; one that
- * somebody else made stays as it is, as what is in it is closed by itself.
+ * another program made stays as it is, as what is in it is closed by itself.
  */
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY });

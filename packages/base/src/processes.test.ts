@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { findProcesses, listProcesses, processWords, readProcessStart } from './processes.ts';
+import { findProcesses, listProcesses, parseProcessStart, readProcessStart } from './processes.ts';
 
-test('of a long command line the first 16 KiB are read, and a word that is cut is left out', async () => {
+test('of a long command line the first 16 KiB are read, and an argument that is cut is left out', async () => {
   const child = spawn('sleep', ['100', ...Array<string>(2_000).fill('123456789')], { argv0: 'sleep', stdio: 'ignore' });
   await once(child, 'spawn');
   try {
     const start = await readProcessStart(child.pid!, 'cmdline');
     assert.equal(start.length, 16 * 1024);
-    const words = processWords(start);
-    assert.deepEqual(words.slice(0, 3), ['sleep', '100', '123456789']);
-    assert.equal(words.length, 2 + Math.floor((16 * 1024 - 'sleep 100 '.length) / 10));
+    const argv = parseProcessStart(start);
+    assert.deepEqual(argv.slice(0, 3), ['sleep', '100', '123456789']);
+    assert.equal(argv.length, 2 + Math.floor((16 * 1024 - 'sleep 100 '.length) / 10));
   } finally {
     child.kill('SIGKILL');
     await once(child, 'exit');

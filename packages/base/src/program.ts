@@ -72,11 +72,11 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
   return promise;
 }
 
-/** Runs a program that must succeed and returns its stdout; otherwise an `internal` error with its last words. */
+/** Runs a program that must succeed and returns its stdout; otherwise an `internal` error with the end of its stderr, or else of its stdout. */
 export async function runChecked(file: string, args: string[], options: ProgramOptions = {}): Promise<string> {
   const result = await runProgram(file, args, options);
   if (result.exitCode === 0) return result.stdout;
   const how = result.signal === null ? `exit code ${result.exitCode}` : `killed by ${result.signal}`;
-  const words = (result.stderr.trim() || result.stdout.trim()).slice(-2000);
-  throw new PodwrightError('internal', `${file} ${args.join(' ')}: ${how}${words === '' ? '' : `: ${words}`}`);
+  const output = (result.stderr.trim() || result.stdout.trim()).slice(-2000);
+  throw new PodwrightError('internal', `${file} ${args.join(' ')}: ${how}${output === '' ? '' : `: ${output}`}`);
 }

@@ -1,11 +1,11 @@
-/** Words longer than this are compared only by equality: nobody mistypes them, but a hostile file may hold them. */
-const maxWordLength = 64;
+/** Names longer than this get no suggestion: comparing costs the product of the lengths, and a hostile file may hold any. */
+const MAX_LENGTH = 64;
 
-/** The candidate that `word` was probably meant to be, if one is near enough. */
-export function suggest(word: string, candidates: Iterable<string>): string | undefined {
-  if (word.length > maxWordLength) return undefined;
-  const lower = word.toLowerCase();
-  const limit = Math.max(1, Math.floor(word.length / 3));
+/** The candidate that `name` was probably meant to be, if one is near enough. */
+export function suggest(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length > MAX_LENGTH) return undefined;
+  const lower = name.toLowerCase();
+  const limit = Math.max(1, Math.floor(name.length / 3));
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
     const distance = editDistance(lower, candidate.toLowerCase());
@@ -15,8 +15,8 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
 }
 
 /** `; did you mean "x"?`, or nothing. */
-export function didYouMean(word: string, candidates: Iterable<string>): string {
-  const found = suggest(word, candidates);
+export function didYouMean(name: string, candidates: Iterable<string>): string {
+  const found = suggest(name, candidates);
   return found === undefined ? '' : `; did you mean "${found}"?`;
 }
 

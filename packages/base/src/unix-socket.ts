@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { chmod, link, lstat, rm, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -22,7 +23,7 @@ const LOCK_TIMEOUT_MS = 3000;
 /**
  * Makes `server` listen on the unix socket `path` with `mode`.
  *
- * The socket is bound under a temporary name and linked to its own once its mode is right, so that nobody can
+ * The socket is bound under a temporary name and linked to its own once its mode is right, so that no client can
  * connect too early and two daemons that start together cannot both get the name. The file of a daemon that
  * died is replaced. Throws `already_exists` if a daemon answers there, and `failed_precondition` if the path is
  * something else than a socket.
@@ -79,10 +80,10 @@ async function claim(temporary: string, path: string): Promise<void> {
   throw new PodwrightError('aborted', `listen on ${path}: the socket is replaced again and again by other daemons`);
 }
 
-/** Removes the socket of a dead daemon. As long as the file is there nobody else can link his own. */
+/** Removes the socket of a dead daemon. As long as the file is there no other daemon can link its own. */
 async function removeStale(path: string): Promise<void> {
   await using _lock = await takeoverLock(path);
-  const found = await lstat(path).catch(() => undefined);
+  const found = await lookAt(path);
   if (found === undefined) return;
   if (!found.isSocket()) {
     throw new PodwrightError(
@@ -101,8 +102,8 @@ async function removeStale(path: string): Promise<void> {
 
 /**
  * Keeps other daemons from removing the file that was stale a moment ago. The lock is a name in the abstract
- * namespace of unix(7), which goes away with its process. Anybody on the machine can take that name, so one who
- * holds it for long is not waited for.
+ * namespace of unix(7), which goes away with its process. Every user of the host can take that name, so a
+ * process that holds it for long is not waited for.
  */
 async function takeoverLock(path: string): Promise<AsyncDisposable> {
   const name = `\0podwright-${createHash('sha256').update(path).digest('hex')}`;
@@ -115,6 +116,14 @@ async function takeoverLock(path: string): Promise<AsyncDisposable> {
   using signal = withTimeout(undefined, LOCK_TIMEOUT_MS, `lock ${path}`);
   await waitFor(() => take().catch(() => undefined), { intervalMs: 10, signal }).catch(() => undefined);
   return { [Symbol.asyncDispose]: async () => void lock.close() };
+}
+
+/** What is at the path; nothing if there is nothing. */
+async function lookAt(path: string): Promise<Stats | undefined> {
+  return await lstat(path).catch((error: unknown) => {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw wrapError(`look at ${path}`, error);
+  });
 }
 
 async function isAlive(path: string): Promise<boolean> {
@@ -131,6 +140,6 @@ async function isAlive(path: string): Promise<boolean> {
 }
 
 async function removeIfSame(path: string, own: { ino: number; dev: number }): Promise<void> {
-  const found = await lstat(path).catch(() => undefined);
+  const found = await lookAt(path);
   if (found?.ino === own.ino && found.dev === own.dev) await rm(path, { force: true }); // a later daemon may take it away just now
 }

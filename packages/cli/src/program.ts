@@ -1,24 +1,24 @@
+import { VERSION } from '@podwright/base';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { CommandContext } from './command-context.ts';
-import { loadConfig } from './config.ts';
 import { parseOutputFormat } from './output/format.ts';
 import { type ConfigFlags, flagName } from './settings/config-flags.ts';
-import { VERSION } from './version.ts';
+import type { CommandContext } from './settings/node-config.ts';
+import { loadConfig } from './settings/node-config.ts';
 
 /** The first page of help: fits a screen, and leads on. */
 const HELP = `Usage: podwright [options] <command>
 
-Runs Kubernetes pods on this machine, with or without a cluster.
+Runs Kubernetes pods on this host, with or without a cluster.
 
   podwright run pod.yaml             in the foreground with logs; Ctrl-C stops the pods
   podwright run --once job.yaml      until they have ended; the exit code is theirs
   podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete
-  podwright doctor                   what this machine can do, and what is missing
+  podwright doctor                   what this host can do, and what is missing
 
 Pods:      run, apply, delete, ps, logs, exec, describe, events, trace
 Images:    images, pull, load, rmi
 Daemons:   node (kubelet and runtime in one), kubelet, runtime
-Machine:   doctor, version, runtime plugins
+Host:      doctor, version, runtime plugins
 
 Options of every command:
   --config <file>   configuration (default: /etc/podwright/config.toml if it is there)
@@ -51,7 +51,7 @@ function configArguments(flags: ConfigFlags): string[] {
  */
 export function createProgram(setExitCode: (code: number) => void): Command {
   const program = new Command('podwright')
-    .description('Runs Kubernetes pods on this machine, with or without a cluster.')
+    .description('Runs Kubernetes pods on this host, with or without a cluster.')
     .version(VERSION, '-V, --version')
     .showSuggestionAfterError()
     .option('--config <file>', 'configuration file (default: /etc/podwright/config.toml if it is there)')
@@ -63,6 +63,7 @@ export function createProgram(setExitCode: (code: number) => void): Command {
     ['--bridge <name>', 'bridge of the default network (default: podwright0)'],
     ['--subnet <cidr>', 'subnet of the default network (default: 10.83.0.0/16)'],
     ['--cni-conf-dir <dir>', "the host's CNI configuration (default: /etc/cni/net.d)"],
+    ['--metrics-address <[host:]port>', 'where metrics are served (default: nowhere)'],
     ['--log-level <level>', 'debug, info, warn or error (default: info)'],
   ] as const) {
     program.addOption(new Option(flag, help).hideHelp());
@@ -270,7 +271,7 @@ function addNodeCommands(program: Command, action: Action): void {
     );
   program
     .command('doctor')
-    .description('what this machine can do, and what is missing')
+    .description('what this host can do, and what is missing')
     .addOption(outputOption())
     .action(
       action(async (context, [options]: [import('./commands/doctor.ts').DoctorOptions]) =>

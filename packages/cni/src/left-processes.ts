@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { findProcesses, processWords, readProcessStart, sleep } from '@podwright/base';
+import { findProcesses, parseProcessStart, readProcessStart, sleep } from '@podwright/base';
 
 const intervalMs = 20;
 /** Nothing survives SIGKILL for long, unless it hangs in the kernel; that is not waited for. */
@@ -44,7 +44,7 @@ async function worksFor(pid: number, containerId: string): Promise<boolean> {
   const environment = await readProcessStart(pid, 'environ');
   const variable = `CNI_CONTAINERID=${containerId}`;
   if (!environment.includes(variable)) return false;
-  const variables = processWords(environment);
+  const variables = parseProcessStart(environment);
   return variables.includes(variable) && variables.some((v) => v.startsWith('CNI_COMMAND='));
 }
 

@@ -5,7 +5,7 @@ import type { ServiceDefinitionOptions } from './service-definition.ts';
 export type CriApiVersion = 'v1' | 'v1alpha2';
 
 /** What v1 got after v1alpha2 had been frozen; everything else is in both. */
-const onlyInV1: ReadonlySet<string> = new Set([
+const ONLY_IN_V1: ReadonlySet<string> = new Set([
   'checkpointContainer',
   'getContainerEvents',
   'listMetricDescriptors',
@@ -28,6 +28,6 @@ export function packageOf(version: CriApiVersion): string {
 /** How a server names a CRI service in a version, and which of its methods the version has. */
 export function servedIn(service: Pick<DescService, 'methods'>, version: CriApiVersion): ServiceDefinitionOptions {
   const names = service.methods.map((method) => method.localName);
-  const methods = new Set(version === 'v1' ? names : names.filter((name) => !onlyInV1.has(name)));
+  const methods = new Set(version === 'v1' ? names : names.filter((name) => !ONLY_IN_V1.has(name)));
   return { packageName: packageOf(version), methods };
 }

@@ -1,2 +1,32 @@
 /** The largest message that either side accepts: 16 MiB, as the kubelet and the established runtimes have it. */
 export const MAX_MESSAGE_BYTES = 16 << 20;
+
+/** How long a client waits for a runtime that is not up yet. */
+export const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
+
+/** Bounds of the reconnection backoff: a restarted runtime is found again within about 3 s. */
+export const RECONNECT_MS = { initial: 100, max: 3000 };
+
+/** Bound of an ordinary call: the default of the kubelet's `runtimeRequestTimeout`. */
+export const DEFAULT_CALL_TIMEOUT_MS = 120_000;
+
+/** Pause after a failed attempt to connect: doubled from the first to the last. */
+export const CONNECT_RETRY_MS = { initial: 50, max: 1000 };
+
+/** An error that stays the same is logged again after this long. */
+export const REPEATED_ERROR_AFTER_MS = 60_000;
+
+/** A client's own clock of a deadline runs ahead of ours by the call's way here: its reset often comes first. */
+export const CLIENT_CLOCK_AHEAD_MS = 200;
+
+/** A client that has not even said that it speaks HTTP/2 after this long is cut off. */
+export const PREFACE_TIMEOUT_MS = 10_000;
+
+/** What a client sends before its first request is held back for so long: it needs answers, to pings and such, all the same. */
+export const HOLD_TIMEOUT_MS = 1000;
+
+/** How long the calls under way may go on when a server is closed. */
+export const DEFAULT_CLOSE_GRACE_MS = 5000;
+
+/** Connections without a call are closed after this long; clients open a new one when they need it. */
+export const MAX_CONNECTION_IDLE_MS = 30 * 60_000;

@@ -67,6 +67,7 @@ export type KubeletOptions = {
   resyncPeriodMs: number;
   relist: { periodMs: number; eventedPeriodMs: number };
   logger: Logger;
+  /** Where calls to the runtime are counted, as `kubelet_runtime_operations_*`. */
   metrics?: Registry;
 };
 

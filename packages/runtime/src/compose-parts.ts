@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeUndoFailures, removeCgroup, Trash } from '@podwright/base';
+import { describeUndoFailures, removeCgroup, Trash, VERSION } from '@podwright/base';
 import { SHIM_FOLDERS } from '@podwright/shim';
 import { loadSystem, unmountTree } from '@podwright/system';
 import { CDI_DIRECTORIES } from './cdi/cdi-devices.ts';
@@ -20,8 +20,6 @@ import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
 import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
-
-const VERSION = '0.1.0';
 
 /** Puts a runtime's parts together out of its plugins' instances. */
 export function composeParts(

@@ -1,4 +1,4 @@
-import type { Failpoint, Logger } from '@podwright/base';
+import type { Failpoint, Logger, Registry } from '@podwright/base';
 
 /** Settings that shims understand: `binaryName` that for runc, the others those with a configuration file of their own. */
 export type ShimSettings = {
@@ -75,6 +75,8 @@ export type RuntimeOptions = {
   /** A TCP listener of the CRI beside the socket, for clients with a certificate of `clientCa` (PEM files); else plain text. */
   tcp?: { address: string; port: number; tls?: { certificate: string; key: string; clientCa: string } };
   logger: Logger;
+  /** Where calls of the CRI are counted, as `grpc_server_*`. */
+  metrics?: Registry;
   /** For tests only: called at each named stage of each verb. */
   failpoint?: Failpoint;
 };

@@ -144,7 +144,7 @@ async function openStreaming({ streaming, logger }: RuntimeOptions): Promise<Str
 }
 
 async function serve(
-  { socket, tcp, logger }: RuntimeOptions,
+  { socket, tcp, logger, metrics }: RuntimeOptions,
   { parts, streaming, ...services }: Services & { parts: RuntimeParts; streaming: StreamingServer },
 ): Promise<CriServer> {
   const urls = new StreamUrls({ ...parts, ...services, server: streaming });
@@ -155,6 +155,7 @@ async function serve(
     handlers: { runtime: runtimeHandlers(all), image: imageHandlers(all) },
     extraServices: [handleService(ImageTransfers, imageTransfers(all))],
     logger,
+    metrics,
   });
 }
 

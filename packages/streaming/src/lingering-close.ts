@@ -1,7 +1,5 @@
 import type { Duplex } from 'node:stream';
-
-/** How long the other side may take to close as well. */
-const LINGER_MS = 10_000;
+import { LINGER_TIMEOUT_MS } from './limits.ts';
 
 /**
  * Ends a connection so that the other side gets all that was written: a socket that is closed while received bytes are
@@ -10,7 +8,7 @@ const LINGER_MS = 10_000;
 export function lingeringClose(transport: Duplex, lastBytes?: Buffer): void {
   if (transport.destroyed) return;
   const destroy = () => transport.destroy();
-  const timer = setTimeout(destroy, LINGER_MS).unref();
+  const timer = setTimeout(destroy, LINGER_TIMEOUT_MS).unref();
   transport.once('close', () => clearTimeout(timer));
   transport.once('end', destroy);
   if (transport.readableEnded) transport.once('finish', destroy);

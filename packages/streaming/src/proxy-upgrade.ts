@@ -2,10 +2,8 @@ import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage 
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { errorMessage, PodwrightError } from '@podwright/base';
+import { UPGRADE_ANSWER_TIMEOUT_MS } from './limits.ts';
 import { lingeringClose } from './lingering-close.ts';
-
-/** How long the other server may take to answer. */
-const ANSWER_TIMEOUT_MS = 30_000;
 
 /**
  * Passes an upgrade request on to another server and joins the two connections byte by byte, whatever protocol they
@@ -22,8 +20,8 @@ export function proxyUpgrade(
   const outgoing = send(targetUrl, { method: request.method, headers: headersToPass(request), agent: false });
   const giveUp = () => outgoing.destroy();
   const timer = setTimeout(() => {
-    outgoing.destroy(new PodwrightError('deadline_exceeded', `no answer within ${ANSWER_TIMEOUT_MS} ms`));
-  }, ANSWER_TIMEOUT_MS);
+    outgoing.destroy(new PodwrightError('deadline_exceeded', `no answer within ${UPGRADE_ANSWER_TIMEOUT_MS} ms`));
+  }, UPGRADE_ANSWER_TIMEOUT_MS);
   socket.on('error', () => socket.destroy());
   socket.once('close', giveUp);
   outgoing.once('close', () => clearTimeout(timer));
@@ -40,9 +38,9 @@ export function proxyUpgrade(
     passAnswer(response, socket);
   });
   outgoing.on('error', (error) => {
-    const words = `cannot reach the runtime's streaming server: ${errorMessage(error)}`;
-    const lines = ['HTTP/1.1 502 Bad Gateway', 'Connection: close', `Content-Length: ${Buffer.byteLength(words)}`];
-    lingeringClose(socket, Buffer.from([...lines, '', words].join('\r\n')));
+    const message = `cannot reach the runtime's streaming server: ${errorMessage(error)}`;
+    const lines = ['HTTP/1.1 502 Bad Gateway', 'Connection: close', `Content-Length: ${Buffer.byteLength(message)}`];
+    lingeringClose(socket, Buffer.from([...lines, '', message].join('\r\n')));
   });
   outgoing.end();
 }

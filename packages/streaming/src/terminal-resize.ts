@@ -22,8 +22,9 @@ export function readSizes(stream: Readable, onSize: (size: TerminalSize) => void
 /** A size with both sides between 1 and 65535, else nothing. */
 export function parseSize(text: string): TerminalSize | undefined {
   try {
-    const { Width, Height } = JSON.parse(text) as TerminalSize;
-    const fits = (side: unknown) => Number.isInteger(side) && (side as number) > 0 && (side as number) < 65_536;
+    const { Width, Height } = JSON.parse(text) as Partial<TerminalSize>;
+    const fits = (side: unknown): side is number =>
+      typeof side === 'number' && Number.isInteger(side) && side > 0 && side < 65_536;
     return fits(Width) && fits(Height) ? { Width, Height } : undefined;
   } catch {
     return undefined;

@@ -6,7 +6,7 @@ import {
   isErrno,
   listProcesses,
   PodwrightError,
-  processWords,
+  parseProcessStart,
   readProcessStart,
   sleep,
 } from '@podwright/base';
@@ -35,14 +35,14 @@ export function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | und
 
 /** The first words that a process was started with; none if it is gone. */
 export async function readCommandLine(pid: number): Promise<string[]> {
-  return processWords(await readProcessStart(pid, 'cmdline'));
+  return parseProcessStart(await readProcessStart(pid, 'cmdline'));
 }
 
 /** The processes that were started with such words, `part` of one among the first: only theirs are split. */
 export function findByCommandLine(part: string, matches: (words: string[]) => boolean): Promise<number[]> {
   return findProcesses(async (pid) => {
     const start = await readProcessStart(pid, 'cmdline');
-    return start.includes(part) && matches(processWords(start));
+    return start.includes(part) && matches(parseProcessStart(start));
   });
 }
 

@@ -22,7 +22,7 @@ const failure = (code: ErrorCode, message: string): Error => Object.assign(new E
 
 /**
  * Each snapshot is a full copy of the one below, in `<root>/<number>/fs`. A copy is made in `<root>/new-<number>`, renamed,
- * and then recorded; a record goes before its folder. So a folder without a record is what a crash left.
+ * and then recorded; a record goes before its directory. So a directory without a record is what a crash left.
  */
 export class CopySnapshotter implements Snapshotter {
   readonly name: string;
@@ -81,7 +81,7 @@ export class CopySnapshotter implements Snapshotter {
     const parents = [...this.#records.list().map(({ parent }) => parent), ...this.#making.values()];
     if (parents.includes(key)) throw failure('failed_precondition', `remove snapshot ${key}: others are built on it`);
     this.#records.delete(key);
-    await rm(this.#folder(record.number), { recursive: true, force: true });
+    await rm(this.#directory(record.number), { recursive: true, force: true });
   }
 
   async list(): Promise<SnapshotInfo[]> {
@@ -109,7 +109,7 @@ export class CopySnapshotter implements Snapshotter {
       mkdirSync(filling, { mode: 0o700 });
       if (below === undefined || kind === 'view') mkdirSync(join(filling, 'fs'), { mode: 0o755 });
       else await this.#copy(this.#files(below), join(filling, 'fs'));
-      renameSync(filling, this.#folder(number));
+      renameSync(filling, this.#directory(number));
       this.#records.put({ ...info, number, createdAtMs: Date.now() });
     } catch (error) {
       await rm(filling, { recursive: true, force: true });
@@ -138,22 +138,22 @@ export class CopySnapshotter implements Snapshotter {
     throw failure('already_exists', `snapshot ${key} is already there`);
   }
 
-  #folder(number: number): string {
+  #directory(number: number): string {
     return join(this.#options.root, String(number));
   }
 
   #files({ number }: SnapshotRecord): string {
-    return join(this.#folder(number), 'fs');
+    return join(this.#directory(number), 'fs');
   }
 
-  /** Removes folders of ours without a record and records without a folder; returns the last number that was used. */
+  /** Removes directories of ours without a record and records without a directory; returns the last number that was used. */
   #reconcile(): number {
-    const folders = readdirSync(this.#options.root).filter((name) => /^(new-)?\d+$/.test(name));
+    const directories = readdirSync(this.#options.root).filter((name) => /^(new-)?\d+$/.test(name));
     const recorded = new Set(this.#records.list().map(({ number }) => String(number)));
-    for (const name of folders.filter((folder) => !recorded.has(folder)))
+    for (const name of directories.filter((directory) => !recorded.has(directory)))
       rmSync(join(this.#options.root, name), { recursive: true, force: true });
     for (const { key, number } of this.#records.list())
-      if (!folders.includes(String(number))) this.#records.delete(key);
+      if (!directories.includes(String(number))) this.#records.delete(key);
     return Math.max(0, ...[...recorded].map(Number));
   }
 }

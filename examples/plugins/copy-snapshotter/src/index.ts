@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CopySnapshotter } from './copy-snapshotter.ts';
 
 const settings = z.strictObject({
-  /** Where the snapshots are; without it, in Podwright's own folder. Such as a disk with a file system that has reflinks. */
+  /** Where the snapshots are; without it, in Podwright's own directory. Such as a disk with a file system that has reflinks. */
   directory: z.string().refine(isAbsolute, 'must be an absolute path').optional(),
   /** Whether copies share their blocks with the original until either is written to. */
   reflink: z.enum(['auto', 'always', 'never']).default('auto'),

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { SnapshotInfo } from '@podwright/runtime/plugin';
 
-/** A snapshot, and the number that names its folder. */
+/** A snapshot, and the number that names its directory. */
 export type SnapshotRecord = SnapshotInfo & { number: number };
 
 /** The records in one JSON file. A change is written whole before the call returns, or not at all. */

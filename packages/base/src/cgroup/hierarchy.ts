@@ -62,7 +62,7 @@ export function treeOf(hierarchy: CgroupHierarchy, controller: string): CgroupTr
 }
 
 /**
- * The folder of cgroup `path` in a tree. `invalid_argument` for a path that is not absolute or not in its shortest
+ * The directory of cgroup `path` in a tree. `invalid_argument` for a path that is not absolute or not in its shortest
  * form, so that nothing outside of the tree is ever named.
  */
 export function cgroupDirectory(tree: CgroupTree, path: string): string {

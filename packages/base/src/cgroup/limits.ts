@@ -26,7 +26,7 @@ export type CgroupLimits = {
 export type CgroupWrite = { tree: CgroupTree; file: string; value: string };
 
 /** The period that the kernel starts with. */
-const defaultPeriodUs = 100_000;
+const DEFAULT_PERIOD_US = 100_000;
 
 /**
  * v2's weight (1 to 10000) for v1's shares (2 to 262144), as the OCI runtimes and the kubelet convert: both ranges are
@@ -114,7 +114,7 @@ const hugepages = ({ hugepageLimits = {} }: CgroupLimits, suffix: string): FileV
 
 function cpuMax({ cpuQuotaUs, cpuPeriodUs }: CgroupLimits): string | undefined {
   if (cpuQuotaUs === undefined && cpuPeriodUs === undefined) return undefined;
-  return `${text(cpuQuotaUs ?? -1, 'max')} ${cpuPeriodUs ?? defaultPeriodUs}`;
+  return `${text(cpuQuotaUs ?? -1, 'max')} ${cpuPeriodUs ?? DEFAULT_PERIOD_US}`;
 }
 
 /** v2 counts swap alone. Without a limit of memory, a limit of both cannot be expressed and is left out. */

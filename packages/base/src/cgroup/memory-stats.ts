@@ -1,4 +1,5 @@
-import type { CgroupHierarchy } from './hierarchy.ts';
+import { join } from 'node:path';
+import { type CgroupHierarchy, cgroupDirectory, readCgroupFile, treeOf } from './hierarchy.ts';
 import { bounded, keyed, type StatsFiles, statsFilesOf } from './stats-files.ts';
 
 export type MemoryStats = {
@@ -97,4 +98,13 @@ async function readV2({ read, readNumber }: StatsFiles): Promise<MemoryStats | u
 /** Linux 5.18 has the sum; older ones have its parts. */
 function kernelBytesOf(stat: Record<string, number | undefined>): number {
   return stat.kernel ?? (stat.kernel_stack ?? 0) + (stat.pagetables ?? 0) + (stat.percpu ?? 0) + (stat.slab ?? 0);
+}
+
+/** How many processes of the cgroup the kernel killed for memory; 0 where it does not count, or without the cgroup. */
+export async function readOomKills(hierarchy: CgroupHierarchy, path: string): Promise<number> {
+  const tree = treeOf(hierarchy, 'memory');
+  if (tree === undefined) return 0;
+  const name = tree.version === 1 ? 'memory.oom_control' : 'memory.events';
+  const text = await readCgroupFile(join(cgroupDirectory(tree, path), name));
+  return Number(/^oom_kill (\d+)$/m.exec(text ?? '')?.[1] ?? 0);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type CgroupHierarchy, cgroupDirectory } from './hierarchy.ts';
 
 /**
- * For those who are about to have a process moved to another cgroup, as OCI runtimes move a container's. The kernel makes the
+ * For callers that are about to have a process moved to another cgroup, as OCI runtimes move a container's. The kernel makes the
  * first such move in some 20 ms wait 5 to 15 ms for an RCU grace period (`cgroup_threadgroup_rwsem`, see "favordynmods" in
  * the kernel's document on cgroup v2), and lets those right after it pass. So this process is moved to where it is, while
  * the program that will make the move is only being started. Never fails: without it the move itself waits.

@@ -10,7 +10,7 @@ export function parseSystemdCgroup(path: string): SystemdCgroup | undefined {
   return { slice: slice!, prefix: prefix ?? '', name };
 }
 
-/** Refuses cgroups that only systemd may make, in words that say what to do: `failed_precondition`. */
+/** Refuses cgroups that only systemd may make, with a message that says what to do: `failed_precondition`. */
 export function refuseSystemdCgroup(path: string): void {
   if (parseSystemdCgroup(path) === undefined && !path.endsWith('.slice')) return;
   throw new PodwrightError(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { CgroupMode } from './hierarchy.ts';
-import { readOomKills } from './oom.ts';
+import { readOomKills } from './memory-stats.ts';
 import { recordedCgroup, recordedHosts, writeRecordedHost } from './recorded-trees.fixture.ts';
 import { type CgroupStats, readCgroupStats } from './stats.ts';
 

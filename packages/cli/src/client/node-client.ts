@@ -1,6 +1,18 @@
 import { createInterface } from 'node:readline';
 import type { ApplyResult, Event, EventWatchEvent, NodeInfo, Pod, PodWatchEvent, TraceSpan } from '@podwright/kubelet';
-import { UnixHttp } from './unix-http.ts';
+import {
+  type Decoder,
+  decodeAnything,
+  decodeApplyResult,
+  decodeEventChange,
+  decodeEvents,
+  decodeNode,
+  decodePod,
+  decodePodChange,
+  decodePods,
+  decodeSpans,
+} from './answers.ts';
+import { parseJson, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
   container?: string;
@@ -23,31 +35,31 @@ export class NodeClient {
   }
 
   node(signal?: AbortSignal): Promise<NodeInfo> {
-    return this.http.json({ method: 'GET', path: '/podwright/v1/node', signal });
+    return this.http.json({ method: 'GET', path: '/podwright/v1/node', signal }, decodeNode);
   }
 
   async pods(): Promise<Pod[]> {
-    return (await this.http.json<{ items: Pod[] }>({ method: 'GET', path: '/api/v1/pods' })).items;
+    return (await this.http.json({ method: 'GET', path: '/api/v1/pods' }, decodePods)).items;
   }
 
   pod(namespace: string, name: string): Promise<Pod> {
-    return this.http.json({ method: 'GET', path: podPath(namespace, name) });
+    return this.http.json({ method: 'GET', path: podPath(namespace, name) }, decodePod);
   }
 
   async events(): Promise<Event[]> {
-    return (await this.http.json<{ items: Event[] }>({ method: 'GET', path: '/api/v1/events' })).items;
+    return (await this.http.json({ method: 'GET', path: '/api/v1/events' }, decodeEvents)).items;
   }
 
   watchPods(signal: AbortSignal): AsyncGenerator<PodWatchEvent> {
-    return this.#watch('/api/v1/pods', signal);
+    return this.#watch('/api/v1/pods', decodePodChange, signal);
   }
 
   watchEvents(signal: AbortSignal): AsyncGenerator<EventWatchEvent> {
-    return this.#watch('/api/v1/events', signal);
+    return this.#watch('/api/v1/events', decodeEventChange, signal);
   }
 
   apply(manifest: string): Promise<ApplyResult> {
-    return this.http.json({ method: 'POST', path: '/podwright/v1/apply', body: manifest });
+    return this.http.json({ method: 'POST', path: '/podwright/v1/apply', body: manifest }, decodeApplyResult);
   }
 
   /** Deletes an object of a kind that can be applied: Pod, ConfigMap, Secret, RuntimeClass. */
@@ -56,11 +68,12 @@ export class NodeClient {
       object.kind
     ];
     const path = `/api/v1/namespaces/${encodeURIComponent(object.namespace)}/${plural}/${encodeURIComponent(object.name)}`;
-    await this.http.json({ method: 'DELETE', path, query: { gracePeriodSeconds: gracePeriodSeconds?.toString() } });
+    const query = { gracePeriodSeconds: gracePeriodSeconds?.toString() };
+    await this.http.json({ method: 'DELETE', path, query }, decodeAnything);
   }
 
   traces(podUid: string): Promise<TraceSpan[]> {
-    return this.http.json({ method: 'GET', path: `/podwright/v1/traces/${encodeURIComponent(podUid)}` });
+    return this.http.json({ method: 'GET', path: `/podwright/v1/traces/${encodeURIComponent(podUid)}` }, decodeSpans);
   }
 
   async log(
@@ -85,17 +98,14 @@ export class NodeClient {
 
   /** Asks the daemon to end. Containers go on; `removeHostState` also takes down what an empty node leaves on the host. */
   async stop(options: { removeHostState: boolean }): Promise<void> {
-    await this.http.json({
-      method: 'POST',
-      path: '/podwright/v1/stop',
-      query: { removeHostState: String(options.removeHostState) },
-    });
+    const query = { removeHostState: String(options.removeHostState) };
+    await this.http.json({ method: 'POST', path: '/podwright/v1/stop', query }, decodeAnything);
   }
 
-  async *#watch<T>(path: string, signal: AbortSignal): AsyncGenerator<T> {
+  async *#watch<T>(path: string, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
     const response = await this.http.stream({ method: 'GET', path, query: { watch: 'true' }, signal });
     try {
-      for await (const line of createInterface({ input: response })) if (line !== '') yield JSON.parse(line) as T;
+      for await (const line of createInterface({ input: response })) if (line !== '') yield decode(parseJson(line));
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {

@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { type ErrorCode, gatherBytes, isErrno, PodwrightError, wrapError } from '@podwright/base';
+import type { Decoder } from './answers.ts';
 
 export type HttpCall = {
   method: 'GET' | 'POST' | 'DELETE';
@@ -12,7 +13,7 @@ export type HttpCall = {
 /** Answers of a small API; a larger one is an error. */
 const MAX_ANSWER_BYTES = 64 << 20;
 
-/** Calls an HTTP API on a unix socket. Errors carry the words of the API's `Status` object. */
+/** Calls an HTTP API on a unix socket. Errors carry the message of the API's `Status` object. */
 export class UnixHttp {
   readonly #socketPath: string;
 
@@ -20,9 +21,10 @@ export class UnixHttp {
     this.#socketPath = socketPath;
   }
 
-  async json<T>(call: HttpCall): Promise<T> {
+  /** Calls for an answer in JSON, whose shape `decode` checks. */
+  async json<T>(call: HttpCall, decode: Decoder<T>): Promise<T> {
     const response = await this.stream(call);
-    return JSON.parse(await readAll(response)) as T;
+    return decode(parseJson(await readAll(response)));
   }
 
   /** The response once its head is there; the caller reads the body. */
@@ -56,7 +58,7 @@ export class UnixHttp {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ECONNREFUSED')) {
       return new PodwrightError(
         'unavailable',
-        `no node is running (nobody answers on ${this.#socketPath}); start one with 'podwright run FILE' or 'podwright node'`,
+        `no node is running (nothing answers on ${this.#socketPath}); start one with 'podwright run FILE' or 'podwright node'`,
         { cause: error },
       );
     }
@@ -85,6 +87,15 @@ async function readAll(response: IncomingMessage): Promise<string> {
   return (await gatherBytes(response, MAX_ANSWER_BYTES, refusal)).toString('utf8');
 }
 
+/** The value of a JSON text from the node. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw wrapError("read the node's answer", error, 'internal');
+  }
+}
+
 const CODES: Record<number, ErrorCode> = {
   400: 'invalid_argument',
   403: 'permission_denied',
@@ -97,11 +108,20 @@ const CODES: Record<number, ErrorCode> = {
 };
 
 function statusError(statusCode: number, body: string): PodwrightError {
-  let message = body;
+  return new PodwrightError(
+    CODES[statusCode] ?? 'internal',
+    statusMessage(body).trim() || `the node answered ${statusCode}`,
+  );
+}
+
+/** The message of a `Status` object; a text that is none is the message itself. */
+function statusMessage(body: string): string {
   try {
-    message = (JSON.parse(body) as { message?: string }).message ?? body;
+    const status: unknown = JSON.parse(body);
+    if (typeof status === 'object' && status !== null && 'message' in status && typeof status.message === 'string')
+      return status.message;
   } catch {
-    // Not a Status object: the text itself is the message.
+    // no JSON
   }
-  return new PodwrightError(CODES[statusCode] ?? 'internal', message.trim() || `the node answered ${statusCode}`);
+  return body;
 }

@@ -1,7 +1,7 @@
 import { NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
 import { print } from '../output/terminal-text.ts';
 import { readManifests } from '../run/manifests.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 /** `podwright apply FILE…`. */
 export async function apply({ config }: CommandContext, files: string[]): Promise<void> {

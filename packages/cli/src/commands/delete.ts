@@ -1,8 +1,10 @@
-import { isNotFound, PodwrightError, waitFor } from '@podwright/base';
+import { isDeadlineExceeded, isNotFound, PodwrightError, waitFor } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
 import { print } from '../output/terminal-text.ts';
 import { type ManifestObject, readManifests } from '../run/manifests.ts';
+import { removalTimeoutMs } from '../run/removal-timeout.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type DeleteOptions = { namespace: string; file?: string; gracePeriod?: number; wait: boolean };
 
@@ -20,7 +22,7 @@ export async function deletePods({ config }: CommandContext, names: string[], op
   // Pods go first: what they mount stays until they have ended.
   const pods = objects.filter(({ kind }) => kind === 'Pod');
   await Promise.all(pods.map((pod) => remove(client, pod, { options, missing })));
-  if (options.wait) await Promise.all(pods.map((pod) => gone(client, pod)));
+  if (options.wait) await Promise.all(pods.map((pod) => gone(client, pod, { gracePeriod: options.gracePeriod })));
   for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, { options, missing });
   if (missing.length > 0)
     throw new PodwrightError('not_found', `not found: ${missing.join(', ')}; 'podwright ps' lists the pods`);
@@ -41,18 +43,38 @@ async function remove(
   }
 }
 
-/** Waits until the node does not know the pod any more, or knows another of that name. */
-async function gone(client: NodeClient, pod: ManifestObject): Promise<void> {
-  let uid: string | undefined;
-  const probe = async () => {
-    try {
-      const found = (await client.pod(pod.namespace, pod.name)).metadata.uid;
-      uid ??= found;
-      return found === uid ? undefined : true;
-    } catch (error) {
-      if (isNotFound(error)) return true;
-      throw error;
-    }
-  };
-  await waitFor(probe, { intervalMs: 50, signal: new AbortController().signal });
+/** What is asked of a node here. */
+type PodReader = Pick<NodeClient, 'pod'>;
+
+/**
+ * Waits until the node does not know the pod any more, or knows another of that name; `deadline_exceeded` for one that stays for
+ * `spareMs` longer than it was given to end.
+ */
+export async function gone(
+  client: PodReader,
+  { namespace, name }: ManifestObject,
+  { gracePeriod, spareMs }: { gracePeriod: number | undefined; spareMs?: number },
+): Promise<void> {
+  const known = await find(client, namespace, name);
+  if (known === undefined) return;
+  const timeoutMs = removalTimeoutMs([known], { gracePeriodSeconds: gracePeriod, spareMs });
+  const probe = async () =>
+    (await find(client, namespace, name))?.metadata.uid === known.metadata.uid ? undefined : true;
+  await waitFor(probe, { intervalMs: 50, signal: AbortSignal.timeout(timeoutMs) }).catch((error: unknown) => {
+    if (!isDeadlineExceeded(error)) throw error;
+    throw new PodwrightError(
+      'deadline_exceeded',
+      `delete pod ${namespace}/${name}: it has not ended within ${Math.round(timeoutMs / 1000)} s, and the node goes on trying; ` +
+        `'podwright describe ${name} -n ${namespace}' tells why, 'podwright delete ${name} -n ${namespace} --grace-period 0' kills it`,
+    );
+  });
+}
+
+async function find(client: PodReader, namespace: string, name: string): Promise<Pod | undefined> {
+  try {
+    return await client.pod(namespace, name);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
 }

@@ -1,9 +1,9 @@
 import type { Container, ContainerState, Pod, PodDefaults } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { terminalYaml } from '../output/terminal-text.ts';
-import { podStatusWord } from '../run/pod-rows.ts';
+import { podStatusReason } from '../run/pod-rows.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 import { eventTable } from './events.ts';
 
 export type DescribeOptions = { namespace: string; output: OutputFormat };
@@ -24,7 +24,7 @@ export async function describe({ config }: CommandContext, name: string, options
   );
 }
 
-/** What a person asks first, in kubectl's words. */
+/** What is asked first, under kubectl's names. */
 function summary(pod: Pod, defaults: PodDefaults | undefined): object {
   const { metadata, spec, status } = pod;
   const describeIt = (container: Container) => describeContainer(pod, container, defaults);
@@ -33,7 +33,7 @@ function summary(pod: Pod, defaults: PodDefaults | undefined): object {
     Namespace: metadata.namespace,
     UID: metadata.uid,
     ...(metadata.labels && { Labels: metadata.labels }),
-    Status: podStatusWord(pod),
+    Status: podStatusReason(pod),
     ...(status?.message && { Message: status.message }),
     Started: status?.startTime ?? '-',
     IPs: status?.podIPs?.map(({ ip }) => ip).join(', ') || '-',
@@ -67,25 +67,25 @@ function describeContainer(pod: Pod, container: Container, defaults: PodDefaults
           )
           .join(', '),
       }),
-      Seccomp: seccompWords(pod, container, defaults),
-      State: stateWords(status?.state),
+      Seccomp: describeSeccomp(pod, container, defaults),
+      State: describeState(status?.state),
       ...(status?.lastState &&
-        Object.keys(status.lastState).length > 0 && { 'Last State': stateWords(status.lastState) }),
+        Object.keys(status.lastState).length > 0 && { 'Last State': describeState(status.lastState) }),
       Ready: status?.ready ?? false,
       'Restart Count': status?.restartCount ?? 0,
     },
   ];
 }
 
-/** The profile that the container's system calls are filtered by, and who chose it. */
-function seccompWords({ spec }: Pod, { securityContext }: Container, defaults: PodDefaults | undefined): string {
+/** The profile that the container's system calls are filtered by, and where it is from. */
+function describeSeccomp({ spec }: Pod, { securityContext }: Container, defaults: PodDefaults | undefined): string {
   if (securityContext?.privileged) return 'Unconfined (privileged)';
   const profile = securityContext?.seccompProfile ?? spec.securityContext?.seccompProfile;
   if (profile === undefined) return `${defaults?.seccomp ?? 'Unconfined'} (the node's default)`;
   return profile.localhostProfile === undefined ? profile.type : `${profile.type} ${profile.localhostProfile}`;
 }
 
-function stateWords(state: ContainerState | undefined): string {
+function describeState(state: ContainerState | undefined): string {
   if (state?.running) return `Running since ${state.running.startedAt}`;
   const { terminated, waiting } = state ?? {};
   if (terminated)

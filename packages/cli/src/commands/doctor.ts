@@ -4,15 +4,15 @@ import { errorCode } from '@podwright/base';
 import type { PodDefaults } from '@podwright/kubelet';
 import { type HostAbilities, knownHoles, probeHost } from '@podwright/runtime';
 import { NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatBytes } from '../output/units.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type DoctorOptions = { output: OutputFormat };
 
 /** One line of the report: `fix` says what to do about what is not well. */
-type Finding = { what: string; level: 'ok' | 'note' | 'missing'; words: string; fix?: string };
+type Finding = { what: string; level: 'ok' | 'note' | 'missing'; message: string; fix?: string };
 
 const MARKS = { ok: ['ok', 'green'], note: ['note', 'yellow'], missing: ['MISSING', 'red'] } as const;
 const PLUGINS = ['bridge', 'host-local', 'portmap'];
@@ -36,18 +36,18 @@ export async function doctor({ config }: CommandContext, options: DoctorOptions)
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;
 }
 
-function line({ what, level, words, fix }: Finding): string {
+function line({ what, level, message, fix }: Finding): string {
   const [mark, colour] = MARKS[level];
-  const head = `${styleText(colour, mark.padEnd(8), { stream: process.stdout })}${what.padEnd(14)}${escapeLine(words)}`;
+  const head = `${styleText(colour, mark.padEnd(8), { stream: process.stdout })}${what.padEnd(14)}${escapeLine(message)}`;
   return fix === undefined ? head : `${head}\n${' '.repeat(22)}${fix}`;
 }
 
 function rootFinding(root: boolean): Finding {
-  if (root) return { what: 'root', level: 'ok', words: 'yes' };
+  if (root) return { what: 'root', level: 'ok', message: 'yes' };
   return {
     what: 'root',
     level: 'missing',
-    words: 'no: namespaces, mounts, cgroups and networks need it',
+    message: 'no: namespaces, mounts, cgroups and networks need it',
     fix: 'call podwright with sudo',
   };
 }
@@ -56,13 +56,13 @@ async function nodeFindings(socket: string): Promise<Finding[]> {
   try {
     const { name, pid, runtime, podDefaults } = await new NodeClient(socket).node();
     return [
-      { what: 'node', level: 'ok', words: `${name}, process ${pid}, on ${runtime.name} ${runtime.version}` },
+      { what: 'node', level: 'ok', message: `${name}, process ${pid}, on ${runtime.name} ${runtime.version}` },
       ...(podDefaults === undefined ? [] : podFindings(podDefaults)), // a node of an earlier version says nothing of them
     ];
   } catch (error) {
     if (errorCode(error) === 'permission_denied')
-      return [{ what: 'node', level: 'note', words: `${socket} is for root only` }];
-    return [{ what: 'node', level: 'note', words: 'not running', fix: "'podwright run FILE' starts one" }];
+      return [{ what: 'node', level: 'note', message: `${socket} is for root only` }];
+    return [{ what: 'node', level: 'note', message: 'not running', fix: "'podwright run FILE' starts one" }];
   }
 }
 
@@ -73,12 +73,12 @@ function podFindings({ seccomp, pidsPerPod, allPods }: PodDefaults): Finding[] {
     {
       what: 'pod defaults',
       level: seccomp === 'RuntimeDefault' && pidsPerPod !== undefined ? 'ok' : 'note',
-      words: `seccomp ${seccomp}, ${pidsPerPod === undefined ? 'any number of' : `at most ${pidsPerPod}`} processes a pod`,
+      message: `seccomp ${seccomp}, ${pidsPerPod === undefined ? 'any number of' : `at most ${pidsPerPod}`} processes a pod`,
     },
     {
       what: 'all pods',
       level: together === undefined ? 'note' : 'ok',
-      words: together === undefined ? 'may use up the memory and processes of the node' : `at most ${together}`,
+      message: together === undefined ? 'may use up the memory and processes of the node' : `at most ${together}`,
     },
   ];
 }
@@ -89,7 +89,7 @@ function hostFindings(abilities: HostAbilities, cniBinDirs: string[]): Finding[]
     {
       what: 'cgroups',
       level: 'ok',
-      words: `${cgroups.mode}: ${cgroups.trees.flatMap(({ controllers }) => controllers).join(', ')}`,
+      message: `${cgroups.mode}: ${cgroups.trees.flatMap(({ controllers }) => controllers).join(', ')}`,
     },
     ...ociFindings(abilities),
     program('conmon', conmon && `${conmon.version} (${conmon.path})`, 'apt-get install conmon'),
@@ -98,35 +98,39 @@ function hostFindings(abilities: HostAbilities, cniBinDirs: string[]): Finding[]
     {
       what: 'seccomp',
       level: kernel.seccomp ? 'ok' : 'note',
-      words: kernel.seccomp ? 'yes' : 'not in this kernel: profiles are refused',
+      message: kernel.seccomp ? 'yes' : 'not in this kernel: profiles are refused',
     },
-    { what: 'AppArmor', level: 'ok', words: kernel.apparmor ? 'yes' : 'not in this kernel' },
-    { what: 'SELinux', level: 'ok', words: kernel.selinux ? 'yes' : 'off' },
+    { what: 'AppArmor', level: 'ok', message: kernel.apparmor ? 'yes' : 'not in this kernel' },
+    { what: 'SELinux', level: 'ok', message: kernel.selinux ? 'yes' : 'off' },
   ];
 }
 
 function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {
   const findings = ociRuntimes.map((runtime): Finding => {
     if (!runtime.works)
-      return { what: runtime.name, level: 'note', words: `${runtime.version}, does not work here: ${runtime.reason}` };
+      return {
+        what: runtime.name,
+        level: 'note',
+        message: `${runtime.version}, does not work here: ${runtime.reason}`,
+      };
     const how = runtime.wrapped ? ', in a mount namespace without the unified cgroup tree' : '';
     return ociFinding(runtime, `${runtime.version}${how}`);
   });
   if (ociRuntimes.some(({ works }) => works)) return findings;
   return [
     ...findings,
-    { what: 'OCI runtime', level: 'missing', words: 'none that works', fix: 'apt-get install runc' },
+    { what: 'OCI runtime', level: 'missing', message: 'none that works', fix: 'apt-get install runc' },
   ];
 }
 
 /** Distributions mend holes without another version, so that it is theirs to tell. */
-function ociFinding({ name, version }: HostAbilities['ociRuntimes'][number], words: string): Finding {
+function ociFinding({ name, version }: HostAbilities['ociRuntimes'][number], message: string): Finding {
   const known = knownHoles(name, version);
-  if (known === undefined) return { what: name, level: 'ok', words };
+  if (known === undefined) return { what: name, level: 'ok', message };
   return {
     what: name,
     level: 'note',
-    words: `${words}; the project's own ${version} has ${known.holes.join(', ')}`,
+    message: `${message}; the project's own ${version} has ${known.holes.join(', ')}`,
     fix: `have ${known.fixedIn.join(', ')} or later, or ask your distribution whether its package has the fixes`,
   };
 }
@@ -134,26 +138,26 @@ function ociFinding({ name, version }: HostAbilities['ociRuntimes'][number], wor
 function userNamespaceFinding({ ociRuntimes, idMapping }: HostAbilities): Finding {
   const able = ociRuntimes.filter(({ works, features }) => works && features.userNamespaces).map(({ name }) => name);
   const what = 'user ns';
-  if (!idMapping.works) return { what, level: 'note', words: `no pods with users of their own: ${idMapping.reason}` };
-  if (able.length > 0) return { what, level: 'ok', words: `with ${able.join(', ')}` };
-  return { what, level: 'note', words: 'no pods with users of their own: no OCI runtime makes them here' };
+  if (!idMapping.works) return { what, level: 'note', message: `no pods with users of their own: ${idMapping.reason}` };
+  if (able.length > 0) return { what, level: 'ok', message: `with ${able.join(', ')}` };
+  return { what, level: 'note', message: 'no pods with users of their own: no OCI runtime makes them here' };
 }
 
 function program(what: string, found: string | undefined, fix: string): Finding {
   return found === undefined
-    ? { what, level: 'missing', words: 'not found', fix }
-    : { what, level: 'ok', words: found };
+    ? { what, level: 'missing', message: 'not found', fix }
+    : { what, level: 'ok', message: found };
 }
 
 function pluginFinding({ cniPlugins }: HostAbilities, searched: string[]): Finding {
   const found = new Set(cniPlugins.flatMap(({ plugins }) => plugins));
   const lacking = PLUGINS.filter((plugin) => !found.has(plugin));
   const places = cniPlugins.map(({ directory }) => directory).join(', ');
-  if (lacking.length === 0) return { what: 'CNI plugins', level: 'ok', words: `in ${places}` };
+  if (lacking.length === 0) return { what: 'CNI plugins', level: 'ok', message: `in ${places}` };
   return {
     what: 'CNI plugins',
     level: 'missing',
-    words: `${lacking.join(', ')} not in ${searched.join(', ')}`,
+    message: `${lacking.join(', ')} not in ${searched.join(', ')}`,
     fix: 'apt-get install containernetworking-plugins',
   };
 }

@@ -1,10 +1,10 @@
 import type { Event } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import { escapeLine, print, terminalJson } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type EventsOptions = { output: OutputFormat; watch?: boolean };
 

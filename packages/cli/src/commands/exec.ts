@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import { runRemoteCommand, type TerminalSize } from '@podwright/streaming';
-import type { CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type ExecOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean };
 
@@ -18,7 +18,7 @@ export async function exec(
   }
   const tty = options.tty === true && process.stdin.isTTY;
   if (options.tty && !tty) console.error('podwright: standard input is no terminal, so the command gets none either');
-  const query = new URLSearchParams(target.command.map((word): [string, string] => ['command', word]));
+  const query = new URLSearchParams(target.command.map((argument): [string, string] => ['command', argument]));
   if (options.container !== undefined) query.set('container', options.container);
   for (const [name, wanted] of [
     ['stdin', options.stdin],

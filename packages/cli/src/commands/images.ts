@@ -1,9 +1,9 @@
 import type { Image } from '@podwright/cri';
-import type { CommandContext } from '../command-context.ts';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import { formatBytes } from '../output/units.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type ImagesOptions = { output: OutputFormat };
 

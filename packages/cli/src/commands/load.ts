@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { PodwrightError } from '@podwright/base';
-import type { CommandContext } from '../command-context.ts';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { ProgressLine } from '../output/progress-line.ts';
 import { print } from '../output/terminal-text.ts';
-import { transferWords } from '../run/live-view.ts';
+import { describeTransfer } from '../run/live-view.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 /** `podwright load PATH`. */
 export async function load(context: CommandContext, path: string, options: { name?: string }): Promise<void> {
@@ -12,7 +12,7 @@ export async function load(context: CommandContext, path: string, options: { nam
     const line = new ProgressLine(process.stderr);
     try {
       for await (const { event } of cri.transfers.load({ path: resolve(path), name: options.name ?? '' })) {
-        if (event.case === 'progress') line.show(transferWords(event.value));
+        if (event.case === 'progress') line.show(describeTransfer(event.value));
         if (event.case !== 'loaded') continue;
         line.end();
         if (event.value.images.length === 0)

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type LogOptions, NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type LogsOptions = {
   namespace: string;

@@ -1,18 +1,31 @@
 import { existsSync } from 'node:fs';
-import { errorCode, silentLogger } from '@podwright/base';
+import { errorCode, silentLogger, wrapError } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import { inspectPlugins, type PluginState } from '@podwright/runtime';
-import type { CommandContext } from '../command-context.ts';
-import type { NodeConfig } from '../config.ts';
+import { z } from 'zod';
 import { runtimeOptions } from '../daemon/runtime-options.ts';
+import { RUNTIME_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import { printError } from '../output/terminal-text.ts';
+import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
+
+/** The part of a runtime's verbose Status that is shown here. */
+const StatusConfig = z.looseObject({
+  plugins: z
+    .array(
+      z.object({
+        type: z.string(),
+        id: z.string(),
+        state: z.enum(['ok', 'skip', 'error']),
+        requires: z.array(z.string()),
+        note: z.string(),
+      }),
+    )
+    .optional(),
+});
 
 export type PluginsOptions = { output: OutputFormat };
-
-/** A runtime that is there answers at once; nothing waits for one that is not. */
-const CONNECT_TIMEOUT_MS = 2000;
 
 /** `podwright runtime plugins`: exit code 1 if one has failed. */
 export async function plugins({ config }: CommandContext, options: PluginsOptions): Promise<number> {
@@ -31,17 +44,26 @@ async function askRuntime({ criSocket }: NodeConfig): Promise<PluginState[] | un
     const cri = await connectCri({
       runtimeEndpoint: criSocket,
       logger: silentLogger,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      connectTimeoutMs: RUNTIME_CONNECT_TIMEOUT_MS,
     });
     try {
       const { info } = await cri.runtime.status({ verbose: true });
-      return (JSON.parse(info.config ?? '{}') as { plugins?: PluginState[] }).plugins;
+      return decodePluginStates(info.config ?? '{}');
     } finally {
       cri.close();
     }
   } catch (error) {
     if (errorCode(error) === 'unavailable') return undefined;
     throw error;
+  }
+}
+
+/** The plugins in what a runtime of ours tells of its configuration; `undefined` for a runtime that tells none. */
+function decodePluginStates(config: string): PluginState[] | undefined {
+  try {
+    return StatusConfig.parse(JSON.parse(config)).plugins;
+  } catch (error) {
+    throw wrapError("read the plugins in the runtime's Status", error, 'internal');
   }
 }
 

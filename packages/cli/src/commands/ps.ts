@@ -1,10 +1,10 @@
 import type { Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import { formatAge } from '../output/units.ts';
-import { podStatusWord, readyCount, restartCount } from '../run/pod-rows.ts';
+import { podStatusReason, readyCount, restartCount } from '../run/pod-rows.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type PsOptions = { output: OutputFormat };
 
@@ -23,7 +23,7 @@ function podTable(pods: Pod[], wide: boolean): string {
     pod.metadata.namespace,
     pod.metadata.name,
     readyCount(pod),
-    podStatusWord(pod),
+    podStatusReason(pod),
     String(restartCount(pod)),
     pod.status?.podIP ?? '-',
     formatAge(pod.status?.startTime, now),

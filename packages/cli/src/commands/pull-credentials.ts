@@ -27,7 +27,7 @@ export function readCredentials(options: PullOptions): (reference: string) => Re
     return (reference) => credentialFor(reference, piped);
   }
   printError(
-    "podwright: a password on the command line is seen by all users of this machine; pipe it in, or use '--authfile'",
+    "podwright: a password on the command line is seen by all users of this host; pipe it in, or use '--authfile'",
   );
   return (reference) => credentialFor(reference, password);
 }

@@ -1,12 +1,12 @@
 import { isUnimplemented } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RegistryCredential } from '@podwright/kubelet';
-import type { CommandContext } from '../command-context.ts';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { ProgressLine } from '../output/progress-line.ts';
 import { print } from '../output/terminal-text.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
-import { transferWords } from '../run/live-view.ts';
+import { describeTransfer } from '../run/live-view.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 import { type PullOptions, readCredentials } from './pull-credentials.ts';
 
 /** `podwright pull IMAGE…`, one after the other, with progress in bytes. */
@@ -37,7 +37,7 @@ async function pullOne(cri: CriClient, reference: string, auth: RegistryCredenti
 
 async function showProgress(cri: CriClient, line: ProgressLine, signal: AbortSignal): Promise<void> {
   try {
-    for await (const progress of cri.transfers.watch({}, { signal })) line.show(transferWords(progress));
+    for await (const progress of cri.transfers.watch({}, { signal })) line.show(describeTransfer(progress));
   } catch (error) {
     if (!signal.aborted && !isUnimplemented(error)) throw error;
   }

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
-import type { CommandContext } from '../command-context.ts';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { print } from '../output/terminal-text.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 /** `podwright rmi IMAGE…`. */
 export async function removeImages(context: CommandContext, references: string[]): Promise<void> {

@@ -1,6 +1,5 @@
 import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
-import type { CommandContext } from '../command-context.ts';
 import { type EnsuredNode, ensureNode, stopNode } from '../daemon/ensure-node.ts';
 import { printError } from '../output/terminal-text.ts';
 import { PlainView, podTable, type RunView, TerminalView } from '../run/live-view.ts';
@@ -15,6 +14,7 @@ import {
   showTransfers,
   timeoutSignal,
 } from '../run/run-session.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 /** `timeout` in ms: for the pods to be ready, and with `once` for them to end. */
 export type RunOptions = { once?: boolean; detach?: boolean; timeout?: number };
@@ -127,11 +127,11 @@ async function takeDown(session: RunSession, again: AbortSignal): Promise<void> 
     await session.remove(undefined, again);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    await session.remove(0, AbortSignal.timeout(60_000));
+    await session.remove(0);
   }
 }
 
-/** Ends the node if this command started it and nobody uses it. */
+/** Ends the node if this command started it and it has no pods of others. */
 async function leaveNode(node: EnsuredNode, options: RunOptions): Promise<void> {
   if (!node.started) return;
   const others = await node.client.pods();

@@ -1,9 +1,9 @@
 import type { TraceSpan } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeTerminal } from '../output/terminal-text.ts';
 import { formatDuration } from '../output/units.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type TraceOptions = { namespace: string; output: OutputFormat };
 

@@ -1,9 +1,8 @@
-import { errorCode } from '@podwright/base';
+import { errorCode, VERSION } from '@podwright/base';
 import { NodeClient } from '../client/node-client.ts';
-import type { CommandContext } from '../command-context.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
-import { VERSION } from '../version.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 
 export type VersionOptions = { output: OutputFormat };
 

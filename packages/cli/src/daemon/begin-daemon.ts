@@ -1,5 +1,5 @@
 import { DAEMON_UMASK, makePrivateDirectory } from '@podwright/base';
-import type { NodeConfig } from '../config.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
 
 /** How a daemon was asked to end. `removeHostState` also takes down what an empty node leaves on the host. */
 export type StopRequest = { removeHostState: boolean };

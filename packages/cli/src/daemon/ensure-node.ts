@@ -1,14 +1,18 @@
 import { spawn } from 'node:child_process';
 import { openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, makePrivateDirectory, PodwrightError, PRIVATE_FILE, waitFor, withTimeout } from '@podwright/base';
+import {
+  errorCode,
+  isErrno,
+  makePrivateDirectory,
+  PodwrightError,
+  PRIVATE_FILE,
+  waitFor,
+  withTimeout,
+} from '@podwright/base';
 import { NodeClient } from '../client/node-client.ts';
-import type { NodeConfig } from '../config.ts';
-
-/** How long a node may take until its API answers. */
-const START_TIMEOUT_MS = 30_000;
-/** How long it may take to end. */
-const STOP_TIMEOUT_MS = 60_000;
+import { NODE_START_TIMEOUT_MS, NODE_STOP_TIMEOUT_MS } from '../limits.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
 
 /** The node's API, and whether this call started the node. */
 export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
@@ -37,7 +41,7 @@ export async function ensureNode(config: NodeConfig, configArgs: string[]): Prom
   daemon.once('exit', (code, signal) => {
     ended = signal === null ? `exit code ${code}` : `killed by ${signal}`;
   });
-  using deadline = withTimeout(undefined, START_TIMEOUT_MS, 'start the node');
+  using deadline = withTimeout(undefined, NODE_START_TIMEOUT_MS, 'start the node');
   await waitFor(
     async () => {
       if (ended !== undefined) throw startFailure(ended, { logFile, logOffset });
@@ -72,7 +76,7 @@ function startFailure(ended: string, log: { logFile: string; logOffset: number }
 export async function stopNode(client: NodeClient, options: { removeHostState: boolean }): Promise<void> {
   const { pid } = await client.node();
   await client.stop(options);
-  using deadline = withTimeout(undefined, STOP_TIMEOUT_MS, 'stop the node');
+  using deadline = withTimeout(undefined, NODE_STOP_TIMEOUT_MS, 'stop the node');
   await waitFor(() => (isRunning(pid) ? undefined : true), { intervalMs: 10, signal: deadline });
 }
 
@@ -80,7 +84,7 @@ function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return !isErrno(error, 'ESRCH');
   }
 }

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger, PodwrightError, wrapError } from '@podwright/base';
 import { type KubeletOptions, kubeletOptions, quantityValue } from '@podwright/kubelet';
-import type { NodeConfig } from '../config.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
 
 /** Where a kubelet's runtime is, and what holds for pods where the configuration says nothing. */
-export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion'> & {
+export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics'> & {
   protection: PodProtection;
 };
 
@@ -20,7 +20,7 @@ export const UPSTREAM_PROTECTION: PodProtection = {
 };
 
 /**
- * Nobody else watches over the pods of a lone node. 4096 processes and threads are OpenShift's limit of a pod: more than
+ * No cluster watches over the pods of a lone node. 4096 processes and threads are OpenShift's limit of a pod: more than
  * servers with a thread a connection have, and an eighth of the ids of a kernel with the usual 32768.
  */
 export const LONE_NODE_PROTECTION: PodProtection = {

@@ -1,9 +1,9 @@
-import { createLogger } from '@podwright/base';
+import { createLogger, VERSION } from '@podwright/base';
 import { type KubeletOptions, serveLocalApi, startKubelet } from '@podwright/kubelet';
-import type { NodeConfig } from '../config.ts';
-import { VERSION } from '../version.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon, type StopRequest } from './begin-daemon.ts';
 import { type KubeletPlace, kubeletOptionsOf, UPSTREAM_PROTECTION } from './kubelet-options.ts';
+import { openMetrics } from './metrics.ts';
 
 export type KubeletFlags = {
   containerRuntimeEndpoint: string;
@@ -14,6 +14,7 @@ export type KubeletFlags = {
 /** `podwright kubelet`: runs pods on a runtime that is there already, until it is told to stop. Pods go on without it. */
 export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promise<void> {
   const { stopped, request } = beginDaemon(config);
+  await using metrics = await openMetrics(config);
   const kubelet = await serveKubelet(
     config,
     {
@@ -21,6 +22,7 @@ export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promi
       imageEndpoint: flags.imageServiceEndpoint,
       criApiVersion: flags.criApiVersion,
       protection: UPSTREAM_PROTECTION,
+      metrics: metrics.registry,
     },
     request,
   );
@@ -41,6 +43,7 @@ export async function serveKubelet(
     info: { name: config.node_name, version: VERSION, manifestDir: config.manifests, podLogsDir: config.pod_logs },
     onStop,
     logger: createLogger({ name: 'api', level: config.log_level }),
+    metrics: place.metrics,
   });
   return {
     close: async () => {

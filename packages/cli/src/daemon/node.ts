@@ -1,15 +1,23 @@
 import { startRuntime } from '@podwright/runtime';
-import type { NodeConfig } from '../config.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
 import { serveKubelet } from './kubelet.ts';
 import { LONE_NODE_PROTECTION } from './kubelet-options.ts';
+import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 
 /** `podwright node`: the runtime, and a kubelet that reaches it through its socket like any other. */
 export async function runNode(config: NodeConfig): Promise<void> {
   const { stopped, request } = beginDaemon(config);
-  const runtime = await startRuntime(runtimeOptions(config));
-  const place = { runtimeEndpoint: runtime.endpoint, criApiVersion: 'v1' as const, protection: LONE_NODE_PROTECTION };
+  await using metrics = await openMetrics(config);
+  const { registry } = metrics;
+  const runtime = await startRuntime({ ...runtimeOptions(config), metrics: registry });
+  const place = {
+    runtimeEndpoint: runtime.endpoint,
+    criApiVersion: 'v1' as const,
+    protection: LONE_NODE_PROTECTION,
+    metrics: registry,
+  };
   const kubelet = await serveKubelet(config, place, request).catch(async (error: unknown) => {
     await runtime.close(); // or the process would live on without a kubelet
     throw error;

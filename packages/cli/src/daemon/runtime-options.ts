@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createLogger } from '@podwright/base';
 import type { HandlerOptions, RuntimeOptions } from '@podwright/runtime';
-import type { NodeConfig } from '../config.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
 
 type Settings = NodeConfig['runtime'];
 
@@ -48,7 +48,7 @@ function handlerOptions(
 
 function streamingOptions(runtime: Settings): RuntimeOptions['streaming'] {
   const { streaming_address: address, streaming_port: port, streaming_cert: certificate, streaming_key: key } = runtime;
-  // both are there or none is: the schema's word
+  // both are there or none is: the schema sees to it
   return { address, port, tls: certificate && key ? { certificate, key } : undefined };
 }
 

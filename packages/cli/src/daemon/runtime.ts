@@ -1,12 +1,14 @@
 import { startRuntime } from '@podwright/runtime';
-import type { NodeConfig } from '../config.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
+import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 
 /** `podwright runtime`: serves the CRI until it is told to stop. Containers go on without it. */
 export async function runRuntime(config: NodeConfig): Promise<void> {
   const { stopped } = beginDaemon(config);
-  const runtime = await startRuntime(runtimeOptions(config));
+  await using metrics = await openMetrics(config);
+  const runtime = await startRuntime({ ...runtimeOptions(config), metrics: metrics.registry });
   await stopped;
   await runtime.close();
 }

@@ -1,6 +1,6 @@
 import { silentLogger } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
-import type { CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 import { ensureNode, stopNode } from './ensure-node.ts';
 
 /**

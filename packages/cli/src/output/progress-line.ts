@@ -12,12 +12,12 @@ export class ProgressLine {
   }
 
   show(text: string): void {
-    const words = escapeLine(text);
+    const line = escapeLine(text);
     const now = Date.now();
     if (now - this.#lastAtMs < (this.#out.isTTY ? 80 : 2000)) return;
     this.#lastAtMs = now;
-    if (this.#out.isTTY) this.#out.write(`\r\x1b[K${fit(words, (this.#out.columns || 80) - 1)}`);
-    else this.#out.write(`${words}\n`);
+    if (this.#out.isTTY) this.#out.write(`\r\x1b[K${fit(line, (this.#out.columns || 80) - 1)}`);
+    else this.#out.write(`${line}\n`);
     this.#drawn = this.#out.isTTY;
   }
 

@@ -4,7 +4,7 @@ import type { Event, Pod } from '@podwright/kubelet';
 import { fit, renderTable } from '../output/table.ts';
 import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
-import { type ContainerRow, containerRows, podLabel, podStatusWord, readyCount, restartCount } from './pod-rows.ts';
+import { type ContainerRow, containerRows, podLabel, podStatusReason, readyCount, restartCount } from './pod-rows.ts';
 
 /** Shows pods as they come up. `close` leaves the terminal as a person wants to read on. */
 export interface RunView {
@@ -43,8 +43,8 @@ export class TerminalView implements RunView {
   event(event: Event): void {
     if (event.type !== 'Warning') return;
     this.#erase();
-    const words = escapeLine(`${event.involvedObject.name}: ${event.reason}: ${event.message.split('\n')[0]}`);
-    this.#out.write(`${styleText('red', words, { stream: this.#out })}\n`);
+    const line = escapeLine(`${event.involvedObject.name}: ${event.reason}: ${event.message.split('\n')[0]}`);
+    this.#out.write(`${styleText('red', line, { stream: this.#out })}\n`);
     this.#draw();
   }
 
@@ -72,7 +72,7 @@ export class TerminalView implements RunView {
     const width = this.#out.columns || 80;
     const lines = [...this.#pods.values()].flatMap((pod) => this.#podLines(pod, width));
     for (const progress of this.#transfers.values()) {
-      if (progress.phase !== 'done') lines.push(fit(escapeLine(`  image ${transferWords(progress)}`), width));
+      if (progress.phase !== 'done') lines.push(fit(escapeLine(`  image ${describeTransfer(progress)}`), width));
     }
     const shown = lines.slice(0, Math.max(1, (this.#out.rows || 24) - 2));
     if (shown.length === 0) return;
@@ -83,7 +83,7 @@ export class TerminalView implements RunView {
   #podLines(pod: Pod, width: number): string[] {
     const rows = containerRows(pod);
     const nameWidth = Math.max(...rows.map(({ container }) => container.length));
-    const head = `${podLabel(pod)}  ${podStatusWord(pod)}  ${pod.status?.podIP ?? ''}  ${formatDuration(Date.now() - this.#startedAtMs)}`;
+    const head = `${podLabel(pod)}  ${podStatusReason(pod)}  ${pod.status?.podIP ?? ''}  ${formatDuration(Date.now() - this.#startedAtMs)}`;
     const line = (row: ContainerRow) => {
       const text = fit(escapeLine(`  ${row.container.padEnd(nameWidth)}  ${row.role.padEnd(7)}  ${row.state}`), width);
       return styleText(TONES[row.tone], text, { stream: this.#out });
@@ -114,7 +114,7 @@ export class PlainView implements RunView {
     // One line a phase and a quarter of the bytes.
     const quarter = progress.totalBytes > 0n ? Number((progress.doneBytes * 4n) / progress.totalBytes) : 0;
     const key = `image ${progress.reference} ${progress.phase} ${progress.phase === 'downloading' ? quarter : ''}`;
-    this.#show(key, transferWords(progress).slice(progress.reference.length + 1), `image ${progress.reference}`);
+    this.#show(key, describeTransfer(progress).slice(progress.reference.length + 1), `image ${progress.reference}`);
   }
 
   event(event: Event): void {
@@ -124,16 +124,16 @@ export class PlainView implements RunView {
 
   close(): void {}
 
-  #show(key: string, words: string, label = key): void {
-    if (this.#shown.get(key) === words) return;
-    this.#shown.set(key, words);
+  #show(key: string, line: string, label = key): void {
+    if (this.#shown.get(key) === line) return;
+    this.#shown.set(key, line);
     const seconds = ((Date.now() - this.#startedAtMs) / 1000).toFixed(2).padStart(7);
-    this.#out.write(escapeTerminal(`${seconds}s  ${label}: ${words}\n`));
+    this.#out.write(escapeTerminal(`${seconds}s  ${label}: ${line}\n`));
   }
 }
 
 /** `name downloading 12 MiB of 45 MiB (3 of 5 layers)`. */
-export function transferWords(progress: TransferProgress): string {
+export function describeTransfer(progress: TransferProgress): string {
   const { reference, phase, doneBytes, totalBytes, layersDone, layersTotal, error } = progress;
   if (phase === 'failed') return `${reference} failed: ${error}`;
   const bytes = totalBytes > 0n ? ` ${formatBytes(Number(doneBytes))} of ${formatBytes(Number(totalBytes))}` : '';
@@ -145,7 +145,7 @@ export function podTable(pods: Pod[], tookMs: Map<string, number>, width?: numbe
   const rows = pods.map((pod) => [
     podLabel(pod),
     readyCount(pod),
-    podStatusWord(pod),
+    podStatusReason(pod),
     String(restartCount(pod)),
     pod.status?.podIP ?? '-',
     tookMs.has(pod.metadata.uid) ? formatDuration(tookMs.get(pod.metadata.uid)!) : '-',

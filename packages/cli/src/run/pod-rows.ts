@@ -64,12 +64,12 @@ const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 const firstLine = (text: string) => text.split('\n')[0]!.slice(0, 300);
 
 /** What kubectl prints as a pod's STATUS: the most telling reason of its containers, else its phase. */
-export function podStatusWord(pod: Pod): string {
+export function podStatusReason(pod: Pod): string {
   const status = pod.status;
   if (pod.metadata.deletionTimestamp !== undefined) return 'Terminating';
   if (status === undefined) return 'Pending';
   if (status.reason !== undefined && status.reason !== '') return status.reason;
-  const init = initStatusWord(pod);
+  const init = initStatusReason(pod);
   if (init !== undefined) return init;
   for (const { state } of status.containerStatuses ?? []) {
     if (state.waiting?.reason !== undefined && status.phase !== 'Succeeded') return state.waiting.reason;
@@ -78,7 +78,7 @@ export function podStatusWord(pod: Pod): string {
   return status.phase;
 }
 
-function initStatusWord(pod: Pod): string | undefined {
+function initStatusReason(pod: Pod): string | undefined {
   const specs = pod.spec.initContainers ?? [];
   for (const [index, spec] of specs.entries()) {
     const status = pod.status?.initContainerStatuses?.find(({ name }) => name === spec.name);

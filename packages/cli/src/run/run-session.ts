@@ -1,10 +1,18 @@
-import { errorMessage, isNotFound, isUnimplemented, PodwrightError } from '@podwright/base';
+import {
+  errorMessage,
+  isDeadlineExceeded,
+  isNotFound,
+  isUnimplemented,
+  PodwrightError,
+  withTimeout,
+} from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { ApplyResult, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { RunView } from './live-view.ts';
 import { isEnded, isSettled } from './pod-rows.ts';
+import { removalTimeoutMs } from './removal-timeout.ts';
 
 type AppliedObject = ApplyResult['objects'][number];
 
@@ -23,7 +31,7 @@ export class RunSession {
   constructor(client: NodeClient, applied: ApplyResult) {
     this.#client = client;
     this.#objects = applied.objects;
-    this.#failed.promise.catch(() => undefined); // somebody may look at it later, or never
+    this.#failed.promise.catch(() => undefined); // it may be awaited later, or never
   }
 
   /** Rejects when the pods can no longer be watched. */
@@ -71,13 +79,23 @@ export class RunSession {
   }
 
   /** Deletes what was applied and waits until the node knows none of the pods any more. */
-  async remove(gracePeriodSeconds: number | undefined, signal: AbortSignal): Promise<void> {
+  async remove(gracePeriodSeconds?: number, signal?: AbortSignal): Promise<void> {
     // Pods first: a ConfigMap must not vanish under a container that is still ending.
     const pods = this.#objects.filter(({ kind }) => kind === 'Pod');
     await Promise.all(pods.map((object) => this.#delete(object, gracePeriodSeconds)));
-    await this.#until(() => this.uids.every((uid) => this.#gone.has(uid)), signal);
+    await this.#untilGone(gracePeriodSeconds, signal);
     const others = this.#objects.filter(({ kind }) => kind !== 'Pod');
     await Promise.all(others.map((object) => this.#delete(object)));
+  }
+
+  async #untilGone(gracePeriodSeconds: number | undefined, signal: AbortSignal | undefined): Promise<void> {
+    const timeoutMs = removalTimeoutMs([...this.pods.values()], { gracePeriodSeconds });
+    using bound = withTimeout(signal, timeoutMs, 'wait until the pods have ended');
+    await this.#until(() => this.uids.every((uid) => this.#gone.has(uid)), bound).catch((error: unknown) => {
+      if (!isDeadlineExceeded(error)) throw error;
+      const message = `stop the pods: they have not ended within ${Math.round(timeoutMs / 1000)} s; 'podwright describe POD' tells why`;
+      throw new PodwrightError('deadline_exceeded', message);
+    });
   }
 
   async #delete(object: AppliedObject, gracePeriodSeconds?: number): Promise<void> {
@@ -171,7 +189,7 @@ export function interruptSignals(): { first: AbortSignal; again: AbortSignal } {
 }
 
 /**
- * A signal that aborts after `timeoutMs` with the words of `--timeout`, never for `undefined`. It does not keep the command from
+ * A signal that aborts after `timeoutMs` with a message about `--timeout`, never for `undefined`. It does not keep the command from
  * ending earlier.
  */
 export function timeoutSignal(timeoutMs: number | undefined): AbortSignal {

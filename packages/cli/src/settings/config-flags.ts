@@ -8,6 +8,7 @@ export type ConfigFlags = {
   bridge?: string;
   subnet?: string;
   cniConfDir?: string;
+  metricsAddress?: string;
   logLevel?: string;
 };
 
@@ -20,6 +21,7 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   bridge: ['network', 'bridge'],
   subnet: ['network', 'subnet'],
   cniConfDir: ['network', 'cni_conf_dir'],
+  metricsAddress: ['metrics_address'],
   logLevel: ['log_level'],
 };
 

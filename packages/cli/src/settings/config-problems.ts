@@ -1,17 +1,17 @@
 import { didYouMean } from '@podwright/base';
 import { z } from 'zod';
 
-/** One thing that is wrong with a configuration: where, and in words. */
-export type ConfigProblem = { path: PropertyKey[]; words: string };
+/** One thing that is wrong with a configuration: where, and what. */
+export type ConfigProblem = { path: PropertyKey[]; message: string };
 
-/** What each of zod's issues means for somebody who edits the file. `schema` tells which keys there are. */
+/** What each of zod's issues means for a user who edits the file. `schema` tells which keys there are. */
 export function configProblems(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): ConfigProblem[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       const known = keysAt(schema, issue.path);
-      return issue.keys.map((key) => ({ path: [...issue.path, key], words: unknownKey(key, known) }));
+      return issue.keys.map((key) => ({ path: [...issue.path, key], message: unknownKey(key, known) }));
     }
-    return [{ path: issue.path, words: wordsOf(issue) }];
+    return [{ path: issue.path, message: messageOf(issue) }];
   });
 }
 
@@ -31,7 +31,7 @@ const KINDS: Record<string, string> = {
   record: 'a table',
 };
 
-function wordsOf(issue: z.core.$ZodIssue): string {
+function messageOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined ? 'is needed' : `must be ${KINDS[issue.expected] ?? issue.expected}`;

@@ -7,7 +7,7 @@ import { parseConfig } from './parse-config.ts';
 
 const document = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
 
-/** What one key is, in the words of the document. */
+/** What one key is, as the document writes it. */
 type Key = { type: string; default: string };
 
 type JsonSchema = {
@@ -26,8 +26,8 @@ const everything = parseConfig(
 );
 const SET_HERE: Record<string, string> = { 'runtime.tcp.insecure': '`false`', 'runtime.handlers.name.task': '`"oci"`' };
 
-function typeOf({ type, enum: words, items }: JsonSchema): string {
-  if (words !== undefined) return words.map((word) => `\`"${word}"\``).join(', ');
+function typeOf({ type, enum: values, items }: JsonSchema): string {
+  if (values !== undefined) return values.map((value) => `\`"${value}"\``).join(', ');
   if (type === 'array') return `list of ${typeOf(items!)}s`;
   return type === 'object' ? 'table' : type!;
 }

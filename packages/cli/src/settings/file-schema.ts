@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseListenAddress } from './listen-address.ts';
 import { path } from './path-schema.ts';
 import { RuntimeSchema } from './runtime-schema.ts';
 
@@ -10,6 +11,7 @@ export const FileSchema = z.strictObject({
   manifests: path.optional(),
   node_name: z.string().min(1).optional(),
   cgroup_parent: z.string().startsWith('/', 'must begin with "/"').default('/podwright'),
+  metrics_address: z.string().transform(parseListenAddress).optional(),
   log_level: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   network: z
     .strictObject({

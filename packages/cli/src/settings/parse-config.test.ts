@@ -77,6 +77,20 @@ const refused: [string, string, RegExp][] = [
     /c\.toml:4: .*does not go with certificates/,
   ],
   ['an address that is a name', '[runtime]\nstreaming_address = "localhost"', /must be an IPv4 or IPv6 address$/],
+  [
+    'metrics at a name',
+    'metrics_address = "localhost:9464"',
+    /c\.toml:1: metrics_address = "localhost:9464": must be a port/,
+  ],
+  [
+    'metrics at a port for all',
+    'metrics_address = ":9464"',
+    /must be a port for loopback, or an IP address and a port/,
+  ],
+  ['metrics at IPv6 without brackets', 'metrics_address = "::1:9464"', /must be a port/],
+  ['metrics at too high a port', 'metrics_address = "65536"', /must be a port/],
+  ['metrics without a port', 'metrics_address = "127.0.0.1"', /must be a port/],
+  ['metrics at a number', 'metrics_address = 9464', /metrics_address = 9464: must be a string/],
 ];
 for (const [what, text, message] of refused) {
   test(`${what} is refused with its place and what would be right`, () => {
@@ -93,6 +107,16 @@ test('flags win over the file', () => {
   const text = 'root = "/x"\n[network]\nbridge = "one"\nsubnet = "10.1.0.0/16"';
   const { root, network } = parseConfig(text, 'c.toml', { root: '/y', bridge: 'two' });
   assert.deepEqual([root, network.bridge, network.subnet], ['/y', 'two', '10.1.0.0/16']);
+});
+
+test('metrics are served on loopback where only a port is given, and nowhere by default', () => {
+  const check = (given: string, expected: object) =>
+    assert.deepEqual(parseConfig(`metrics_address = "${given}"`, 'c.toml').metrics_address, expected);
+  check('9464', { host: '127.0.0.1', port: 9464 });
+  check('0.0.0.0:0', { host: '0.0.0.0', port: 0 });
+  check('[2001:db8::1]:65535', { host: '2001:db8::1', port: 65_535 });
+  assert.equal(parseConfig('', 'c.toml').metrics_address, undefined);
+  assert.equal(parseConfig('', 'c.toml', { metricsAddress: '1' }).metrics_address?.port, 1);
 });
 
 test('an empty file is a whole configuration', () => {

@@ -24,23 +24,23 @@ export function parseConfig(text: string, file: string, flags: ConfigFlags = {})
   const lines = problems.slice(0, MAX_PROBLEMS).map((problem) => {
     const line = lineOfKey(text, problem.path);
     const place = flagOf(problem.path, flags) ?? (line === undefined ? file : `${file}:${line}`);
-    return `${place}: ${nameAndValue(problem, laid)}: ${problem.words}`;
+    return `${place}: ${nameAndValue(problem, laid)}: ${problem.message}`;
   });
   throw new PodwrightError('invalid_argument', `read ${lines.join('\n')}`);
 }
 
 /** `key = value`, or the key alone where there is no value that fits a line. */
 function nameAndValue({ path }: ConfigProblem, content: unknown): string {
-  const name = path.map((key) => keyWords(String(key))).join('.') || 'the file';
+  const name = path.map((key) => quoteKey(String(key))).join('.') || 'the file';
   const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], content);
   if (value === undefined || (typeof value === 'object' && !Array.isArray(value))) return name;
   return `${name} = ${shorten(JSON.stringify(value))}`;
 }
 
 /** Keys may hold anything in quotes. */
-const keyWords = (key: string) => (/^[\w-]{1,64}$/.test(key) ? key : shorten(JSON.stringify(key)));
+const quoteKey = (key: string) => (/^[\w-]{1,64}$/.test(key) ? key : shorten(JSON.stringify(key)));
 
-const shorten = (words: string) => (words.length > MAX_VALUE_LENGTH ? `${words.slice(0, MAX_VALUE_LENGTH)}…` : words);
+const shorten = (text: string) => (text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text);
 
 function parseToml(text: string, file: string): Record<string, unknown> {
   try {

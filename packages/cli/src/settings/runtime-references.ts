@@ -14,7 +14,7 @@ export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
   const unknown = (path: PropertyKey[], value: string, known: string[]) =>
     known.includes(value)
       ? []
-      : [{ path: ['runtime', ...path], words: `is none of ${known.join(', ')}${didYouMean(value, known)}` }];
+      : [{ path: ['runtime', ...path], message: `is none of ${known.join(', ')}${didYouMean(value, known)}` }];
   const { default_handler: handler, oci_runtime: oci, handlers } = runtime;
   const own = [...Object.keys(handlers), ...FOUND_HANDLERS, ...(oci === '' ? [] : [oci.replace(/^.*\//, '')])];
   return [
@@ -23,7 +23,10 @@ export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
     ...Object.entries(handlers).flatMap(([name, handler]) => [
       ...unknown(['handlers', name, 'task'], handler.task, [...TASK_RUNTIMES, ...plugins]),
       ...unknown(['handlers', name, 'sandbox'], handler.sandbox, [...CONTROLLERS, ...plugins]),
-      ...handlerProblems(handler).map(({ path, words }) => ({ path: ['runtime', 'handlers', name, ...path], words })),
+      ...handlerProblems(handler).map(({ path, message }) => ({
+        path: ['runtime', 'handlers', name, ...path],
+        message,
+      })),
     ]),
     ...pluginProblems(plugins),
     ...cgroupProblems(runtime),
@@ -39,16 +42,16 @@ function handlerProblems(handler: RuntimeSettings['handlers'][string]): ConfigPr
   if (program !== '' && !TASK_RUNTIMES.includes(task))
     problems.push({
       path: ['program'],
-      words: `is used with task = "oci" or "shim-v2" alone; see the settings of ${task}`,
+      message: `is used with task = "oci" or "shim-v2" alone; see the settings of ${task}`,
     });
   if (image !== undefined && sandbox !== 'pause')
-    problems.push({ path: ['pause_image'], words: 'is used with sandbox = "pause" alone' });
+    problems.push({ path: ['pause_image'], message: 'is used with sandbox = "pause" alone' });
   if (sandbox === 'shim' && task !== 'shim-v2')
-    problems.push({ path: ['sandbox'], words: 'needs task = "shim-v2": the containers are in what the shim makes' });
+    problems.push({ path: ['sandbox'], message: 'needs task = "shim-v2": the containers are in what the shim makes' });
   if (shim !== undefined && task !== 'shim-v2')
-    problems.push({ path: ['shim'], words: 'is used with task = "shim-v2" alone' });
+    problems.push({ path: ['shim'], message: 'is used with task = "shim-v2" alone' });
   if (shim?.config_type !== undefined && shim.config_path === undefined)
-    problems.push({ path: ['shim', 'config_type'], words: 'needs config_path' });
+    problems.push({ path: ['shim', 'config_type'], message: 'needs config_path' });
   return problems;
 }
 
@@ -58,21 +61,21 @@ function pluginProblems(plugins: string[]): ConfigProblem[] {
     .filter((id) => taken.includes(id))
     .map((id) => ({
       path: ['runtime', 'plugins', id],
-      words: 'is the name of a part of Podwright; give the plugin another',
+      message: 'is the name of a part of Podwright; give the plugin another',
     }));
 }
 
 function cgroupProblems({ cgroup_driver: driver }: RuntimeSettings): ConfigProblem[] {
   if (driver !== 'systemd') return [];
-  const words = 'is not supported; use "cgroupfs", and a kubelet that is not ours is told so by the runtime';
-  return [{ path: ['runtime', 'cgroup_driver'], words }];
+  const message = 'is not supported; use "cgroupfs", and a kubelet that is not ours is told so by the runtime';
+  return [{ path: ['runtime', 'cgroup_driver'], message }];
 }
 
 function streamingProblems({ streaming_cert: cert, streaming_key: key }: RuntimeSettings): ConfigProblem[] {
   if ((cert === undefined) === (key === undefined)) return [];
   const [missing, other] =
     cert === undefined ? ['streaming_cert', 'streaming_key'] : ['streaming_key', 'streaming_cert'];
-  return [{ path: ['runtime', missing!], words: `is needed with ${other}` }];
+  return [{ path: ['runtime', missing!], message: `is needed with ${other}` }];
 }
 
 function tcpProblems({ tcp }: RuntimeSettings): ConfigProblem[] {
@@ -81,15 +84,15 @@ function tcpProblems({ tcp }: RuntimeSettings): ConfigProblem[] {
   const missing = files.filter((key) => tcp[key] === undefined);
   if (missing.length === 0 && !tcp.insecure) return [];
   if (!tcp.insecure) {
-    const words = 'is needed: the CRI is served over TCP to clients with a certificate of ours alone';
-    return missing.map((key) => ({ path: ['runtime', 'tcp', key], words }));
+    const message = 'is needed: the CRI is served over TCP to clients with a certificate of ours alone';
+    return missing.map((key) => ({ path: ['runtime', 'tcp', key], message }));
   }
   if (missing.length < files.length)
     return [
-      { path: ['runtime', 'tcp', 'insecure'], words: 'does not go with certificates; leave one or the other out' },
+      { path: ['runtime', 'tcp', 'insecure'], message: 'does not go with certificates; leave one or the other out' },
     ];
   if (/^127\.|^::1$/.test(tcp.address)) return [];
   return [
-    { path: ['runtime', 'tcp', 'insecure'], words: 'is for a loopback address only; set cert, key and client_ca' },
+    { path: ['runtime', 'tcp', 'insecure'], message: 'is for a loopback address only; set cert, key and client_ca' },
   ];
 }

@@ -161,7 +161,7 @@ test('a call ends with its deadline, or with the reason of its signal', async (t
   await assert.rejects(cri.runtime.status({}, { signal: controller.signal }), { message: 'changed my mind' });
 });
 
-test('errors have the class and the words of the runtime, whatever they are', async (t) => {
+test('errors have the class and the message of the runtime, whatever they are', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const words = 'name "web_default_0" is reserved for "ü%41\n"';
   const version = async () => ({ version: '0.1.0' });

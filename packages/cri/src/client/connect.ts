@@ -4,6 +4,7 @@ import { type CriApiVersion, packageOf } from '../api-version.ts';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 import { ImageTransfers } from '../gen/podwright/v1/images_pb.js';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
+import { DEFAULT_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { Connection } from './connection.ts';
 import { negotiateVersion } from './negotiate-version.ts';
 import { createCallObserver } from './observer.ts';
@@ -43,12 +44,10 @@ export type CriClient = {
   close(): void;
 };
 
-const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
-
 /**
  * Connects to a container runtime and finds the CRI version it speaks.
  *
- * Throws `invalid_argument` for an endpoint that makes no sense, `unavailable` if nobody answers in time, and
+ * Throws `invalid_argument` for an endpoint that makes no sense, `unavailable` if no runtime answers in time, and
  * `unimplemented` if what answers is not a CRI runtime.
  */
 export async function connectCri(options: ConnectOptions): Promise<CriClient> {

@@ -9,7 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import { errorCodeOfStatus, PodwrightError } from '@podwright/base';
 import { type CriEndpoint, grpcTarget } from '../endpoint.ts';
-import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { MAX_MESSAGE_BYTES, RECONNECT_MS } from '../limits.ts';
 import { defaultTimeoutMs } from './deadlines.ts';
 import type { CallObserver } from './observer.ts';
 
@@ -19,8 +19,6 @@ export type CallOptions = {
   signal?: AbortSignal;
   /** How long the call may take, instead of the default of its method; `Infinity` for no bound. */
   timeoutMs?: number;
-  /** W3C Trace Context of the span that makes the call. */
-  traceparent?: string;
 };
 
 /** One call: the method's local name and definition, and the fields of its request. */
@@ -30,9 +28,6 @@ export type Call = {
   request: object;
   options?: CallOptions;
 };
-
-/** Bounds of the reconnection backoff: a restarted runtime is found again within about 3 s. */
-const RECONNECT_MS = { initial: 100, max: 3000 };
 
 /** How much of an answer may come at once: lists of hundreds of containers come without waiting for us in between. */
 const WINDOW_BYTES = 1 << 20;
@@ -85,7 +80,7 @@ export class Connection {
       method.requestSerialize,
       method.responseDeserialize,
       call.request as Message,
-      metadataOf(call),
+      new Metadata(),
       { deadline: deadlineOf(call) },
     );
     return iterateStream(stream, { signal, done });
@@ -102,7 +97,7 @@ export class Connection {
       method.requestSerialize,
       method.responseDeserialize,
       call.request as Message,
-      metadataOf(call),
+      new Metadata(),
       { deadline: deadlineOf(call) },
       (error, response) => {
         signal?.removeEventListener('abort', onAbort);
@@ -155,13 +150,7 @@ function deadlineOf({ name, request, options }: Call): number {
   return Date.now() + (options?.timeoutMs ?? defaultTimeoutMs(name, request) ?? Number.POSITIVE_INFINITY);
 }
 
-function metadataOf({ options }: Call): Metadata {
-  const metadata = new Metadata();
-  if (options?.traceparent !== undefined) metadata.set('traceparent', options.traceparent);
-  return metadata;
-}
-
-/** The server's class and words, unchanged; what grpc-js says itself (no connection, deadline) comes the same way. */
+/** The server's class and message, unchanged; what grpc-js says itself (no connection, deadline) comes the same way. */
 function errorFromService(error: ServiceError): PodwrightError {
   return new PodwrightError(errorCodeOfStatus(error.code), error.details);
 }

@@ -1,5 +1,4 @@
-/** Bound of an ordinary call: the default of the kubelet's `runtimeRequestTimeout`. */
-const DEFAULT_TIMEOUT_MS = 120_000;
+import { DEFAULT_CALL_TIMEOUT_MS } from '../limits.ts';
 
 /** Seconds that a request gives the runtime to do its work, in fields that mean so. */
 type RequestTimeout = { timeout?: bigint };
@@ -18,12 +17,12 @@ export function defaultTimeoutMs(method: string, request: RequestTimeout): numbe
   const ownMs = Math.max(0, Number(request.timeout ?? 0n) * 1000);
   switch (method) {
     case 'runPodSandbox':
-      return 2 * DEFAULT_TIMEOUT_MS;
+      return 2 * DEFAULT_CALL_TIMEOUT_MS;
     case 'stopContainer':
     case 'checkpointContainer':
-      return DEFAULT_TIMEOUT_MS + ownMs;
+      return DEFAULT_CALL_TIMEOUT_MS + ownMs;
     case 'execSync':
-      return ownMs === 0 ? undefined : DEFAULT_TIMEOUT_MS + ownMs;
+      return ownMs === 0 ? undefined : DEFAULT_CALL_TIMEOUT_MS + ownMs;
     case 'pullImage':
     case 'getContainerEvents':
     case 'watch':
@@ -31,6 +30,6 @@ export function defaultTimeoutMs(method: string, request: RequestTimeout): numbe
     case 'save':
       return undefined;
     default:
-      return DEFAULT_TIMEOUT_MS;
+      return DEFAULT_CALL_TIMEOUT_MS;
   }
 }

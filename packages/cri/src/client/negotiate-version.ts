@@ -1,6 +1,7 @@
 import { errorMessage, isUnimplemented, PodwrightError, sleep } from '@podwright/base';
 import { type CriApiVersion, packageOf } from '../api-version.ts';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
+import { CONNECT_RETRY_MS } from '../limits.ts';
 import type { Connection } from './connection.ts';
 import { createServiceClient } from './service-client.ts';
 
@@ -16,16 +17,13 @@ export type Negotiation = {
   signal?: AbortSignal;
 };
 
-/** Pause after a failed attempt to connect: doubled from the first to the last. */
-const RETRY_MS = { initial: 50, max: 1000 };
-
 /**
  * Finds the version that an endpoint serves, waiting for it to come up. v1 comes first; v1alpha2 is taken only
  * when the endpoint answers `UNIMPLEMENTED` to v1. Rejects with the last failure when the time is up.
  */
 export async function negotiateVersion(negotiation: Negotiation): Promise<CriApiVersion> {
   const endsAtMs = Date.now() + negotiation.connectTimeoutMs;
-  for (let delayMs = RETRY_MS.initial; ; delayMs = Math.min(2 * delayMs, RETRY_MS.max)) {
+  for (let delayMs = CONNECT_RETRY_MS.initial; ; delayMs = Math.min(2 * delayMs, CONNECT_RETRY_MS.max)) {
     try {
       return await findVersion(negotiation, Math.max(1, endsAtMs - Date.now()));
     } catch (error) {

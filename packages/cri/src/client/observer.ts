@@ -1,12 +1,10 @@
 import { type ErrorCode, errorCode, errorMessage, type Logger, type Registry } from '@podwright/base';
+import { REPEATED_ERROR_AFTER_MS } from '../limits.ts';
 import { LogReduction } from './log-reduction.ts';
 import { operationMetrics, operationName } from './operation-metrics.ts';
 
 /** Sees every call of a client: `started` returns what to call when it has ended, with its error if it failed. */
 export type CallObserver = { started(method: string): (error?: unknown) => void };
-
-/** An error that stays the same is logged again after this long. */
-const REPEAT_AFTER_MS = 60_000;
 
 /** Outcomes that are part of ordinary work: something is gone already, the caller went away, a feature is not there. */
 const EXPECTED: ReadonlySet<ErrorCode> = new Set(['not_found', 'cancelled', 'unimplemented']);
@@ -14,7 +12,7 @@ const EXPECTED: ReadonlySet<ErrorCode> = new Set(['not_found', 'cancelled', 'uni
 /** Logs failed calls, identical ones once a minute, and counts all calls in `registry` if there is one. */
 export function createCallObserver(logger: Logger, registry?: Registry): CallObserver {
   const metrics = registry === undefined ? undefined : operationMetrics(registry);
-  const reduction = new LogReduction(REPEAT_AFTER_MS);
+  const reduction = new LogReduction(REPEATED_ERROR_AFTER_MS);
   const logFailure = (operation: string, error: unknown) => {
     const code = errorCode(error);
     const message = errorMessage(error);

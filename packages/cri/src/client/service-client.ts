@@ -8,7 +8,7 @@ type Output<M extends { output: DescMessage }> = MessageShape<M['output']>;
 /**
  * A service as an object of functions. A unary method returns a promise of the response message. A server stream
  * starts when its function is called and is ended by leaving the loop over it or by its signal, so iterate over
- * it or abort it. Failures are `PodwrightError`s with the server's class and words, or the signal's reason.
+ * it or abort it. Failures are `PodwrightError`s with the server's class and message, or the signal's reason.
  */
 export type ServiceClient<S extends TypedService> = {
   readonly [K in keyof S['method']]: S['method'][K] extends { methodKind: 'unary' }

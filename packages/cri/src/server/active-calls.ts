@@ -1,11 +1,9 @@
 import type { ServerUnaryCall } from '@grpc/grpc-js';
 import { PodwrightError } from '@podwright/base';
+import { CLIENT_CLOCK_AHEAD_MS } from '../limits.ts';
 
 /** What is needed of a call as grpc-js gives it. */
 type FollowedCall = Pick<ServerUnaryCall<unknown, unknown>, 'once' | 'getDeadline'>;
-
-/** A client's own clock of a deadline runs ahead of ours by the call's way here: its reset often comes first. */
-const AHEAD_MS = 200;
 
 /** A call under way: its signal, and `end` to be called once it is answered. */
 export type ActiveCall = { signal: AbortSignal; end(): void };
@@ -35,7 +33,7 @@ export class ActiveCalls {
 
 function goneReason(call: FollowedCall): PodwrightError {
   const deadline = call.getDeadline();
-  const passed = Number(deadline) <= Date.now() + AHEAD_MS;
+  const passed = Number(deadline) <= Date.now() + CLIENT_CLOCK_AHEAD_MS;
   return passed
     ? new PodwrightError('deadline_exceeded', 'the deadline of the client has passed')
     : new PodwrightError('cancelled', 'the client has gone away');

@@ -3,13 +3,13 @@ import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js
 import { type Logger, PodwrightError, type Registry } from '@podwright/base';
 import { packageOf, servedIn } from '../api-version.ts';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
-import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { DEFAULT_CLOSE_GRACE_MS, MAX_CONNECTION_IDLE_MS, MAX_MESSAGE_BYTES } from '../limits.ts';
 import { grpcServiceDefinition, type ServiceDefinitionOptions } from '../service-definition.ts';
 import { ActiveCalls } from './active-calls.ts';
 import { type HandledService, handleService, type ImageHandlers, type RuntimeHandlers } from './handlers.ts';
 import { createHealthService } from './health.ts';
 import { Listeners, type TcpOptions } from './listeners.ts';
-import { allowLongDeadlines } from './long-deadlines.ts';
+import { clampLongDeadlines } from './long-deadlines.ts';
 import { createServerObserver, type ServerObserver } from './observer.ts';
 import { addReflection } from './reflection.ts';
 import { serveStream, serveUnary } from './serve-method.ts';
@@ -44,9 +44,6 @@ export type CriServer = {
   close(graceMs?: number): Promise<void>;
 };
 
-const DEFAULT_GRACE_MS = 5000;
-/** Connections without a call are closed after this long; clients open a new one when they need it. */
-const MAX_IDLE_MS = 30 * 60_000;
 /** Calls at once on one connection. */
 const MAX_CONCURRENT_STREAMS = 1000;
 
@@ -60,7 +57,7 @@ export async function createCriServer(options: CriServerOptions): Promise<CriSer
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_concurrent_streams': MAX_CONCURRENT_STREAMS,
-    'grpc.max_connection_idle_ms': MAX_IDLE_MS,
+    'grpc.max_connection_idle_ms': MAX_CONNECTION_IDLE_MS,
     'grpc.enable_channelz': 0,
   });
   const calls = new ActiveCalls();
@@ -69,8 +66,13 @@ export async function createCriServer(options: CriServerOptions): Promise<CriSer
   const health = createHealthService(served.map(({ fullName }) => fullName));
   addReflection(server, [...served, addService(server, asDeclared(health.service), environment)]);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  allowLongDeadlines(server);
-  const listeners = await Listeners.open(options, (connection) => injector.injectConnection(connection));
+  const stopClamping = clampLongDeadlines();
+  const listeners = await Listeners.open(options, (connection) => injector.injectConnection(connection)).catch(
+    (error: unknown) => {
+      stopClamping();
+      throw error;
+    },
+  );
   const close = async (graceMs: number) => {
     health.stopServing();
     await listeners.stop();
@@ -80,12 +82,13 @@ export async function createCriServer(options: CriServerOptions): Promise<CriSer
     calls.abort('all', new PodwrightError('unavailable', 'the server is closing'));
     listeners.destroyConnections();
     server.forceShutdown();
+    stopClamping();
   };
   let closing: Promise<void> | undefined;
   return {
     endpoint: listeners.endpoint,
     tcpPort: listeners.tcpPort,
-    close: (graceMs = DEFAULT_GRACE_MS) => (closing ??= close(graceMs)),
+    close: (graceMs = DEFAULT_CLOSE_GRACE_MS) => (closing ??= close(graceMs)),
   };
 }
 

@@ -5,18 +5,14 @@ import type { TypedService } from '../service-definition.ts';
 /** What a handler knows about the call it answers. */
 export type CallContext = {
   /**
-   * Aborts when nobody waits for the answer any more: the client went away (reason `cancelled`), its deadline
+   * Aborts when the answer is no longer waited for: the client went away (reason `cancelled`), its deadline
    * passed (`deadline_exceeded`), or the server closes (`unavailable`). It never aborts after a handler has answered.
    */
   readonly signal: AbortSignal;
-  /** When the client stops waiting, in ms since the epoch; `undefined` if it set no deadline. */
-  readonly deadlineMs: number | undefined;
   /** The service as the client called it, such as `runtime.v1alpha2.RuntimeService`. */
   readonly service: string;
   /** The method, such as `RunPodSandbox`. */
   readonly method: string;
-  /** W3C Trace Context of the client's span, if it sent one. */
-  readonly traceparent: string | undefined;
 };
 
 type Request<M extends { input: DescMessage }> = MessageShape<M['input']>;
@@ -39,7 +35,7 @@ export type RuntimeHandlers = ServiceHandlers<typeof RuntimeService>;
 /** Handlers of the CRI's ImageService. */
 export type ImageHandlers = ServiceHandlers<typeof ImageService>;
 
-/** A service and who answers its methods; a method without a handler answers `UNIMPLEMENTED`. */
+/** A service with its handlers; a method without a handler answers `UNIMPLEMENTED`. */
 export type HandledService = { service: TypedService; handlers: Partial<ServiceHandlers<TypedService>> };
 
 /** Pairs a service with its handlers, checked against each other. */

@@ -15,8 +15,8 @@ import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 import { acceptAnyAuthority } from './authority/accept-any-authority.ts';
 
 /**
- * A TCP listener. With `clientCa` (PEM) only clients with a certificate of that authority are let in. Without `tls` everybody
- * who reaches the address is, in plain text.
+ * A TCP listener. With `clientCa` (PEM) only clients with a certificate of that authority are let in. Without `tls` every
+ * client that reaches the address is, in plain text.
  */
 export type TcpOptions = {
   address: string;

@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import { create, type DescMessage, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import { Metadata, type ServerUnaryCall, type ServerWritableStream, type sendUnaryData } from '@grpc/grpc-js';
-import { PodwrightError, raceAbort, wrapError } from '@podwright/base';
+import { errorCode, errorMessage, PodwrightError, raceAbort, statusNumber, wrapError } from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import type { ActiveCalls } from './active-calls.ts';
-import { errorStatus } from './error-status.ts';
 import type { CallContext } from './handlers.ts';
 import type { ObservedCall, ServerObserver } from './observer.ts';
 
-/** A method as it is served: under which service name, and by whom. */
+/** The status message travels in a header: what is longer is cut, in characters. */
+const MAX_DETAILS = 4096;
+
+/** A method as it is served: its service's name on the wire, and its handler. */
 export type ServedMethod = {
   service: string;
   method: DescMethod;
@@ -60,7 +62,7 @@ async function answer<T>(
   const done = observer.started(observed);
   try {
     observed.request = decode(method.input, call.request);
-    const context = contextOf(call, { service, method: method.name, signal: active.signal });
+    const context = { service, method: method.name, signal: active.signal };
     const result = await work(observed.request, context);
     done();
     return result;
@@ -80,16 +82,6 @@ function handlerOf({ service, method, handler }: ServedMethod): NonNullable<Serv
 /** What a method without a handler answers. */
 export function unimplemented(method: DescMethod, service = method.parent.typeName): PodwrightError {
   return new PodwrightError('unimplemented', `method ${method.name} of ${service} is not implemented`);
-}
-
-function contextOf(call: RawCall, known: Pick<CallContext, 'service' | 'method' | 'signal'>): CallContext {
-  const deadline = Number(call.getDeadline());
-  const traceparent = call.metadata.get('traceparent')[0];
-  return {
-    ...known,
-    deadlineMs: Number.isFinite(deadline) ? deadline : undefined,
-    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
-  };
 }
 
 /** Writes the responses as fast as the client takes them; stops at once, even between two responses, on an abort. */
@@ -134,4 +126,11 @@ function encodeFields(schema: DescMessage, fields: object): Uint8Array {
   } catch (error) {
     throw wrapError(`encode ${schema.name}`, error, 'internal');
   }
+}
+
+/** What a client is told about a failed call. */
+function errorStatus(error: unknown): { code: number; details: string } {
+  const message = errorMessage(error).toWellFormed(); // grpc-js throws on a lone surrogate
+  const details = message.length > MAX_DETAILS ? `${message.slice(0, MAX_DETAILS).toWellFormed()}…` : message;
+  return { code: statusNumber(errorCode(error)), details };
 }

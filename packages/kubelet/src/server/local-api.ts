@@ -8,6 +8,7 @@ import type { PodDefaults } from '../kubelet.ts';
  * | method, path | answer |
  * | --- | --- |
  * | GET /healthz | `ok` |
+ * | GET /metrics | Prometheus text |
  * | GET /api/v1/pods, /api/v1/namespaces/NS/pods [?watch=true] | PodList, or a line of `WatchEvent<Pod>` JSON a change, beginning with what is there |
  * | GET, DELETE /api/v1/namespaces/NS/pods/NAME [?gracePeriodSeconds=N] | Pod; deletion answers at once |
  * | GET …/pods/NAME/log ?container= &follow= &previous= &tailLines= &sinceSeconds= &timestamps= &limitBytes= | text |

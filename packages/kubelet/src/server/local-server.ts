@@ -10,6 +10,7 @@ import {
   listenUnix,
   PodwrightError,
   PRIVATE_FILE,
+  type Registry,
   type SocketFile,
 } from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
@@ -20,7 +21,7 @@ import { readLog } from '../logs/log-reader.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { deleteGrace, logQuery, streamingCall } from './query.ts';
 
-export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger };
+export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger; metrics?: Registry };
 
 const KINDS: Record<string, string> = {
   pods: 'Pod',
@@ -49,6 +50,7 @@ export class LocalServer {
   constructor(options: LocalServerOptions) {
     this.#options = options;
     this.#addRoutes(options.backend);
+    if (options.metrics !== undefined) this.#addMetrics(options.metrics);
     this.#server = createServer((request, response) => this.#router.lookup(request, response));
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
@@ -88,6 +90,13 @@ export class LocalServer {
     );
     this.#on('GET', '/api/v1/namespaces/:namespace/pods/:name/log', async (call) => sendLog(backend, call));
     this.#on('DELETE', '/api/v1/namespaces/:namespace/:plural/:name', async (call) => remove(backend, call));
+  }
+
+  #addMetrics(registry: Registry): void {
+    this.#on('GET', '/metrics', async ({ response }) => {
+      const text = await registry.metrics();
+      response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+    });
   }
 
   #on(method: 'GET' | 'POST' | 'DELETE', path: string, handler: Handler): void {

@@ -1,4 +1,4 @@
-import type { Logger } from '@podwright/base';
+import type { Logger, Registry } from '@podwright/base';
 import type { Kubelet } from '../kubelet.ts';
 import { AppliedObjects } from './applied-objects.ts';
 import type { NodeInfo } from './local-api.ts';
@@ -12,15 +12,17 @@ export type LocalApiOptions = {
   /** Called when a client asked the daemon to end. */
   onStop: (options: { removeHostState: boolean }) => void;
   logger: Logger;
+  /** What `GET /metrics` answers with. */
+  metrics?: Registry;
 };
 
 /** Serves the local API of a kubelet on its socket until the result is closed. */
 export async function serveLocalApi(options: LocalApiOptions): Promise<LocalServer> {
-  const { socketPath, kubelet, info, onStop, logger } = options;
+  const { socketPath, kubelet, info, onStop, logger, metrics } = options;
   const applied = new AppliedObjects(info.manifestDir, kubelet);
   await applied.removeUnfinished();
   const backend = new LocalNode({ kubelet, applied, info, stop: onStop, logger });
-  const server = new LocalServer({ socketPath, backend, logger });
+  const server = new LocalServer({ socketPath, backend, logger, metrics });
   await server.listen();
   return server;
 }

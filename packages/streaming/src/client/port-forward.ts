@@ -6,7 +6,7 @@ import { joinStream } from '../spdy/join-stream.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
 import { connectSpdy, type UpgradeTarget } from './upgrade.ts';
 
-const MAX_WORDS_BYTES = 4 << 10;
+const MAX_MESSAGE_BYTES = 4 << 10;
 
 /**
  * Forwards connections to ports of a pod over one SPDY connection, which is made when the first one needs it, and anew
@@ -33,16 +33,16 @@ export class PortForwarder implements Disposable {
 
   /**
    * Joins `local` to a port of the pod until both have ended, each direction by itself; `local` is closed then.
-   * Errors: those of `connectSpdy`; `unavailable` with the server's words when the port could not be reached or the connection
+   * Errors: those of `connectSpdy`; `unavailable` with the server's message when the port could not be reached or the connection
    * broke. Other connections go on.
    */
   async forward(local: Duplex, port: number): Promise<void> {
     local.on('error', () => local.destroy());
     try {
       const { data, error } = await this.#open(port);
-      const words = readWords(error);
+      const message = readMessage(error);
       await joinStream(data, local, this.#closed.signal);
-      const failure = await words;
+      const failure = await message;
       if (failure !== '') throw new PodwrightError('unavailable', failure);
       if (data.cut) throw new PodwrightError('unavailable', `the connection to port ${port} was lost`);
     } finally {
@@ -53,7 +53,7 @@ export class PortForwarder implements Disposable {
   /** Ends all that is forwarded. */
   close(): void {
     this.#closed.abort(new PodwrightError('cancelled', 'port forwarding has ended'));
-    this.#connection?.then((connection) => connection.close()).catch(() => undefined); // was told to who asked for it
+    this.#connection?.then((connection) => connection.close()).catch(() => undefined); // the caller that asked for it has the error
   }
 
   [Symbol.dispose](): void {
@@ -98,14 +98,14 @@ export class PortForwarder implements Disposable {
 }
 
 /** What the server says about a connection that failed; empty for one that ended well. */
-async function readWords(error: SpdyStream): Promise<string> {
-  let words = '';
+async function readMessage(error: SpdyStream): Promise<string> {
+  let message = '';
   try {
     for await (const chunk of error as AsyncIterable<Buffer>) {
-      if (words.length < MAX_WORDS_BYTES) words += chunk.toString('utf8');
+      if (message.length < MAX_MESSAGE_BYTES) message += chunk.toString('utf8');
     }
   } catch (cause) {
-    return words || errorMessage(cause);
+    return message || errorMessage(cause);
   }
-  return words;
+  return message;
 }

@@ -24,18 +24,18 @@ const MAX_VERDICT_BYTES = 64 << 10;
 
 /**
  * Runs a command, or attaches to one, behind a streaming URL until it ends; returns its exit code when all of its
- * output has been passed on. Errors: those of `connectSpdy`; `internal` with the server's words if the command could
+ * output has been passed on. Errors: those of `connectSpdy`; `internal` with the server's message if the command could
  * not be run; `unavailable` if the connection was lost before the end was known; the signal's reason.
  */
 export async function runRemoteCommand(target: UpgradeTarget, io: CommandIo, signal?: AbortSignal): Promise<number> {
   const { connection, protocol } = await connectSpdy(target, { protocols: SPDY_COMMAND_PROTOCOLS, signal });
-  const aborted = signal ?? new AbortController().signal;
   const onAbort = () => connection.destroy();
-  aborted.addEventListener('abort', onAbort, { once: true });
+  signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    return await raceAbort(follow(connection, { io, protocol }), aborted);
+    const following = follow(connection, { io, protocol });
+    return await (signal === undefined ? following : raceAbort(following, signal));
   } finally {
-    aborted.removeEventListener('abort', onAbort);
+    signal?.removeEventListener('abort', onAbort);
     connection.destroy();
   }
 }
@@ -102,13 +102,13 @@ async function readVerdict(stream: SpdyStream): Promise<string> {
   return verdict.bytes().toString('utf8');
 }
 
-/** Before v4, no words are success and others say why the command failed. */
-function exitCodeOf(words: string, protocol: string): number {
-  if (words === '' && !hasStructuredStatus(protocol)) return 0;
-  if (words === '')
+/** Before v4, an empty message is success, and any other says why the command failed. */
+function exitCodeOf(message: string, protocol: string): number {
+  if (message === '' && !hasStructuredStatus(protocol)) return 0;
+  if (message === '')
     throw new PodwrightError('unavailable', 'the connection ended before the end of the command was known');
-  const status = parseStatus(words);
-  if (status === undefined) throw new PodwrightError('internal', words);
+  const status = parseStatus(message);
+  if (status === undefined) throw new PodwrightError('internal', message);
   const exitCode = exitCodeFrom(status);
   if (exitCode === undefined) throw new PodwrightError('internal', status.message ?? 'the command could not be run');
   return exitCode;

@@ -2,13 +2,12 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorMessage, PodwrightError, withTimeout } from '@podwright/base';
+import { UPGRADE_ANSWER_TIMEOUT_MS } from '../limits.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 
 /** Where to upgrade: an absolute URL, or a path on a unix socket. */
 export type UpgradeTarget = { url: string } | { socketPath: string; path: string };
 
-/** How long a server may take to answer: it may ask a runtime first. */
-const ANSWER_TIMEOUT_MS = 30_000;
 const MAX_REFUSAL_BYTES = 64 << 10;
 
 export type SpdyUpgradeOptions = {
@@ -27,7 +26,7 @@ export async function connectSpdy(
   target: UpgradeTarget,
   options: SpdyUpgradeOptions,
 ): Promise<{ connection: SpdyConnection; protocol: string }> {
-  using deadline = withTimeout(options.signal, ANSWER_TIMEOUT_MS, 'upgrade to SPDY');
+  using deadline = withTimeout(options.signal, UPGRADE_ANSWER_TIMEOUT_MS, 'upgrade to SPDY');
   deadline.throwIfAborted();
   const { transport, head, protocol } = await upgrade(target, { protocols: options.protocols, signal: deadline });
   return { connection: new SpdyConnection(transport, { role: 'client', head }), protocol };
@@ -88,15 +87,15 @@ const REFUSALS: Record<number, ErrorCode> = {
   504: 'deadline_exceeded',
 };
 
-/** The server's words as an error: those of a meta/v1 Status object, or plain text. */
+/** The server's message as an error: that of a meta/v1 Status object, or plain text. */
 async function readRefusal(response: IncomingMessage): Promise<PodwrightError> {
   let body = '';
   for await (const chunk of response as AsyncIterable<Buffer>) {
     if (body.length < MAX_REFUSAL_BYTES) body += chunk.toString('utf8');
   }
   const status = response.statusCode ?? 0;
-  const words = messageOf(body.trim()) || `the server answered ${status} instead of upgrading to SPDY`;
-  return new PodwrightError(REFUSALS[status] ?? 'internal', words);
+  const message = messageOf(body.trim()) || `the server answered ${status} instead of upgrading to SPDY`;
+  return new PodwrightError(REFUSALS[status] ?? 'internal', message);
 }
 
 function messageOf(body: string): string {

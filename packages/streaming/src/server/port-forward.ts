@@ -1,18 +1,15 @@
 import type { Duplex } from 'node:stream';
 import { errorMessage, withTimeout } from '@podwright/base';
+import { DIAL_TIMEOUT_MS, PAIR_TIMEOUT_MS } from '../limits.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 import { type JoinableStream, joinStream } from '../spdy/join-stream.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
 
 /**
  * Opens a byte connection to a port of the pod, which must allow to be half open. `signal` ends the attempt, not the
- * connection. Errors: any, their words are told to the client.
+ * connection. Errors: any; the client gets their messages.
  */
 export type PortDialer = (port: number, signal: AbortSignal) => Promise<Duplex>;
-
-/** How long half a pair may wait for its other half. */
-const PAIR_TIMEOUT_MS = 30_000;
-const DIAL_TIMEOUT_MS = 30_000;
 
 type Pair = { error?: SpdyStream; data?: SpdyStream; timer: NodeJS.Timeout };
 
@@ -58,7 +55,7 @@ function drop(pairs: Map<string, Pair>, key: string): void {
   pair?.data?.destroy();
 }
 
-/** A forwarded connection from the client's side: its bytes, and a stream that takes words for a failure. */
+/** A forwarded connection from the client's side: its bytes, and a stream that takes the message of a failure. */
 export type ForwardedConnection = {
   data: JoinableStream;
   error: Duplex;

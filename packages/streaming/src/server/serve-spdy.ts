@@ -16,9 +16,9 @@ export async function serveSpdy({ request, socket, head }: UpgradingClient, wait
   const spoken = waiting.kind === 'portforward' ? [SPDY_PORT_FORWARD] : SPDY_COMMAND_PROTOCOLS;
   const protocol = offered.length === 0 ? spoken.at(-1)! : chooseProtocol(offered, spoken);
   if (protocol === undefined) {
-    const words = `unable to upgrade: the client speaks ${offered.join(', ')}, the server ${spoken.join(', ')}`;
+    const message = `unable to upgrade: the client speaks ${offered.join(', ')}, the server ${spoken.join(', ')}`;
     const headers = spoken.map((name) => `X-Accepted-Stream-Protocol-Versions: ${name}`);
-    return refuseUpgrade(socket, { status: '403 Forbidden', words, headers });
+    return refuseUpgrade(socket, { status: '403 Forbidden', message, headers });
   }
   switchToSpdy(socket, protocol);
   if (waiting.kind === 'portforward') return servePortForward(socket, { dial: waiting.dial, head });

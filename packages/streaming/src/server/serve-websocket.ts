@@ -24,8 +24,8 @@ export async function serveWebSocket(client: UpgradingClient, waiting: Streaming
   const spoken = protocolsFor(waiting);
   const protocol = chooseProtocol(offered.length === 0 ? [''] : offered, spoken);
   if (protocol === undefined) {
-    const words = `unable to upgrade: the client speaks ${offered.join(', ') || 'no protocol'}, the server ${spoken.join(', ')}`;
-    return refuseUpgrade(client.socket, { status: '403 Forbidden', words });
+    const message = `unable to upgrade: the client speaks ${offered.join(', ') || 'no protocol'}, the server ${spoken.join(', ')}`;
+    return refuseUpgrade(client.socket, { status: '403 Forbidden', message });
   }
   const server = new WebSocketServer({
     noServer: true,

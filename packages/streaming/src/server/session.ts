@@ -1,6 +1,7 @@
 import { finished, type Readable, type Writable } from 'node:stream';
 import { raceAbort } from '@podwright/base';
 import { type ExitStatus, exitStatus, failureStatus } from '../exit-status.ts';
+import { DRAIN_IDLE_MS } from '../limits.ts';
 import type { RemoteProcess, TerminalSize } from '../remote-process.ts';
 import { readSizes } from '../terminal-resize.ts';
 
@@ -10,19 +11,13 @@ export type CommandStreams = {
   stdout: Writable | undefined;
   stderr: Writable | undefined;
   resize: Readable | undefined;
-  /** Takes the final word: JSON where the protocol has it, else text. */
+  /** Takes the command's status: JSON where the protocol has it, else text. */
   error: Writable;
   /** True from protocol v4 on: the error stream carries a Status object. */
   structuredStatus: boolean;
   /** Aborts when the client is gone, before the ends of its streams are seen. */
   gone: AbortSignal;
 };
-
-/**
- * A process may leave children that hold its output open. After its own end, output is passed on as long as some comes and
- * the client takes it; after this long without a byte it is over.
- */
-const DRAIN_IDLE_MS = 30_000;
 
 /**
  * Joins a process to its client until the process ends or the client goes: output is passed on to its last byte before the
@@ -70,7 +65,7 @@ function resize(process: RemoteProcess, { Width, Height }: TerminalSize): void {
   }
 }
 
-/** Passes input on with back-pressure, and its end unless that is the client's own. Input nobody reads is dropped. */
+/** Passes input on with back-pressure, and its end unless that is the client's own. Input that is not read is dropped. */
 function passInput({ stdin, gone }: CommandStreams, target: Writable): void {
   const source = stdin!;
   const drop = () => {
@@ -92,7 +87,7 @@ class Output {
   #lastByteAtMs = performance.now();
   #onEnd: () => void = () => undefined;
 
-  /** Passes one output on, with its end; without a target, or after its death, it is read away so that nobody blocks. */
+  /** Passes one output on, with its end; without a target, or after its death, it is read away so that no writer blocks. */
   pass(source: Readable | undefined, asked: Writable | undefined): void {
     if (source === undefined) return void asked?.end();
     const target = asked?.destroyed ? undefined : asked; // its client left while the process started
@@ -135,5 +130,5 @@ async function tell(streams: CommandStreams, status: ExitStatus): Promise<void> 
   if (gone.aborted || !error.writable) return;
   const told = new Promise<void>((resolve) => finished(error, { readable: false }, () => resolve()));
   error.end(streams.structuredStatus ? JSON.stringify(status) : (status.message ?? ''));
-  await raceAbort(told, gone).catch(() => undefined); // gone: nobody is there to be told
+  await raceAbort(told, gone).catch(() => undefined); // gone: there is no client to tell
 }

@@ -8,7 +8,7 @@ import type { UpgradeTarget } from '../client/upgrade.ts';
 import type { RemoteProcess, StreamChoice } from '../remote-process.ts';
 import { StreamingServer } from './streaming-server.ts';
 
-/** Gives out URLs behind which real processes of this machine wait. */
+/** Gives out URLs behind which real processes of this host wait. */
 export class ShellServer {
   readonly server = new StreamingServer({ address: '127.0.0.1', port: 0, logger: silentLogger });
   readonly sizes: string[] = [];

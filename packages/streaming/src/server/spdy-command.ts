@@ -1,13 +1,11 @@
 import type { Duplex } from 'node:stream';
 import { raceAbort, withTimeout, wrapError } from '@podwright/base';
+import { STREAMS_TIMEOUT_MS } from '../limits.ts';
 import type { StreamChoice } from '../remote-process.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
 import { hasResize, hasStructuredStatus } from './protocols.ts';
 import type { CommandStreams } from './session.ts';
-
-/** How long a client may take to open the streams it announced. */
-const STREAMS_TIMEOUT_MS = 30_000;
 
 /** Names of the streams that a client opens for what it asked. */
 function expectedStreams(choice: StreamChoice, protocol: string): Set<string> {

@@ -120,7 +120,7 @@ test('two hundred sessions that are opened, cut and ended in any order leave no 
   await eventually(() => shells.live === 0 && descriptors() <= before);
 });
 
-test('a request that is no upgrade, or of an unknown token or kind, is answered in words', async () => {
+test('a request that is no upgrade, or of an unknown token or kind, is answered with a message', async () => {
   const base = shells.shell('true').split('/').slice(0, 3).join('/');
   assert.equal((await fetch(`${base}/exec/x`)).status, 404);
   const protocols = ['v4.channel.k8s.io'];
@@ -183,7 +183,7 @@ test('an address that is taken, or is not ours, is an error; all addresses are t
   await everywhere.close();
 });
 
-test('the last words of a command reach a client that reads slowly', async () => {
+test('the last output of a command reach a client that reads slowly', async () => {
   const stdout = new PassThrough();
   const running = runRemoteCommand({ url: shells.shell('seq 200000', onlyOut) }, { stdout, tty: false });
   await new Promise((resolve) => setTimeout(resolve, 50));

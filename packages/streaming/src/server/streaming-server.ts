@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { CLOSE_TIMEOUT_MS, KEEP_ALIVE_MS } from '../limits.ts';
 import { serveSpdy, type UpgradingClient } from './serve-spdy.ts';
 import { serveWebSocket } from './serve-websocket.ts';
 import type { StreamingRequest } from './streaming-request.ts';
@@ -10,7 +11,7 @@ import { TokenCache } from './tokens.ts';
 import { refuseUpgrade } from './upgrade-answers.ts';
 import { WaitingClients } from './waiting-clients.ts';
 
-/** `address` should be one that only this machine reaches; `port` 0 takes a free one. With `tls` (PEM) URLs are https. */
+/** `address` should be one that only this host reaches; `port` 0 takes a free one. With `tls` (PEM) URLs are https. */
 export type StreamingServerOptions = {
   address: string;
   port: number;
@@ -20,13 +21,10 @@ export type StreamingServerOptions = {
 
 /** More sessions than this at once are refused. */
 const MAX_SESSIONS = 1000;
-const KEEP_ALIVE_MS = 30_000;
-/** How long `close` waits for processes to be told. */
-const CLOSE_TIMEOUT_MS = 5_000;
 
 /**
  * Serves exec, attach and port-forward over SPDY/3.1 and WebSocket on URLs that hold a token for one use within a
- * minute. It authenticates nobody beyond that, so it belongs on loopback. Clients without a token keep out none with one.
+ * minute. It authenticates no client beyond that, so it belongs on loopback. Clients without a token keep out none with one.
  */
 export class StreamingServer {
   readonly #tokens = new TokenCache<StreamingRequest>();
@@ -98,11 +96,11 @@ export class StreamingServer {
     if (this.#sessions.size >= MAX_SESSIONS)
       return refuseUpgrade(socket, {
         status: '503 Service Unavailable',
-        words: `${MAX_SESSIONS} sessions run already`,
+        message: `${MAX_SESSIONS} sessions run already`,
       });
     const waiting = this.#tokens.take(token);
     if (waiting === undefined || waiting.kind !== kind)
-      return refuseUpgrade(socket, { status: '404 Not Found', words: 'this URL is unknown, used up or expired' });
+      return refuseUpgrade(socket, { status: '404 Not Found', message: 'this URL is unknown, used up or expired' });
     this.#waiting.admit(request.socket);
     const session = this.#serve(client, waiting).catch((error: unknown) => {
       this.#options.logger.info({ kind, error: errorMessage(error) }, 'streaming session ended early');
@@ -116,7 +114,7 @@ export class StreamingServer {
     const upgrade = client.request.headers.upgrade?.toLowerCase();
     if (upgrade === 'websocket') return serveWebSocket(client, waiting);
     if (upgrade === 'spdy/3.1') return serveSpdy(client, waiting);
-    return refuseUpgrade(client.socket, { status: '400 Bad Request', words: 'upgrade to SPDY/3.1 or WebSocket' });
+    return refuseUpgrade(client.socket, { status: '400 Bad Request', message: 'upgrade to SPDY/3.1 or WebSocket' });
   }
 }
 

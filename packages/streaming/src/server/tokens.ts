@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
+import { TOKEN_TTL_MS } from '../limits.ts';
 
-/** How long a URL may wait for its client, as in the kubelet's and containerd's streaming server. */
-const TOKEN_TTL_MS = 60_000;
 const MAX_TOKENS = 1000;
 
 /** Requests that wait for their client, each under a token that can be used once and expires. */

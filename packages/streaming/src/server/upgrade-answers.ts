@@ -8,12 +8,12 @@ export function switchToSpdy(socket: Duplex, protocol: string): void {
   );
 }
 
-/** Answers an upgrade in plain words, and ends the connection. */
+/** Answers an upgrade in plain text, and ends the connection. */
 export function refuseUpgrade(
   socket: Duplex,
-  { status, words, headers = [] }: { status: string; words: string; headers?: string[] },
+  { status, message, headers = [] }: { status: string; message: string; headers?: string[] },
 ): void {
   const lines = [`HTTP/1.1 ${status}`, 'Connection: close', 'Content-Type: text/plain', ...headers];
-  lines.push(`Content-Length: ${Buffer.byteLength(words)}`, '', words);
+  lines.push(`Content-Length: ${Buffer.byteLength(message)}`, '', message);
   lingeringClose(socket, Buffer.from(lines.join('\r\n')));
 }

@@ -1,12 +1,11 @@
 import type { Socket } from 'node:net';
+import { REQUEST_TIMEOUT_MS } from '../limits.ts';
 
-/** How long a client may be connected before its request with a token is whole. */
-const REQUEST_TIMEOUT_MS = 10_000;
 /** More than the kernel holds for us in one piece (511, the backlog of node:net), so that none goes before it was read. */
 const MAX_WAITING = 1000;
 
 /**
- * Connections whose clients have not shown a valid token. Anybody on the machine can open them, so they are few and short:
+ * Connections whose clients have not shown a valid token. Every user of the host can open them, so they are few and short:
  * one that takes too long is closed, and of too many the oldest. Those with a token are not counted, and not closed.
  */
 export class WaitingClients {

@@ -1,6 +1,7 @@
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 import type { RawData, WebSocket } from 'ws';
+import { HELD_BACK_PING_MS } from '../limits.ts';
 import { hasHalfClose, isBase64 } from './protocols.ts';
 import { Channel, decodeMessage, encodeMessage } from './websocket-messages.ts';
 
@@ -8,12 +9,10 @@ import { Channel, decodeMessage, encodeMessage } from './websocket-messages.ts';
 const HIGH_WATER_BYTES = 256 << 10;
 /** Pongs that a client may leave unread; beyond that its pings are not answered. */
 const MAX_UNSENT_PONG_BYTES = 1 << 20;
-/** While a connection is held back, a ping this often finds out whether its other side is still there. */
-const HELD_BACK_PING_MS = 1_000;
 const NORMAL_CLOSURE = 1000;
 
 /**
- * A WebSocket whose messages belong to numbered channels. Channels that nobody reads are read away. There is no
+ * A WebSocket whose messages belong to numbered channels. Channels without a reader are drained. There is no
  * flow control for a single channel: one whose reader falls behind holds all of them back.
  */
 export class WebSocketChannels {
@@ -54,7 +53,7 @@ export class WebSocketChannels {
     return reader;
   }
 
-  /** A channel that the client reads; fails when the socket is closed. An 'error' nobody listens to is not thrown. */
+  /** A channel that the client reads; fails when the socket is closed. An 'error' without a listener is not thrown. */
   writer(channel: number): Writable {
     const write = (chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) =>
       this.send(channel, chunk, done);

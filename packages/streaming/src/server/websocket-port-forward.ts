@@ -3,7 +3,7 @@ import { forwardPort, type PortDialer } from './port-forward.ts';
 import type { WebSocketChannels } from './websocket-channels.ts';
 
 /**
- * Serves one connection to each of `ports` over channels: the n-th port's bytes are on channel 2n, words for its failure on
+ * Serves one connection to each of `ports` over channels: the n-th port's bytes are on channel 2n, the message of its failure on
  * channel 2n+1, and each starts with the port's number in two bytes, the low one first. Resolves when all have ended.
  */
 export async function forwardPortChannels(

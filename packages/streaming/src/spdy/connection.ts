@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { HELD_BACK_PING_MS, REPLY_TIMEOUT_MS } from '../limits.ts';
 import { lingeringClose } from '../lingering-close.ts';
 import { encodeControl, encodeDataHead, FLAG_FIN, type Frame, FrameParser, FrameType, uint32 } from './frames.ts';
 import { HeaderCodec, type SpdyHeaders } from './header-block.ts';
@@ -16,10 +17,6 @@ const MAX_UNREAD_BYTES = 1 << 20;
 const MAX_UNSENT_ANSWER_BYTES = 256 << 10;
 /** Data frames are cut to this: their length has 24 bits, and other streams shall have their turn. */
 const MAX_DATA_BYTES = 256 << 10;
-/** How long the other side may take to answer a new stream; Kubernetes' clients wait as long. */
-const REPLY_TIMEOUT_MS = 30_000;
-/** While a connection is held back, a ping this often finds out whether its other side is still there. */
-const HELD_BACK_PING_MS = 1_000;
 
 export type SpdyConnectionOptions = {
   /** The client's streams have odd ids, the server's even ones. */

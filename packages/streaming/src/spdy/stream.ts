@@ -19,7 +19,7 @@ export type StreamCarrier = {
  *
  * A stream that the other side resets, or that is lost with its connection, reads as its end after what was received:
  * Go's servers reset the streams of a command that ended well. `cut` tells such an end from a proper one. Writing
- * to it fails. An 'error' that nobody listens to is not thrown.
+ * to it fails. An 'error' without a listener is not thrown.
  */
 export class SpdyStream extends Duplex {
   readonly id: number;
@@ -55,7 +55,7 @@ export class SpdyStream extends Duplex {
   override _final(done: (error?: Error | null) => void): void {
     this.#localEnded = true;
     if (this.#lost) return done();
-    // A connection that is gone has taken the stream along: then there is nobody to tell.
+    // A connection that is gone has taken the stream along: then there is no other side to tell.
     this.#carrier.send(this.id, Buffer.alloc(0), { fin: true, done: () => done() });
     if (this.#remoteEnded) this.#carrier.forget(this);
   }

@@ -165,7 +165,7 @@ test('a client that sends much before its first request is served', async (t) =>
   assert.equal((await client.reply(3)).status, '0');
 });
 
-test('a client that breaks the protocol loses its connection, and nobody else does', async (t) => {
+test('a client that breaks the protocol loses its connection, and no other client does', async (t) => {
   const path = await startServer(t);
   const good = await RawClient.open(t, path);
   good.call(1, requestHeaders('Version', '/run/x.sock'), Buffer.alloc(0));

@@ -1,13 +1,11 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { errorMessage, type Logger } from '@podwright/base';
+import { HOLD_TIMEOUT_MS, PREFACE_TIMEOUT_MS } from '../../limits.ts';
 import { AuthorityRewriter } from './authority-rewriter.ts';
 import { EMPTY_SETTINGS } from './frames.ts';
 
-/** A client that has not even said that it speaks HTTP/2 after this long is cut off. */
-const PREFACE_TIMEOUT_MS = 10_000;
-/** A client that has made no request after this long, or sent as much, needs its answers, to pings and such, all the same. */
-const HELD_MS = 1000;
+/** How much a client may send before its first request; more is handed on. */
 const HELD_BYTES = 65_536;
 
 /**
@@ -42,7 +40,7 @@ export function acceptAnyAuthority(socket: Socket, logger: Logger, accept: (conn
     accept(rewriter.passing ? socket : rewrittenConnection(socket, rewrite, held));
   };
   const unbegun = setTimeout(() => rewriter.begun || socket.destroy(), PREFACE_TIMEOUT_MS);
-  const patience = setTimeout(release, HELD_MS);
+  const patience = setTimeout(release, HOLD_TIMEOUT_MS);
   socket.on('error', () => socket.destroy()); // a client that vanishes is no error of ours
   socket.once('close', () => [unbegun, patience].forEach(clearTimeout));
   socket.on('data', hold);

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { errorMessage, PodwrightError } from '@podwright/base';
-import type { ConfigFlags } from './settings/config-flags.ts';
-import type { FileSettings } from './settings/file-schema.ts';
-import { parseConfig } from './settings/parse-config.ts';
+import type { ConfigFlags } from './config-flags.ts';
+import type { FileSettings } from './file-schema.ts';
+import { parseConfig } from './parse-config.ts';
 
 /** A node's settings, complete. All paths are absolute. */
 export type NodeConfig = FileSettings & {
@@ -17,8 +17,11 @@ export type NodeConfig = FileSettings & {
   file: string;
 };
 
+/** What every command gets: the settings, and the flags that select the same node for another process of ours. */
+export type CommandContext = { config: NodeConfig; configArgs: string[] };
+
 const DEFAULT_FILE = '/etc/podwright/config.toml';
-/** Nobody writes this much; what has been given is not a configuration. */
+/** Far more than any configuration has: a larger file was named by mistake. */
 const MAX_FILE_BYTES = 1 << 20;
 
 /**

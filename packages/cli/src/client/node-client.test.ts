@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { NodeClient } from './node-client.ts';
+
+/** A client of a node that answers everything with `body`. */
+async function nodeThatSays(t: TestContext, body: string, statusCode = 200): Promise<NodeClient> {
+  const directory = mkdtempSync('/tmp/node-client-');
+  const socket = join(directory, 'node.sock');
+  const server = createServer((_request, response) => response.writeHead(statusCode).end(body));
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  t.after(() => {
+    server.close();
+    rmSync(directory, { recursive: true });
+  });
+  return new NodeClient(socket);
+}
+
+test('an answer of another shape is an error that names what is wrong with it', async (t) => {
+  const check = async (body: object | string, call: (client: NodeClient) => Promise<unknown>, message: RegExp) => {
+    const client = await nodeThatSays(t, typeof body === 'string' ? body : JSON.stringify(body));
+    await assert.rejects(call(client), { code: 'internal', message });
+  };
+  const metadata = { name: 'a', namespace: 'b', uid: 'c' };
+  await check('<html>', (client) => client.node(), /^read the node's answer: Unexpected token/);
+  await check(
+    { name: 'n', version: '1' },
+    (client) => client.node(),
+    /^read the node's answer: pid: .*'podwright version' tells/,
+  );
+  await check({ items: [{ metadata }] }, (client) => client.pods(), /items\.0\.spec: /);
+  await check({ metadata, spec: { containers: 'no' } }, (client) => client.pod('b', 'a'), /spec\.containers: /);
+  await check({ objects: [{}] }, (client) => client.apply(''), /objects\.0\.kind: /);
+  await check([{ name: 'x' }], (client) => client.traces('c'), /0\.startMs: /);
+  const watch = async (client: NodeClient) => {
+    for await (const { type } of client.watchPods(new AbortController().signal)) assert.fail(`unexpected ${type}`);
+  };
+  await check('{"type":"ADDED","object":{}}\n', watch, /object\.metadata: /);
+});
+
+test('fields that the command does not know are kept', async (t) => {
+  const pod = { metadata: { name: 'a', namespace: 'b', uid: 'c', newer: 1 }, spec: { containers: [] }, newer: [2] };
+  const client = await nodeThatSays(t, JSON.stringify(pod));
+  assert.deepEqual(await client.pod('b', 'a'), pod);
+});
+
+test('an error has the message of its Status object, or its text', async (t) => {
+  const ask = async (body: string) => (await nodeThatSays(t, body, 404)).pods();
+  await assert.rejects(ask('{"kind":"Status","message":"no such pod"}'), { code: 'not_found', message: 'no such pod' });
+  await assert.rejects(ask('{"message":5}'), { code: 'not_found', message: '{"message":5}' });
+  await assert.rejects(ask('plain'), { code: 'not_found', message: 'plain' });
+});

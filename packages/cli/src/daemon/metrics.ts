@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createLogger, errorMessage, type Logger, Registry, wrapError } from '@podwright/base';
+import { METRICS_KEPT_MS, SCRAPER_TIMEOUT_MS } from '../limits.ts';
+import type { ListenAddress } from '../settings/listen-address.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
+
+/** A scraper has one connection. */
+const MAX_CONNECTIONS = 64;
+const MAX_HEADER_BYTES = 8 << 10;
+
+/** What a daemon counts, while `metrics_address` asks for it; disposing it ends the server. */
+export type OpenMetrics = AsyncDisposable & { registry: Registry | undefined };
+
+/** Serves a new registry on `metrics_address`, if there is one. Throws if nothing can listen there. */
+export async function openMetrics(config: Pick<NodeConfig, 'metrics_address' | 'log_level'>): Promise<OpenMetrics> {
+  const address = config.metrics_address;
+  if (address === undefined) return { registry: undefined, [Symbol.asyncDispose]: async () => undefined };
+  const registry = new Registry();
+  const server = new MetricsServer(registry, createLogger({ name: 'metrics', level: config.log_level }));
+  await server.listen(address);
+  return { registry, [Symbol.asyncDispose]: () => server.close() };
+}
+
+/** `GET /metrics` in Prometheus' text format over HTTP, for every client that reaches the address: it tells no names of pods or images. */
+export class MetricsServer {
+  readonly #server: Server;
+  readonly #logger: Logger;
+
+  constructor(registry: Registry, logger: Logger) {
+    this.#logger = logger;
+    const limits = {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: SCRAPER_TIMEOUT_MS,
+      requestTimeout: SCRAPER_TIMEOUT_MS,
+      keepAliveTimeout: SCRAPER_TIMEOUT_MS,
+      connectionsCheckingInterval: SCRAPER_TIMEOUT_MS / 10,
+    };
+    this.#server = createServer(limits, answerScrapes(registry, logger));
+    this.#server.maxConnections = MAX_CONNECTIONS;
+    this.#server.setTimeout(SCRAPER_TIMEOUT_MS);
+  }
+
+  /** Returns the address with the port that was taken. */
+  async listen({ host, port }: ListenAddress): Promise<AddressInfo> {
+    try {
+      this.#server.listen(port, host);
+      await once(this.#server, 'listening'); // rejects with the server's error
+    } catch (error) {
+      throw wrapError(`serve metrics on ${host} port ${port}`, error);
+    }
+    this.#server.on('error', (error) => this.#logger.warn({ error: errorMessage(error) }, 'metrics server'));
+    const taken = this.#server.address() as AddressInfo;
+    this.#logger.info({ address: taken.address, port: taken.port }, 'serving metrics');
+    return taken;
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
+
+function answerScrapes(registry: Registry, logger: Logger): RequestListener {
+  let text: Promise<string> | undefined;
+  const current = () => {
+    if (text === undefined) {
+      text = registry.metrics();
+      setTimeout(() => {
+        text = undefined;
+      }, METRICS_KEPT_MS).unref();
+    }
+    return text;
+  };
+  return (request, response) => {
+    request.resume();
+    if (request.url?.split('?')[0] !== '/metrics') return response.writeHead(404).end('metrics are at /metrics\n');
+    if (request.method !== 'GET') return response.writeHead(405, { allow: 'GET' }).end('only GET\n');
+    current().then(
+      (body) => response.writeHead(200, { 'content-type': registry.contentType }).end(body),
+      (error: unknown) => {
+        logger.error({ error: errorMessage(error) }, 'metrics cannot be told');
+        response.writeHead(500).end();
+      },
+    );
+  };
+}

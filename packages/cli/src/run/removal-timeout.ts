@@ -1,0 +1,16 @@
+import type { Pod } from '@podwright/kubelet';
+import { MAX_TIMEOUT_MS, REMOVAL_SPARE_MS } from '../limits.ts';
+
+/** Kubernetes' default of `terminationGracePeriodSeconds`. */
+const DEFAULT_GRACE_SECONDS = 30;
+
+/** How long to wait, in ms, until pods that are being deleted are gone. `gracePeriodSeconds` is what the deletion gives them. */
+export function removalTimeoutMs(
+  pods: Pod[],
+  { gracePeriodSeconds, spareMs = REMOVAL_SPARE_MS }: { gracePeriodSeconds: number | undefined; spareMs?: number },
+): number {
+  const graces = pods.map(
+    ({ spec }) => gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
+  );
+  return Math.min(Math.max(0, ...graces) * 1000 + spareMs, MAX_TIMEOUT_MS);
+}
