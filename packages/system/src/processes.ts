@@ -24,7 +24,7 @@ export function readProcess(pid: number): ProcessStat | undefined {
 }
 
 /** A file of /proc/PID that the kernel makes of what it knows, `undefined` if the process is gone. */
-export function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | undefined {
+function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
   } catch (error) {
@@ -93,6 +93,12 @@ export async function killProcessTrees(roots: number[]): Promise<void> {
   }
   for (const pid of victims) signalProcess(pid, constants.signals.SIGKILL);
   for (let round = 0; round < maxRounds && [...victims].some(isRunning); round++) await sleep(Math.min(1 + round, 20));
+}
+
+/** Whether a process is in the cgroup with this path (from a hierarchy's root) in any of the host's hierarchies. */
+export function isInCgroup(pid: number, path: string): boolean {
+  const cgroup = readProcFile(pid, 'cgroup') ?? '';
+  return cgroup.split('\n').some((line) => line.endsWith(path));
 }
 
 /** Whether a process is there and has not ended: one that nobody has reaped yet does not run. */

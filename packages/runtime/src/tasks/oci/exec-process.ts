@@ -12,6 +12,8 @@ import {
 import { killProcessTrees, readProcess } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
 import { globalArguments, type OciRuntime, withOomScore } from '../../oci-runtime/oci-program.ts';
+import { KILLED_EXIT_CODE } from '../task-exit.ts';
+import type { ExecSession } from '../task-runtime.ts';
 
 /** A command to run in a task beside its first process. */
 export type ExecRequest = {
@@ -25,8 +27,15 @@ export type ExecRequest = {
   config: string;
 };
 
-/** Exit code of a process that was killed by SIGKILL, as shells have it. */
-const killedExitCode = 137;
+/** A command that is on its way. */
+export type StartedExec = {
+  exec: ExecProcess;
+  streams: Omit<ExecSession, 'exit'>;
+  /** Settles when the process runs; rejects with the runtime's words if the runtime has ended without it. */
+  running: Promise<void>;
+  /** Removes its files, once it has ended. */
+  remove(): Promise<void>;
+};
 
 /** How long a program may take to start the process before it is killed all the same. */
 const startTimeoutMs = 10_000;
@@ -49,7 +58,7 @@ export class ExecProcess {
     this.child = child;
     this.exited = new Promise((resolve, reject) => {
       this.child.once('error', (error) => reject(wrapError(this.what, error, 'internal')));
-      this.child.once('exit', (code) => resolve(code ?? killedExitCode));
+      this.child.once('exit', (code) => resolve(code ?? KILLED_EXIT_CODE));
     });
   }
 

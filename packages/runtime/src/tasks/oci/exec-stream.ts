@@ -3,7 +3,7 @@ import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import { keepUnread } from '../output-pace.ts';
 import type { ExecSession } from '../task-runtime.ts';
 import { readAll } from './conmon.ts';
-import { type ExecProcess, type ExecRequest, startExec } from './exec-process.ts';
+import { type ExecRequest, type StartedExec, startExec } from './exec-process.ts';
 import { startOnTerminal, type TerminalTools } from './exec-terminal.ts';
 
 export type ExecStreamOptions = {
@@ -11,16 +11,6 @@ export type ExecStreamOptions = {
   terminal: TerminalTools | undefined;
   /** When it aborts, the process and all that it started are killed. */
   signal: AbortSignal;
-};
-
-/** A command that is on its way. */
-export type StartedExec = {
-  exec: ExecProcess;
-  streams: Omit<ExecSession, 'exit'>;
-  /** Settles when the process runs; rejects with the runtime's words if the runtime has ended without it. */
-  running: Promise<void>;
-  /** Removes its files, once it has ended. */
-  remove(): Promise<void>;
 };
 
 /** Runs a command in a task with its streams connected. The session is there once the process runs. */

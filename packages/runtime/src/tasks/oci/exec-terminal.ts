@@ -7,8 +7,7 @@ import type { SeqpacketSockets, System } from '@podwright/system';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import { attachToMonitor, unblockTerminalInput } from './attach.ts';
 import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.ts';
-import { ExecProcess, type ExecRequest, prepareExec } from './exec-process.ts';
-import type { StartedExec } from './exec-stream.ts';
+import { ExecProcess, type ExecRequest, prepareExec, type StartedExec } from './exec-process.ts';
 import { bundleFiles } from './task-files.ts';
 
 /** What runs commands on terminals, besides the OCI runtime. */

@@ -1,9 +1,8 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findByCommandLine, killProcessTrees, readProcess } from '@podwright/system';
+import { findByCommandLine, isInCgroup, killProcessTrees, readProcess } from '@podwright/system';
 import { bundleFiles, type TaskFiles } from './task-files.ts';
-import { isInTask } from './task-state.ts';
 
 /**
  * Ends and removes what an earlier life of the runtime was in the midst of when it died: commands that it ran in tasks,
@@ -32,7 +31,7 @@ async function endExec(files: TaskFiles, entry: Dirent): Promise<void> {
   // An exec on a terminal has a folder.
   const path = join(files.execs, entry.name, entry.isDirectory() ? bundleFiles.pid : '');
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
-  if (record === undefined || !(pid > 0) || !isInTask(pid, record)) return;
+  if (record === undefined || !(pid > 0) || !isInCgroup(pid, record.cgroupsPath)) return;
   const session = readProcess(pid)?.session;
   await killProcessTrees(session === undefined ? [pid] : [pid, session]);
 }

@@ -15,6 +15,7 @@ import {
 import { loadSystem, SeqpacketSockets, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
 import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
+import { checkTaskConfig } from '../check-task-config.ts';
 import type {
   ExecConfig,
   ExecSession,
@@ -29,11 +30,11 @@ import { reopenMonitorLog } from './control.ts';
 import type { ExecRequest } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
 import { execSync } from './exec-sync.ts';
-import { ExitWatch, type TaskFinding } from './exit-watch.ts';
+import { ExitFileWatch, type TaskFinding } from './exit-file-watch.ts';
 import { removeInterruptedWork } from './leftovers.ts';
 import { isLogInPlace } from './monitor-log.ts';
 import { checkpointTask, thawTask } from './task-checkpoint.ts';
-import { checkTaskConfig, createTask } from './task-create.ts';
+import { createTask } from './task-create.ts';
 import { deleteTask } from './task-delete.ts';
 import { bundleFiles, TaskFiles, type TaskRecord } from './task-files.ts';
 import { findMonitor, findTaskProcess, readMonitorPid, readTaskState } from './task-state.ts';
@@ -63,7 +64,7 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #options: OciTaskRuntimeOptions;
   readonly #files: TaskFiles;
   readonly #start: ProgramStarter;
-  readonly #exits: ExitWatch;
+  readonly #exits: ExitFileWatch;
   readonly #system = loadSystem();
   readonly #sockets = new SeqpacketSockets();
   /** Changes of one task happen one after the other. */
@@ -73,7 +74,7 @@ export class OciTaskRuntime implements TaskRuntime {
     this.#options = options;
     this.#files = files;
     this.#start = options.start ?? startByFork;
-    this.#exits = new ExitWatch({ directory: files.exits, logger: options.logger, check: (id) => this.#find(id) });
+    this.#exits = new ExitFileWatch({ directory: files.exits, logger: options.logger, check: (id) => this.#find(id) });
   }
 
   static async open(options: OciTaskRuntimeOptions): Promise<OciTaskRuntime> {

@@ -12,6 +12,7 @@ import {
 } from '@podwright/base';
 import { findByCommandLine, isRunning, killProcessTrees, signalProcess } from '@podwright/system';
 import { forgetTask } from '../../oci-runtime/oci-program.ts';
+import { removedExit } from '../task-exit.ts';
 import type { TaskExit } from '../task-runtime.ts';
 import { bundleFiles, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
@@ -43,11 +44,6 @@ export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, rec
   await removeBundle(record);
   files.remove(record.id);
   return exit;
-}
-
-/** How a task ended whose monitor had no time to tell. */
-function removedExit(): TaskExit {
-  return { exitCode: 137, exitedAtMs: Date.now(), oomKilled: false, message: 'the container was killed and removed' };
 }
 
 /**

@@ -9,8 +9,9 @@ import {
   sleep,
   writeFileAtomic,
 } from '@podwright/base';
-import { isRunning, readCommandLine, readProcFile } from '@podwright/system';
+import { isInCgroup, isRunning, readCommandLine } from '@podwright/system';
 import { runOciCommand, waitsForStart } from '../../oci-runtime/oci-program.ts';
+import { KILLED_EXIT_CODE } from '../task-exit.ts';
 import type { TaskExit, TaskState } from '../task-runtime.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 
@@ -18,9 +19,6 @@ export type TaskStateDependencies = {
   files: TaskFiles;
   cgroups: CgroupHierarchy;
 };
-
-/** Exit code of a task whose monitor died, as of one that was killed: how it really ended nobody knows. */
-const lostExitCode = 137;
 
 /**
  * The state of a task from what is on the host; nothing that we remember counts. A task whose monitor died is killed
@@ -68,13 +66,7 @@ export function readTaskPid(record: TaskRecord): number | undefined {
 /** The pid of the task's first process if it still is that process: pids are used again, cgroups of tasks are not. */
 export function findTaskProcess(record: TaskRecord): number | undefined {
   const pid = readTaskPid(record);
-  return pid !== undefined && isRunning(pid) && isInTask(pid, record) ? pid : undefined;
-}
-
-/** Whether a process is in the task's cgroup. */
-export function isInTask(pid: number, record: Pick<TaskRecord, 'cgroupsPath'>): boolean {
-  const cgroup = readProcFile(pid, 'cgroup') ?? '';
-  return cgroup.split('\n').some((line) => line.endsWith(record.cgroupsPath));
+  return pid !== undefined && isRunning(pid) && isInCgroup(pid, record.cgroupsPath) ? pid : undefined;
 }
 
 /** The pid that the task's monitor had; it may have ended since. */
@@ -102,11 +94,14 @@ async function endLostTask(dependencies: TaskStateDependencies, record: TaskReco
   await killCgroup(dependencies.cgroups, record.cgroupsPath);
   const message = 'the monitor of the container died, so the container was killed; how it ended is unknown';
   try {
-    await writeFileAtomic(dependencies.files.exit(record.id), `${lostExitCode} ${message}`);
+    await writeFileAtomic(dependencies.files.exit(record.id), `${KILLED_EXIT_CODE} ${message}`);
   } catch (error) {
     // Monitors die of a full disk, too. Who asks again finds the same.
     if (errorCode(error) !== 'resource_exhausted') throw error;
-    return { status: 'exited', exit: { exitCode: lostExitCode, exitedAtMs: Date.now(), oomKilled: false, message } };
+    return {
+      status: 'exited',
+      exit: { exitCode: KILLED_EXIT_CODE, exitedAtMs: Date.now(), oomKilled: false, message },
+    };
   }
   const exit = await readExit(dependencies, record);
   return exit === undefined ? { status: 'absent' } : { status: 'exited', exit };

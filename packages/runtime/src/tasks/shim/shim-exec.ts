@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { isNotFound, namesIn, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
 import { type Shim, Status } from '@podwright/shim';
-import { killProcessTrees, readProcess, type System } from '@podwright/system';
+import { isInCgroup, killProcessTrees, readProcess, type System } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
-import { isInTask } from '../oci/task-state.ts';
 import { keepUnread } from '../output-pace.ts';
+import { KILLED_EXIT_CODE } from '../task-exit.ts';
 import { openFifoReader, openFifoWriter } from './fifo.ts';
 import { askShim } from './shim-error.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
@@ -18,8 +18,6 @@ import { fifoPaths } from './task-io.ts';
 /** How the OCI process is named in messages to shims. */
 const processTypeUrl = 'types.containerd.io/opencontainers/runtime-spec/1/Process';
 const sigkill = 9;
-/** Exit code of a process that was killed, as that of a dead shim's processes is taken to be. */
-const killedExitCode = 137;
 
 export type ShimExecRequest = {
   shim: Shim;
@@ -58,7 +56,7 @@ export class ShimExec {
     this.exited = this.#pid.promise
       .then(() => shim.tasks.wait({ id: record.id, execId: id }, { timeoutMs: 0 }))
       .then(({ exitStatus }) => exitStatus)
-      .catch(() => killedExitCode);
+      .catch(() => KILLED_EXIT_CODE);
   }
 
   /** Starts the process; on failure nothing is left of it. */
@@ -160,7 +158,7 @@ const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, '
 
 /** Shims that run tasks in virtual machines have no process of ours to show: they kill by themselves. */
 async function killExec(shim: Shim, record: ShimTaskRecord, { id, pid }: { id: string; pid: number }): Promise<void> {
-  if (pid > 0 && isInTask(pid, record)) {
+  if (pid > 0 && isInCgroup(pid, record.cgroupsPath)) {
     const session = readProcess(pid)?.session ?? pid;
     await killProcessTrees([pid, session]);
   }

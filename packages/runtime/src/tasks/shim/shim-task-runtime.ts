@@ -14,11 +14,10 @@ import {
   Undo,
 } from '@podwright/base';
 import { MetricSchema, type Shim, type ShimProgram, type Shims, Status, statsOfMetric } from '@podwright/shim';
-import { isRunning, loadSystem, signalNumber, signalProcess } from '@podwright/system';
+import { isInCgroup, isRunning, loadSystem, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
-import { collectExec, drainMs } from '../oci/exec-sync.ts';
-import { checkTaskConfig } from '../oci/task-create.ts';
-import { isInTask } from '../oci/task-state.ts';
+import { checkTaskConfig } from '../check-task-config.ts';
+import { collectExec, drainMs } from '../collect-exec.ts';
 import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from '../task-runtime.ts';
 import { askShim } from './shim-error.ts';
 import { ShimExec } from './shim-exec.ts';
@@ -106,7 +105,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     const task = this.#tasks.get(id);
     if (task === undefined || pid === undefined) return;
     // Where the host sees the process, no program need be started for it.
-    if (!isRunning(pid) || !isInTask(pid, { cgroupsPath }))
+    if (!isRunning(pid) || !isInCgroup(pid, cgroupsPath))
       return await this.#killByShim(task, number, options.all ?? false);
     signalProcess(pid, number);
     if (!options.all) return;

@@ -18,21 +18,21 @@ const monitorIntervalMs = 1_000;
 /** After so many intervals a task is looked at in full, as pids are used again and an event may be lost. */
 const fullLookEvery = 30;
 
-export type ExitWatchOptions = {
+export type ExitFileWatchOptions = {
   /** Folder in which a file named as the task appears when it ends. */
   directory: string;
   check(id: string): Promise<TaskFinding>;
   logger: Logger;
 };
 
-/** Tells who asked how tasks end, by inotify on the folder of exit files and by looking now and then. */
-export class ExitWatch {
-  readonly #options: ExitWatchOptions;
+/** Calls listeners when tasks end: by inotify on the directory of exit files, and by looking now and then. */
+export class ExitFileWatch {
+  readonly #options: ExitFileWatchOptions;
   readonly #watches = new Map<string, Watch>();
   readonly #watcher: FSWatcher;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(options: ExitWatchOptions) {
+  constructor(options: ExitFileWatchOptions) {
     this.#options = options;
     this.#watcher = watch(options.directory, (_event, id) => {
       if (id !== null) this.#look(id);
