@@ -124,7 +124,7 @@ function harnessIn(scratch: Scratch): Omit<TaskRuntimeHarness, 'open' | 'remove'
   };
 }
 
-export const runc: OciProgram = { name: 'runc', path: findProgram('runc') };
+export const runc: OciProgram = { name: 'runc', path: findProgram('runc'), stateFormat: 'runc' };
 
 /** The host's containerd shim for runc, or the one that `PODWRIGHT_TEST_SHIM` names, with runc's state in the scratch folder. */
 export function shimProgram({ directory }: Scratch): ShimProgram {

@@ -9,7 +9,7 @@ import type { OciProgram } from './oci-program.ts';
  * one that is kept: later mounts would not be seen in it, and earlier ones would live on. Costs 2 ms a call.
  * `undefined` on hosts that are not hybrid, or where it cannot be done.
  */
-export async function outOfSightOfV2(crun: string, cgroups: CgroupHierarchy): Promise<OciProgram | undefined> {
+export async function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy): Promise<OciProgram | undefined> {
   const unified = cgroups.trees.find((tree) => tree.version === 2)?.mountPoint;
   const [unshare, mount] = await Promise.all([findProgram('unshare'), findProgram('mount')]);
   if (cgroups.mode !== 'hybrid' || unified === undefined) return undefined;

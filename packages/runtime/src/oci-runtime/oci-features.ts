@@ -3,6 +3,7 @@ import { PodwrightError, runProgram } from '@podwright/base';
 import { mountsBelow, readMounts, trialMappings, withUserNamespace } from '@podwright/system';
 import { ociMappings } from '../oci/id-mappings.ts';
 import type { OciSpec } from '../oci/spec.ts';
+import { FEATURES_TIMEOUT_MS } from './limits.ts';
 import type { OciProgram } from './oci-program.ts';
 import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
 
@@ -10,7 +11,7 @@ import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
 export type OciRuntimeFeatures = { recursiveReadonlyMounts: boolean; userNamespaces: boolean };
 
 /** What a runtime says of itself (`RUNTIME features`; runtime-spec, features.md). */
-type Told = { mountOptions?: string[]; linux?: { namespaces?: string[] } };
+type FeaturesReport = { mountOptions?: string[]; linux?: { namespaces?: string[] } };
 
 /**
  * What a runtime that works can do: as it says itself, and where it has no words for it, as a trial shows. A pod in a user
@@ -21,20 +22,22 @@ export async function findFeatures(
   program: OciProgram,
   options: OciTrialOptions,
 ): Promise<OciRuntimeFeatures> {
-  const told = await askFeatures(path);
-  const says = told?.mountOptions?.includes('rro');
+  const report = await askFeatures(path);
+  const says = report?.mountOptions?.includes('rro');
   return {
     recursiveReadonlyMounts: says ?? (await succeeds(tryRecursiveReadOnly(program, options))),
     userNamespaces:
-      told?.linux?.namespaces?.includes('user') !== false && (await succeeds(tryUserNamespace(program, options))),
+      report?.linux?.namespaces?.includes('user') !== false && (await succeeds(tryUserNamespace(program, options))),
   };
 }
 
 /** `undefined` if the runtime has no such command. */
-async function askFeatures(path: string): Promise<Told | undefined> {
-  const { exitCode, stdout } = await runProgram(path, ['features'], { signal: AbortSignal.timeout(10_000) });
+async function askFeatures(path: string): Promise<FeaturesReport | undefined> {
+  const { exitCode, stdout } = await runProgram(path, ['features'], {
+    signal: AbortSignal.timeout(FEATURES_TIMEOUT_MS),
+  });
   try {
-    return exitCode === 0 ? (JSON.parse(stdout) as Told) : undefined;
+    return exitCode === 0 ? (JSON.parse(stdout) as FeaturesReport) : undefined;
   } catch {
     return undefined;
   }

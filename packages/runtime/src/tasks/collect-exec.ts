@@ -1,11 +1,7 @@
 import type { Readable } from 'node:stream';
-import { BoundedBytes, wrapError } from '@podwright/base';
+import { BoundedBytes, errorMessage, type Logger, wrapError } from '@podwright/base';
+import { EXEC_DRAIN_MS, EXEC_OUTPUT_BYTES } from './limits.ts';
 import { paceSmallReads } from './output-pace.ts';
-
-/** The most that is kept of each of stdout and stderr, as by containerd (`maxExecSyncSize` of its CRI server). */
-const maxOutputBytes = 16 * 1024 * 1024;
-/** How long output is still read after the process has ended while one of its children holds the pipe open. */
-export const drainMs = 1_000;
 
 /** A command that runs, whatever runs it. */
 export type RunningExec = {
@@ -13,15 +9,18 @@ export type RunningExec = {
   stdout: Readable;
   stderr: Readable;
   exited: Promise<number>;
+  /** The process in the task, `undefined` before it runs. */
+  pid(): Promise<number | undefined>;
   /** Kills the whole process tree. */
   kill(): Promise<void>;
+  logger: Logger;
 };
 
 export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
 /** Waits for the end of a command, which an abort kills, and returns what it wrote. */
 export async function collectExec(exec: RunningExec, signal: AbortSignal): Promise<ExecResult> {
-  const kill = () => void exec.kill().catch(() => undefined);
+  const kill = () => void killExec(exec);
   signal.addEventListener('abort', kill, { once: true });
   if (signal.aborted) kill();
   try {
@@ -34,15 +33,25 @@ export async function collectExec(exec: RunningExec, signal: AbortSignal): Promi
   }
 }
 
+/** Kills a command that is not wanted any more. Nobody waits for that: a failure is logged, with the pid of what stays. */
+export async function killExec(exec: Pick<RunningExec, 'what' | 'pid' | 'kill' | 'logger'>): Promise<void> {
+  try {
+    await exec.kill();
+  } catch (error) {
+    const pid = await exec.pid().catch(() => undefined);
+    exec.logger.error({ exec: exec.what, pid, error: errorMessage(error) }, 'a command could not be killed');
+  }
+}
+
 /** Reads to the end and keeps the first 16 MiB, so that a program that writes more is neither stopped nor a danger. */
 function collect(stream: Readable, exited: Promise<number>): Promise<Buffer> {
   return new Promise((resolve) => {
-    const output = new BoundedBytes(maxOutputBytes);
+    const output = new BoundedBytes(EXEC_OUTPUT_BYTES);
     stream.on('data', (chunk: Buffer) => output.add(chunk));
     paceSmallReads(stream);
     let drain: NodeJS.Timeout | undefined;
     const stop = () => {
-      if (!stream.closed) drain = setTimeout(() => stream.destroy(), drainMs);
+      if (!stream.closed) drain = setTimeout(() => stream.destroy(), EXEC_DRAIN_MS);
     };
     exited.then(stop, stop);
     stream.once('close', () => {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { BoundedBytes, PodwrightError, type ProgramStarter, wrapError } from '@podwright/base';
 import { globalArguments, type OciProgram, type OciRuntime } from '../../oci-runtime/oci-program.ts';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
+import { MONITOR_REPORT_BYTES } from '../limits.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 
 /** What conmon is started for: it makes the OCI runtime create the task, and stays as the task's monitor. */
@@ -16,8 +17,6 @@ export type MonitorRequest = {
   logPath: string;
 };
 
-/** The most that conmon tells about a failed create. */
-const maxReportBytes = 64 * 1024;
 const END_OF_REPORT = Buffer.from('}\n');
 
 /**
@@ -89,7 +88,7 @@ function createdPid(what: string, line: string, stderr: string): number {
 
 /** The stream up to the first end of line that closes a JSON object, or all of it. */
 export async function readLine(stream: Readable): Promise<string> {
-  const report = new BoundedBytes(maxReportBytes);
+  const report = new BoundedBytes(MONITOR_REPORT_BYTES);
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
     report.add(chunk);
     if (report.isCut || report.bytes().subarray(-2).equals(END_OF_REPORT)) break;
@@ -99,7 +98,7 @@ export async function readLine(stream: Readable): Promise<string> {
 
 /** The stream to its end, of which the first 64 KiB are kept. */
 export async function readAll(stream: Readable): Promise<string> {
-  const words = new BoundedBytes(maxReportBytes);
+  const words = new BoundedBytes(MONITOR_REPORT_BYTES);
   for await (const chunk of stream) words.add(chunk);
   return words.bytes().toString('utf8');
 }

@@ -9,8 +9,9 @@ export async function execSync(request: ExecRequest, signal: AbortSignal): Promi
   const exec = startExec(request, ['ignore', 'pipe', 'pipe']);
   const [, stdout, stderr] = exec.child.stdio as [null, Readable, Readable];
   try {
-    const kill = () => exec.kill();
-    const result = await collectExec({ what: exec.what, stdout, stderr, exited: exec.exited, kill }, signal);
+    const { what, exited, logger } = exec;
+    const running = { what, stdout, stderr, exited, pid: () => exec.pid(), kill: () => exec.kill(), logger };
+    const result = await collectExec(running, signal);
     // Without the process, output and exit code are the runtime's own.
     if ((await exec.pid()) === undefined) throw runtimeError(exec.what, result.stderr.toString('utf8'));
     return result;

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE, raceAbort, withTimeout } from '@podwright/base';
 import type { SeqpacketSockets, System } from '@podwright/system';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
+import { ATTACHABLE_TIMEOUT_MS } from '../limits.ts';
 import { attachToMonitor, unblockTerminalInput } from './attach.ts';
 import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.ts';
 import { ExecProcess, type ExecRequest, prepareExec, type StartedExec } from './exec-process.ts';
@@ -12,9 +13,6 @@ import { bundleFiles } from './task-files.ts';
 
 /** What runs commands on terminals, besides the OCI runtime. */
 export type TerminalTools = { conmon: string; sockets: SeqpacketSockets; system: System };
-
-/** How long conmon may take until one can attach to it. */
-const attachableTimeoutMs = 10_000;
 
 /** The runtime's log, in conmon's folder: crun would cut the whole path at its colon. */
 const logName = 'log';
@@ -38,7 +36,7 @@ export async function startOnTerminal(
     using gate = makeGate(system, bundle);
     monitor = new ExecMonitor(request, { conmon, bundle, gate: gate.descriptor });
     const { exec } = monitor;
-    using soon = withTimeout(signal, attachableTimeoutMs, `${exec.what}: attach to its monitor`);
+    using soon = withTimeout(signal, ATTACHABLE_TIMEOUT_MS, `${exec.what}: attach to its monitor`);
     await raceAbort(monitor.attachable(), soon);
     const stdio = { id: request.id, bundle, terminal: true, stdinOnce: false };
     let pid: number | undefined;

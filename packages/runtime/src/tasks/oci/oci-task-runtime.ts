@@ -11,11 +11,13 @@ import {
   type ProgramStarter,
   startByFork,
   Undo,
+  withTimeout,
 } from '@podwright/base';
 import { loadSystem, SeqpacketSockets, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
 import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
 import { checkTaskConfig } from '../check-task-config.ts';
+import { START_TIMEOUT_MS } from '../limits.ts';
 import type {
   ExecConfig,
   ExecSession,
@@ -30,14 +32,14 @@ import { reopenMonitorLog } from './control.ts';
 import type { ExecRequest } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
 import { execSync } from './exec-sync.ts';
-import { ExitFileWatch, type TaskFinding } from './exit-file-watch.ts';
-import { removeInterruptedWork } from './leftovers.ts';
+import { ExitFileWatch, type TaskLook } from './exit-file-watch.ts';
 import { isLogInPlace } from './monitor-log.ts';
+import { takeOverTasks } from './take-over.ts';
 import { checkpointTask, thawTask } from './task-checkpoint.ts';
 import { createTask } from './task-create.ts';
 import { deleteTask } from './task-delete.ts';
 import { bundleFiles, TaskFiles, type TaskRecord } from './task-files.ts';
-import { findMonitor, findTaskProcess, readMonitorPid, readTaskState } from './task-state.ts';
+import { endUnmonitoredTask, findMonitor, findTaskProcess, readMonitorPid, readTaskState } from './task-state.ts';
 import { updateTask } from './task-update.ts';
 
 export type OciTaskRuntimeOptions = {
@@ -69,6 +71,10 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #sockets = new SeqpacketSockets();
   /** Changes of one task happen one after the other. */
   readonly #changes = new KeyedLock();
+  /** A task without a monitor is ended once. */
+  readonly #endings = new KeyedLock();
+  /** Aborts when the runtime is closed. */
+  readonly #closed = new AbortController();
 
   private constructor(options: OciTaskRuntimeOptions, files: TaskFiles) {
     this.#options = options;
@@ -80,7 +86,7 @@ export class OciTaskRuntime implements TaskRuntime {
   static async open(options: OciTaskRuntimeOptions): Promise<OciTaskRuntime> {
     const files = new TaskFiles(options.state);
     for (const directory of [files.records, files.exits, files.execs]) makePrivateDirectory(directory);
-    await removeInterruptedWork(files);
+    await takeOverTasks({ files, cgroups: options.cgroups }, options.logger);
     return new OciTaskRuntime(options, files);
   }
 
@@ -113,10 +119,12 @@ export class OciTaskRuntime implements TaskRuntime {
   async start(id: string): Promise<void> {
     await this.#changes.run(id, async () => {
       const record = await this.#get(id, 'start', ['created']);
+      using signal = withTimeout(this.#closed.signal, START_TIMEOUT_MS, `start task ${id}`);
       await startTask(this.#files.runtime(record.program), {
         id,
         hooks: record.hooks,
         alive: () => findTaskProcess(record) !== undefined,
+        signal,
       });
     });
   }
@@ -202,19 +210,24 @@ export class OciTaskRuntime implements TaskRuntime {
   }
 
   close(): void {
+    this.#closed.abort(new PodwrightError('unavailable', 'the task runtime is being closed'));
     this.#exits.close();
     this.#sockets.close();
   }
 
-  async #find(id: string): Promise<TaskFinding> {
+  async #find(id: string): Promise<TaskLook> {
     const record = this.#files.read(id);
     if (record === undefined) return { monitorPid: undefined };
     const state = await this.#state(record);
     return state.status === 'exited' ? { exit: state.exit } : { monitorPid: readMonitorPid(record) };
   }
 
-  #state(record: TaskRecord): Promise<TaskState> {
-    return readTaskState({ files: this.#files, cgroups: this.#options.cgroups }, record);
+  /** The task's state, once what is left of a task without a monitor has been ended. */
+  async #state(record: TaskRecord): Promise<TaskState> {
+    const dependencies = { files: this.#files, cgroups: this.#options.cgroups };
+    const found = await readTaskState(dependencies, record);
+    if (found.status !== 'unmonitored') return found;
+    return await this.#endings.run(record.id, () => endUnmonitoredTask(dependencies, record));
   }
 
   async #remove(id: string): Promise<void> {
@@ -240,7 +253,15 @@ export class OciTaskRuntime implements TaskRuntime {
     const { id, program, bundle } = record;
     const config = join(bundle, bundleFiles.config);
     const runtime = this.#files.runtime(program);
-    return { start: this.#start, runtime, pidFile: this.#files.newExec(id), id, command, config };
+    return {
+      start: this.#start,
+      runtime,
+      pidFile: this.#files.newExec(id),
+      id,
+      command,
+      config,
+      logger: this.#options.logger,
+    };
   }
 
   #program(handler: string): OciProgram {

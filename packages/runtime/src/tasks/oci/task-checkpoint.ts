@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, PodwrightError, runProgram, wrapError } from '@podwright/base';
-import { globalArguments, type OciRuntime, runOciCommand } from '../../oci-runtime/oci-program.ts';
+import { globalArguments, type OciRuntime, readOciStatus, runOciCommand } from '../../oci-runtime/oci-program.ts';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import type { TaskCheckpoint } from '../task-runtime.ts';
 
@@ -21,8 +21,7 @@ export async function checkpointTask(runtime: OciRuntime, id: string, wanted: Ta
 
 /** Lets a frozen task go on. No error for one that is not frozen. */
 export async function thawTask(runtime: OciRuntime, id: string): Promise<void> {
-  const state = JSON.parse(await runOciCommand(runtime, ['state', id])) as { status?: string };
-  if (state.status === 'paused') await runOciCommand(runtime, ['resume', id]);
+  if ((await readOciStatus(runtime, id)) === 'paused') await runOciCommand(runtime, ['resume', id]);
 }
 
 async function dump(runtime: OciRuntime, id: string, { images, work, signal }: TaskCheckpoint): Promise<void> {

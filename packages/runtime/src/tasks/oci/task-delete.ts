@@ -12,19 +12,13 @@ import {
 } from '@podwright/base';
 import { findByCommandLine, isRunning, killProcessTrees, signalProcess } from '@podwright/system';
 import { forgetTask } from '../../oci-runtime/oci-program.ts';
+import { CGROUP_END_ATTEMPTS, CGROUP_END_MS, MONITOR_END_MS, SEARCH_ROUNDS } from '../limits.ts';
 import { removedExit } from '../task-exit.ts';
 import type { TaskExit } from '../task-runtime.ts';
 import { bundleFiles, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
 
 export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarchy };
-
-/** How long a monitor may take to notice that its task has ended. */
-const monitorEndMs = 2_000;
-/** How long the kernel may take to let go of a cgroup whose processes were killed. */
-const cgroupEndMs = 500;
-const cgroupAttempts = 10;
-const searchRounds = 10;
 
 /**
  * Ends and removes everything of a task, whatever state a crash left it in. The record goes last: until then the
@@ -53,7 +47,7 @@ export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, rec
  */
 async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
   rmSync(join(record.bundle, bundleFiles.config), { force: true });
-  for (let round = 0; round < searchRounds; round++) {
+  for (let round = 0; round < SEARCH_ROUNDS; round++) {
     const found = await searchMonitors(record);
     if (found.length === 0) return;
     await killProcessTrees(found);
@@ -69,9 +63,9 @@ async function searchMonitors(record: TaskRecord): Promise<number[]> {
 async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await removeCgroup(cgroups, path, attempt === 1 ? 0 : cgroupEndMs);
+      return await removeCgroup(cgroups, path, attempt === 1 ? 0 : CGROUP_END_MS);
     } catch (error) {
-      if (errorCode(error) !== 'failed_precondition' || attempt === cgroupAttempts) throw error;
+      if (errorCode(error) !== 'failed_precondition' || attempt === CGROUP_END_ATTEMPTS) throw error;
     }
     await killCgroup(cgroups, path);
   }
@@ -81,7 +75,7 @@ async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> 
 async function endMonitor(record: TaskRecord): Promise<void> {
   const pid = await findMonitor(record);
   if (pid === undefined) return;
-  const deadline = Date.now() + monitorEndMs;
+  const deadline = Date.now() + MONITOR_END_MS;
   for (let delayMs = 1; Date.now() < deadline; delayMs = Math.min(delayMs * 2, 20)) {
     if (!isRunning(pid)) return;
     await sleep(delayMs);
@@ -94,7 +88,7 @@ async function endMonitor(record: TaskRecord): Promise<void> {
  * file system, are the caller's to remove. A monitor that comes late may write some anew.
  */
 async function removeBundle(record: TaskRecord): Promise<void> {
-  for (let round = 0; round < searchRounds; round++) {
+  for (let round = 0; round < SEARCH_ROUNDS; round++) {
     try {
       const names = readdirSync(record.bundle);
       const ours = names.filter(isBundleFile);

@@ -3,25 +3,38 @@ import { readFileSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import { z } from 'zod';
 import type { OciProgram, OciRuntime } from '../../oci-runtime/oci-program.ts';
+import { expectedFormat } from '../../oci-runtime/state-files.ts';
+
+/** Of the records that are written; those without a number are of the format before it. */
+const RECORD_VERSION = 1;
+
+const recordSchema = z.object({
+  version: z.literal(RECORD_VERSION).optional(),
+  id: z.string(),
+  bundle: z.string(),
+  /** The OCI runtime that owns the task. */
+  program: z.object({
+    name: z.string(),
+    path: z.string(),
+    args: z.array(z.string()).optional(),
+    stateFormat: z.enum(['runc', 'crun']).optional(),
+  }),
+  /** `linux.cgroupsPath` of its spec. */
+  cgroupsPath: z.string(),
+  terminal: z.boolean(),
+  stdin: z.boolean(),
+  stdinOnce: z.boolean(),
+  /** The runtime runs hooks at the start, so the program itself must start the task. */
+  hooks: z.boolean(),
+});
 
 /**
  * What is remembered of a task. Written before anything of the task exists and removed after everything of it is
  * gone, so that a task which a crash left half made or half removed is always found.
  */
-export type TaskRecord = {
-  id: string;
-  bundle: string;
-  /** The OCI runtime that owns the task. */
-  program: OciProgram;
-  /** `linux.cgroupsPath` of its spec. */
-  cgroupsPath: string;
-  terminal: boolean;
-  stdin: boolean;
-  stdinOnce: boolean;
-  /** The runtime runs hooks at the start, so the program itself must start the task. */
-  hooks: boolean;
-};
+export type TaskRecord = Omit<z.infer<typeof recordSchema>, 'version'>;
 
 /**
  * The files of tasks: records and exit codes in folders of the runtime's own, the rest in each task's bundle. They are small
@@ -62,16 +75,23 @@ export class TaskFiles {
   }
 
   async write(record: TaskRecord): Promise<void> {
-    await writeFileAtomic(this.#record(record.id), JSON.stringify(record));
+    await writeFileAtomic(this.#record(record.id), JSON.stringify({ version: RECORD_VERSION, ...record }));
   }
 
-  /** The task's record, `undefined` if there is none. */
+  /** The task's record, `undefined` if there is none; `data_loss`, with the file's path, if it is damaged. */
   read(id: string): TaskRecord | undefined {
+    const path = this.#record(id);
+    let text: string;
     try {
-      return JSON.parse(readFileSync(this.#record(id), 'utf8')) as TaskRecord;
+      text = readFileSync(path, 'utf8');
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return undefined;
       throw wrapError(`read the record of task ${id}`, error, 'internal');
+    }
+    try {
+      return decodeRecord(text);
+    } catch (error) {
+      throw new PodwrightError('data_loss', `read the record of task ${id}: ${path} is damaged`, { cause: error });
     }
   }
 
@@ -95,6 +115,14 @@ export class TaskFiles {
   #record(id: string): string {
     return join(this.records, `${id}.json`);
   }
+}
+
+function decodeRecord(text: string): TaskRecord {
+  const { version, ...record } = recordSchema.parse(JSON.parse(text));
+  if (version === RECORD_VERSION) return record;
+  // Before, a runtime's name was taken for the format of its files, which are looked at before they are used.
+  const { name } = record.program;
+  return { ...record, program: { ...record.program, stateFormat: expectedFormat({ name, version: '1.' }) } };
 }
 
 /** The files that the runtime, conmon and we write into a task's bundle. Nothing else in there is ever removed. */

@@ -1,17 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type CgroupHierarchy,
-  errorCode,
-  isErrno,
-  killCgroup,
-  readOomKills,
-  sleep,
-  writeFileAtomic,
-} from '@podwright/base';
+import { type CgroupHierarchy, errorCode, isErrno, killCgroup, readOomKills, writeFileAtomic } from '@podwright/base';
 import { isInCgroup, isRunning, readCommandLine } from '@podwright/system';
-import { runOciCommand, waitsForStart } from '../../oci-runtime/oci-program.ts';
-import { KILLED_EXIT_CODE } from '../task-exit.ts';
+import { waitsForStart } from '../../oci-runtime/oci-program.ts';
+import { KILLED_EXIT_CODE, removedExit } from '../task-exit.ts';
 import type { TaskExit, TaskState } from '../task-runtime.ts';
 import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
 
@@ -20,22 +12,42 @@ export type TaskStateDependencies = {
   cgroups: CgroupHierarchy;
 };
 
-/**
- * The state of a task from what is on the host; nothing that we remember counts. A task whose monitor died is killed
- * here, and its end recorded: its stdio is broken and nobody would hear of its exit.
- */
-export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
+/** What is on the host of a task; `unmonitored`: its monitor has died without a report of its exit. */
+export type ObservedState = TaskState | { status: 'unmonitored' };
+
+/** The state of a task from what is on the host; nothing that we remember counts. Changes nothing. */
+export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<ObservedState> {
   const exit = await readExit(dependencies, record);
   if (exit !== undefined) return { status: 'exited', exit };
   const pid = readTaskPid(record);
   if (pid === undefined) return { status: 'absent' };
-  if ((await findMonitor(record)) === undefined) return await endLostTask(dependencies, record);
-  const { files } = dependencies;
-  const runtime = files.runtime(record.program);
-  const waits = waitsForStart(runtime, record.id);
-  if (waits !== undefined) return { status: waits ? 'created' : 'running', pid };
-  const answer = await runOciCommand(runtime, ['state', record.id]);
-  return { status: (JSON.parse(answer) as { status: string }).status === 'created' ? 'created' : 'running', pid };
+  if ((await findMonitor(record)) === undefined) {
+    // Before it ended it may have reported the exit: it does so before its own end.
+    const late = await readExit(dependencies, record);
+    return late === undefined ? { status: 'unmonitored' } : { status: 'exited', exit: late };
+  }
+  const waits = await waitsForStart(dependencies.files.runtime(record.program), record.id);
+  return { status: waits ? 'created' : 'running', pid };
+}
+
+/**
+ * Kills a task whose monitor has died, and records its end: its stdio is broken and nobody would hear of its exit. Returns how
+ * it ended.
+ */
+export async function endUnmonitoredTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
+  const known = await readExit(dependencies, record);
+  if (known !== undefined) return { status: 'exited', exit: known };
+  await killCgroup(dependencies.cgroups, record.cgroupsPath);
+  const message = 'the monitor of the container died, so the container was killed; how it ended is unknown';
+  try {
+    await writeFileAtomic(dependencies.files.exit(record.id), `${KILLED_EXIT_CODE} ${message}`);
+  } catch (error) {
+    // Monitors die of a full disk, too. The next look finds the same.
+    if (errorCode(error) !== 'resource_exhausted') throw error;
+    return { status: 'exited', exit: { ...removedExit(), message } };
+  }
+  const exit = await readExit(dependencies, record);
+  return exit === undefined ? { status: 'absent' } : { status: 'exited', exit };
 }
 
 /** How the task ended, `undefined` while it has not. */
@@ -84,27 +96,6 @@ export async function findMonitor(record: TaskRecord): Promise<number | undefine
 export function isMonitor(words: string[], record: TaskRecord): boolean {
   const bundle = words.indexOf('--bundle');
   return bundle > 0 && words[bundle + 1] === record.bundle && words.includes(record.id);
-}
-
-/** The monitor is gone. It may have ended rightly a moment ago: then its exit file is there now. */
-async function endLostTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
-  await sleep(20);
-  const known = await readExit(dependencies, record);
-  if (known !== undefined) return { status: 'exited', exit: known };
-  await killCgroup(dependencies.cgroups, record.cgroupsPath);
-  const message = 'the monitor of the container died, so the container was killed; how it ended is unknown';
-  try {
-    await writeFileAtomic(dependencies.files.exit(record.id), `${KILLED_EXIT_CODE} ${message}`);
-  } catch (error) {
-    // Monitors die of a full disk, too. Who asks again finds the same.
-    if (errorCode(error) !== 'resource_exhausted') throw error;
-    return {
-      status: 'exited',
-      exit: { exitCode: KILLED_EXIT_CODE, exitedAtMs: Date.now(), oomKilled: false, message },
-    };
-  }
-  const exit = await readExit(dependencies, record);
-  return exit === undefined ? { status: 'absent' } : { status: 'exited', exit };
 }
 
 /** The kernel's counter is there as long as the cgroup; conmon's mark covers one that is already gone. */

@@ -4,10 +4,11 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
-import { isNotFound, namesIn, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
+import { isNotFound, type Logger, namesIn, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
 import { type Shim, Status } from '@podwright/shim';
 import { isInCgroup, killProcessTrees, readProcess, type System } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
+import type { RunningExec } from '../collect-exec.ts';
 import { keepUnread } from '../output-pace.ts';
 import { KILLED_EXIT_CODE } from '../task-exit.ts';
 import { openFifoReader, openFifoWriter } from './fifo.ts';
@@ -82,6 +83,13 @@ export class ShimExec {
   async resize(columns: number, rows: number): Promise<void> {
     const { shim, record } = this.#request;
     await shim.tasks.resizePty({ id: record.id, execId: this.#id, width: columns, height: rows });
+  }
+
+  /** What `collectExec` and `killExec` work with; without a terminal there is a stderr. */
+  running(logger: Logger): RunningExec {
+    const { what, stdout, exited } = this;
+    const pid = () => this.#pid.promise;
+    return { what, stdout, stderr: this.stderr ?? stdout, exited, pid, kill: () => this.kill(), logger };
   }
 
   /** Kills the process and all that it started. */
