@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFile, rename, stat } from 'node:fs/promises';
+import { readdir, readFile, rename, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
@@ -83,6 +84,17 @@ const exitOf = (tasks: TaskRuntime, id: string): Promise<TaskExit> =>
     }, 60_000);
   });
 
+/** What a caller hears who aborted with `cancelled`. */
+const gone = (error: unknown) => errorCode(error) === 'cancelled';
+
+/** Looks at the host before anything else is asked of the runtime. */
+async function assertNothingOf({ tasks, harness }: SuiteContext, { id, bundle }: TaskConfig): Promise<void> {
+  assert.deepEqual(harness.processesWith(harness.mark), []);
+  await assert.rejects(stat(bundle), { code: 'ENOENT' });
+  assert.ok(!(await tasks.list()).includes(id));
+  assert.deepEqual(await tasks.state(id), { status: 'absent' });
+}
+
 const failsAs = (code: string) => (error: unknown) => errorCode(error) === code;
 
 function lifeTests(context: () => SuiteContext): void {
@@ -132,18 +144,27 @@ function lifeTests(context: () => SuiteContext): void {
     await tasks.delete('twice');
   });
 
-  test('an aborted create leaves nothing', async () => {
+  test('a create that is aborted before it begins leaves nothing', async () => {
     const { tasks, harness } = context();
+    const config = harness.config('aborted', ['sleep', harness.mark]);
+    await assert.rejects(tasks.create(config, AbortSignal.abort(new PodwrightError('cancelled', 'not wanted'))), gone);
+    await assertNothingOf(context(), config);
+  });
+
+  test('a create that is aborted under way leaves nothing', async () => {
+    const { tasks, harness } = context();
+    const config = harness.config('aborted', ['sleep', harness.mark]);
     const abort = new AbortController();
-    const created = tasks.create(harness.config('aborted', ['sleep', harness.mark]), abort.signal);
-    setTimeout(() => abort.abort(new Error('enough')), 8);
-    await created.catch(() => undefined);
+    const created = tasks.create(config, abort.signal);
+    const rejected = assert.rejects(created, gone);
+    // A task is listed before anything of it exists, and the programs that create it take longer than this look.
+    const isListed = async () => (await tasks.list()).includes('aborted') || undefined;
+    await waitFor(isListed, { intervalMs: 0, signal: bound() });
+    abort.abort(new PodwrightError('cancelled', 'not wanted any more'));
+    await rejected;
+    await assertNothingOf(context(), config);
+    await tasks.create(config, bound()); // its id is free again
     await tasks.delete('aborted');
-    assert.ok(!(await tasks.list()).includes('aborted'));
-    await waitFor(() => harness.processesWith(harness.mark).length === 0 || undefined, {
-      intervalMs: 10,
-      signal: bound(),
-    });
   });
 
   test('ids that name files elsewhere are refused', async () => {
@@ -235,8 +256,12 @@ function lifeTests(context: () => SuiteContext): void {
   test('limits of a running task can be changed', async () => {
     const { tasks, start } = context();
     await start('updated', forever, { memoryLimitBytes: 64 << 20 });
+    const takes48MiB = async () =>
+      (await tasks.execSync('updated', ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=48M', 'count=1'], bound())).exitCode;
+    assert.equal(await takes48MiB(), 0);
     await tasks.update('updated', { memory: { limit: 32 << 20, swap: 32 << 20 }, cpu: { shares: 300 } });
     assert.equal((await tasks.state('updated')).status, 'running');
+    assert.equal(await takes48MiB(), 137);
     await tasks.delete('updated');
     await assert.rejects(tasks.update('updated', {}), isNotFound);
   });
@@ -476,7 +501,7 @@ function streamTests(context: () => SuiteContext): void {
 
 function attachTests(context: () => SuiteContext): void {
   test('attaching reaches the first process, its streams kept apart', async () => {
-    const { tasks, harness, start } = context();
+    const { tasks, harness } = context();
     await tasks.create(
       harness.config('attached', ['sh', '-c', 'while read line; do echo "got $line"; echo bad >&2; done'], {
         stdin: true,
@@ -490,7 +515,6 @@ function attachTests(context: () => SuiteContext): void {
     assert.deepEqual(await Promise.all([text(stdout), text(stderr!)]), ['got one\ngot two\n', 'bad\nbad\n']);
     assert.equal((await exitOf(tasks, 'attached')).exitCode, 0);
     await tasks.delete('attached');
-    assert.ok(start);
   });
 
   test('stdin stays open for the next who attaches, unless it is for one only', async () => {
@@ -505,6 +529,17 @@ function attachTests(context: () => SuiteContext): void {
     }
     assert.equal((await tasks.state('again')).status, 'running');
     await tasks.delete('again');
+    await start('once', ['sh', '-c', 'while read line; do echo "got $line"; done; exit 4'], {
+      stdin: true,
+      stdinOnce: true,
+    });
+    const only = new AbortController();
+    const { stdin, stdout } = await tasks.attach('once', only.signal);
+    stdin.write('first\n');
+    await reader(stdout).next(/got first\n/);
+    only.abort(new Error('detached'));
+    assert.equal((await exitOf(tasks, 'once')).exitCode, 4);
+    await tasks.delete('once');
   });
 
   test('who attaches to the output alone takes nothing from the stdin of a task', async () => {
@@ -599,9 +634,12 @@ function logTests(context: () => SuiteContext): void {
   });
 
   test('without a log path nothing is written', async () => {
-    const { tasks, start } = context();
+    const { tasks, harness, start } = context();
+    const directory = dirname(harness.config('silent', forever).logPath);
+    const before = await readdir(directory);
     await start('silent', ['sh', '-c', 'echo out'], { logPath: '' });
     assert.equal((await exitOf(tasks, 'silent')).exitCode, 0);
+    assert.deepEqual(await readdir(directory), before);
     await tasks.delete('silent');
   });
 }
