@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runtimeErrorCode, runtimeWords } from './runtime-error.ts';
+import { runtimeErrorCode, runtimeMessage } from './runtime-error.ts';
 
 test("the words of an OCI runtime are found in what it writes, and tell the error's class", () => {
   const check = (output: string, words: string, code: string) => {
-    assert.equal(runtimeWords(output), words);
+    assert.equal(runtimeMessage(output), words);
     assert.equal(runtimeErrorCode(words), code);
   };
   check(

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import {
-  anticipateMigration,
   type CgroupHierarchy,
   cgroupPids,
   describeUndoFailures,
@@ -16,6 +15,7 @@ import {
 import { loadSystem, SeqpacketSockets, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
 import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
+import { startWithMigration } from '../../oci-runtime/start-with-migration.ts';
 import { checkTaskConfig } from '../check-task-config.ts';
 import { START_TIMEOUT_MS } from '../limits.ts';
 import type {
@@ -79,7 +79,7 @@ export class OciTaskRuntime implements TaskRuntime {
   private constructor(options: OciTaskRuntimeOptions, files: TaskFiles) {
     this.#options = options;
     this.#files = files;
-    this.#start = options.start ?? startByFork;
+    this.#start = startWithMigration(options.start ?? startByFork, options.cgroups);
     this.#exits = new ExitFileWatch({ directory: files.exits, logger: options.logger, check: (id) => this.#find(id) });
   }
 
@@ -93,7 +93,6 @@ export class OciTaskRuntime implements TaskRuntime {
   async create(config: TaskConfig, signal: AbortSignal): Promise<{ pid: number }> {
     checkTaskConfig(config);
     signal.throwIfAborted();
-    void anticipateMigration(this.#options.cgroups);
     return await this.#changes.run(config.id, async () => {
       if (this.#files.read(config.id) !== undefined)
         throw new PodwrightError('already_exists', `create task ${config.id}: there is one with this id`);
@@ -155,13 +154,11 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async execSync(id: string, command: string[], signal: AbortSignal) {
     const record = await this.#get(id, 'run a command in', ['running']);
-    void anticipateMigration(this.#options.cgroups);
     return await execSync(this.#execRequest(record, command), signal);
   }
 
   async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
     const record = await this.#get(id, 'run a command in', ['running']);
-    void anticipateMigration(this.#options.cgroups);
     const tools = { conmon: this.#options.conmon, sockets: this.#sockets, system: this.#system };
     const request = this.#execRequest(record, command);
     return await execStream(request, { terminal: terminal ? tools : undefined, signal });
