@@ -35,10 +35,11 @@ export async function collectExec(exec: RunningExec, signal: AbortSignal): Promi
 
 /** Kills a command that is not wanted any more. Nobody waits for that: a failure is logged, with the pid of what stays. */
 export async function killExec(exec: Pick<RunningExec, 'what' | 'pid' | 'kill' | 'logger'>): Promise<void> {
+  const known = exec.pid().catch(() => undefined);
   try {
     await exec.kill();
   } catch (error) {
-    const pid = await exec.pid().catch(() => undefined);
+    const pid = (await known) ?? (await exec.pid().catch(() => undefined));
     exec.logger.error({ exec: exec.what, pid, error: errorMessage(error) }, 'a command could not be killed');
   }
 }
