@@ -6,5 +6,5 @@ export const COMMAND_TIMEOUT_MS = 30_000;
 export const FEATURES_TIMEOUT_MS = 10_000;
 /** `create` in a trial. */
 export const TRIAL_CREATE_TIMEOUT_MS = 30_000;
-/** How often a task that does not go on at its start is looked at: it may have died. */
+/** The longest between two looks at a task that does not go on at its start. */
 export const START_LOOK_MS = 20;

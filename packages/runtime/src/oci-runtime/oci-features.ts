@@ -14,8 +14,8 @@ export type OciRuntimeFeatures = { recursiveReadonlyMounts: boolean; userNamespa
 type FeaturesReport = { mountOptions?: string[]; linux?: { namespaces?: string[] } };
 
 /**
- * What a runtime that works can do: as it says itself, and where it has no words for it, as a trial shows. A pod in a user
- * namespace is tried in any case: it needs more than the runtime, for instance folders that its users may pass.
+ * What a runtime that works can do: as its `features` report says, and where that says nothing, as a trial shows. A pod in a user
+ * namespace is tried in any case: it needs more than the runtime, for instance directories that its users may pass.
  */
 export async function findFeatures(
   path: string,
@@ -49,12 +49,12 @@ const succeeds = (trial: Promise<void>) =>
     () => false,
   );
 
-/** Where the trial sees a folder of the machine. */
+/** Where the trial sees a directory of the host. */
 const PLACE = '/mnt';
 
-/** Mounts a folder that has mounts below it, and looks whether all of them are read-only for the container. */
+/** Mounts a directory that has mounts below it, and looks whether all of them are read-only for the container. */
 async function tryRecursiveReadOnly(program: OciProgram, options: OciTrialOptions): Promise<void> {
-  const source = folderWithMounts();
+  const source = directoryWithMounts();
   const mount = { destination: PLACE, type: 'bind', source, options: ['rbind', 'rprivate', 'rro'] };
   const change = (spec: OciSpec) => ({ ...spec, mounts: [...spec.mounts, mount] });
   const check = async (pid: number) => {
@@ -65,12 +65,12 @@ async function tryRecursiveReadOnly(program: OciProgram, options: OciTrialOption
   await tryOciProgram(program, options, { change, check, enter: false });
 }
 
-/** A folder of the machine with mounts below it; every machine has terminals in /dev/pts. */
-function folderWithMounts(): string {
+/** A directory of the host with mounts below it; every host has terminals in /dev/pts. */
+function directoryWithMounts(): string {
   const mounts = readMounts();
-  const folder = mounts.find(({ mountPoint }) => mountPoint === '/dev/pts') ?? mounts.find(isBelowSys);
-  if (folder === undefined) throw new PodwrightError('unimplemented', 'find a folder with mounts: there is none');
-  return dirname(folder.mountPoint);
+  const found = mounts.find(({ mountPoint }) => mountPoint === '/dev/pts') ?? mounts.find(isBelowSys);
+  if (found === undefined) throw new PodwrightError('unimplemented', 'find a directory with mounts: there is none');
+  return dirname(found.mountPoint);
 }
 
 const isBelowSys = ({ mountPoint }: { mountPoint: string }) => dirname(mountPoint) === '/sys' && basename(mountPoint);

@@ -12,7 +12,7 @@ import {
 
 /** An OCI runtime's command line program. */
 export type OciProgram = {
-  /** runc, crun, or another runtime's base name. It also names the folder of its state. */
+  /** runc, crun, or another runtime's base name. It also names the directory of its state. */
   name: string;
   /** What is started: the runtime, or a program that becomes it. */
   path: string;
@@ -22,10 +22,10 @@ export type OciProgram = {
   stateFormat?: StateFormat | undefined;
 };
 
-/** A program together with the folder of its state, its `--root`. */
+/** A program together with the directory of its state, its `--root`. */
 export type OciRuntime = OciProgram & { root: string };
 
-/** Runs one command of the runtime that must succeed; its words and their class otherwise. */
+/** Runs one command of the runtime that must succeed; its message and the class of that otherwise. */
 export async function runOciCommand(runtime: OciRuntime, args: string[]): Promise<string> {
   const signal = AbortSignal.timeout(COMMAND_TIMEOUT_MS);
   const result = await runProgram(runtime.path, [...globalArguments(runtime), ...args], { signal });
@@ -36,7 +36,7 @@ export async function runOciCommand(runtime: OciRuntime, args: string[]): Promis
 /**
  * The runtime, started with the `oom_score_adj` that the processes of its `exec` are to have. runc sets it, crun (to 1.29 at
  * least) does so for a container's first process alone: those of an exec would inherit ours, by which a unit keeps us from
- * being killed for memory, and would outlive everything else on the machine. Costs half a millisecond. What may not be set
+ * being killed for memory, and would outlive everything else on the host. Costs half a millisecond. What may not be set
  * stays as it is.
  */
 export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefined): OciRuntime {
@@ -67,13 +67,13 @@ export async function startTask(runtime: OciRuntime, task: StartWait & { hooks: 
   if (task.hooks || !(await startByStateFiles(runtime, task))) await runOciCommand(runtime, ['start', task.id]);
 }
 
-/** Whether a created task still waits for its start: by the runtime's files if they are as known, else by its word. */
+/** Whether a created task still waits for its start: by the runtime's files if they are as known, else by its `state` command. */
 export async function waitsForStart(runtime: OciRuntime, id: string): Promise<boolean> {
   const known = readStateFiles(runtime, id);
   return known?.waitsForStart ?? (await readOciStatus(runtime, id)) === 'created';
 }
 
-/** The status that the runtime's `state` command tells (runtime-spec, runtime.md), or `paused`. */
+/** The status in the answer of the runtime's `state` command (runtime-spec, runtime.md), or `paused`. */
 export async function readOciStatus(runtime: OciRuntime, id: string): Promise<string> {
   const answer = stateSchema.safeParse(parseJson(await runOciCommand(runtime, ['state', id])));
   if (answer.success) return answer.data.status;

@@ -15,7 +15,7 @@ import type { OciProgram } from './oci-program.ts';
 import { type OciTrialOptions, type OciTrialResult, tryOciProgram } from './oci-trial.ts';
 import { expectedFormat, type StateFormat } from './state-files.ts';
 
-/** An OCI runtime of this machine, and whether it works here. `reason` is the runtime's own words. */
+/** An OCI runtime of this host, and whether it works here. `reason` is the runtime's own message. */
 export type OciRuntimeFinding = {
   name: string;
   path: string;
@@ -42,7 +42,7 @@ const PROBE_VERSION = 6;
 const NO_FEATURES: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
 
 /** Runtimes in order of preference: crun takes half of runc's time. */
-export const knownOciRuntimes = ['crun', 'runc'];
+export const KNOWN_OCI_RUNTIMES = ['crun', 'runc'];
 
 /** Finds a runtime by name or path and tries it; `undefined` if it is not installed. */
 export async function probeOciRuntime(

@@ -31,7 +31,7 @@ import { runtimeError } from './runtime-error.ts';
 import { readStateFiles, type StateFormat } from './state-files.ts';
 
 export type OciTrialOptions = {
-  /** A folder for the trial's files. */
+  /** A directory for the trial's files. */
   directory: string;
   /** Cgroup below which the trial's own is made. */
   cgroupParent: string;
@@ -42,7 +42,7 @@ export type OciTrialOptions = {
 export type OciTrial = {
   change?: (spec: OciSpec) => OciSpec;
   check?: (pid: number) => Promise<void>;
-  /** Who runs it, if it has a user namespace. */
+  /** The users of its user namespace, if it has one. */
   users?: IdMappings;
   /** The format in which the runtime's state should be. */
   expected?: StateFormat | undefined;
@@ -112,7 +112,7 @@ async function createDetached(runtime: OciRuntime, bundle: string, id: string): 
   }
 }
 
-/** A root with the machine's own programs: links as the machine has them, folders for what is mounted read-only. */
+/** A root with the host's own programs: links as the host has them, directories for what is mounted read-only. */
 async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
   const mounts: OciMount[] = [];
   for (const name of ['proc', 'dev']) await mkdir(join(rootfs, name), { recursive: true, mode: CONTAINER_DIRECTORY });
@@ -127,7 +127,7 @@ async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
   return mounts;
 }
 
-/** Never recursively in the root: should a mount of the machine's programs be left in it, they must survive. */
+/** Never recursively in the root: should a mount of the host's programs be left in it, they must survive. */
 async function removeTrial(bundle: string): Promise<void> {
   const rootfs = join(bundle, 'rootfs');
   for (const entry of await readdir(rootfs, { withFileTypes: true }).catch(() => []))

@@ -23,7 +23,7 @@ export function runtimeErrorCode(message: string): ErrorCode {
   return found?.[1] ?? 'internal';
 }
 
-/** An error with the OCI runtime's own message, in the class that it tells. */
+/** An error with the OCI runtime's own message, in the class that it stands for. */
 export function runtimeError(what: string, output: string): PodwrightError {
   const message = runtimeMessage(output);
   const reason = message === '' ? 'the OCI runtime failed without an error message' : message;

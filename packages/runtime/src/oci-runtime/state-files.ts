@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { openSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { constants, open } from 'node:fs/promises';
-import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, sleep } from '@podwright/base';
 import { z } from 'zod';
@@ -108,34 +106,33 @@ export function removeStateFiles(place: StatePlace, id: string): boolean {
 
 /** runc's process writes one byte when there is a reader. */
 async function readFromWaiting(fifo: string, wait: StartWait): Promise<void> {
-  const descriptor = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
-  const reader = new Socket({ fd: descriptor, readable: true, writable: false });
-  try {
-    // Closing before the byte is there would break the writer's pipe.
-    const read = once(reader, 'data', { signal: wait.signal }).then(() => true);
-    while (!(await Promise.race([read, nextLook(wait)])));
-  } finally {
-    reader.destroy();
-  }
-}
-
-/** crun's process reads one byte. The kernel does not tell when a FIFO gets a reader. */
-async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
-  for (;;) {
-    const writer = await open(fifo, constants.O_WRONLY | constants.O_NONBLOCK).catch((error) => {
-      if (!isErrno(error, 'ENXIO')) throw error; // it has no reader yet
+  await using reader = await open(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
+  // Closing before the byte is there would break the writer's pipe.
+  for (let attempt = 0; ; attempt++) {
+    const { bytesRead } = await reader.read(Buffer.alloc(1)).catch((error) => {
+      if (isErrno(error, 'EAGAIN')) return { bytesRead: 0 };
+      throw error;
     });
-    if (writer === undefined) await nextLook(wait);
-    else {
-      await writer.write(Buffer.alloc(1)).finally(() => writer.close());
-      return;
-    }
+    if (bytesRead > 0) return;
+    await nextLook(wait, attempt);
   }
 }
 
-/** False, after a while, if the process is there. */
-async function nextLook({ id, alive, signal }: StartWait): Promise<false> {
-  await sleep(START_LOOK_MS, signal);
-  if (alive()) return false;
-  throw new PodwrightError('failed_precondition', `start task ${id}: its process has ended before its start`);
+/** crun's process reads one byte. */
+async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    await using writer = await open(fifo, constants.O_WRONLY | constants.O_NONBLOCK).catch((error) => {
+      if (isErrno(error, 'ENXIO')) return undefined; // it has no reader yet
+      throw error;
+    });
+    if (writer !== undefined) return void (await writer.write(Buffer.alloc(1)));
+    await nextLook(wait, attempt);
+  }
+}
+
+/** Waits a little longer each time: the kernel does not tell when a FIFO gets its other end, which is a matter of microseconds. */
+async function nextLook({ id, alive, signal }: StartWait, attempt: number): Promise<void> {
+  await sleep(Math.min(attempt, START_LOOK_MS), signal);
+  if (!alive())
+    throw new PodwrightError('failed_precondition', `start task ${id}: its process has ended before its start`);
 }

@@ -33,7 +33,7 @@ export async function collectExec(exec: RunningExec, signal: AbortSignal): Promi
   }
 }
 
-/** Kills a command that is not wanted any more. Nobody waits for that: a failure is logged, with the pid of what stays. */
+/** Kills a command whose caller has gone away. A failure is logged, with the pid of the process that stays. */
 export async function killExec(exec: Pick<RunningExec, 'what' | 'pid' | 'kill' | 'logger'>): Promise<void> {
   const known = exec.pid().catch(() => undefined);
   try {

@@ -18,9 +18,9 @@ export const ATTACH_LOOK_MS = 500;
 
 /** How long the process of a created task may take to go on at its start. */
 export const START_TIMEOUT_MS = 10_000;
-/** The most that conmon tells about a failed create. */
+/** The most that is kept of conmon's report of a failed create. */
 export const MONITOR_REPORT_BYTES = 64 * 1024;
-/** How often the monitors of watched tasks are asked for although nothing was heard: one may die without a word. */
+/** How often the monitors of watched tasks are asked for although no event came: one may die without any. */
 export const MONITOR_LOOK_MS = 1_000;
 /** After so many of these a task is looked at in full, as pids are used again and an event may be lost. */
 export const FULL_LOOK_EVERY = 30;

@@ -10,7 +10,7 @@ import type { TaskConfig, TaskExit, TaskRuntime } from './task-runtime.ts';
 
 /** What the suite needs of the place in which an implementation is tried. */
 export type TaskRuntimeHarness = {
-  /** A runtime on the harness' state. One that is opened after the one before was closed is a later life of it. */
+  /** A runtime on the harness' state. One that is opened after the one before was closed is the same runtime after a restart. */
   open(): Promise<TaskRuntime>;
   /** A task that runs `args` in a root file system with BusyBox. */
   config(id: string, args: string[], changes?: Partial<Omit<TaskConfig, 'id' | 'spec'>> & SpecChanges): TaskConfig;
@@ -68,7 +68,7 @@ type SuiteContext = {
   harness: TaskRuntimeHarness;
   tasks: TaskRuntime;
   start(id: string, args: string[], changes?: Parameters<TaskRuntimeHarness['config']>[2]): Promise<void>;
-  /** The next life of the runtime, which the tests after this one have. */
+  /** The runtime after a restart, which the tests after this one have. */
   restart(): Promise<TaskRuntime>;
 };
 
@@ -84,7 +84,7 @@ const exitOf = (tasks: TaskRuntime, id: string): Promise<TaskExit> =>
     }, 60_000);
   });
 
-/** What a caller hears who aborted with `cancelled`. */
+/** The error of a call that was aborted with `cancelled`. */
 const gone = (error: unknown) => errorCode(error) === 'cancelled';
 
 /** Looks at the host before anything else is asked of the runtime. */
@@ -121,7 +121,7 @@ function lifeTests(context: () => SuiteContext): void {
     assert.ok(!(await tasks.list()).includes('running'));
   });
 
-  test('a command that is not in the image fails with the words of the OCI runtime, and leaves nothing', async () => {
+  test('a command that is not in the image fails with the message of the OCI runtime, and leaves nothing', async () => {
     const { tasks, harness } = context();
     for (const terminal of [false, true]) {
       const config = harness.config('missing', ['no-such-program'], { terminal });
@@ -202,24 +202,24 @@ function lifeTests(context: () => SuiteContext): void {
     await Promise.all(ids.map((id) => tasks.delete(id)));
   });
 
-  test('a later life of the runtime knows, controls and deletes the tasks of an earlier one', async () => {
+  test('after a restart the runtime knows, controls and deletes the tasks of before', async () => {
     const { tasks, harness, start, restart } = context();
     await start('kept', ['sh', '-c', 'trap "exit 5" TERM; while :; do sleep 0.05; done']);
     await start('ended', ['sh', '-c', 'exit 6']);
     await exitOf(tasks, 'ended');
     await tasks.create(harness.config('waiting', forever), bound());
-    const later = await restart();
-    assert.equal((await later.state('kept')).status, 'running');
-    assert.equal((await later.state('waiting')).status, 'created');
-    assert.equal((await exitOf(later, 'ended')).exitCode, 6);
-    const exit = exitOf(later, 'kept');
-    await later.kill('kept', 'TERM');
+    const restarted = await restart();
+    assert.equal((await restarted.state('kept')).status, 'running');
+    assert.equal((await restarted.state('waiting')).status, 'created');
+    assert.equal((await exitOf(restarted, 'ended')).exitCode, 6);
+    const exit = exitOf(restarted, 'kept');
+    await restarted.kill('kept', 'TERM');
     assert.equal((await exit).exitCode, 5);
-    for (const id of ['kept', 'ended', 'waiting']) await later.delete(id);
-    for (const id of ['kept', 'ended', 'waiting']) assert.equal((await later.state(id)).status, 'absent');
+    for (const id of ['kept', 'ended', 'waiting']) await restarted.delete(id);
+    for (const id of ['kept', 'ended', 'waiting']) assert.equal((await restarted.state(id)).status, 'absent');
   });
 
-  test('a later life goes on with the stdin, the output and the log of a task', async () => {
+  test('after a restart the stdin, the output and the log of a task go on', async () => {
     const { tasks, harness, start, restart } = context();
     const { logPath } = harness.config('resumed', forever);
     await start('resumed', ['sh', '-c', 'while read line; do echo "got $line"; done; echo over'], { stdin: true });
@@ -228,17 +228,17 @@ function lifeTests(context: () => SuiteContext): void {
     first.stdin.write('one\n');
     await reader(first.stdout).next(/got one\n/);
     before.abort(new Error('detached'));
-    const later = await restart();
-    const { stdin, stdout } = await later.attach('resumed', bound());
+    const restarted = await restart();
+    const { stdin, stdout } = await restarted.attach('resumed', bound());
     const seen = reader(stdout);
     stdin.write('two\n');
     await seen.next(/got two\n/);
-    assert.equal((await later.state('resumed')).status, 'running');
-    await later.delete('resumed');
+    assert.equal((await restarted.state('resumed')).status, 'running');
+    await restarted.delete('resumed');
     assert.match(await readFile(logPath, 'utf8'), /^\S+ stdout F got one\n\S+ stdout F got two\n$/);
   });
 
-  test('what a task writes while there is no runtime, its last words too, is in its log', async () => {
+  test('what a task writes while there is no runtime, its last lines too, is in its log', async () => {
     const { tasks, harness, start, restart } = context();
     const { logPath } = harness.config('alone', forever);
     await start('alone', ['sh', '-c', 'sleep 0.5; for word in a b c; do echo $word; done; exit 4']);
@@ -247,10 +247,10 @@ function lifeTests(context: () => SuiteContext): void {
       intervalMs: 20,
       signal: bound(),
     });
-    const later = await restart();
-    assert.equal((await exitOf(later, 'alone')).exitCode, 4);
+    const restarted = await restart();
+    assert.equal((await exitOf(restarted, 'alone')).exitCode, 4);
     assert.match(await readFile(logPath, 'utf8'), /^\S+ stdout F a\n\S+ stdout F b\n\S+ stdout F c\n$/);
-    await later.delete('alone');
+    await restarted.delete('alone');
   });
 
   test('limits of a running task can be changed', async () => {
@@ -304,7 +304,7 @@ function endTests(context: () => SuiteContext): void {
     await tasks.delete('hungry');
   });
 
-  test('those who wait for the end of a task hear of it when it is deleted', async () => {
+  test('listeners for the end of a task are called when it is deleted', async () => {
     const { tasks, start } = context();
     await start('awaited', forever);
     const exit = exitOf(tasks, 'awaited');
@@ -366,7 +366,7 @@ function execTests(context: () => SuiteContext): void {
     await tasks.delete('slow');
   });
 
-  test('a command that nobody waits for any more is killed with all that it started', async () => {
+  test('a command whose caller has gone away is killed with all that it started', async () => {
     const { tasks, harness, start } = context();
     await start('left', forever);
     const caller = new AbortController();
@@ -517,7 +517,7 @@ function attachTests(context: () => SuiteContext): void {
     await tasks.delete('attached');
   });
 
-  test('stdin stays open for the next who attaches, unless it is for one only', async () => {
+  test('stdin stays open for the next attach session, unless it is for one only', async () => {
     const { tasks, start } = context();
     await start('again', ['sh', '-c', 'while read line; do echo "got $line"; done'], { stdin: true, stdinOnce: false });
     for (const word of ['first', 'second']) {
@@ -542,7 +542,7 @@ function attachTests(context: () => SuiteContext): void {
     await tasks.delete('once');
   });
 
-  test('who attaches to the output alone takes nothing from the stdin of a task', async () => {
+  test('an attach session for the output alone takes nothing from the stdin of a task', async () => {
     const { tasks, start } = context();
     const command = ['sh', '-c', 'while read line; do echo "got $line"; done; echo over'];
     await start('watched', command, { stdin: true, stdinOnce: true });
@@ -582,7 +582,7 @@ function attachTests(context: () => SuiteContext): void {
     await tasks.delete('attached-terminal');
   });
 
-  test('much output arrives whole, at the pace of the one who reads', async () => {
+  test('much output arrives whole, at the pace of its reader', async () => {
     const { tasks, harness } = context();
     const command = ['sh', '-c', 'read go; head -c 5000000 /dev/zero; sleep 0.3'];
     await tasks.create(harness.config('flood', command, { stdin: true, stdinOnce: true, logPath: '' }), bound());
@@ -597,7 +597,7 @@ function attachTests(context: () => SuiteContext): void {
 }
 
 function logTests(context: () => SuiteContext): void {
-  const line = (stream: string, tag: string, words: string) => new RegExp(`^\\S+T\\S+ ${stream} ${tag} ${words}$`, 'm');
+  const line = (stream: string, tag: string, text: string) => new RegExp(`^\\S+T\\S+ ${stream} ${tag} ${text}$`, 'm');
 
   test('output is logged as the CRI wants it', async () => {
     const { tasks, harness, start } = context();
@@ -616,7 +616,7 @@ function logTests(context: () => SuiteContext): void {
     const { logPath } = harness.config('rotated', forever);
     await start('rotated', ['sh', '-c', 'while read line; do echo "$line"; done'], { stdin: true });
     const { stdin, stdout } = await tasks.attach('rotated', bound());
-    stdout.resume(); // output goes at the pace of those who are attached
+    stdout.resume(); // output goes at the pace of the attach sessions
     const logged = (path: string, word: string) =>
       waitFor(async () => (await readFile(path, 'utf8').catch(() => '')).includes(word) || undefined, {
         intervalMs: 10,

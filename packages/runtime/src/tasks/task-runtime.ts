@@ -5,7 +5,7 @@ import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
 /** What a task is made from. The caller has mounted the root file system that `spec.root.path` names. */
 export type TaskConfig = {
   id: string;
-  /** Folder of the task's own: the runtime writes `config.json` and its pid, exit and control files there. */
+  /** Directory of the task's own: the runtime writes `config.json` and its pid, exit and control files there. */
   bundle: string;
   spec: OciSpec;
   terminal: boolean;
@@ -23,7 +23,7 @@ export type TaskExit = {
   exitCode: number;
   exitedAtMs: number;
   oomKilled: boolean;
-  /** Words for a person when the exit code is not the process's own, as after the death of its monitor. */
+  /** Message for a person when the exit code is not the process's own, as after the death of its monitor. */
   message?: string;
 };
 
@@ -41,7 +41,7 @@ export type ExecConfig = {
 };
 
 /**
- * The ends of a streamed process. With a terminal, stderr is absent. Output that nobody reads stops the process:
+ * The ends of a streamed process. With a terminal, stderr is absent. Output that is not read stops the process:
  * what is not wanted must be resumed.
  */
 export type ExecSession = {
@@ -59,9 +59,9 @@ export type ExecSession = {
 export type TaskCheckpoint = { images: string; work: string; frozen: () => Promise<void>; signal: AbortSignal };
 
 /**
- * Runs containers. Tasks outlive this process: after a restart `state` and `onExit` work for tasks of an earlier
- * life, and nothing that the runtime keeps in memory is needed to stop or delete one.
- * Errors: `not_found` (no such task, or a command that is not in the image: the OCI runtime's words are kept),
+ * Runs containers. Tasks outlive this process: after a restart `state` and `onExit` work for tasks of
+ * before, and nothing that the runtime keeps in memory is needed to stop or delete one.
+ * Errors: `not_found` (no such task, or a command that is not in the image: the OCI runtime's message is kept),
  * `already_exists`, `failed_precondition` (not running), `deadline_exceeded`, `internal`.
  */
 export interface TaskRuntime {
@@ -71,6 +71,7 @@ export interface TaskRuntime {
   start(id: string): Promise<void>;
   /** Sends a signal to the task's first process, or to all of them. No error if it has ended. */
   kill(id: string, signal: string, options?: { all?: boolean }): Promise<void>;
+  /** How the task is. One whose monitor or shim has died without a report of its exit is killed first: its stdio is broken. */
   state(id: string): Promise<TaskState>;
   /** Calls back once when the task has ended, at once if it already has; also when its monitor died. */
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable;
@@ -97,7 +98,7 @@ export interface TaskRuntime {
   thaw?(id: string): Promise<void>;
   /**
    * What the task uses, as its runtime counts it: for tasks of which the host sees no cgroup, such as those in virtual
-   * machines. `undefined` if it does not run or nobody counts.
+   * machines. `undefined` if it does not run or is not counted.
    */
   use?(id: string): Promise<CgroupStats | undefined>;
   /** Ids of every task that has anything left on the host: bundle, monitor, runtime state. */

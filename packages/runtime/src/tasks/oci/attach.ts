@@ -5,7 +5,7 @@ import { type SeqpacketSocket, type SeqpacketSockets, type System, setProcessTer
 import { ATTACH_LOOK_MS } from '../limits.ts';
 import type { ExecSession } from '../task-runtime.ts';
 import { resizeMonitorTerminal } from './control.ts';
-import { bundleFiles, type TaskRecord } from './task-files.ts';
+import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
 /** First byte of each of conmon's packets: which stream the rest belongs to. */
 const STDERR_TAG = 3;
@@ -13,7 +13,7 @@ const STDERR_TAG = 3;
 const RECEIVE_BYTES = 64 * 1024;
 const SEND_BYTES = 32 * 1024;
 
-/** Whose stdio conmon has: a task's, or a command's. `bundle` is the folder of conmon's socket and control files. */
+/** Whose stdio conmon has: a task's, or a command's. `bundle` is the directory of conmon's socket and control files. */
 export type MonitoredStdio = Pick<TaskRecord, 'id' | 'bundle' | 'terminal' | 'stdinOnce'>;
 
 export type AttachOptions = {
@@ -52,12 +52,12 @@ export function attachToMonitor(
 }
 
 /**
- * Has conmon write to a terminal without waiting for room, as it does once somebody attaches: for those who attached before
- * there was a terminal. Otherwise conmon and a program that both want to write wait for each other for ever.
+ * Has conmon write to a terminal without waiting for room, as it does after an attach: for attach sessions from before there was a
+ * terminal. Otherwise conmon and a program that both want to write wait for each other for ever.
  */
 export function unblockTerminalInput(sockets: SeqpacketSockets, { bundle }: MonitoredStdio): void {
   try {
-    sockets.connect(join(bundle, bundleFiles.attach), () => undefined).close();
+    sockets.connect(join(bundle, BUNDLE_FILES.attach), () => undefined).close();
   } catch {
     // What ran on the terminal has ended already.
   }
@@ -77,7 +77,7 @@ class AttachConnection {
   #unsent: { packet: Buffer; sent: (error?: Error) => void } | undefined;
 
   /**
-   * Nobody listens any more, but the connection must last: conmon closes the task's stdin, where it is for one session
+   * There is no listener any more, but the connection must last: conmon closes the task's stdin, where it is for one session
    * only, after any that ends.
    */
   #draining = false;
@@ -85,7 +85,7 @@ class AttachConnection {
 
   constructor(record: MonitoredStdio, { sockets, stdin }: { sockets: SeqpacketSockets; stdin: boolean }) {
     this.#mustLast = !stdin && record.stdinOnce;
-    const path = join(record.bundle, bundleFiles.attach);
+    const path = join(record.bundle, BUNDLE_FILES.attach);
     try {
       this.#socket = sockets.connect(path, () => this.#turn());
     } catch (error) {

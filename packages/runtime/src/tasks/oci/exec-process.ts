@@ -35,7 +35,7 @@ export type ExecRequest = {
 export type StartedExec = {
   exec: ExecProcess;
   streams: Omit<ExecSession, 'exit'>;
-  /** Settles when the process runs; rejects with the runtime's words if the runtime has ended without it. */
+  /** Settles when the process runs; rejects with the runtime's message if the runtime has ended without it. */
   running: Promise<void>;
   /** Removes its files, once it has ended. */
   remove(): Promise<void>;
@@ -88,7 +88,7 @@ export class ExecProcess {
 
   /**
    * Kills all that the exec started, and then the runtime's program if it does not end by itself. The program first gets
-   * the time to say which process it started: killed in the middle, it leaves one that nobody knows.
+   * the time to say which process it started: killed in the middle, it leaves one that is not known.
    */
   async kill(): Promise<void> {
     using started = withTimeout(undefined, EXEC_START_TIMEOUT_MS, this.what);
@@ -98,7 +98,7 @@ export class ExecProcess {
       // crun's process is in the session of a process between that has ended.
       const session = readProcess(pid)?.session ?? pid;
       await killProcessTrees([pid, session]);
-      // Its parent reaps it: a zombie that is left to the machine's init holds up the end of the task's PID namespace.
+      // Its parent reaps it: a zombie that is left to the host's init holds up the end of the task's PID namespace.
       using soon = withTimeout(undefined, EXEC_END_TIMEOUT_MS, this.what);
       await raceAbort(this.exited, soon).catch(() => undefined);
     }

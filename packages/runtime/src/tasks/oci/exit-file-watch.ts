@@ -15,7 +15,7 @@ type Watch = {
 export type TaskLook = { exit: TaskExit } | { monitorPid: number | undefined };
 
 export type ExitFileWatchOptions = {
-  /** Folder in which a file named as the task appears when it ends. */
+  /** Directory in which a file named as the task appears when it ends. */
   directory: string;
   check(id: string): Promise<TaskLook>;
   logger: Logger;
@@ -55,7 +55,7 @@ export class ExitFileWatch {
     };
   }
 
-  /** Tells the task's end to all who wait for it, and forgets them. */
+  /** Calls all listeners of the task with its exit, and forgets them. */
   settle(id: string, exit: TaskExit): void {
     const entry = this.#watches.get(id);
     this.#watches.delete(id);

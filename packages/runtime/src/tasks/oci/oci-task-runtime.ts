@@ -38,12 +38,12 @@ import { takeOverTasks } from './take-over.ts';
 import { checkpointTask, thawTask } from './task-checkpoint.ts';
 import { createTask } from './task-create.ts';
 import { deleteTask } from './task-delete.ts';
-import { bundleFiles, TaskFiles, type TaskRecord } from './task-files.ts';
+import { BUNDLE_FILES, TaskFiles, type TaskRecord } from './task-files.ts';
 import { endUnmonitoredTask, findMonitor, findTaskProcess, readMonitorPid, readTaskState } from './task-state.ts';
 import { updateTask } from './task-update.ts';
 
 export type OciTaskRuntimeOptions = {
-  /** Folder of the runtime's own, on a file system that a reboot empties. */
+  /** Directory of the runtime's own, on a file system that a reboot empties. */
   state: string;
   /** Path of conmon. */
   conmon: string;
@@ -59,7 +59,7 @@ export type OciTaskRuntimeOptions = {
 
 /**
  * Tasks that runc, crun or another OCI runtime runs, each watched by a conmon of its own. Everything that is known of
- * a task is in files and in the kernel, so tasks outlive this process and any later one takes them over.
+ * a task is in files and in the kernel, so tasks outlive this process and are taken over after a restart.
  */
 export class OciTaskRuntime implements TaskRuntime {
   readonly name = 'oci';
@@ -248,7 +248,7 @@ export class OciTaskRuntime implements TaskRuntime {
 
   #execRequest(record: TaskRecord, command: string[]): ExecRequest {
     const { id, program, bundle } = record;
-    const config = join(bundle, bundleFiles.config);
+    const config = join(bundle, BUNDLE_FILES.config);
     const runtime = this.#files.runtime(program);
     return {
       start: this.#start,

@@ -3,7 +3,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, Limiter, type Logger } from '@podwright/base';
 import { findByCommandLine, isInCgroup, killProcessTrees, readProcess } from '@podwright/system';
-import { bundleFiles, type TaskFiles } from './task-files.ts';
+import { BUNDLE_FILES, type TaskFiles } from './task-files.ts';
 import { endUnmonitoredTask, readTaskState, type TaskStateDependencies } from './task-state.ts';
 
 /**
@@ -52,15 +52,15 @@ async function removeInterruptedWork(files: TaskFiles, logger: Logger): Promise<
 
 /** OCI runtimes that run a command: they name a pid file of ours, which need not be there yet. */
 async function runningExecs(files: TaskFiles): Promise<number[]> {
-  const folder = `${files.execs}/`;
-  return await findByCommandLine(folder, (words) => words.some((word) => word.startsWith(folder)));
+  const directory = `${files.execs}/`;
+  return await findByCommandLine(directory, (argv) => argv.some((argument) => argument.startsWith(directory)));
 }
 
 /** Kills the process of an exec's pid file, if it still is one of the task's. */
 async function endExec(files: TaskFiles, entry: Dirent): Promise<void> {
   const record = files.read(files.taskOfExec(entry.name));
-  // An exec on a terminal has a folder.
-  const path = join(files.execs, entry.name, entry.isDirectory() ? bundleFiles.pid : '');
+  // An exec on a terminal has a directory.
+  const path = join(files.execs, entry.name, entry.isDirectory() ? BUNDLE_FILES.pid : '');
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
   if (record === undefined || !(pid > 0) || !isInCgroup(pid, record.cgroupsPath)) return;
   const session = readProcess(pid)?.session;

@@ -25,8 +25,8 @@ export async function thawTask(runtime: OciRuntime, id: string): Promise<void> {
 }
 
 async function dump(runtime: OciRuntime, id: string, { images, work, signal }: TaskCheckpoint): Promise<void> {
-  const folders = ['--image-path', images, '--work-path', work];
-  const args = [...globalArguments(runtime), 'checkpoint', ...folders, '--leave-running', id];
+  const directories = ['--image-path', images, '--work-path', work];
+  const args = [...globalArguments(runtime), 'checkpoint', ...directories, '--leave-running', id];
   const { exitCode, stderr } = await runProgram(runtime.path, args, { signal });
   if (exitCode === 0) return;
   const what = `checkpoint task ${id} with ${runtime.name}`;

@@ -4,7 +4,7 @@ import { PRIVATE_DIRECTORY, PRIVATE_FILE, type ProgramStarter } from '@podwright
 import type { OciProgram } from '../../oci-runtime/oci-program.ts';
 import type { TaskConfig } from '../task-runtime.ts';
 import { startMonitor } from './conmon.ts';
-import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
+import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
 
 export type TaskCreateDependencies = { start: ProgramStarter; conmon: string; files: TaskFiles; program: OciProgram };
 
@@ -26,6 +26,6 @@ export async function createTask(
   };
   await files.write(record);
   mkdirSync(config.bundle, { recursive: true, mode: PRIVATE_DIRECTORY });
-  writeFileSync(join(config.bundle, bundleFiles.config), JSON.stringify(config.spec), { mode: PRIVATE_FILE });
+  writeFileSync(join(config.bundle, BUNDLE_FILES.config), JSON.stringify(config.spec), { mode: PRIVATE_FILE });
   return await startMonitor({ start, conmon, program, files, record, logPath: config.logPath }, signal);
 }

@@ -15,7 +15,7 @@ import { forgetTask } from '../../oci-runtime/oci-program.ts';
 import { CGROUP_END_ATTEMPTS, CGROUP_END_MS, MONITOR_END_MS, SEARCH_ROUNDS } from '../limits.ts';
 import { removedExit } from '../task-exit.ts';
 import type { TaskExit } from '../task-runtime.ts';
-import { bundleFiles, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
+import { BUNDLE_FILES, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
 
 export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarchy };
@@ -46,7 +46,7 @@ export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, rec
  * nothing: it finds no configuration any more.
  */
 async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
-  rmSync(join(record.bundle, bundleFiles.config), { force: true });
+  rmSync(join(record.bundle, BUNDLE_FILES.config), { force: true });
   for (let round = 0; round < SEARCH_ROUNDS; round++) {
     const found = await searchMonitors(record);
     if (found.length === 0) return;
@@ -56,7 +56,7 @@ async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
 
 /** Monitors of this task by their command line: a crash may come before conmon has written its pid file. */
 async function searchMonitors(record: TaskRecord): Promise<number[]> {
-  return (await findByCommandLine(record.bundle, (words) => isMonitor(words, record))).filter(isRunning);
+  return (await findByCommandLine(record.bundle, (argv) => isMonitor(argv, record))).filter(isRunning);
 }
 
 /** Removes the cgroup: at once if nothing is in it, which is the rule; else kills that and tries again. */

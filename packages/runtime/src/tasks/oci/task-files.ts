@@ -37,7 +37,7 @@ const recordSchema = z.object({
 export type TaskRecord = Omit<z.infer<typeof recordSchema>, 'version'>;
 
 /**
- * The files of tasks: records and exit codes in folders of the runtime's own, the rest in each task's bundle. They are small
+ * The files of tasks: records and exit codes in directories of the runtime's own, the rest in each task's bundle. They are small
  * and in memory, so most are used synchronously: that takes a tenth of the time.
  */
 export class TaskFiles {
@@ -55,7 +55,7 @@ export class TaskFiles {
     this.execs = join(state, 'execs');
   }
 
-  /** The OCI runtime with the folder in which it keeps its own state here. */
+  /** The OCI runtime with the directory in which it keeps its own state here. */
   runtime(program: OciProgram): OciRuntime {
     return { ...program, root: join(this.#state, program.name) };
   }
@@ -126,7 +126,7 @@ function decodeRecord(text: string): TaskRecord {
 }
 
 /** The files that the runtime, conmon and we write into a task's bundle. Nothing else in there is ever removed. */
-export const bundleFiles = {
+export const BUNDLE_FILES = {
   config: 'config.json',
   pid: 'pid',
   monitorPid: 'conmon.pid',
@@ -139,8 +139,8 @@ export const bundleFiles = {
   resources: 'resources.json',
 } as const;
 
-/** Whether a file of a bundle is one of ours, or one that somebody was writing: we and conmon at NAME.XYZ, runc at .NAME. */
+/** Whether a file of a bundle is one of ours, or one that was being written: we and conmon at NAME.XYZ, runc at .NAME. */
 export function isBundleFile(name: string): boolean {
-  const known: string[] = Object.values(bundleFiles);
+  const known: string[] = Object.values(BUNDLE_FILES);
   return known.some((own) => name === own || name === `.${own}` || name.startsWith(`${own}.`));
 }

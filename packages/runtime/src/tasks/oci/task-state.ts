@@ -5,7 +5,7 @@ import { isInCgroup, isRunning, readCommandLine } from '@podwright/system';
 import { waitsForStart } from '../../oci-runtime/oci-program.ts';
 import { KILLED_EXIT_CODE, removedExit } from '../task-exit.ts';
 import type { TaskExit, TaskState } from '../task-runtime.ts';
-import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
+import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
 
 export type TaskStateDependencies = {
   files: TaskFiles;
@@ -31,7 +31,7 @@ export async function readTaskState(dependencies: TaskStateDependencies, record:
 }
 
 /**
- * Kills a task whose monitor has died, and records its end: its stdio is broken and nobody would hear of its exit. Returns how
+ * Kills a task whose monitor has died, and records its end: its stdio is broken and its exit would not be reported. Returns how
  * it ended.
  */
 export async function endUnmonitoredTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
@@ -72,7 +72,7 @@ export async function readExit(
 
 /** The pid that the runtime wrote down for the task's first process; the process may have ended since. */
 export function readTaskPid(record: TaskRecord): number | undefined {
-  return readPidFile(join(record.bundle, bundleFiles.pid));
+  return readPidFile(join(record.bundle, BUNDLE_FILES.pid));
 }
 
 /** The pid of the task's first process if it still is that process: pids are used again, cgroups of tasks are not. */
@@ -83,7 +83,7 @@ export function findTaskProcess(record: TaskRecord): number | undefined {
 
 /** The pid that the task's monitor had; it may have ended since. */
 export function readMonitorPid(record: TaskRecord): number | undefined {
-  return readPidFile(join(record.bundle, bundleFiles.monitorPid));
+  return readPidFile(join(record.bundle, BUNDLE_FILES.monitorPid));
 }
 
 /** The pid of the task's monitor if it still is that process, by its command line. */
@@ -93,15 +93,15 @@ export async function findMonitor(record: TaskRecord): Promise<number | undefine
 }
 
 /** Whether a process is a monitor of this task, by its command line. */
-export function isMonitor(words: string[], record: TaskRecord): boolean {
-  const bundle = words.indexOf('--bundle');
-  return bundle > 0 && words[bundle + 1] === record.bundle && words.includes(record.id);
+export function isMonitor(argv: string[], record: TaskRecord): boolean {
+  const bundle = argv.indexOf('--bundle');
+  return bundle > 0 && argv[bundle + 1] === record.bundle && argv.includes(record.id);
 }
 
 /** The kernel's counter is there as long as the cgroup; conmon's mark covers one that is already gone. */
 async function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): Promise<boolean> {
   if ((await readOomKills(cgroups, record.cgroupsPath)) > 0) return true;
-  return existsSync(join(record.bundle, bundleFiles.oom));
+  return existsSync(join(record.bundle, BUNDLE_FILES.oom));
 }
 
 function readPidFile(path: string): number | undefined {
