@@ -77,6 +77,15 @@ test('what waits at the FIFO is let go on, once', async () => {
   }
 });
 
+test('a process that goes on and ends at once is not taken for one that has died before', async () => {
+  const { place, directory } = make('runc', {});
+  const alive = () => {
+    execFileSync('sh', ['-c', 'printf 0 > "$0/exec.fifo"', directory], { timeout: 10_000 });
+    return false;
+  };
+  assert.equal(await startByStateFiles(place, { id: 'a', alive, signal: AbortSignal.timeout(20_000) }), true);
+});
+
 test('a process that has died, or does not go on in time, is an error', async () => {
   for (const stateFormat of formats) {
     const dead = { id: 'a', alive: () => false, signal: AbortSignal.timeout(20_000) };

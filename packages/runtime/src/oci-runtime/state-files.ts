@@ -106,33 +106,39 @@ export function removeStateFiles(place: StatePlace, id: string): boolean {
 
 /** runc's process writes one byte when there is a reader. */
 async function readFromWaiting(fifo: string, wait: StartWait): Promise<void> {
-  await using reader = await open(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
   // Closing before the byte is there would break the writer's pipe.
-  for (let attempt = 0; ; attempt++) {
+  await using reader = await open(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
+  await lookUntil(wait, async () => {
     const { bytesRead } = await reader.read(Buffer.alloc(1)).catch((error) => {
       if (isErrno(error, 'EAGAIN')) return { bytesRead: 0 };
       throw error;
     });
-    if (bytesRead > 0) return;
-    await nextLook(wait, attempt);
-  }
+    return bytesRead > 0;
+  });
 }
 
 /** crun's process reads one byte. */
 async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
+  await lookUntil(wait, async () => {
     await using writer = await open(fifo, constants.O_WRONLY | constants.O_NONBLOCK).catch((error) => {
       if (isErrno(error, 'ENXIO')) return undefined; // it has no reader yet
       throw error;
     });
-    if (writer !== undefined) return void (await writer.write(Buffer.alloc(1)));
-    await nextLook(wait, attempt);
-  }
+    return writer !== undefined && (await writer.write(Buffer.alloc(1))).bytesWritten === 1;
+  });
 }
 
-/** Waits a little longer each time: the kernel does not tell when a FIFO gets its other end, which is a matter of microseconds. */
-async function nextLook({ id, alive, signal }: StartWait, attempt: number): Promise<void> {
-  await sleep(Math.min(attempt, START_LOOK_MS), signal);
-  if (!alive())
-    throw new PodwrightError('failed_precondition', `start task ${id}: its process has ended before its start`);
+/**
+ * Looks until the process goes on, after a little longer each time: the kernel does not tell when a FIFO gets its other end,
+ * which is a matter of microseconds.
+ */
+async function lookUntil({ id, alive, signal }: StartWait, goesOn: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    // Asked before the look: one that has gone on may end at once.
+    const lives = alive();
+    if (await goesOn()) return;
+    if (!lives)
+      throw new PodwrightError('failed_precondition', `start task ${id}: its process has ended before its start`);
+    await sleep(Math.min(attempt, START_LOOK_MS), signal);
+  }
 }
