@@ -43,7 +43,12 @@ export async function startAsBefore(place: TestPlace, id: string): Promise<numbe
     const monitor = { start, conmon, program, files, record, logPath: container.logPath };
     const pid = await startMonitor(monitor, AbortSignal.timeout(60_000));
     const alive = () => findTaskProcess(record) !== undefined;
-    await startTask(files.runtime(program), { id, hooks: false, alive });
+    await startTask(files.runtime(program), {
+      id,
+      hooks: false,
+      alive,
+      signal: AbortSignal.timeout(60_000),
+    });
     records.containers.put({ ...container, state: { phase: 'running', pid, startedAtMs: Date.now() } });
     return pid;
   } finally {

@@ -38,7 +38,7 @@ describe('tasks when processes die', () => {
     ['a shim', async () => 'shim'],
   ];
   for (const [name, find] of kinds)
-    test(`a runtime that is killed at any moment leaves tasks that its next life finds, runs on, and removes whole (${name})`, async () => {
+    test(`a runtime that is killed at any moment leaves tasks that are found after its restart, go on, and are removed whole (${name})`, async () => {
       const program = await find(scratch);
       for (const delayMs of [1, 10, 20, 30, 50, 120]) {
         const started = await killCreatorAfter(scratch, { program, delayMs });
@@ -63,7 +63,7 @@ describe('tasks when processes die', () => {
     });
 
   for (const program of [runc, 'shim'] as const)
-    test(`a command that ran in a task when the runtime was killed is ended by its next life (${nameOf(program)})`, async () => {
+    test(`a command that ran in a task when the runtime was killed is ended after its restart (${nameOf(program)})`, async () => {
       const tasks = await open(scratch, program);
       await startTask(scratch, tasks, { id: 'busy', args: ['sleep', '1000'] });
       const command = ['sh', '-c', `sleep ${mark} & sleep ${mark}`];
@@ -72,7 +72,7 @@ describe('tasks when processes die', () => {
       stdout.resume();
       const running = () => processesWith(`sleep ${mark}`).filter((line) => !line.includes('sh -c')).length;
       await waitFor(() => running() === 4 || undefined, { intervalMs: 10, signal: bound() });
-      tasks.close(); // as after a kill: nobody of the later life knows of the command
+      tasks.close(); // as after a kill: the next process does not know of the command
       const later = await open(scratch, program);
       try {
         await cut;
@@ -104,7 +104,7 @@ describe('tasks when processes die', () => {
       }
     });
 
-  test('a shim that died while there was no runtime leaves a task that is found dead, with its last words in its log', async () => {
+  test('a shim that died while there was no runtime leaves a task that is found dead, with its last lines in its log', async () => {
     const tasks = await open(scratch, 'shim');
     const logPath = join(scratch.directory, 'words.log');
     await startTask(scratch, tasks, { id: 'words', args: ['sh', '-c', `echo last; sleep ${mark}`], logPath });
@@ -182,7 +182,7 @@ async function assertNothingLeft(scratch: Scratch, tasks: TaskRuntime): Promise<
   if (existsSync(bundles)) assert.deepEqual(readdirSync(bundles), []);
   const left = ['state', 'shim-tasks', 'runc']
     .map((name) => join(directory, name))
-    .flatMap((folder) => (existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []));
+    .flatMap((path) => (existsSync(path) ? readdirSync(path, { recursive: true, encoding: 'utf8' }) : []));
   const lasting = ['runc', 'crun', 'bundles', 'execs', 'exits', 'records', 'podwright'];
   assert.deepEqual(
     left.filter((name) => !lasting.includes(name)),
@@ -190,7 +190,7 @@ async function assertNothingLeft(scratch: Scratch, tasks: TaskRuntime): Promise<
   );
 }
 
-/** Processes whose working directory is in this folder. */
+/** Processes whose working directory is in this directory. */
 function processesIn(directory: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {

@@ -22,7 +22,7 @@ import { ProcessStarter } from '../../packages/system/src/process-starter.ts';
 const applets =
   'sh sleep echo cat ls id true false stty tty mkdir head tail yes ps wc kill setsid dd env test od seq'.split(' ');
 
-/** A scratch folder, a cgroup parent and a BusyBox root file system of the test's own. */
+/** A scratch directory, a cgroup parent and a BusyBox root file system of the test's own. */
 export type Scratch = {
   directory: string;
   rootfs: string;
@@ -124,9 +124,9 @@ function harnessIn(scratch: Scratch): Omit<TaskRuntimeHarness, 'open' | 'remove'
   };
 }
 
-export const runc: OciProgram = { name: 'runc', path: findProgram('runc') };
+export const runc: OciProgram = { name: 'runc', path: findProgram('runc'), stateFormat: 'runc' };
 
-/** The host's containerd shim for runc, or the one that `PODWRIGHT_TEST_SHIM` names, with runc's state in the scratch folder. */
+/** The host's containerd shim for runc, or the one that `PODWRIGHT_TEST_SHIM` names, with runc's state in the scratch directory. */
 export function shimProgram({ directory }: Scratch): ShimProgram {
   const options = create(OptionsSchema, { root: join(directory, 'runc') });
   const value = Buffer.from(toBinary(OptionsSchema, options)).toString('base64');
@@ -158,7 +158,7 @@ export function testSpec(scratch: Scratch, id: string, args: string[]): OciSpec 
   };
 }
 
-/** A number for `sleep` that no other test on the machine has: its processes are known by it. */
+/** A number for `sleep` that no other test on the host has: its processes are known by it. */
 export function newMark(): string {
   return `98${randomInt(1e6, 1e7)}`;
 }
@@ -169,7 +169,7 @@ export function processesWith(text: string): string[] {
   return all.split('\n').filter((line) => line.includes(text) && !line.includes('ps -eo'));
 }
 
-/** crun as it works on this machine, which may be in a wrapper. */
+/** crun as it works on this host, which may be in a wrapper. */
 export async function workingCrun({ directory, cgroupParent }: Scratch): Promise<OciProgram> {
   const cgroups = await discoverCgroups();
   const { bootId } = await readKernelAbilities(cgroups);

@@ -41,7 +41,7 @@ export class PosixSpawn {
     attrSetDefault(this.#attributes, Buffer.alloc(OPAQUE_BYTES, 0xff));
   }
 
-  /** Starts a process and returns its pid; nobody but `reap` may wait for it. */
+  /** Starts a process and returns its pid; only `reap` may wait for it. */
   spawn({ file, args, env, cwd, descriptors, session }: SpawnRequest): number {
     const libc = this.#libc;
     const actions = Buffer.alloc(OPAQUE_BYTES);
@@ -75,7 +75,7 @@ export class PosixSpawn {
     const status = [0];
     const result = this.#libc.waitpid(pid, status, WNOHANG);
     if (result === 0) return undefined;
-    // Somebody else has waited for it: that it ended is all that can be known.
+    // It was waited for elsewhere: that it ended is all that can be known.
     if (result !== pid) return { exitCode: 255, signal: null };
     const killedBy = status[0]! & 0x7f;
     return killedBy === 0

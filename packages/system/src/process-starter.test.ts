@@ -16,12 +16,12 @@ test('a program gets its input, and gives its output and its exit code', async (
   assert.equal(stdout.length, 300_000);
 });
 
-test('a program that is killed tells by which signal', async () => {
+test('of a program that is killed the signal is reported', async () => {
   const { exitCode, signal } = await run('kill -TERM $$');
   assert.deepEqual({ exitCode, signal }, { exitCode: null, signal: 'SIGTERM' });
 });
 
-test('a program has the folder and the variables that it is given', async () => {
+test('a program has the directory and the variables that it is given', async () => {
   const { stdout } = await run('pwd; echo "$GIVEN"', { cwd: '/usr', env: { GIVEN: 'yes', PATH: '/usr/bin:/bin' } });
   assert.equal(stdout, '/usr\nyes\n');
 });

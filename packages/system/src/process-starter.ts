@@ -5,7 +5,7 @@ import { PosixSpawn } from './posix-spawn.ts';
 import { failedProgram, SpawnedProgram } from './spawned-program.ts';
 
 /**
- * Of a pipe's reader: it takes no more than a chunk ahead of who reads from it. The kernel counts the bytes of the rest; in
+ * Of a pipe's reader: it takes no more than a chunk ahead of its consumer. The kernel counts the bytes of the rest; in
  * here a chunk costs a kilobyte, and Node.js would take 64 KiB of them, which may have a byte each.
  */
 export const UNREAD_STAYS = { readableHighWaterMark: 1 };

@@ -24,7 +24,7 @@ export function readProcess(pid: number): ProcessStat | undefined {
 }
 
 /** A file of /proc/PID that the kernel makes of what it knows, `undefined` if the process is gone. */
-export function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | undefined {
+function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
   } catch (error) {
@@ -33,13 +33,13 @@ export function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | und
   }
 }
 
-/** The first words that a process was started with; none if it is gone. */
+/** The first arguments of a process's command line; none if it is gone. */
 export async function readCommandLine(pid: number): Promise<string[]> {
   return parseProcessStart(await readProcessStart(pid, 'cmdline'));
 }
 
-/** The processes that were started with such words, `part` of one among the first: only theirs are split. */
-export function findByCommandLine(part: string, matches: (words: string[]) => boolean): Promise<number[]> {
+/** The processes whose command line matches and has `part` near its start: only theirs are split into arguments. */
+export function findByCommandLine(part: string, matches: (argv: string[]) => boolean): Promise<number[]> {
   return findProcesses(async (pid) => {
     const start = await readProcessStart(pid, 'cmdline');
     return start.includes(part) && matches(parseProcessStart(start));
@@ -74,16 +74,16 @@ export function signalNumber(signal: string): number {
 }
 
 /** A process may fork while we look, so we look again, at most so often. */
-const maxRounds = 50;
+const MAX_ROUNDS = 50;
 
 /**
  * Kills the processes `roots`, their descendants, and whatever else is in sessions that they lead (children that were
  * orphaned meanwhile), and waits until they are gone. They are all stopped first: the children of one that is dead would
- * be nobody's.
+ * not be found.
  */
 export async function killProcessTrees(roots: number[]): Promise<void> {
   const victims = new Set<number>();
-  for (let round = 0; round < maxRounds && roots.length > 0; round++) {
+  for (let round = 0; round < MAX_ROUNDS && roots.length > 0; round++) {
     const found = treesOf([...roots, ...victims], await readAllProcesses()).filter((pid) => !victims.has(pid));
     if (found.length === 0) break;
     for (const pid of found) {
@@ -92,7 +92,13 @@ export async function killProcessTrees(roots: number[]): Promise<void> {
     }
   }
   for (const pid of victims) signalProcess(pid, constants.signals.SIGKILL);
-  for (let round = 0; round < maxRounds && [...victims].some(isRunning); round++) await sleep(Math.min(1 + round, 20));
+  for (let round = 0; round < MAX_ROUNDS && [...victims].some(isRunning); round++) await sleep(Math.min(1 + round, 20));
+}
+
+/** Whether a process is in the cgroup with this path (from a hierarchy's root) in any of the host's hierarchies. */
+export function isInCgroup(pid: number, path: string): boolean {
+  const cgroup = readProcFile(pid, 'cgroup') ?? '';
+  return cgroup.split('\n').some((line) => line.endsWith(path));
 }
 
 /** Whether a process is there and has not ended: one that nobody has reaped yet does not run. */

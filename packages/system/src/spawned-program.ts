@@ -31,13 +31,13 @@ export class SpawnedProgram extends EventEmitter implements StartedProgram {
     this.stdio[0]?.destroy();
     const open = this.stdio.flatMap((stream) => (stream === undefined || stream.closed ? [] : [stream]));
     const closed = open.map((stream) => new Promise<void>((resolve) => stream.once('close', resolve)));
-    // What nobody has read until now is not wanted, and would keep its pipe open.
+    // What was not read until now is not wanted, and would keep its pipe open.
     for (const stream of open) if (stream.readableFlowing === null) stream.resume();
     void Promise.all(closed).then(() => this.emit('close', exitCode, signal));
   }
 }
 
-/** What a program that could not be started looks like: it tells the error, and its pipes are at their end. */
+/** What a program that could not be started looks like: it emits the error, and its pipes are at their end. */
 export function failedProgram(error: Error, { stdio }: StartOptions): StartedProgram {
   const nothing = stdio.map((kind, index) => {
     if (kind !== 'pipe') return null;

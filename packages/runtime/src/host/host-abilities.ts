@@ -10,7 +10,7 @@ import {
 } from '@podwright/base';
 import { type IdMappingSupport, loadSystem, probeIdMapping } from '@podwright/system';
 import type { SelinuxContexts } from '../oci/selinux.ts';
-import { knownOciRuntimes, type OciRuntimeFinding, probeOciRuntime } from '../oci-runtime/oci-runtimes.ts';
+import { KNOWN_OCI_RUNTIMES, type OciRuntimeFinding, probeOciRuntime } from '../oci-runtime/oci-runtimes.ts';
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
 import { readSelinuxContexts } from './selinux.ts';
 
@@ -48,7 +48,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);
   const selinux = await readSelinuxContexts(kernel.selinux);
-  const asked = [options.ociRuntime, ...knownOciRuntimes, ...(options.handlerPrograms ?? [])];
+  const asked = [options.ociRuntime, ...KNOWN_OCI_RUNTIMES, ...(options.handlerPrograms ?? [])];
   const names = [...new Set(asked)].filter((name) => name !== '');
   const probe = {
     directory: options.state,

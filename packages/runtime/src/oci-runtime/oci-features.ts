@@ -3,6 +3,7 @@ import { PodwrightError, runProgram } from '@podwright/base';
 import { mountsBelow, readMounts, trialMappings, withUserNamespace } from '@podwright/system';
 import { ociMappings } from '../oci/id-mappings.ts';
 import type { OciSpec } from '../oci/spec.ts';
+import { FEATURES_TIMEOUT_MS } from './limits.ts';
 import type { OciProgram } from './oci-program.ts';
 import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
 
@@ -10,31 +11,33 @@ import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
 export type OciRuntimeFeatures = { recursiveReadonlyMounts: boolean; userNamespaces: boolean };
 
 /** What a runtime says of itself (`RUNTIME features`; runtime-spec, features.md). */
-type Told = { mountOptions?: string[]; linux?: { namespaces?: string[] } };
+type FeaturesReport = { mountOptions?: string[]; linux?: { namespaces?: string[] } };
 
 /**
- * What a runtime that works can do: as it says itself, and where it has no words for it, as a trial shows. A pod in a user
- * namespace is tried in any case: it needs more than the runtime, for instance folders that its users may pass.
+ * What a runtime that works can do: as its `features` report says, and where that says nothing, as a trial shows. A pod in a user
+ * namespace is tried in any case: it needs more than the runtime, for instance directories that its users may pass.
  */
 export async function findFeatures(
   path: string,
   program: OciProgram,
   options: OciTrialOptions,
 ): Promise<OciRuntimeFeatures> {
-  const told = await askFeatures(path);
-  const says = told?.mountOptions?.includes('rro');
+  const report = await askFeatures(path);
+  const says = report?.mountOptions?.includes('rro');
   return {
     recursiveReadonlyMounts: says ?? (await succeeds(tryRecursiveReadOnly(program, options))),
     userNamespaces:
-      told?.linux?.namespaces?.includes('user') !== false && (await succeeds(tryUserNamespace(program, options))),
+      report?.linux?.namespaces?.includes('user') !== false && (await succeeds(tryUserNamespace(program, options))),
   };
 }
 
 /** `undefined` if the runtime has no such command. */
-async function askFeatures(path: string): Promise<Told | undefined> {
-  const { exitCode, stdout } = await runProgram(path, ['features'], { signal: AbortSignal.timeout(10_000) });
+async function askFeatures(path: string): Promise<FeaturesReport | undefined> {
+  const { exitCode, stdout } = await runProgram(path, ['features'], {
+    signal: AbortSignal.timeout(FEATURES_TIMEOUT_MS),
+  });
   try {
-    return exitCode === 0 ? (JSON.parse(stdout) as Told) : undefined;
+    return exitCode === 0 ? (JSON.parse(stdout) as FeaturesReport) : undefined;
   } catch {
     return undefined;
   }
@@ -46,12 +49,12 @@ const succeeds = (trial: Promise<void>) =>
     () => false,
   );
 
-/** Where the trial sees a folder of the machine. */
+/** Where the trial sees a directory of the host. */
 const PLACE = '/mnt';
 
-/** Mounts a folder that has mounts below it, and looks whether all of them are read-only for the container. */
+/** Mounts a directory that has mounts below it, and looks whether all of them are read-only for the container. */
 async function tryRecursiveReadOnly(program: OciProgram, options: OciTrialOptions): Promise<void> {
-  const source = folderWithMounts();
+  const source = directoryWithMounts();
   const mount = { destination: PLACE, type: 'bind', source, options: ['rbind', 'rprivate', 'rro'] };
   const change = (spec: OciSpec) => ({ ...spec, mounts: [...spec.mounts, mount] });
   const check = async (pid: number) => {
@@ -62,12 +65,12 @@ async function tryRecursiveReadOnly(program: OciProgram, options: OciTrialOption
   await tryOciProgram(program, options, { change, check, enter: false });
 }
 
-/** A folder of the machine with mounts below it; every machine has terminals in /dev/pts. */
-function folderWithMounts(): string {
+/** A directory of the host with mounts below it; every host has terminals in /dev/pts. */
+function directoryWithMounts(): string {
   const mounts = readMounts();
-  const folder = mounts.find(({ mountPoint }) => mountPoint === '/dev/pts') ?? mounts.find(isBelowSys);
-  if (folder === undefined) throw new PodwrightError('unimplemented', 'find a folder with mounts: there is none');
-  return dirname(folder.mountPoint);
+  const found = mounts.find(({ mountPoint }) => mountPoint === '/dev/pts') ?? mounts.find(isBelowSys);
+  if (found === undefined) throw new PodwrightError('unimplemented', 'find a directory with mounts: there is none');
+  return dirname(found.mountPoint);
 }
 
 const isBelowSys = ({ mountPoint }: { mountPoint: string }) => dirname(mountPoint) === '/sys' && basename(mountPoint);

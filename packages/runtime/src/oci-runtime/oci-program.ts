@@ -1,28 +1,33 @@
-import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
-import { constants, open } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isErrno, PodwrightError, runProgram, sleep } from '@podwright/base';
+import { PodwrightError, runProgram } from '@podwright/base';
+import { z } from 'zod';
+import { COMMAND_TIMEOUT_MS } from './limits.ts';
 import { runtimeError } from './runtime-error.ts';
+import {
+  readStateFiles,
+  removeStateFiles,
+  type StartWait,
+  type StateFormat,
+  startByStateFiles,
+} from './state-files.ts';
 
 /** An OCI runtime's command line program. */
 export type OciProgram = {
-  /** runc, crun, or another runtime's base name. It also names the folder of its state. */
+  /** runc, crun, or another runtime's base name. It also names the directory of its state. */
   name: string;
   /** What is started: the runtime, or a program that becomes it. */
   path: string;
   /** Arguments before those of the runtime: the runtime's path, where `path` is another program. */
   args?: string[];
+  /** The format of the files in which it keeps its state, where a trial has shown that it is one of those that are known. */
+  stateFormat?: StateFormat | undefined;
 };
 
-/** A program together with the folder of its state, its `--root`. */
+/** A program together with the directory of its state, its `--root`. */
 export type OciRuntime = OciProgram & { root: string };
 
-/** Longest that `delete`, `update` and the like may take. */
-const commandTimeoutMs = 30_000;
-
-/** Runs one command of the runtime that must succeed; its words and their class otherwise. */
+/** Runs one command of the runtime that must succeed; its message and the class of that otherwise. */
 export async function runOciCommand(runtime: OciRuntime, args: string[]): Promise<string> {
-  const signal = AbortSignal.timeout(commandTimeoutMs);
+  const signal = AbortSignal.timeout(COMMAND_TIMEOUT_MS);
   const result = await runProgram(runtime.path, [...globalArguments(runtime), ...args], { signal });
   if (result.exitCode === 0) return result.stdout;
   throw runtimeError(`${runtime.name} ${args.join(' ')}`, result.stderr);
@@ -31,7 +36,7 @@ export async function runOciCommand(runtime: OciRuntime, args: string[]): Promis
 /**
  * The runtime, started with the `oom_score_adj` that the processes of its `exec` are to have. runc sets it, crun (to 1.29 at
  * least) does so for a container's first process alone: those of an exec would inherit ours, by which a unit keeps us from
- * being killed for memory, and would outlive everything else on the machine. Costs half a millisecond. What may not be set
+ * being killed for memory, and would outlive everything else on the host. Costs half a millisecond. What may not be set
  * stays as it is.
  */
 export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefined): OciRuntime {
@@ -47,103 +52,40 @@ export function globalArguments(runtime: OciRuntime): string[] {
 }
 
 /**
- * Makes the runtime forget a task whose processes and cgroups are gone. runc and crun keep a folder of plain files a task,
- * whose removal here saves starting the program, 6 ms; other runtimes, and tasks with hooks, are deleted by their program.
+ * Makes the runtime forget a task whose processes and cgroups are gone. Where its files are as known, their removal saves
+ * starting the program; tasks with hooks, and those of other runtimes, are deleted by the program.
  */
 export async function forgetTask(runtime: OciRuntime, task: { id: string; hooks: boolean }): Promise<void> {
-  const directory = join(runtime.root, task.id);
-  if (!task.hooks && isKnown(runtime) && removePlainFolder(directory)) return;
-  await runOciCommand(runtime, ['delete', '--force', task.id]);
-}
-
-/** False if there is anything but plain files in the folder. */
-function removePlainFolder(directory: string): boolean {
-  try {
-    const entries = readdirSync(directory, { withFileTypes: true });
-    if (entries.some((entry) => entry.isDirectory())) return false;
-    for (const entry of entries) rmSync(join(directory, entry.name), { force: true });
-    rmdirSync(directory);
-  } catch (error) {
-    if (!isErrno(error, 'ENOENT')) throw error;
-  }
-  return true;
-}
-
-/** A task that waits for its start, as the runtimes' own `start` and `state` commands find it. */
-const startFifo = (runtime: OciRuntime, id: string) => join(runtime.root, id, 'exec.fifo');
-
-/** Whether a created task still waits for its start; `undefined` for a runtime whose ways we do not know. */
-export function waitsForStart(runtime: OciRuntime, id: string): boolean | undefined {
-  if (!isKnown(runtime)) return undefined;
-  // Not opened: that would already start the task.
-  return existsSync(startFifo(runtime, id));
+  if (task.hooks || !removeStateFiles(runtime, task.id)) await runOciCommand(runtime, ['delete', '--force', task.id]);
 }
 
 /**
- * Starts a created task. runc and crun both keep its process waiting at a FIFO, of which `start` uses the other end
- * and then removes it: doing that here saves starting a program, 10 ms with runc. Other runtimes, and tasks with
- * hooks, are started by their program.
+ * Starts a created task. Where the runtime's files are as known, this is done in the place of its own `start`, which saves
+ * starting a program; tasks with hooks, and those of other runtimes, are started by the program.
  */
-export async function startTask(
-  runtime: OciRuntime,
-  task: { id: string; hooks: boolean; alive: () => boolean },
-): Promise<void> {
-  if (task.hooks || !isKnown(runtime)) {
-    await runOciCommand(runtime, ['start', task.id]);
-    return;
-  }
-  const path = startFifo(runtime, task.id);
-  const release = runtime.name === 'runc' ? readFromWaiting : writeToWaiting;
-  for (let attempt = 0; ; attempt++) {
-    if (await release(path)) break;
-    if (attempt > 200 || !task.alive())
-      throw new PodwrightError('failed_precondition', `start task ${task.id}: its process does not wait for its start`);
-    await sleep(Math.min(attempt, 20));
-  }
-  rmSync(path, { force: true });
+export async function startTask(runtime: OciRuntime, task: StartWait & { hooks: boolean }): Promise<void> {
+  if (task.hooks || !(await startByStateFiles(runtime, task))) await runOciCommand(runtime, ['start', task.id]);
 }
 
-/** The runtimes whose ways of keeping a task are known here. */
-const isKnown = ({ name }: OciProgram) => name === 'runc' || name === 'crun';
+/** Whether a created task still waits for its start: by the runtime's files if they are as known, else by its `state` command. */
+export async function waitsForStart(runtime: OciRuntime, id: string): Promise<boolean> {
+  const known = readStateFiles(runtime, id);
+  return known?.waitsForStart ?? (await readOciStatus(runtime, id)) === 'created';
+}
 
-/** runc's process writes one byte when somebody reads. True once it came. */
-async function readFromWaiting(path: string): Promise<boolean> {
-  const fifo = await openFifo(path, constants.O_RDONLY);
-  if (fifo === undefined) return false;
+/** The status in the answer of the runtime's `state` command (runtime-spec, runtime.md), or `paused`. */
+export async function readOciStatus(runtime: OciRuntime, id: string): Promise<string> {
+  const answer = stateSchema.safeParse(parseJson(await runOciCommand(runtime, ['state', id])));
+  if (answer.success) return answer.data.status;
+  throw new PodwrightError('internal', `${runtime.name} state ${id}: its answer has no status`);
+}
+
+const stateSchema = z.object({ status: z.string() });
+
+function parseJson(text: string): unknown {
   try {
-    // Closing before the byte is there would break the writer's pipe.
-    for (let attempt = 0; attempt < 100; attempt++) {
-      const { bytesRead } = await fifo.read(Buffer.alloc(1)).catch(ignoreAgain);
-      if (bytesRead > 0) return true;
-      await sleep(Math.min(attempt, 20));
-    }
-    return false;
-  } finally {
-    await fifo.close();
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
-}
-
-/** crun's process reads one byte. True once it is written; false while nobody has the other end. */
-async function writeToWaiting(path: string): Promise<boolean> {
-  const fifo = await openFifo(path, constants.O_WRONLY);
-  if (fifo === undefined) return false;
-  try {
-    return (await fifo.write(Buffer.alloc(1))).bytesWritten === 1;
-  } finally {
-    await fifo.close();
-  }
-}
-
-async function openFifo(path: string, flags: number) {
-  try {
-    return await open(path, flags | constants.O_NONBLOCK);
-  } catch (error) {
-    if (isErrno(error, 'ENXIO') || isErrno(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-}
-
-function ignoreAgain(error: unknown): { bytesRead: number } {
-  if (isErrno(error, 'EAGAIN')) return { bytesRead: 0 };
-  throw error;
 }

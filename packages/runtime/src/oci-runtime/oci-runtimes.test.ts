@@ -26,11 +26,11 @@ test('the first runtime that works is taken, or the one that was asked for', () 
   check([works('crun'), works('runc')], '/bin/runc', 'runc');
 });
 
-test('when none works, the words of each are told, and what to install', () => {
-  const check = (findings: OciRuntimeFinding[], asked: string, words: RegExp) =>
+test('when none works, the error has the message of each, and what to install', () => {
+  const check = (findings: OciRuntimeFinding[], asked: string, message: RegExp) =>
     assert.throws(
       () => chooseOciRuntime(findings, asked),
-      (error) => errorCode(error) === 'failed_precondition' && words.test(String(error)),
+      (error) => errorCode(error) === 'failed_precondition' && message.test(String(error)),
     );
   check([fails('crun', 'hybrid'), fails('runc', 'too old')], '', /crun: hybrid; runc: too old/);
   check([works('runc'), fails('crun', 'hybrid')], 'crun', /crun: hybrid/);

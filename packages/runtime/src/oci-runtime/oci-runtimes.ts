@@ -9,19 +9,24 @@ import {
   readVersion,
   writeFileAtomic,
 } from '@podwright/base';
-import { outOfSightOfV2 } from './hybrid-crun.ts';
+import { withoutUnifiedTree } from './hybrid-crun.ts';
 import { findFeatures, type OciRuntimeFeatures } from './oci-features.ts';
 import type { OciProgram } from './oci-program.ts';
-import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
+import { type OciTrialOptions, type OciTrialResult, tryOciProgram } from './oci-trial.ts';
+import { expectedFormat, type StateFormat } from './state-files.ts';
 
-/** An OCI runtime of this machine, and whether it works here. `reason` is the runtime's own words. */
+/** An OCI runtime of this host, and whether it works here. `reason` is the runtime's own message. */
 export type OciRuntimeFinding = {
   name: string;
   path: string;
   version: string;
   features: OciRuntimeFeatures;
 } & (
-  | { works: true; program: OciProgram /** It works only out of sight of the v2 cgroup tree. */; wrapped: boolean }
+  | {
+      works: true;
+      program: OciProgram /** It works only where it does not see the unified cgroup tree. */;
+      wrapped: boolean;
+    }
   | { works: false; reason: string }
 );
 
@@ -32,12 +37,12 @@ export type OciProbeOptions = OciTrialOptions & {
 };
 
 /** Counted up when what is tried, or what is made of it, changes: findings of an older Podwright are then not used. */
-const probeVersion = 5;
+const PROBE_VERSION = 6;
 
-const noFeatures: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
+const NO_FEATURES: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
 
 /** Runtimes in order of preference: crun takes half of runc's time. */
-export const knownOciRuntimes = ['crun', 'runc'];
+export const KNOWN_OCI_RUNTIMES = ['crun', 'runc'];
 
 /** Finds a runtime by name or path and tries it; `undefined` if it is not installed. */
 export async function probeOciRuntime(
@@ -48,7 +53,7 @@ export async function probeOciRuntime(
   if (path === undefined) return undefined;
   const { mtimeMs, size } = await stat(path);
   const cache = join(options.cacheDirectory, `oci-${basename(path)}.json`);
-  const key = [probeVersion, path, mtimeMs, size, options.bootId, options.cgroups.mode].join(' ');
+  const key = [PROBE_VERSION, path, mtimeMs, size, options.bootId, options.cgroups.mode].join(' ');
   const cached = await readCache(cache, key);
   if (cached !== undefined) return cached;
   makePrivateDirectory(options.cacheDirectory);
@@ -80,29 +85,30 @@ async function probe(path: string, options: OciProbeOptions): Promise<OciRuntime
   const version = await readVersion(path).catch(() => '');
   const found = { name, path, version };
   const plain = { name, path };
-  const refusal = await trial(plain, options);
-  if (refusal === undefined) {
-    return {
-      ...found,
-      works: true,
-      program: plain,
-      wrapped: false,
-      features: await findFeatures(path, plain, options),
-    };
+  const expected = expectedFormat(found);
+  const outcome = await trial(plain, options, expected);
+  if (typeof outcome !== 'string') {
+    const program = { ...plain, ...outcome };
+    return { ...found, works: true, program, wrapped: false, features: await findFeatures(path, plain, options) };
   }
-  const hidden = name === 'crun' ? await outOfSightOfV2(path, options.cgroups) : undefined;
-  if (hidden === undefined) return { ...found, features: noFeatures, works: false, reason: refusal };
-  const hiddenRefusal = await trial(hidden, options);
-  if (hiddenRefusal === undefined) {
+  const hidden = name === 'crun' ? await withoutUnifiedTree(path, options.cgroups) : undefined;
+  if (hidden === undefined) return { ...found, features: NO_FEATURES, works: false, reason: outcome };
+  const hiddenOutcome = await trial(hidden, options, expected);
+  if (typeof hiddenOutcome !== 'string') {
     const features = await findFeatures(path, hidden, options);
-    return { ...found, works: true, program: hidden, wrapped: true, features };
+    return { ...found, works: true, program: { ...hidden, ...hiddenOutcome }, wrapped: true, features };
   }
-  return { ...found, features: noFeatures, works: false, reason: `${refusal}; out of sight of v2: ${hiddenRefusal}` };
+  const reason = `${outcome}; without the unified cgroup tree: ${hiddenOutcome}`;
+  return { ...found, features: NO_FEATURES, works: false, reason };
 }
 
-/** Why the program does not work, `undefined` if it does. */
-async function trial(program: OciProgram, options: OciTrialOptions): Promise<string | undefined> {
-  return await tryOciProgram(program, options).then(() => undefined, errorMessage);
+/** What the trial has shown, or why the program does not work. */
+async function trial(
+  program: OciProgram,
+  options: OciTrialOptions,
+  expected: StateFormat | undefined,
+): Promise<OciTrialResult | string> {
+  return await tryOciProgram(program, options, { expected }).catch(errorMessage);
 }
 
 async function readCache(path: string, key: string): Promise<OciRuntimeFinding | undefined> {

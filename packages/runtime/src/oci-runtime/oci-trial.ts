@@ -25,11 +25,13 @@ import {
 } from '@podwright/base';
 import { type IdMappings, openPassage } from '@podwright/system';
 import type { OciMount, OciSpec } from '../oci/spec.ts';
+import { TRIAL_CREATE_TIMEOUT_MS } from './limits.ts';
 import { globalArguments, type OciProgram, type OciRuntime, runOciCommand } from './oci-program.ts';
 import { runtimeError } from './runtime-error.ts';
+import { readStateFiles, type StateFormat } from './state-files.ts';
 
 export type OciTrialOptions = {
-  /** A folder for the trial's files. */
+  /** A directory for the trial's files. */
   directory: string;
   /** Cgroup below which the trial's own is made. */
   cgroupParent: string;
@@ -40,21 +42,27 @@ export type OciTrialOptions = {
 export type OciTrial = {
   change?: (spec: OciSpec) => OciSpec;
   check?: (pid: number) => Promise<void>;
-  /** Who runs it, if it has a user namespace. */
+  /** The users of its user namespace, if it has one. */
   users?: IdMappings;
+  /** The format in which the runtime's state should be. */
+  expected?: StateFormat | undefined;
   /** Whether a second process is run in it, which takes as long as all the rest; yes unless said otherwise. */
   enter?: boolean;
 };
 
+/** What a trial has shown of a runtime that works. */
+export type OciTrialResult = { stateFormat: StateFormat | undefined };
+
 /**
- * Creates, starts, enters (unless `enter` is false) and deletes a real container with the programs of this machine in it: what a runtime says of
- * itself does not tell whether it works here. Rejects with the runtime's words.
+ * Creates, starts, enters (unless `enter` is false) and deletes a real container with the programs of this host in it: what a
+ * runtime says of itself does not tell whether it works here. `expected` is the format in which its state should be, which is
+ * looked at. Rejects with the runtime's message.
  */
 export async function tryOciProgram(
   program: OciProgram,
   options: OciTrialOptions,
-  { change = (spec) => spec, check, users, enter = true }: OciTrial = {},
-): Promise<void> {
+  { change = (spec) => spec, check, users, enter = true, expected }: OciTrial = {},
+): Promise<OciTrialResult> {
   await mkdir(options.directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   const bundle = await mkdtemp(join(options.directory, 'trial-'));
   if (users !== undefined) openPassage({ top: dirname(options.directory), directory: bundle, mappings: users });
@@ -67,10 +75,14 @@ export async function tryOciProgram(
       mode: PRIVATE_FILE,
     });
     const pid = await createDetached(runtime, bundle, id);
+    const waits = () => readStateFiles({ root: runtime.root, stateFormat: expected }, id)?.waitsForStart;
+    const waited = waits();
     await runOciCommand(runtime, ['start', id]);
+    const stateFormat = waited === true && waits() === false ? expected : undefined;
     if (enter) await runOciCommand(runtime, ['exec', id, '/bin/sh', '-c', ':']);
     await check?.(pid);
     await runOciCommand(runtime, ['delete', '--force', id]);
+    return { stateFormat };
   } catch (error) {
     await runOciCommand(runtime, ['delete', '--force', id]).catch(() => undefined);
     throw wrapError(`try ${program.name}`, error);
@@ -88,7 +100,10 @@ async function createDetached(runtime: OciRuntime, bundle: string, id: string): 
   const stderr = await open(log, 'w');
   try {
     const args = [...globalArguments(runtime), 'create', '--bundle', bundle, '--pid-file', pidFile, id];
-    const child = spawn(runtime.path, args, { stdio: ['ignore', 'ignore', stderr.fd], timeout: 30_000 });
+    const child = spawn(runtime.path, args, {
+      stdio: ['ignore', 'ignore', stderr.fd],
+      timeout: TRIAL_CREATE_TIMEOUT_MS,
+    });
     const [exitCode] = await once(child, 'exit');
     if (exitCode !== 0) throw runtimeError(`${runtime.name} create`, await readFile(log, 'utf8'));
     return Number(await readFile(pidFile, 'utf8'));
@@ -97,7 +112,7 @@ async function createDetached(runtime: OciRuntime, bundle: string, id: string): 
   }
 }
 
-/** A root with the machine's own programs: links as the machine has them, folders for what is mounted read-only. */
+/** A root with the host's own programs: links as the host has them, directories for what is mounted read-only. */
 async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
   const mounts: OciMount[] = [];
   for (const name of ['proc', 'dev']) await mkdir(join(rootfs, name), { recursive: true, mode: CONTAINER_DIRECTORY });
@@ -112,7 +127,7 @@ async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
   return mounts;
 }
 
-/** Never recursively in the root: should a mount of the machine's programs be left in it, they must survive. */
+/** Never recursively in the root: should a mount of the host's programs be left in it, they must survive. */
 async function removeTrial(bundle: string): Promise<void> {
   const rootfs = join(bundle, 'rootfs');
   for (const entry of await readdir(rootfs, { withFileTypes: true }).catch(() => []))

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runtimeErrorCode, runtimeWords } from './runtime-error.ts';
+import { runtimeErrorCode, runtimeMessage } from './runtime-error.ts';
 
-test("the words of an OCI runtime are found in what it writes, and tell the error's class", () => {
-  const check = (output: string, words: string, code: string) => {
-    assert.equal(runtimeWords(output), words);
-    assert.equal(runtimeErrorCode(words), code);
+test("the message of an OCI runtime is found in its stderr, and decides the error's class", () => {
+  const check = (output: string, message: string, code: string) => {
+    assert.equal(runtimeMessage(output), message);
+    assert.equal(runtimeErrorCode(message), code);
   };
   check(
     'time="2026-11-21T03:37:34Z" level=error msg="runc create failed: unable to start container process: exec: \\"nope\\": executable file not found in $PATH"\n',
@@ -28,7 +28,7 @@ test("the words of an OCI runtime are found in what it writes, and tell the erro
     'exec: "/etc": permission denied',
     'permission_denied',
   );
-  const directory = 'open executable: Operation not permitted'; // crun's words for one
+  const directory = 'open executable: Operation not permitted'; // of crun, for a directory
   check(directory, directory, 'permission_denied');
   check('cannot exec in a stopped container', 'cannot exec in a stopped container', 'failed_precondition');
   check('unknown command checkpoint\n', 'unknown command checkpoint', 'unimplemented'); // crun without CRIU

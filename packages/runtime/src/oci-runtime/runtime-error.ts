@@ -4,7 +4,7 @@ import { type ErrorCode, PodwrightError } from '@podwright/base';
  * The message in what an OCI runtime wrote on stderr: runc logs lines such as `time="…" level=error msg="…"`, crun
  * writes plain lines, in colour on a terminal. The last error counts.
  */
-export function runtimeWords(output: string): string {
+export function runtimeMessage(output: string): string {
   const lines = output
     .replaceAll(/\x1b\[[0-9;]*m/g, '')
     .split('\n')
@@ -17,16 +17,17 @@ export function runtimeWords(output: string): string {
   return line.replace(/^\d{4}-\d\d-\d\dT\S+: /, '');
 }
 
-/** The class of an OCI runtime's error, by its words: runc and crun have no other way to tell. */
-export function runtimeErrorCode(words: string): ErrorCode {
-  const found = classes.find(([pattern]) => pattern.test(words));
+/** The class of an OCI runtime's error, by its message: runc and crun have no exit codes for them. */
+export function runtimeErrorCode(message: string): ErrorCode {
+  const found = classes.find(([pattern]) => pattern.test(message));
   return found?.[1] ?? 'internal';
 }
 
-/** An error with the OCI runtime's own words, in the class that they tell. */
+/** An error with the OCI runtime's own message, in the class that it stands for. */
 export function runtimeError(what: string, output: string): PodwrightError {
-  const words = runtimeWords(output);
-  return new PodwrightError(runtimeErrorCode(words), `${what}: ${words === '' ? 'no words about why' : words}`);
+  const message = runtimeMessage(output);
+  const reason = message === '' ? 'the OCI runtime failed without an error message' : message;
+  return new PodwrightError(runtimeErrorCode(message), `${what}: ${reason}`);
 }
 
 const classes: [RegExp, ErrorCode][] = [

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { OciProgram } from '../oci-runtime/oci-program.ts';
-import { knownOciRuntimes, type OciRuntimeFinding } from '../oci-runtime/oci-runtimes.ts';
+import { KNOWN_OCI_RUNTIMES, type OciRuntimeFinding } from '../oci-runtime/oci-runtimes.ts';
 import type { HandlerOptions, RuntimeOptions } from '../options.ts';
 import { shimBinary } from '../tasks/shim/handler-shims.ts';
 
@@ -14,7 +14,7 @@ export type HandlerChoice = Pick<RuntimeOptions, 'handlers' | 'defaultHandler' |
  * `invalid_argument` if the default handler is none of them.
  */
 export function runtimeHandlers(options: HandlerChoice, findings: OciRuntimeFinding[]): Map<string, HandlerOptions> {
-  const asked = [...knownOciRuntimes, options.ociRuntime];
+  const asked = [...KNOWN_OCI_RUNTIMES, options.ociRuntime];
   const works = findings.filter(
     (finding) => finding.works && (asked.includes(finding.name) || asked.includes(finding.path)),
   );

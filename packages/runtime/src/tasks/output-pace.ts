@@ -9,7 +9,7 @@ const GATHER_MS = 5;
 
 /**
  * Reads less often from a stream whose writer writes a few bytes at a time: each read takes as much of the thread as one of
- * 64 KiB, and a container chooses how it writes. Whoever listens to `data` gets the same bytes in fewer chunks.
+ * 64 KiB, and a container chooses how it writes. Listeners of `data` get the same bytes in fewer chunks.
  */
 export function paceSmallReads(stream: Readable): void {
   let reads = 0;
@@ -26,8 +26,8 @@ export function paceSmallReads(stream: Readable): void {
 }
 
 /**
- * A stream that stays until somebody reads it. A child's pipe would not: at the child's end Node.js throws away what nobody has
- * begun to read, and the socket of a FIFO that is empty ends at once. It holds a chunk; the rest stays in the pipe.
+ * A stream that stays until it is read. A child's pipe would not: at the child's end Node.js throws away what has not begun to
+ * be read, and the socket of a FIFO that is empty ends at once. It holds a chunk; the rest stays in the pipe.
  */
 export function keepUnread(stream: Readable): Readable {
   const output = stream.pipe(new PassThrough({ highWaterMark: 1 }));

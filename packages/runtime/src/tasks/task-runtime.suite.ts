@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, rename, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
@@ -11,7 +11,7 @@ import type { TaskConfig, TaskExit, TaskRuntime } from './task-runtime.ts';
 
 /** What the suite needs of the place in which an implementation is tried. */
 export type TaskRuntimeHarness = {
-  /** A runtime on the harness' state. One that is opened after the one before was closed is a later life of it. */
+  /** A runtime on the harness' state. One that is opened after the one before was closed is the same runtime after a restart. */
   open(): Promise<TaskRuntime>;
   /** A task that runs `args` in a root file system with BusyBox. */
   config(id: string, args: string[], changes?: Partial<Omit<TaskConfig, 'id' | 'spec'>> & SpecChanges): TaskConfig;
@@ -79,7 +79,7 @@ type SuiteContext = {
   harness: TaskRuntimeHarness;
   tasks: TaskRuntime;
   start(id: string, args: string[], changes?: Parameters<TaskRuntimeHarness['config']>[2]): Promise<void>;
-  /** The next life of the runtime, which the tests after this one have. */
+  /** The runtime after a restart, which the tests after this one have. */
   restart(): Promise<TaskRuntime>;
 };
 
@@ -94,6 +94,17 @@ const exitOf = (tasks: TaskRuntime, id: string): Promise<TaskExit> =>
       reject(new Error(`task ${id} has not ended`));
     }, 60_000);
   });
+
+/** The error of a call that was aborted with `cancelled`. */
+const gone = (error: unknown) => errorCode(error) === 'cancelled';
+
+/** Looks at the host before anything else is asked of the runtime. */
+async function assertNothingOf({ tasks, harness }: SuiteContext, { id, bundle }: TaskConfig): Promise<void> {
+  assert.deepEqual(harness.processesWith(harness.mark), []);
+  await assert.rejects(stat(bundle), { code: 'ENOENT' });
+  assert.ok(!(await tasks.list()).includes(id));
+  assert.deepEqual(await tasks.state(id), { status: 'absent' });
+}
 
 const failsAs = (code: string) => (error: unknown) => errorCode(error) === code;
 
@@ -121,7 +132,7 @@ function lifeTests(context: () => SuiteContext): void {
     assert.ok(!(await tasks.list()).includes('running'));
   });
 
-  test('a command that is not in the image fails with the words of the OCI runtime, and leaves nothing', async () => {
+  test('a command that is not in the image fails with the message of the OCI runtime, and leaves nothing', async () => {
     const { tasks, harness } = context();
     for (const terminal of [false, true]) {
       const config = harness.config('missing', ['no-such-program'], { terminal });
@@ -160,18 +171,27 @@ function lifeTests(context: () => SuiteContext): void {
     await tasks.delete('twice');
   });
 
-  test('an aborted create leaves nothing', async () => {
+  test('a create that is aborted before it begins leaves nothing', async () => {
     const { tasks, harness } = context();
+    const config = harness.config('aborted', ['sleep', harness.mark]);
+    await assert.rejects(tasks.create(config, AbortSignal.abort(new PodwrightError('cancelled', 'not wanted'))), gone);
+    await assertNothingOf(context(), config);
+  });
+
+  test('a create that is aborted under way leaves nothing', async () => {
+    const { tasks, harness } = context();
+    const config = harness.config('aborted', ['sleep', harness.mark]);
     const abort = new AbortController();
-    const created = tasks.create(harness.config('aborted', ['sleep', harness.mark]), abort.signal);
-    setTimeout(() => abort.abort(new Error('enough')), 8);
-    await created.catch(() => undefined);
+    const created = tasks.create(config, abort.signal);
+    const rejected = assert.rejects(created, gone);
+    // A task is listed before anything of it exists, and the programs that create it take longer than this look.
+    const isListed = async () => (await tasks.list()).includes('aborted') || undefined;
+    await waitFor(isListed, { intervalMs: 0, signal: bound() });
+    abort.abort(new PodwrightError('cancelled', 'not wanted any more'));
+    await rejected;
+    await assertNothingOf(context(), config);
+    await tasks.create(config, bound()); // its id is free again
     await tasks.delete('aborted');
-    assert.ok(!(await tasks.list()).includes('aborted'));
-    await waitFor(() => harness.processesWith(harness.mark).length === 0 || undefined, {
-      intervalMs: 10,
-      signal: bound(),
-    });
   });
 
   test('ids that name files elsewhere are refused', async () => {
@@ -209,24 +229,24 @@ function lifeTests(context: () => SuiteContext): void {
     await Promise.all(ids.map((id) => tasks.delete(id)));
   });
 
-  test('a later life of the runtime knows, controls and deletes the tasks of an earlier one', async () => {
+  test('after a restart the runtime knows, controls and deletes the tasks of before', async () => {
     const { tasks, harness, start, restart } = context();
     await start('kept', ['sh', '-c', 'trap "exit 5" TERM; while :; do sleep 0.05; done']);
     await start('ended', ['sh', '-c', 'exit 6']);
     await exitOf(tasks, 'ended');
     await tasks.create(harness.config('waiting', forever), bound());
-    const later = await restart();
-    assert.equal((await later.state('kept')).status, 'running');
-    assert.equal((await later.state('waiting')).status, 'created');
-    assert.equal((await exitOf(later, 'ended')).exitCode, 6);
-    const exit = exitOf(later, 'kept');
-    await later.kill('kept', 'TERM');
+    const restarted = await restart();
+    assert.equal((await restarted.state('kept')).status, 'running');
+    assert.equal((await restarted.state('waiting')).status, 'created');
+    assert.equal((await exitOf(restarted, 'ended')).exitCode, 6);
+    const exit = exitOf(restarted, 'kept');
+    await restarted.kill('kept', 'TERM');
     assert.equal((await exit).exitCode, 5);
-    for (const id of ['kept', 'ended', 'waiting']) await later.delete(id);
-    for (const id of ['kept', 'ended', 'waiting']) assert.equal((await later.state(id)).status, 'absent');
+    for (const id of ['kept', 'ended', 'waiting']) await restarted.delete(id);
+    for (const id of ['kept', 'ended', 'waiting']) assert.equal((await restarted.state(id)).status, 'absent');
   });
 
-  test('a later life goes on with the stdin, the output and the log of a task', async () => {
+  test('after a restart the stdin, the output and the log of a task go on', async () => {
     const { tasks, harness, start, restart } = context();
     const { logPath } = harness.config('resumed', forever);
     await start('resumed', ['sh', '-c', 'while read line; do echo "got $line"; done; echo over'], { stdin: true });
@@ -235,17 +255,17 @@ function lifeTests(context: () => SuiteContext): void {
     first.stdin.write('one\n');
     await reader(first.stdout).next(/got one\n/);
     before.abort(new Error('detached'));
-    const later = await restart();
-    const { stdin, stdout } = await later.attach('resumed', bound());
+    const restarted = await restart();
+    const { stdin, stdout } = await restarted.attach('resumed', bound());
     const seen = reader(stdout);
     stdin.write('two\n');
     await seen.next(/got two\n/);
-    assert.equal((await later.state('resumed')).status, 'running');
-    await later.delete('resumed');
+    assert.equal((await restarted.state('resumed')).status, 'running');
+    await restarted.delete('resumed');
     assert.match(await readFile(logPath, 'utf8'), /^\S+ stdout F got one\n\S+ stdout F got two\n$/);
   });
 
-  test('what a task writes while there is no runtime, its last words too, is in its log', async () => {
+  test('what a task writes while there is no runtime, its last lines too, is in its log', async () => {
     const { tasks, harness, start, restart } = context();
     const { logPath } = harness.config('alone', forever);
     await start('alone', ['sh', '-c', 'sleep 0.5; for word in a b c; do echo $word; done; exit 4']);
@@ -254,17 +274,21 @@ function lifeTests(context: () => SuiteContext): void {
       intervalMs: 20,
       signal: bound(),
     });
-    const later = await restart();
-    assert.equal((await exitOf(later, 'alone')).exitCode, 4);
+    const restarted = await restart();
+    assert.equal((await exitOf(restarted, 'alone')).exitCode, 4);
     assert.match(await readFile(logPath, 'utf8'), /^\S+ stdout F a\n\S+ stdout F b\n\S+ stdout F c\n$/);
-    await later.delete('alone');
+    await restarted.delete('alone');
   });
 
   test('limits of a running task can be changed', async () => {
     const { tasks, start } = context();
     await start('updated', forever, { memoryLimitBytes: 64 << 20 });
+    const takes48MiB = async () =>
+      (await tasks.execSync('updated', ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=48M', 'count=1'], bound())).exitCode;
+    assert.equal(await takes48MiB(), 0);
     await tasks.update('updated', { memory: { limit: 32 << 20, swap: 32 << 20 }, cpu: { shares: 300 } });
     assert.equal((await tasks.state('updated')).status, 'running');
+    assert.equal(await takes48MiB(), 137);
     await tasks.delete('updated');
     await assert.rejects(tasks.update('updated', {}), isNotFound);
   });
@@ -307,7 +331,7 @@ function endTests(context: () => SuiteContext): void {
     await tasks.delete('hungry');
   });
 
-  test('those who wait for the end of a task hear of it when it is deleted', async () => {
+  test('listeners for the end of a task are called when it is deleted', async () => {
     const { tasks, start } = context();
     await start('awaited', forever);
     const exit = exitOf(tasks, 'awaited');
@@ -369,7 +393,7 @@ function execTests(context: () => SuiteContext): void {
     await tasks.delete('slow');
   });
 
-  test('a command that nobody waits for any more is killed with all that it started', async () => {
+  test('a command whose caller has gone away is killed with all that it started', async () => {
     const { tasks, harness, start } = context();
     await start('left', forever);
     const caller = new AbortController();
@@ -504,7 +528,7 @@ function streamTests(context: () => SuiteContext): void {
 
 function attachTests(context: () => SuiteContext): void {
   test('attaching reaches the first process, its streams kept apart', async () => {
-    const { tasks, harness, start } = context();
+    const { tasks, harness } = context();
     await tasks.create(
       harness.config('attached', ['sh', '-c', 'while read line; do echo "got $line"; echo bad >&2; done'], {
         stdin: true,
@@ -518,10 +542,9 @@ function attachTests(context: () => SuiteContext): void {
     assert.deepEqual(await Promise.all([text(stdout), text(stderr!)]), ['got one\ngot two\n', 'bad\nbad\n']);
     assert.equal((await exitOf(tasks, 'attached')).exitCode, 0);
     await tasks.delete('attached');
-    assert.ok(start);
   });
 
-  test('stdin stays open for the next who attaches, unless it is for one only', async () => {
+  test('stdin stays open for the next attach session, unless it is for one only', async () => {
     const { tasks, start } = context();
     await start('again', ['sh', '-c', 'while read line; do echo "got $line"; done'], { stdin: true, stdinOnce: false });
     for (const word of ['first', 'second']) {
@@ -533,9 +556,20 @@ function attachTests(context: () => SuiteContext): void {
     }
     assert.equal((await tasks.state('again')).status, 'running');
     await tasks.delete('again');
+    await start('once', ['sh', '-c', 'while read line; do echo "got $line"; done; exit 4'], {
+      stdin: true,
+      stdinOnce: true,
+    });
+    const only = new AbortController();
+    const { stdin, stdout } = await tasks.attach('once', only.signal);
+    stdin.write('first\n');
+    await reader(stdout).next(/got first\n/);
+    only.abort(new Error('detached'));
+    assert.equal((await exitOf(tasks, 'once')).exitCode, 4);
+    await tasks.delete('once');
   });
 
-  test('who attaches to the output alone takes nothing from the stdin of a task', async () => {
+  test('an attach session for the output alone takes nothing from the stdin of a task', async () => {
     const { tasks, start } = context();
     const command = ['sh', '-c', 'while read line; do echo "got $line"; done; echo over'];
     await start('watched', command, { stdin: true, stdinOnce: true });
@@ -575,7 +609,7 @@ function attachTests(context: () => SuiteContext): void {
     await tasks.delete('attached-terminal');
   });
 
-  test('much output arrives whole, at the pace of the one who reads', async () => {
+  test('much output arrives whole, at the pace of its reader', async () => {
     const { tasks, harness } = context();
     const command = ['sh', '-c', 'read go; head -c 5000000 /dev/zero; sleep 0.3'];
     await tasks.create(harness.config('flood', command, { stdin: true, stdinOnce: true, logPath: '' }), bound());
@@ -590,7 +624,7 @@ function attachTests(context: () => SuiteContext): void {
 }
 
 function logTests(context: () => SuiteContext): void {
-  const line = (stream: string, tag: string, words: string) => new RegExp(`^\\S+T\\S+ ${stream} ${tag} ${words}$`, 'm');
+  const line = (stream: string, tag: string, text: string) => new RegExp(`^\\S+T\\S+ ${stream} ${tag} ${text}$`, 'm');
 
   test('output is logged as the CRI wants it', async () => {
     const { tasks, harness, start } = context();
@@ -609,7 +643,7 @@ function logTests(context: () => SuiteContext): void {
     const { logPath } = harness.config('rotated', forever);
     await start('rotated', ['sh', '-c', 'while read line; do echo "$line"; done'], { stdin: true });
     const { stdin, stdout } = await tasks.attach('rotated', bound());
-    stdout.resume(); // output goes at the pace of those who are attached
+    stdout.resume(); // output goes at the pace of the attach sessions
     const logged = (path: string, word: string) =>
       waitFor(async () => (await readFile(path, 'utf8').catch(() => '')).includes(word) || undefined, {
         intervalMs: 10,
@@ -627,9 +661,12 @@ function logTests(context: () => SuiteContext): void {
   });
 
   test('without a log path nothing is written', async () => {
-    const { tasks, start } = context();
+    const { tasks, harness, start } = context();
+    const directory = dirname(harness.config('silent', forever).logPath);
+    const before = await readdir(directory);
     await start('silent', ['sh', '-c', 'echo out'], { logPath: '' });
     assert.equal((await exitOf(tasks, 'silent')).exitCode, 0);
+    assert.deepEqual(await readdir(directory), before);
     await tasks.delete('silent');
   });
 }

@@ -27,7 +27,7 @@ export type TaskExit = {
   exitCode: number;
   exitedAtMs: number;
   oomKilled: boolean;
-  /** Words for a person when the exit code is not the process's own, as after the death of its monitor. */
+  /** Message for a person when the exit code is not the process's own, as after the death of its monitor. */
   message?: string;
 };
 
@@ -45,7 +45,7 @@ export type ExecConfig = {
 };
 
 /**
- * The ends of a streamed process. With a terminal, stderr is absent. Output that nobody reads stops the process:
+ * The ends of a streamed process. With a terminal, stderr is absent. Output that is not read stops the process:
  * what is not wanted must be resumed.
  */
 export type ExecSession = {
@@ -63,9 +63,9 @@ export type ExecSession = {
 export type TaskCheckpoint = { images: string; work: string; frozen: () => Promise<void>; signal: AbortSignal };
 
 /**
- * Runs containers. Tasks outlive this process: after a restart `state` and `onExit` work for tasks of an earlier
- * life, and nothing that the runtime keeps in memory is needed to stop or delete one.
- * Errors: `not_found` (no such task, or a command that is not in the image: the OCI runtime's words are kept),
+ * Runs containers. Tasks outlive this process: after a restart `state` and `onExit` work for tasks of
+ * before, and nothing that the runtime keeps in memory is needed to stop or delete one.
+ * Errors: `not_found` (no such task, or a command that is not in the image: the OCI runtime's message is kept),
  * `already_exists`, `failed_precondition` (not running), `deadline_exceeded`, `internal`.
  */
 export interface TaskRuntime {
@@ -75,6 +75,7 @@ export interface TaskRuntime {
   start(id: string): Promise<void>;
   /** Sends a signal to the task's first process, or to all of them. No error if it has ended. */
   kill(id: string, signal: string, options?: { all?: boolean }): Promise<void>;
+  /** How the task is. One whose monitor or shim has died without a report of its exit is killed first: its stdio is broken. */
   state(id: string): Promise<TaskState>;
   /** Calls back once when the task has ended, at once if it already has; also when its monitor died. */
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable;
@@ -104,7 +105,7 @@ export interface TaskRuntime {
   thaw?(id: string): Promise<void>;
   /**
    * What the task uses, as its runtime counts it: for tasks of which the host sees no cgroup, such as those in virtual
-   * machines. `undefined` if it does not run or nobody counts.
+   * machines. `undefined` if it does not run or is not counted.
    */
   use?(id: string): Promise<CgroupStats | undefined>;
   /** Ids of every task that has anything left on the host: monitor, files, runtime state. */

@@ -31,7 +31,7 @@ export type TaskRuntimesOptions = {
 export class TaskRuntimes implements TaskRuntime {
   readonly name = 'handlers';
   readonly #options: TaskRuntimesOptions;
-  /** Which runtime has a task, as far as somebody asked. */
+  /** Which runtime has a task, as far as it was looked up. */
   readonly #owners = new Map<string, TaskRuntime>();
 
   constructor(options: TaskRuntimesOptions) {
@@ -63,7 +63,7 @@ export class TaskRuntimes implements TaskRuntime {
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable {
     const known = this.#owners.get(id);
     if (known !== undefined) return known.onExit(id, listener);
-    // Nobody has asked for it in this life: each of them may have it.
+    // It was not looked up since the restart: each of them may have it.
     const watches = [...this.#options.runtimes.values()].map((runtime) => runtime.onExit(id, listener));
     return { [Symbol.dispose]: () => watches.forEach((watch) => void watch[Symbol.dispose]()) };
   }

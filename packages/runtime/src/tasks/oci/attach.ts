@@ -2,19 +2,18 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { wrapError } from '@podwright/base';
 import { type SeqpacketSocket, type SeqpacketSockets, type System, setProcessTerminalSize } from '@podwright/system';
+import { ATTACH_LOOK_MS } from '../limits.ts';
 import type { ExecSession } from '../task-runtime.ts';
 import { resizeMonitorTerminal } from './control.ts';
-import { bundleFiles, type TaskRecord } from './task-files.ts';
+import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
 /** First byte of each of conmon's packets: which stream the rest belongs to. */
-const stderrTag = 3;
+const STDERR_TAG = 3;
 /** conmon's packets have at most 8 KiB and the tag; those to conmon 32 KiB. */
-const receiveBytes = 64 * 1024;
-const sendBytes = 32 * 1024;
-/** How often the socket is looked at although no signal came. */
-const safetyIntervalMs = 500;
+const RECEIVE_BYTES = 64 * 1024;
+const SEND_BYTES = 32 * 1024;
 
-/** Whose stdio conmon has: a task's, or a command's. `bundle` is the folder of conmon's socket and control files. */
+/** Whose stdio conmon has: a task's, or a command's. `bundle` is the directory of conmon's socket and control files. */
 export type MonitoredStdio = Pick<TaskRecord, 'id' | 'bundle' | 'terminal' | 'stdinOnce'>;
 
 export type AttachOptions = {
@@ -53,12 +52,12 @@ export function attachToMonitor(
 }
 
 /**
- * Has conmon write to a terminal without waiting for room, as it does once somebody attaches: for those who attached before
- * there was a terminal. Otherwise conmon and a program that both want to write wait for each other for ever.
+ * Has conmon write to a terminal without waiting for room, as it does after an attach: for attach sessions from before there was a
+ * terminal. Otherwise conmon and a program that both want to write wait for each other for ever.
  */
 export function unblockTerminalInput(sockets: SeqpacketSockets, { bundle }: MonitoredStdio): void {
   try {
-    sockets.connect(join(bundle, bundleFiles.attach), () => undefined).close();
+    sockets.connect(join(bundle, BUNDLE_FILES.attach), () => undefined).close();
   } catch {
     // What ran on the terminal has ended already.
   }
@@ -70,7 +69,7 @@ class AttachConnection {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly #socket: SeqpacketSocket;
-  readonly #buffer = Buffer.allocUnsafe(receiveBytes);
+  readonly #buffer = Buffer.allocUnsafe(RECEIVE_BYTES);
   readonly #timer: NodeJS.Timeout;
   #closed = false;
   /** Streams that have enough for now: nothing is received until both take more. */
@@ -78,7 +77,7 @@ class AttachConnection {
   #unsent: { packet: Buffer; sent: (error?: Error) => void } | undefined;
 
   /**
-   * Nobody listens any more, but the connection must last: conmon closes the task's stdin, where it is for one session
+   * There is no listener any more, but the connection must last: conmon closes the task's stdin, where it is for one session
    * only, after any that ends.
    */
   #draining = false;
@@ -86,7 +85,7 @@ class AttachConnection {
 
   constructor(record: MonitoredStdio, { sockets, stdin }: { sockets: SeqpacketSockets; stdin: boolean }) {
     this.#mustLast = !stdin && record.stdinOnce;
-    const path = join(record.bundle, bundleFiles.attach);
+    const path = join(record.bundle, BUNDLE_FILES.attach);
     try {
       this.#socket = sockets.connect(path, () => this.#turn());
     } catch (error) {
@@ -95,14 +94,14 @@ class AttachConnection {
     this.stdout = this.#output();
     this.stderr = this.#output();
     this.stdin = new Writable({
-      highWaterMark: sendBytes,
+      highWaterMark: SEND_BYTES,
       write: (chunk: Buffer, _encoding, done) => this.#write(chunk, done),
       final: (done) => {
         if (stdin && !this.#closed) this.#socket.endSending();
         done();
       },
     });
-    this.#timer = setInterval(() => this.#turn(), safetyIntervalMs).unref();
+    this.#timer = setInterval(() => this.#turn(), ATTACH_LOOK_MS).unref();
   }
 
   /** The client has gone. */
@@ -160,7 +159,7 @@ class AttachConnection {
       return false;
     }
     if (this.#draining) return true;
-    const stream = this.#buffer[0] === stderrTag ? this.stderr : this.stdout;
+    const stream = this.#buffer[0] === STDERR_TAG ? this.stderr : this.stdout;
     if (size > 1 && !stream.push(Buffer.from(this.#buffer.subarray(1, size)))) this.#full.add(stream);
     return true;
   }
@@ -169,7 +168,7 @@ class AttachConnection {
     let offset = 0;
     const next = (error?: Error) => {
       if (error !== undefined || this.#closed || offset >= chunk.length) return done(error);
-      const packet = chunk.subarray(offset, offset + sendBytes);
+      const packet = chunk.subarray(offset, offset + SEND_BYTES);
       offset += packet.length;
       this.#unsent = { packet, sent: next };
       this.#turn();

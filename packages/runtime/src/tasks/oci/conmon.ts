@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 import { BoundedBytes, PodwrightError, type ProgramStarter, wrapError } from '@podwright/base';
 import { globalArguments, type OciProgram, type OciRuntime } from '../../oci-runtime/oci-program.ts';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
-import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
+import { MONITOR_REPORT_BYTES } from '../limits.ts';
+import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
 
 /** What conmon is started for: it makes the OCI runtime create the task, and stays as the task's monitor. */
 export type MonitorRequest = {
@@ -16,8 +17,6 @@ export type MonitorRequest = {
   logPath: string;
 };
 
-/** The most that conmon tells about a failed create. */
-const maxReportBytes = 64 * 1024;
 const END_OF_REPORT = Buffer.from('}\n');
 
 /**
@@ -38,9 +37,9 @@ export async function startMonitor(request: MonitorRequest, signal: AbortSignal)
   const stop = () => report.destroy();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    const [line, words] = await Promise.race([Promise.all([readLine(report), readAll(stderr)]), started]);
+    const [line, errors] = await Promise.race([Promise.all([readLine(report), readAll(stderr)]), started]);
     signal.throwIfAborted();
-    return createdPid(`create task ${id} with ${request.program.name}`, line, words);
+    return createdPid(`create task ${id} with ${request.program.name}`, line, errors);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw error instanceof PodwrightError
@@ -59,8 +58,8 @@ function monitorArguments({ program, files, record, logPath }: MonitorRequest): 
     ...['--cid', id, '--cuuid', id, '--name', id],
     ...runtimeOptions(files.runtime(program)),
     ...['--bundle', bundle, '--persist-dir', bundle, '--exit-dir', files.exits, '--full-attach'],
-    ...['--container-pidfile', join(bundle, bundleFiles.pid)],
-    ...['--conmon-pidfile', join(bundle, bundleFiles.monitorPid)],
+    ...['--container-pidfile', join(bundle, BUNDLE_FILES.pid)],
+    ...['--conmon-pidfile', join(bundle, BUNDLE_FILES.monitorPid)],
     ...['--log-path', logPath === '' ? 'off' : `k8s-file:${logPath}`, '--no-sync-log'],
     ...(record.terminal ? ['--terminal'] : []),
     ...(record.stdin ? ['--stdin'] : []),
@@ -73,7 +72,7 @@ export function monitorEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, TMPDIR: '.' };
 }
 
-/** How conmon is told which OCI runtime to start, with what before its command. */
+/** conmon's options for the OCI runtime that it starts, and for what goes before the runtime's command. */
 export function runtimeOptions(runtime: OciRuntime, more: string[] = []): string[] {
   const before = [...globalArguments(runtime), ...more].map((argument) => `--runtime-arg=${argument}`);
   return ['--runtime', runtime.path, ...before];
@@ -89,7 +88,7 @@ function createdPid(what: string, line: string, stderr: string): number {
 
 /** The stream up to the first end of line that closes a JSON object, or all of it. */
 export async function readLine(stream: Readable): Promise<string> {
-  const report = new BoundedBytes(maxReportBytes);
+  const report = new BoundedBytes(MONITOR_REPORT_BYTES);
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
     report.add(chunk);
     if (report.isCut || report.bytes().subarray(-2).equals(END_OF_REPORT)) break;
@@ -99,7 +98,7 @@ export async function readLine(stream: Readable): Promise<string> {
 
 /** The stream to its end, of which the first 64 KiB are kept. */
 export async function readAll(stream: Readable): Promise<string> {
-  const words = new BoundedBytes(maxReportBytes);
-  for await (const chunk of stream) words.add(chunk);
-  return words.bytes().toString('utf8');
+  const text = new BoundedBytes(MONITOR_REPORT_BYTES);
+  for await (const chunk of stream) text.add(chunk);
+  return text.bytes().toString('utf8');
 }

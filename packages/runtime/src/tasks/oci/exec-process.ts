@@ -1,6 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, watch, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import {
+  type Logger,
   PRIVATE_FILE,
   type ProgramStarter,
   raceAbort,
@@ -12,6 +14,9 @@ import {
 import { killProcessTrees, readProcess } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
 import { globalArguments, type OciRuntime, withOomScore } from '../../oci-runtime/oci-program.ts';
+import { EXEC_END_TIMEOUT_MS, EXEC_LOOK_MS, EXEC_START_TIMEOUT_MS } from '../limits.ts';
+import { KILLED_EXIT_CODE } from '../task-exit.ts';
+import type { ExecSession } from '../task-runtime.ts';
 
 /** A command to run in a task beside its first process. */
 export type ExecRequest = {
@@ -23,45 +28,54 @@ export type ExecRequest = {
   command: string[];
   /** The task's `config.json`. */
   config: string;
+  logger: Logger;
 };
 
-/** Exit code of a process that was killed by SIGKILL, as shells have it. */
-const killedExitCode = 137;
-
-/** How long a program may take to start the process before it is killed all the same. */
-const startTimeoutMs = 10_000;
-
-/** How long the runtime's program may take to notice that its process has ended. */
-const endsByItselfMs = 10_000;
+/** A command that is on its way. */
+export type StartedExec = {
+  exec: ExecProcess;
+  streams: Omit<ExecSession, 'exit'>;
+  /** Settles when the process runs; rejects with the runtime's message if the runtime has ended without it. */
+  running: Promise<void>;
+  /** Removes its files, once it has ended. */
+  remove(): Promise<void>;
+};
 
 /** One run of the OCI runtime's `exec`, and through its pid file the process that it started in the task. */
 export class ExecProcess {
   readonly what: string;
+  readonly logger: Logger;
   readonly child: StartedProgram;
   /** Exit code of the runtime's program, which is that of the process once that runs. Never rejects after the start. */
   readonly exited: Promise<number>;
   readonly #pidFile: string;
 
   /** `child` is the OCI runtime's program, or one that starts it and ends with the exit code of the process. */
-  constructor({ pidFile, id, command }: ExecRequest, child: StartedProgram) {
+  constructor({ pidFile, id, command, logger }: ExecRequest, child: StartedProgram) {
     this.what = `run ${JSON.stringify(command[0])} in task ${id}`;
     this.#pidFile = pidFile;
+    this.logger = logger;
     this.child = child;
     this.exited = new Promise((resolve, reject) => {
       this.child.once('error', (error) => reject(wrapError(this.what, error, 'internal')));
-      this.child.once('exit', (code) => resolve(code ?? killedExitCode));
+      this.child.once('exit', (code) => resolve(code ?? KILLED_EXIT_CODE));
     });
   }
 
   /** Waits until the process runs; false if the runtime has ended without it. */
-  async running(): Promise<boolean> {
+  async running(signal: AbortSignal): Promise<boolean> {
     let ended = false;
     const end = this.exited.then(() => {
       ended = true;
     });
+    let wake = () => {};
+    using _watch = watchFile(this.#pidFile, () => wake());
     while (!ended) {
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
       if ((await this.pid()) !== undefined) return true;
-      await Promise.race([end, sleep(2)]);
+      await Promise.race([end, woken, sleep(EXEC_LOOK_MS, signal)]);
     }
     return (await this.pid()) !== undefined;
   }
@@ -74,18 +88,19 @@ export class ExecProcess {
 
   /**
    * Kills all that the exec started, and then the runtime's program if it does not end by itself. The program first gets
-   * the time to say which process it started: killed in the middle, it leaves one that nobody knows.
+   * the time to say which process it started: killed in the middle, it leaves one that is not known.
    */
   async kill(): Promise<void> {
-    using started = withTimeout(undefined, startTimeoutMs, this.what);
-    await raceAbort(this.running(), started).catch(() => undefined);
+    using started = withTimeout(undefined, EXEC_START_TIMEOUT_MS, this.what);
+    await this.running(started).catch(() => undefined);
     const pid = await this.pid();
     if (pid !== undefined) {
       // crun's process is in the session of a process between that has ended.
       const session = readProcess(pid)?.session ?? pid;
       await killProcessTrees([pid, session]);
-      // Its parent reaps it: a zombie that is left to the machine's init holds up the end of the task's PID namespace.
-      await Promise.race([this.exited.catch(() => undefined), sleep(endsByItselfMs)]);
+      // Its parent reaps it: a zombie that is left to the host's init holds up the end of the task's PID namespace.
+      using soon = withTimeout(undefined, EXEC_END_TIMEOUT_MS, this.what);
+      await raceAbort(this.exited, soon).catch(() => undefined);
     }
     await this.endProgram();
   }
@@ -99,6 +114,19 @@ export class ExecProcess {
   async removeFiles(): Promise<void> {
     await rm(this.#pidFile, { force: true });
     await rm(processFile(this.#pidFile), { force: true });
+  }
+}
+
+/** Reports changes of a file that need not be there yet. Where inotify cannot be had, there are none. */
+function watchFile(path: string, onChange: () => void): Disposable {
+  try {
+    const watcher = watch(dirname(path), (_event, name) => {
+      if (name === basename(path)) onChange();
+    });
+    watcher.on('error', () => watcher.close());
+    return { [Symbol.dispose]: () => watcher.close() };
+  } catch {
+    return { [Symbol.dispose]: () => undefined };
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
+import { killExec } from '../collect-exec.ts';
 import { keepUnread } from '../output-pace.ts';
 import type { ExecSession } from '../task-runtime.ts';
 import { readAll } from './conmon.ts';
-import { type ExecProcess, type ExecRequest, startExec } from './exec-process.ts';
+import { type ExecRequest, type StartedExec, startExec } from './exec-process.ts';
 import { startOnTerminal, type TerminalTools } from './exec-terminal.ts';
 
 export type ExecStreamOptions = {
@@ -13,24 +14,15 @@ export type ExecStreamOptions = {
   signal: AbortSignal;
 };
 
-/** A command that is on its way. */
-export type StartedExec = {
-  exec: ExecProcess;
-  streams: Omit<ExecSession, 'exit'>;
-  /** Settles when the process runs; rejects with the runtime's words if the runtime has ended without it. */
-  running: Promise<void>;
-  /** Removes its files, once it has ended. */
-  remove(): Promise<void>;
-};
-
 /** Runs a command in a task with its streams connected. The session is there once the process runs. */
 export async function execStream(request: ExecRequest, { terminal, signal }: ExecStreamOptions): Promise<ExecSession> {
   signal.throwIfAborted();
-  const started = terminal === undefined ? startOnPipes(request) : await startOnTerminal(request, terminal, signal);
+  const started =
+    terminal === undefined ? startOnPipes(request, signal) : await startOnTerminal(request, terminal, signal);
   const { exec, streams } = started;
   const stop = () => {
     streams.stdin.destroy();
-    exec.kill().catch(() => undefined);
+    void killExec(exec);
   };
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
@@ -49,12 +41,12 @@ export async function execStream(request: ExecRequest, { terminal, signal }: Exe
   return { ...streams, exit };
 }
 
-function startOnPipes(request: ExecRequest): StartedExec {
+function startOnPipes(request: ExecRequest, signal: AbortSignal): StartedExec {
   const exec = startExec(request, ['pipe', 'pipe', 'pipe']);
   const [stdin, stdout, stderr] = exec.child.stdio as [Writable, Readable, Readable];
   ignoreBrokenPipe(stdin);
   const streams = { stdin, stdout: keepUnread(stdout), stderr: keepUnread(stderr), resize: () => undefined };
-  const running = exec.running().then(async (runs) => {
+  const running = exec.running(signal).then(async (runs) => {
     if (!runs) throw runtimeError(exec.what, await readAll(streams.stderr));
   });
   return { exec, streams, running, remove: () => exec.removeFiles() };

@@ -5,25 +5,22 @@ import type { Readable } from 'node:stream';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE, raceAbort, withTimeout } from '@podwright/base';
 import type { SeqpacketSockets, System } from '@podwright/system';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
+import { ATTACHABLE_TIMEOUT_MS } from '../limits.ts';
 import { attachToMonitor, unblockTerminalInput } from './attach.ts';
 import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.ts';
-import { ExecProcess, type ExecRequest, prepareExec } from './exec-process.ts';
-import type { StartedExec } from './exec-stream.ts';
-import { bundleFiles } from './task-files.ts';
+import { ExecProcess, type ExecRequest, prepareExec, type StartedExec } from './exec-process.ts';
+import { BUNDLE_FILES } from './task-files.ts';
 
 /** What runs commands on terminals, besides the OCI runtime. */
 export type TerminalTools = { conmon: string; sockets: SeqpacketSockets; system: System };
 
-/** How long conmon may take until one can attach to it. */
-const attachableTimeoutMs = 10_000;
-
-/** The runtime's log, in conmon's folder: crun would cut the whole path at its colon. */
+/** The runtime's log, in conmon's directory: crun would cut the whole path at its colon. */
 const logName = 'log';
 
 /**
  * Has a conmon (8) of its own run a command on a terminal: it owns the terminal's master and stays until the command has
- * ended. The runtime's `exec` in the foreground would mix its words and terminal settings with those of the command.
- * Nothing runs before we are attached, so that no output is lost. All files are in a folder in the place of the pid file.
+ * ended. The runtime's `exec` in the foreground would mix its messages and terminal settings with those of the command.
+ * Nothing runs before we are attached, so that no output is lost. All files are in a directory in the place of the pid file.
  */
 export async function startOnTerminal(
   request: ExecRequest,
@@ -39,7 +36,7 @@ export async function startOnTerminal(
     using gate = makeGate(system, bundle);
     monitor = new ExecMonitor(request, { conmon, bundle, gate: gate.descriptor });
     const { exec } = monitor;
-    using soon = withTimeout(signal, attachableTimeoutMs, `${exec.what}: attach to its monitor`);
+    using soon = withTimeout(signal, ATTACHABLE_TIMEOUT_MS, `${exec.what}: attach to its monitor`);
     await raceAbort(monitor.attachable(), soon);
     const stdio = { id: request.id, bundle, terminal: true, stdinOnce: false };
     let pid: number | undefined;
@@ -60,7 +57,7 @@ export async function startOnTerminal(
 
 /**
  * A FIFO that conmon reads once before it does anything, and again before it starts the OCI runtime. It gets both ends, so
- * that without us it waits for ever, for the next life of ours to end it.
+ * that without us it waits for ever, until it is ended after our restart.
  */
 function makeGate(system: System, bundle: string): { descriptor: number; pass(): void } & Disposable {
   const path = join(bundle, 'start');
@@ -71,7 +68,7 @@ function makeGate(system: System, bundle: string): { descriptor: number; pass():
   return { descriptor, pass, [Symbol.dispose]: () => closeSync(descriptor) };
 }
 
-/** What conmon says on a pipe: a pid or an exit code, or -1 and the runtime's words. */
+/** What conmon says on a pipe: a pid or an exit code, or -1 and the runtime's message. */
 type Report = { data: number; message?: string };
 
 /** A conmon that is our child, so that its exit code, which is the command's, comes to us. */
@@ -80,10 +77,10 @@ class ExecMonitor {
   readonly #log: string;
   readonly #announced: Promise<Report | undefined>;
   readonly #report: Promise<Report | undefined>;
-  readonly #words: Promise<string>;
+  readonly #stderr: Promise<string>;
 
   constructor(request: ExecRequest, { conmon, bundle, gate }: { conmon: string; bundle: string; gate: number }) {
-    const placed = { ...request, pidFile: join(bundle, bundleFiles.pid) };
+    const placed = { ...request, pidFile: join(bundle, BUNDLE_FILES.pid) };
     const child = request.start(conmon, monitorArguments(placed, bundle), {
       cwd: bundle,
       detached: true,
@@ -95,7 +92,7 @@ class ExecMonitor {
     this.#log = join(bundle, logName);
     this.#announced = firstReport(attach);
     this.#report = firstReport(sync);
-    this.#words = readAll(stderr).catch(() => '');
+    this.#stderr = readAll(stderr).catch(() => '');
   }
 
   /** Waits until one can attach. */
@@ -109,11 +106,11 @@ class ExecMonitor {
     return data > 0 ? data : await this.#fail(message);
   }
 
-  /** Newer conmons tell the runtime's words only when they create containers, so its log comes first. */
+  /** Newer conmons report the runtime's message only when they create containers, so its log comes first. */
   async #fail(message?: string): Promise<never> {
     await this.exec.exited;
     const logged = await readFile(this.#log, 'utf8').catch(() => '');
-    throw runtimeError(this.exec.what, logged || message || (await this.#words));
+    throw runtimeError(this.exec.what, logged || message || (await this.#stderr));
   }
 }
 

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import {
-  anticipateMigration,
   type CgroupHierarchy,
   cgroupPids,
   describeUndoFailures,
@@ -11,10 +10,14 @@ import {
   type ProgramStarter,
   startByFork,
   Undo,
+  withTimeout,
 } from '@podwright/base';
 import { loadSystem, SeqpacketSockets, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
 import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
+import { startWithMigration } from '../../oci-runtime/start-with-migration.ts';
+import { checkTaskConfig } from '../check-task-config.ts';
+import { START_TIMEOUT_MS } from '../limits.ts';
 import type {
   ExecConfig,
   ExecSession,
@@ -29,18 +32,18 @@ import { reopenMonitorLog } from './control.ts';
 import type { ExecRequest } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
 import { execSync } from './exec-sync.ts';
-import { ExitWatch, type TaskFinding } from './exit-watch.ts';
-import { removeInterruptedWork } from './leftovers.ts';
+import { ExitFileWatch, type TaskLook } from './exit-file-watch.ts';
 import { isLogInPlace } from './monitor-log.ts';
+import { takeOverTasks } from './take-over.ts';
 import { checkpointTask, thawTask } from './task-checkpoint.ts';
-import { checkTaskConfig, createTask } from './task-create.ts';
+import { createTask } from './task-create.ts';
 import { deleteTask } from './task-delete.ts';
-import { bundleFiles, TaskFiles, type TaskRecord } from './task-files.ts';
-import { findMonitor, findTaskProcess, readMonitorPid, readTaskState } from './task-state.ts';
+import { BUNDLE_FILES, TaskFiles, type TaskRecord } from './task-files.ts';
+import { endUnmonitoredTask, findMonitor, findTaskProcess, readMonitorPid, readTaskState } from './task-state.ts';
 import { updateTask } from './task-update.ts';
 
 export type OciTaskRuntimeOptions = {
-  /** Folder of the runtime's own, on a file system that a reboot empties. */
+  /** Directory of the runtime's own, on a file system that a reboot empties. */
   state: string;
   /** Path of conmon. */
   conmon: string;
@@ -56,37 +59,40 @@ export type OciTaskRuntimeOptions = {
 
 /**
  * Tasks that runc, crun or another OCI runtime runs, each watched by a conmon of its own. Everything that is known of
- * a task is in files and in the kernel, so tasks outlive this process and any later one takes them over.
+ * a task is in files and in the kernel, so tasks outlive this process and are taken over after a restart.
  */
 export class OciTaskRuntime implements TaskRuntime {
   readonly name = 'oci';
   readonly #options: OciTaskRuntimeOptions;
   readonly #files: TaskFiles;
   readonly #start: ProgramStarter;
-  readonly #exits: ExitWatch;
+  readonly #exits: ExitFileWatch;
   readonly #system = loadSystem();
   readonly #sockets = new SeqpacketSockets();
   /** Changes of one task happen one after the other. */
   readonly #changes = new KeyedLock();
+  /** A task without a monitor is ended once. */
+  readonly #endings = new KeyedLock();
+  /** Aborts when the runtime is closed. */
+  readonly #closed = new AbortController();
 
   private constructor(options: OciTaskRuntimeOptions, files: TaskFiles) {
     this.#options = options;
     this.#files = files;
-    this.#start = options.start ?? startByFork;
-    this.#exits = new ExitWatch({ directory: files.exits, logger: options.logger, check: (id) => this.#find(id) });
+    this.#start = startWithMigration(options.start ?? startByFork, options.cgroups);
+    this.#exits = new ExitFileWatch({ directory: files.exits, logger: options.logger, check: (id) => this.#find(id) });
   }
 
   static async open(options: OciTaskRuntimeOptions): Promise<OciTaskRuntime> {
     const files = new TaskFiles(options.state);
     for (const directory of [files.records, files.exits, files.execs, files.bundles]) makePrivateDirectory(directory);
-    await removeInterruptedWork(files);
+    await takeOverTasks({ files, cgroups: options.cgroups }, options.logger);
     return new OciTaskRuntime(options, files);
   }
 
   async create(config: TaskConfig, signal: AbortSignal): Promise<{ pid: number }> {
     checkTaskConfig(config);
     signal.throwIfAborted();
-    void anticipateMigration(this.#options.cgroups);
     return await this.#changes.run(config.id, async () => {
       if (this.#files.read(config.id) !== undefined)
         throw new PodwrightError('already_exists', `create task ${config.id}: there is one with this id`);
@@ -112,10 +118,12 @@ export class OciTaskRuntime implements TaskRuntime {
   async start(id: string): Promise<void> {
     await this.#changes.run(id, async () => {
       const record = await this.#get(id, 'start', ['created']);
+      using signal = withTimeout(this.#closed.signal, START_TIMEOUT_MS, `start task ${id}`);
       await startTask(this.#files.runtime(record.program), {
         id,
         hooks: record.hooks,
         alive: () => findTaskProcess(record) !== undefined,
+        signal,
       });
     });
   }
@@ -146,13 +154,11 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async execSync(id: string, command: string[], signal: AbortSignal) {
     const record = await this.#get(id, 'run a command in', ['running']);
-    void anticipateMigration(this.#options.cgroups);
     return await execSync(this.#execRequest(record, command), signal);
   }
 
   async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
     const record = await this.#get(id, 'run a command in', ['running']);
-    void anticipateMigration(this.#options.cgroups);
     const tools = { conmon: this.#options.conmon, sockets: this.#sockets, system: this.#system };
     const request = this.#execRequest(record, command);
     return await execStream(request, { terminal: terminal ? tools : undefined, signal });
@@ -201,19 +207,24 @@ export class OciTaskRuntime implements TaskRuntime {
   }
 
   close(): void {
+    this.#closed.abort(new PodwrightError('unavailable', 'the task runtime is being closed'));
     this.#exits.close();
     this.#sockets.close();
   }
 
-  async #find(id: string): Promise<TaskFinding> {
+  async #find(id: string): Promise<TaskLook> {
     const record = this.#files.read(id);
     if (record === undefined) return { monitorPid: undefined };
     const state = await this.#state(record);
     return state.status === 'exited' ? { exit: state.exit } : { monitorPid: readMonitorPid(record) };
   }
 
-  #state(record: TaskRecord): Promise<TaskState> {
-    return readTaskState({ files: this.#files, cgroups: this.#options.cgroups }, record);
+  /** The task's state, once what is left of a task without a monitor has been ended. */
+  async #state(record: TaskRecord): Promise<TaskState> {
+    const dependencies = { files: this.#files, cgroups: this.#options.cgroups };
+    const found = await readTaskState(dependencies, record);
+    if (found.status !== 'unmonitored') return found;
+    return await this.#endings.run(record.id, () => endUnmonitoredTask(dependencies, record));
   }
 
   async #remove(id: string): Promise<void> {
@@ -237,9 +248,17 @@ export class OciTaskRuntime implements TaskRuntime {
 
   #execRequest(record: TaskRecord, command: string[]): ExecRequest {
     const { id, program, bundle } = record;
-    const config = join(bundle, bundleFiles.config);
+    const config = join(bundle, BUNDLE_FILES.config);
     const runtime = this.#files.runtime(program);
-    return { start: this.#start, runtime, pidFile: this.#files.newExec(id), id, command, config };
+    return {
+      start: this.#start,
+      runtime,
+      pidFile: this.#files.newExec(id),
+      id,
+      command,
+      config,
+      logger: this.#options.logger,
+    };
   }
 
   #program(handler: string): OciProgram {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, PodwrightError, runProgram, wrapError } from '@podwright/base';
-import { globalArguments, type OciRuntime, runOciCommand } from '../../oci-runtime/oci-program.ts';
+import { globalArguments, type OciRuntime, readOciStatus, runOciCommand } from '../../oci-runtime/oci-program.ts';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import type { TaskCheckpoint } from '../task-runtime.ts';
 
@@ -21,13 +21,12 @@ export async function checkpointTask(runtime: OciRuntime, id: string, wanted: Ta
 
 /** Lets a frozen task go on. No error for one that is not frozen. */
 export async function thawTask(runtime: OciRuntime, id: string): Promise<void> {
-  const state = JSON.parse(await runOciCommand(runtime, ['state', id])) as { status?: string };
-  if (state.status === 'paused') await runOciCommand(runtime, ['resume', id]);
+  if ((await readOciStatus(runtime, id)) === 'paused') await runOciCommand(runtime, ['resume', id]);
 }
 
 async function dump(runtime: OciRuntime, id: string, { images, work, signal }: TaskCheckpoint): Promise<void> {
-  const folders = ['--image-path', images, '--work-path', work];
-  const args = [...globalArguments(runtime), 'checkpoint', ...folders, '--leave-running', id];
+  const directories = ['--image-path', images, '--work-path', work];
+  const args = [...globalArguments(runtime), 'checkpoint', ...directories, '--leave-running', id];
   const { exitCode, stderr } = await runProgram(runtime.path, args, { signal });
   if (exitCode === 0) return;
   const what = `checkpoint task ${id} with ${runtime.name}`;

@@ -12,18 +12,13 @@ import {
 } from '@podwright/base';
 import { findByCommandLine, isRunning, killProcessTrees, signalProcess } from '@podwright/system';
 import { forgetTask } from '../../oci-runtime/oci-program.ts';
+import { CGROUP_END_ATTEMPTS, CGROUP_END_MS, MONITOR_END_MS, SEARCH_ROUNDS } from '../limits.ts';
+import { removedExit } from '../task-exit.ts';
 import type { TaskExit } from '../task-runtime.ts';
-import { bundleFiles, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
+import { BUNDLE_FILES, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
 
 export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarchy };
-
-/** How long a monitor may take to notice that its task has ended. */
-const monitorEndMs = 2_000;
-/** How long the kernel may take to let go of a cgroup whose processes were killed. */
-const cgroupEndMs = 500;
-const cgroupAttempts = 10;
-const searchRounds = 10;
 
 /**
  * Ends and removes everything of a task, whatever state a crash left it in. The record goes last: until then the
@@ -45,19 +40,14 @@ export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, rec
   return exit;
 }
 
-/** How a task ended whose monitor had no time to tell. */
-function removedExit(): TaskExit {
-  return { exitCode: 137, exitedAtMs: Date.now(), oomKilled: false, message: 'the container was killed and removed' };
-}
-
 /**
  * A monitor that still waits for the runtime's `create`, with that: killed by tree, as they are in no cgroup of the task,
  * and searched again, as they fork and leave their parents. One that a dead runtime was just about to start comes to
  * nothing: it finds no configuration any more.
  */
 async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
-  rmSync(join(record.bundle, bundleFiles.config), { force: true });
-  for (let round = 0; round < searchRounds; round++) {
+  rmSync(join(record.bundle, BUNDLE_FILES.config), { force: true });
+  for (let round = 0; round < SEARCH_ROUNDS; round++) {
     const found = await searchMonitors(record);
     if (found.length === 0) return;
     await killProcessTrees(found);
@@ -66,16 +56,16 @@ async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
 
 /** Monitors of this task by their command line: a crash may come before conmon has written its pid file. */
 async function searchMonitors(record: TaskRecord): Promise<number[]> {
-  return (await findByCommandLine(record.bundle, (words) => isMonitor(words, record))).filter(isRunning);
+  return (await findByCommandLine(record.bundle, (argv) => isMonitor(argv, record))).filter(isRunning);
 }
 
 /** Removes the cgroup: at once if nothing is in it, which is the rule; else kills that and tries again. */
 async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await removeCgroup(cgroups, path, attempt === 1 ? 0 : cgroupEndMs);
+      return await removeCgroup(cgroups, path, attempt === 1 ? 0 : CGROUP_END_MS);
     } catch (error) {
-      if (errorCode(error) !== 'failed_precondition' || attempt === cgroupAttempts) throw error;
+      if (errorCode(error) !== 'failed_precondition' || attempt === CGROUP_END_ATTEMPTS) throw error;
     }
     await killCgroup(cgroups, path);
   }
@@ -85,7 +75,7 @@ async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> 
 async function endMonitor(record: TaskRecord): Promise<void> {
   const pid = await findMonitor(record);
   if (pid === undefined) return;
-  const deadline = Date.now() + monitorEndMs;
+  const deadline = Date.now() + MONITOR_END_MS;
   for (let delayMs = 1; Date.now() < deadline; delayMs = Math.min(delayMs * 2, 20)) {
     if (!isRunning(pid)) return;
     await sleep(delayMs);
@@ -99,7 +89,7 @@ async function endMonitor(record: TaskRecord): Promise<void> {
  */
 async function removeBundle(files: TaskFiles, record: TaskRecord): Promise<void> {
   const isOurs = record.bundle === files.bundle(record.id) ? () => true : isBundleFile;
-  for (let round = 0; round < searchRounds; round++) {
+  for (let round = 0; round < SEARCH_ROUNDS; round++) {
     try {
       const names = readdirSync(record.bundle);
       const ours = names.filter(isOurs);

@@ -3,29 +3,41 @@ import { readFileSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import { z } from 'zod';
 import type { OciProgram, OciRuntime } from '../../oci-runtime/oci-program.ts';
+import { expectedFormat } from '../../oci-runtime/state-files.ts';
+
+/** Of the records that are written; those without a number are of the format before it. */
+const RECORD_VERSION = 1;
+
+const recordSchema = z.object({
+  version: z.literal(RECORD_VERSION).optional(),
+  id: z.string(),
+  bundle: z.string(),
+  /** The OCI runtime that owns the task. */
+  program: z.object({
+    name: z.string(),
+    path: z.string(),
+    args: z.array(z.string()).optional(),
+    stateFormat: z.enum(['runc', 'crun']).optional(),
+  }),
+  /** `linux.cgroupsPath` of its spec. */
+  cgroupsPath: z.string(),
+  terminal: z.boolean(),
+  stdin: z.boolean(),
+  stdinOnce: z.boolean(),
+  /** The runtime runs hooks at the start, so the program itself must start the task. */
+  hooks: z.boolean(),
+});
 
 /**
  * What is remembered of a task. Written before anything of the task exists and removed after everything of it is
  * gone, so that a task which a crash left half made or half removed is always found.
  */
-export type TaskRecord = {
-  id: string;
-  /** Its directory (`TaskFiles.bundle`); that of a task of an earlier version is the caller's bundle. */
-  bundle: string;
-  /** The OCI runtime that owns the task. */
-  program: OciProgram;
-  /** `linux.cgroupsPath` of its spec. */
-  cgroupsPath: string;
-  terminal: boolean;
-  stdin: boolean;
-  stdinOnce: boolean;
-  /** The runtime runs hooks at the start, so the program itself must start the task. */
-  hooks: boolean;
-};
+export type TaskRecord = Omit<z.infer<typeof recordSchema>, 'version'>;
 
 /**
- * The files of tasks: records and exit codes in folders of the runtime's own, the rest in a directory for each task. They are small
+ * The files of tasks: records and exit codes in directories of the runtime's own, the rest in a directory for each task. They are small
  * and in memory, so most are used synchronously: that takes a tenth of the time.
  */
 export class TaskFiles {
@@ -46,7 +58,7 @@ export class TaskFiles {
     this.bundles = join(state, 'bundles');
   }
 
-  /** The OCI runtime with the folder in which it keeps its own state here. */
+  /** The OCI runtime with the directory in which it keeps its own state here. */
   runtime(program: OciProgram): OciRuntime {
     return { ...program, root: join(this.#state, program.name) };
   }
@@ -71,16 +83,23 @@ export class TaskFiles {
   }
 
   async write(record: TaskRecord): Promise<void> {
-    await writeFileAtomic(this.#record(record.id), JSON.stringify(record));
+    await writeFileAtomic(this.#record(record.id), JSON.stringify({ version: RECORD_VERSION, ...record }));
   }
 
-  /** The task's record, `undefined` if there is none. */
+  /** The task's record, `undefined` if there is none; `data_loss`, with the file's path, if it is damaged. */
   read(id: string): TaskRecord | undefined {
+    const path = this.#record(id);
+    let text: string;
     try {
-      return JSON.parse(readFileSync(this.#record(id), 'utf8')) as TaskRecord;
+      text = readFileSync(path, 'utf8');
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return undefined;
       throw wrapError(`read the record of task ${id}`, error, 'internal');
+    }
+    try {
+      return decodeRecord(text);
+    } catch (error) {
+      throw new PodwrightError('data_loss', `read the record of task ${id}: ${path} is damaged`, { cause: error });
     }
   }
 
@@ -106,8 +125,16 @@ export class TaskFiles {
   }
 }
 
+function decodeRecord(text: string): TaskRecord {
+  const { version, ...record } = recordSchema.parse(JSON.parse(text));
+  if (version === RECORD_VERSION) return record;
+  // Before, a runtime's name was taken for the format of its files, which are looked at before they are used.
+  const { name } = record.program;
+  return { ...record, program: { ...record.program, stateFormat: expectedFormat({ name, version: '1.' }) } };
+}
+
 /** The files that the runtime, conmon and we write into a task's directory. Nothing else in there is ever removed. */
-export const bundleFiles = {
+export const BUNDLE_FILES = {
   config: 'config.json',
   pid: 'pid',
   monitorPid: 'conmon.pid',
@@ -120,8 +147,8 @@ export const bundleFiles = {
   resources: 'resources.json',
 } as const;
 
-/** Whether a file of such a directory is one of ours, or one that somebody was writing: we and conmon at NAME.XYZ, runc at .NAME. */
+/** Whether a file of such a directory is one of ours, or one that was being written: we and conmon at NAME.XYZ, runc at .NAME. */
 export function isBundleFile(name: string): boolean {
-  const known: string[] = Object.values(bundleFiles);
+  const known: string[] = Object.values(BUNDLE_FILES);
   return known.some((own) => name === own || name === `.${own}` || name.startsWith(`${own}.`));
 }

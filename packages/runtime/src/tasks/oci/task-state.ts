@@ -1,43 +1,53 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type CgroupHierarchy,
-  errorCode,
-  isErrno,
-  killCgroup,
-  readOomKills,
-  sleep,
-  writeFileAtomic,
-} from '@podwright/base';
-import { isRunning, readCommandLine, readProcFile } from '@podwright/system';
-import { runOciCommand, waitsForStart } from '../../oci-runtime/oci-program.ts';
+import { type CgroupHierarchy, errorCode, isErrno, killCgroup, readOomKills, writeFileAtomic } from '@podwright/base';
+import { isInCgroup, isRunning, readCommandLine } from '@podwright/system';
+import { waitsForStart } from '../../oci-runtime/oci-program.ts';
+import { KILLED_EXIT_CODE, removedExit } from '../task-exit.ts';
 import type { TaskExit, TaskState } from '../task-runtime.ts';
-import { bundleFiles, type TaskFiles, type TaskRecord } from './task-files.ts';
+import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
 
 export type TaskStateDependencies = {
   files: TaskFiles;
   cgroups: CgroupHierarchy;
 };
 
-/** Exit code of a task whose monitor died, as of one that was killed: how it really ended nobody knows. */
-const lostExitCode = 137;
+/** What is on the host of a task; `unmonitored`: its monitor has died without a report of its exit. */
+export type ObservedState = TaskState | { status: 'unmonitored' };
 
-/**
- * The state of a task from what is on the host; nothing that we remember counts. A task whose monitor died is killed
- * here, and its end recorded: its stdio is broken and nobody would hear of its exit.
- */
-export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
+/** The state of a task from what is on the host; nothing that we remember counts. Changes nothing. */
+export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<ObservedState> {
   const exit = await readExit(dependencies, record);
   if (exit !== undefined) return { status: 'exited', exit };
   const pid = readTaskPid(record);
   if (pid === undefined) return { status: 'absent' };
-  if ((await findMonitor(record)) === undefined) return await endLostTask(dependencies, record);
-  const { files } = dependencies;
-  const runtime = files.runtime(record.program);
-  const waits = waitsForStart(runtime, record.id);
-  if (waits !== undefined) return { status: waits ? 'created' : 'running', pid };
-  const answer = await runOciCommand(runtime, ['state', record.id]);
-  return { status: (JSON.parse(answer) as { status: string }).status === 'created' ? 'created' : 'running', pid };
+  if ((await findMonitor(record)) === undefined) {
+    // Before it ended it may have reported the exit: it does so before its own end.
+    const late = await readExit(dependencies, record);
+    return late === undefined ? { status: 'unmonitored' } : { status: 'exited', exit: late };
+  }
+  const waits = await waitsForStart(dependencies.files.runtime(record.program), record.id);
+  return { status: waits ? 'created' : 'running', pid };
+}
+
+/**
+ * Kills a task whose monitor has died, and records its end: its stdio is broken and its exit would not be reported. Returns how
+ * it ended.
+ */
+export async function endUnmonitoredTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
+  const known = await readExit(dependencies, record);
+  if (known !== undefined) return { status: 'exited', exit: known };
+  await killCgroup(dependencies.cgroups, record.cgroupsPath);
+  const message = 'the monitor of the container died, so the container was killed; how it ended is unknown';
+  try {
+    await writeFileAtomic(dependencies.files.exit(record.id), `${KILLED_EXIT_CODE} ${message}`);
+  } catch (error) {
+    // Monitors die of a full disk, too. The next look finds the same.
+    if (errorCode(error) !== 'resource_exhausted') throw error;
+    return { status: 'exited', exit: { ...removedExit(), message } };
+  }
+  const exit = await readExit(dependencies, record);
+  return exit === undefined ? { status: 'absent' } : { status: 'exited', exit };
 }
 
 /** How the task ended, `undefined` while it has not. */
@@ -62,24 +72,18 @@ export async function readExit(
 
 /** The pid that the runtime wrote down for the task's first process; the process may have ended since. */
 export function readTaskPid(record: TaskRecord): number | undefined {
-  return readPidFile(join(record.bundle, bundleFiles.pid));
+  return readPidFile(join(record.bundle, BUNDLE_FILES.pid));
 }
 
 /** The pid of the task's first process if it still is that process: pids are used again, cgroups of tasks are not. */
 export function findTaskProcess(record: TaskRecord): number | undefined {
   const pid = readTaskPid(record);
-  return pid !== undefined && isRunning(pid) && isInTask(pid, record) ? pid : undefined;
-}
-
-/** Whether a process is in the task's cgroup. */
-export function isInTask(pid: number, record: Pick<TaskRecord, 'cgroupsPath'>): boolean {
-  const cgroup = readProcFile(pid, 'cgroup') ?? '';
-  return cgroup.split('\n').some((line) => line.endsWith(record.cgroupsPath));
+  return pid !== undefined && isRunning(pid) && isInCgroup(pid, record.cgroupsPath) ? pid : undefined;
 }
 
 /** The pid that the task's monitor had; it may have ended since. */
 export function readMonitorPid(record: TaskRecord): number | undefined {
-  return readPidFile(join(record.bundle, bundleFiles.monitorPid));
+  return readPidFile(join(record.bundle, BUNDLE_FILES.monitorPid));
 }
 
 /** The pid of the task's monitor if it still is that process, by its command line. */
@@ -89,33 +93,15 @@ export async function findMonitor(record: TaskRecord): Promise<number | undefine
 }
 
 /** Whether a process is a monitor of this task, by its command line. */
-export function isMonitor(words: string[], record: TaskRecord): boolean {
-  const bundle = words.indexOf('--bundle');
-  return bundle > 0 && words[bundle + 1] === record.bundle && words.includes(record.id);
-}
-
-/** The monitor is gone. It may have ended rightly a moment ago: then its exit file is there now. */
-async function endLostTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
-  await sleep(20);
-  const known = await readExit(dependencies, record);
-  if (known !== undefined) return { status: 'exited', exit: known };
-  await killCgroup(dependencies.cgroups, record.cgroupsPath);
-  const message = 'the monitor of the container died, so the container was killed; how it ended is unknown';
-  try {
-    await writeFileAtomic(dependencies.files.exit(record.id), `${lostExitCode} ${message}`);
-  } catch (error) {
-    // Monitors die of a full disk, too. Who asks again finds the same.
-    if (errorCode(error) !== 'resource_exhausted') throw error;
-    return { status: 'exited', exit: { exitCode: lostExitCode, exitedAtMs: Date.now(), oomKilled: false, message } };
-  }
-  const exit = await readExit(dependencies, record);
-  return exit === undefined ? { status: 'absent' } : { status: 'exited', exit };
+export function isMonitor(argv: string[], record: TaskRecord): boolean {
+  const bundle = argv.indexOf('--bundle');
+  return bundle > 0 && argv[bundle + 1] === record.bundle && argv.includes(record.id);
 }
 
 /** The kernel's counter is there as long as the cgroup; conmon's mark covers one that is already gone. */
 async function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): Promise<boolean> {
   if ((await readOomKills(cgroups, record.cgroupsPath)) > 0) return true;
-  return existsSync(join(record.bundle, bundleFiles.oom));
+  return existsSync(join(record.bundle, BUNDLE_FILES.oom));
 }
 
 function readPidFile(path: string): number | undefined {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type CgroupHierarchy, setCgroupLimits, treeOf, writeFileAtomic } from '@podwright/base';
 import type { OciLinuxResources } from '../../oci/spec.ts';
 import { type OciRuntime, runOciCommand } from '../../oci-runtime/oci-program.ts';
-import { bundleFiles, type TaskRecord } from './task-files.ts';
+import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
 /** What an update works with. */
 export type UpdateEnvironment = { runtime: OciRuntime; cgroups: CgroupHierarchy };
@@ -14,7 +14,7 @@ export async function updateTask(
   record: TaskRecord,
   resources: OciLinuxResources,
 ): Promise<void> {
-  const file = join(record.bundle, bundleFiles.resources);
+  const file = join(record.bundle, BUNDLE_FILES.resources);
   const { cpu, ...others } = resources;
   const lifted = isLiftedHere({ runtime, cgroups }, cpu?.quota);
   const left = lifted ? { ...others, cpu: { ...cpu, quota: undefined } } : resources;
@@ -29,7 +29,7 @@ export async function updateTask(
 
 /**
  * crun 1.8 cannot take a CPU quota away in cgroup v1: it writes the largest number there is, which the kernel refuses. Others
- * must hear of it: runc sets its last quota again when it is not told a new one.
+ * must hear of it: runc sets its last quota again when it is not given a new one.
  */
 function isLiftedHere({ runtime, cgroups }: UpdateEnvironment, quota: number | undefined): boolean {
   return runtime.name === 'crun' && quota !== undefined && quota < 0 && treeOf(cgroups, 'cpu')?.version === 1;

@@ -4,12 +4,13 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
-import { isNotFound, namesIn, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
+import { isNotFound, type Logger, namesIn, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
 import { type Shim, Status } from '@podwright/shim';
-import { killProcessTrees, readProcess, type System } from '@podwright/system';
+import { isInCgroup, killProcessTrees, readProcess, type System } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
-import { isInTask } from '../oci/task-state.ts';
+import type { RunningExec } from '../collect-exec.ts';
 import { keepUnread } from '../output-pace.ts';
+import { KILLED_EXIT_CODE } from '../task-exit.ts';
 import { openFifoReader, openFifoWriter } from './fifo.ts';
 import { askShim } from './shim-error.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
@@ -18,8 +19,6 @@ import { fifoPaths } from './task-io.ts';
 /** How the OCI process is named in messages to shims. */
 const processTypeUrl = 'types.containerd.io/opencontainers/runtime-spec/1/Process';
 const sigkill = 9;
-/** Exit code of a process that was killed, as that of a dead shim's processes is taken to be. */
-const killedExitCode = 137;
 
 export type ShimExecRequest = {
   shim: Shim;
@@ -58,7 +57,7 @@ export class ShimExec {
     this.exited = this.#pid.promise
       .then(() => shim.tasks.wait({ id: record.id, execId: id }, { timeoutMs: 0 }))
       .then(({ exitStatus }) => exitStatus)
-      .catch(() => killedExitCode);
+      .catch(() => KILLED_EXIT_CODE);
   }
 
   /** Starts the process; on failure nothing is left of it. */
@@ -84,6 +83,13 @@ export class ShimExec {
   async resize(columns: number, rows: number): Promise<void> {
     const { shim, record } = this.#request;
     await shim.tasks.resizePty({ id: record.id, execId: this.#id, width: columns, height: rows });
+  }
+
+  /** What `collectExec` and `killExec` work with; without a terminal there is a stderr. */
+  running(logger: Logger): RunningExec {
+    const { what, stdout, exited } = this;
+    const pid = () => this.#pid.promise;
+    return { what, stdout, stderr: this.stderr ?? stdout, exited, pid, kill: () => this.kill(), logger };
   }
 
   /** Kills the process and all that it started. */
@@ -160,7 +166,7 @@ const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, '
 
 /** Shims that run tasks in virtual machines have no process of ours to show: they kill by themselves. */
 async function killExec(shim: Shim, record: ShimTaskRecord, { id, pid }: { id: string; pid: number }): Promise<void> {
-  if (pid > 0 && isInTask(pid, record)) {
+  if (pid > 0 && isInCgroup(pid, record.cgroupsPath)) {
     const session = readProcess(pid)?.session ?? pid;
     await killProcessTrees([pid, session]);
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { cgroupPids, errorMessage, isNotFound, killCgroup, raceAbort, removeCgroup, wrapError } from '@podwright/base';
 import type { Shim } from '@podwright/shim';
 import { killProcessTrees, unmountTree } from '@podwright/system';
+import { removedExit } from '../task-exit.ts';
 import type { TaskExit } from '../task-runtime.ts';
 import { endHolders } from './fifo.ts';
 import { findShimProcesses, removePodBundle, shimIdOf } from './shim-group.ts';
@@ -52,11 +53,6 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
   if (shimId !== undefined && shimId !== record.id) await removePodBundle(shims, shimId);
   await files.remove(record.id);
   return exit ?? record.exit ?? removedExit();
-}
-
-/** How a task ended that had no time to tell. */
-function removedExit(): TaskExit {
-  return { exitCode: 137, exitedAtMs: Date.now(), oomKilled: false, message: 'the container was killed and removed' };
 }
 
 /**

@@ -14,11 +14,11 @@ import {
   Undo,
 } from '@podwright/base';
 import { MetricSchema, type Shim, type ShimProgram, type Shims, Status, statsOfMetric } from '@podwright/shim';
-import { isRunning, loadSystem, signalNumber, signalProcess } from '@podwright/system';
+import { isInCgroup, isRunning, loadSystem, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
-import { collectExec, drainMs } from '../oci/exec-sync.ts';
-import { checkTaskConfig } from '../oci/task-create.ts';
-import { isInTask } from '../oci/task-state.ts';
+import { checkTaskConfig } from '../check-task-config.ts';
+import { collectExec, killExec } from '../collect-exec.ts';
+import { EXEC_DRAIN_MS } from '../limits.ts';
 import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from '../task-runtime.ts';
 import { askShim } from './shim-error.ts';
 import { ShimExec } from './shim-exec.ts';
@@ -106,7 +106,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     const task = this.#tasks.get(id);
     if (task === undefined || pid === undefined) return;
     // Where the host sees the process, no program need be started for it.
-    if (!isRunning(pid) || !isInTask(pid, { cgroupsPath }))
+    if (!isRunning(pid) || !isInCgroup(pid, cgroupsPath))
       return await this.#killByShim(task, number, options.all ?? false);
     signalProcess(pid, number);
     if (!options.all) return;
@@ -146,9 +146,8 @@ export class ShimTaskRuntime implements TaskRuntime {
   async execSync(id: string, command: string[], signal: AbortSignal) {
     const { shim, record } = await this.#get(id, 'run a command in', ['running']);
     const exec = await ShimExec.start({ ...this.#execParts(shim, record), command, terminal: false, stdin: false });
-    const { what, stdout, stderr, exited } = exec;
     try {
-      return await collectExec({ what, stdout, stderr: stderr!, exited, kill: () => exec.kill() }, signal);
+      return await collectExec(exec.running(this.#options.logger), signal);
     } finally {
       exec.close(); // a child of the process may have its output open for ever
     }
@@ -158,7 +157,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     const { shim, record } = await this.#get(id, 'run a command in', ['running']);
     signal.throwIfAborted();
     const exec = await ShimExec.start({ ...this.#execParts(shim, record), command, terminal, stdin: true });
-    return execSession(exec, signal);
+    return execSession(exec, signal, this.#options.logger);
   }
 
   async attach(
@@ -297,12 +296,12 @@ export class ShimTaskRuntime implements TaskRuntime {
 }
 
 /** A process with streams, that ends when the signal aborts. */
-function execSession(exec: ShimExec, signal: AbortSignal): ExecSession {
+function execSession(exec: ShimExec, signal: AbortSignal, logger: Logger): ExecSession {
   const stop = async () => {
     exec.stdin?.destroy();
-    await exec.kill();
+    await killExec(exec.running(logger));
     await exec.exited;
-    await sleep(drainMs);
+    await sleep(EXEC_DRAIN_MS);
     exec.close(); // what is not read by now nobody will
   };
   const onAbort = () => void stop().catch(() => undefined);

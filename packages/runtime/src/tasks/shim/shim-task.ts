@@ -11,6 +11,7 @@ import {
 } from '@podwright/base';
 import type { Shim, Shims, WaitResponse } from '@podwright/shim';
 import type { System } from '@podwright/system';
+import { KILLED_EXIT_CODE } from '../task-exit.ts';
 import type { TaskExit } from '../task-runtime.ts';
 import { CriLog } from './cri-log.ts';
 import { endEarlierExecs } from './shim-exec.ts';
@@ -30,9 +31,6 @@ export type ShimTaskDependencies = {
 
 /** What a shim knows of a task's end. */
 type Ending = Omit<TaskExit, 'oomKilled'>;
-
-/** Exit code of a task whose shim died: how it really ended nobody knows. */
-const lostExitCode = 137;
 
 /** A task that is not known to have ended, with the connection to its shim and its stdio. */
 export class ShimTask {
@@ -135,7 +133,7 @@ export class ShimTask {
     );
     await killCgroup(cgroups, this.record.cgroupsPath);
     const message = 'the shim of the container died, so the container was killed; how it ended is unknown';
-    return { exitCode: lostExitCode, exitedAtMs: Date.now(), message };
+    return { exitCode: KILLED_EXIT_CODE, exitedAtMs: Date.now(), message };
   }
 
   /** The shim holds the FIFO open, too. */

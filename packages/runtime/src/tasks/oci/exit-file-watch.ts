@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { errorMessage, type Logger } from '@podwright/base';
 import { signalProcess } from '@podwright/system';
+import { FULL_LOOK_EVERY, MONITOR_LOOK_MS } from '../limits.ts';
 import type { TaskExit } from '../task-runtime.ts';
 
 type Watch = {
@@ -10,29 +11,24 @@ type Watch = {
   looking: 'no' | 'yes' | 'again';
 };
 
-/** What a look at a task found. */
-export type TaskFinding = { exit: TaskExit } | { monitorPid: number | undefined };
+/** What a look at a task has found: its exit, or the monitor that will report it. */
+export type TaskLook = { exit: TaskExit } | { monitorPid: number | undefined };
 
-/** How often the monitors of watched tasks are asked for although nothing was heard: one may die without a word. */
-const monitorIntervalMs = 1_000;
-/** After so many intervals a task is looked at in full, as pids are used again and an event may be lost. */
-const fullLookEvery = 30;
-
-export type ExitWatchOptions = {
-  /** Folder in which a file named as the task appears when it ends. */
+export type ExitFileWatchOptions = {
+  /** Directory in which a file named as the task appears when it ends. */
   directory: string;
-  check(id: string): Promise<TaskFinding>;
+  check(id: string): Promise<TaskLook>;
   logger: Logger;
 };
 
-/** Tells who asked how tasks end, by inotify on the folder of exit files and by looking now and then. */
-export class ExitWatch {
-  readonly #options: ExitWatchOptions;
+/** Calls listeners when tasks end: by inotify on the directory of exit files, and by looking now and then. */
+export class ExitFileWatch {
+  readonly #options: ExitFileWatchOptions;
   readonly #watches = new Map<string, Watch>();
   readonly #watcher: FSWatcher;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(options: ExitWatchOptions) {
+  constructor(options: ExitFileWatchOptions) {
     this.#options = options;
     this.#watcher = watch(options.directory, (_event, id) => {
       if (id !== null) this.#look(id);
@@ -40,10 +36,10 @@ export class ExitWatch {
     this.#watcher.on('error', (error) => options.logger.error({ error: errorMessage(error) }, 'watch exits'));
     let ticks = 0;
     this.#timer = setInterval(() => {
-      const full = ++ticks % fullLookEvery === 0;
+      const full = ++ticks % FULL_LOOK_EVERY === 0;
       for (const [id, { monitorPid }] of this.#watches)
         if (full || monitorPid === undefined || !signalProcess(monitorPid, 0)) this.#look(id);
-    }, monitorIntervalMs);
+    }, MONITOR_LOOK_MS);
   }
 
   add(id: string, listener: (exit: TaskExit) => void): Disposable {
@@ -59,7 +55,7 @@ export class ExitWatch {
     };
   }
 
-  /** Tells the task's end to all who wait for it, and forgets them. */
+  /** Calls all listeners of the task with its exit, and forgets them. */
   settle(id: string, exit: TaskExit): void {
     const entry = this.#watches.get(id);
     this.#watches.delete(id);

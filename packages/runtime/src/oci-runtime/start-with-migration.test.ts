@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type CgroupHierarchy, discoverCgroups, startByFork, waitFor } from '@podwright/base';
+import { startWithMigration } from './start-with-migration.ts';
+
+/** Starts a program that does nothing, and waits for its end. */
+async function startIn(hierarchy: CgroupHierarchy): Promise<void> {
+  const start = startWithMigration(startByFork, hierarchy);
+  const child = start('true', [], { env: process.env, stdio: ['ignore', 'ignore', 'ignore'] });
+  await once(child as ChildProcess, 'close');
+}
+
+test('when a program is started, this process is moved to the cgroup that it is in', async (t) => {
+  const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-migration-'));
+  t.after(() => rmSync(mountPoint, { recursive: true }));
+  const lines = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n');
+  for (const line of lines) {
+    const [, names, path] = line.split(':') as [string, string, string];
+    const tree = { version: names === '' ? 2 : 1, mountPoint, controllers: names.split(',') } as const;
+    const file = join(mountPoint, path, 'cgroup.procs');
+    await mkdir(join(mountPoint, path), { recursive: true });
+    await startIn({ mode: 'hybrid', trees: [tree] });
+    const written = async () => (await readFile(file, 'utf8').catch(() => '')) === String(process.pid) || undefined;
+    await waitFor(written, { intervalMs: 2, signal: AbortSignal.timeout(10_000) });
+    rmSync(file);
+  }
+});
+
+test('it stays where it is, and what cannot be written is no error', async () => {
+  const before = readFileSync('/proc/self/cgroup', 'utf8');
+  await startIn(await discoverCgroups());
+  assert.equal(readFileSync('/proc/self/cgroup', 'utf8'), before);
+  await startIn({ mode: 'v2', trees: [{ version: 2, mountPoint: '/nowhere', controllers: [] }] });
+  await startIn({ mode: 'v1', trees: [] });
+});

@@ -1,0 +1,63 @@
+import type { Readable } from 'node:stream';
+import { BoundedBytes, errorMessage, type Logger, wrapError } from '@podwright/base';
+import { EXEC_DRAIN_MS, EXEC_OUTPUT_BYTES } from './limits.ts';
+import { paceSmallReads } from './output-pace.ts';
+
+/** A command that runs, whatever runs it. */
+export type RunningExec = {
+  what: string;
+  stdout: Readable;
+  stderr: Readable;
+  exited: Promise<number>;
+  /** The process in the task, `undefined` before it runs. */
+  pid(): Promise<number | undefined>;
+  /** Kills the whole process tree. */
+  kill(): Promise<void>;
+  logger: Logger;
+};
+
+export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
+
+/** Waits for the end of a command, which an abort kills, and returns what it wrote. */
+export async function collectExec(exec: RunningExec, signal: AbortSignal): Promise<ExecResult> {
+  const kill = () => void killExec(exec);
+  signal.addEventListener('abort', kill, { once: true });
+  if (signal.aborted) kill();
+  try {
+    const output = [collect(exec.stdout, exec.exited), collect(exec.stderr, exec.exited)] as const;
+    const [stdout, stderr, exitCode] = await Promise.all([...output, exec.exited]);
+    if (signal.aborted) throw wrapError(`${exec.what}: killed`, signal.reason);
+    return { stdout, stderr, exitCode };
+  } finally {
+    signal.removeEventListener('abort', kill);
+  }
+}
+
+/** Kills a command whose caller has gone away. A failure is logged, with the pid of the process that stays. */
+export async function killExec(exec: Pick<RunningExec, 'what' | 'pid' | 'kill' | 'logger'>): Promise<void> {
+  const known = exec.pid().catch(() => undefined);
+  try {
+    await exec.kill();
+  } catch (error) {
+    const pid = (await known) ?? (await exec.pid().catch(() => undefined));
+    exec.logger.error({ exec: exec.what, pid, error: errorMessage(error) }, 'a command could not be killed');
+  }
+}
+
+/** Reads to the end and keeps the first 16 MiB, so that a program that writes more is neither stopped nor a danger. */
+function collect(stream: Readable, exited: Promise<number>): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const output = new BoundedBytes(EXEC_OUTPUT_BYTES);
+    stream.on('data', (chunk: Buffer) => output.add(chunk));
+    paceSmallReads(stream);
+    let drain: NodeJS.Timeout | undefined;
+    const stop = () => {
+      if (!stream.closed) drain = setTimeout(() => stream.destroy(), EXEC_DRAIN_MS);
+    };
+    exited.then(stop, stop);
+    stream.once('close', () => {
+      clearTimeout(drain);
+      resolve(output.bytes());
+    });
+  });
+}
