@@ -1,15 +1,19 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { readlink } from 'node:fs/promises';
-import { Socket } from 'node:net';
+import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { constants as osConstants } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { isErrno, listProcesses, sleep } from '@podwright/base';
 import { isRunning, readCommandLine, signalProcess, UNREAD_STAYS } from '@podwright/system';
 
-/** The reading end of a FIFO, which need not have a writer yet. Ends when the last of its writers closes it. */
-export function openFifoReader(path: string): Socket {
-  return openSocket(path, constants.O_RDONLY, { readable: true, writable: false, ...UNREAD_STAYS });
+/**
+ * The reading end of a FIFO, which need not have a writer yet. Ends when the last of its writers closes it. With `onread` it is read
+ * into that buffer, and no further while its callback returns false, until the socket is resumed.
+ */
+export function openFifoReader(path: string, onread?: OnReadOpts): Socket {
+  const options = onread === undefined ? UNREAD_STAYS : { onread };
+  return openSocket(path, constants.O_RDONLY, { readable: true, writable: false, ...options });
 }
 
 /** The writing end of a FIFO, which need not have a reader yet. */
@@ -26,7 +30,7 @@ export function touchFifo(path: string): void {
   }
 }
 
-function openSocket(path: string, flags: number, options: { readable: boolean; writable: boolean }): Socket {
+function openSocket(path: string, flags: number, options: SocketConstructorOpts): Socket {
   const fd = openSync(path, flags | constants.O_NONBLOCK);
   try {
     const socket = new Socket({ fd, ...options });

@@ -51,7 +51,7 @@ export class ShimExec {
     const paths = this.#paths();
     const closeIO = () => shim.tasks.closeIO({ id: record.id, execId: id, stdin: true });
     this.stdin = paths.stdin === '' ? undefined : endByClosing(openFifoWriter(paths.stdin), closeIO);
-    this.#outputs = [paths.stdout, paths.stderr].filter((path) => path !== '').map(openFifoReader);
+    this.#outputs = [paths.stdout, paths.stderr].filter((path) => path !== '').map((path) => openFifoReader(path));
     const [stdout, stderr] = this.#outputs.map(keepUnread);
     this.stdout = stdout!;
     this.stderr = stderr;

@@ -31,7 +31,7 @@ export async function createShimTask(
   { config, program }: ShimTaskCreate,
   signal: AbortSignal,
 ): Promise<ShimTask> {
-  const { files, shims, system, logger } = dependencies;
+  const { files, shims, system } = dependencies;
   const { id, spec, terminal, stdin, stdinOnce, logPath } = config;
   const record: ShimTaskRecord = {
     ...{ id, program, terminal, stdin, stdinOnce, logPath },
@@ -40,10 +40,11 @@ export async function createShimTask(
     cgroupsPath: spec.linux.cgroupsPath,
   };
   await files.write(record);
-  const options = ioOptions(record, logger);
+  const options = ioOptions(dependencies, record);
   await mkdir(options.directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   await writeFile(join(record.bundle, 'config.json'), JSON.stringify(spec), { mode: PRIVATE_FILE });
   record.holder = makeTaskFifos(system, options);
+  await options.log?.reopen();
   const io = new TaskIo(options, record.holder);
   try {
     const shim = await findShim(shims, record, signal);

@@ -7,6 +7,7 @@ import {
   describeUndoFailures,
   errorCode,
   KeyedLock,
+  Limiter,
   type Logger,
   PodwrightError,
   raceAbort,
@@ -42,6 +43,8 @@ export type ShimTaskRuntimeOptions = {
 const resourcesTypeUrl = 'types.containerd.io/opencontainers/runtime-spec/1/LinuxResources';
 /** How long the last output of a task that has ended may take, and a dead shim's remains. */
 const endTimeoutMs = 40_000;
+/** Half of the threads that Node.js has for files: logs on a disk that does not answer leave the others. */
+const LOGS_WRITTEN_AT_ONCE = 2;
 /** How long a shim may take to say how a task is. */
 const stateTimeoutMs = 10_000;
 
@@ -67,7 +70,8 @@ export class ShimTaskRuntime implements TaskRuntime {
     const oomKilled = new Set<string>();
     this.#options = options;
     const onExit = (id: string, exit: TaskExit) => this.#settle(id, exit);
-    this.#dependencies = { shims, files, cgroups, logger, system: loadSystem(), oomKilled, onExit };
+    const logWriters = new Limiter(LOGS_WRITTEN_AT_ONCE);
+    this.#dependencies = { shims, files, cgroups, logger, logWriters, system: loadSystem(), oomKilled, onExit };
     this.#oomEvents = shims.events.subscribe((event) => {
       if (event.kind === 'oom' && this.#tasks.has(event.taskId)) oomKilled.add(event.taskId);
     });
@@ -173,7 +177,7 @@ export class ShimTaskRuntime implements TaskRuntime {
 
   async reopenLog(id: string): Promise<void> {
     const { task } = await this.#get(id, 'reopen the log of', ['created', 'running']);
-    task.io.reopenLog();
+    await task.io.reopenLog();
   }
 
   async update(id: string, resources: OciLinuxResources): Promise<void> {

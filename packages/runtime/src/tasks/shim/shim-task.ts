@@ -5,6 +5,7 @@ import {
   errorMessage,
   isNotFound,
   killCgroup,
+  type Limiter,
   type Logger,
   PodwrightError,
   readOomKills,
@@ -23,6 +24,8 @@ export type ShimTaskDependencies = {
   system: System;
   cgroups: CgroupHierarchy;
   logger: Logger;
+  /** Bounds how many logs are written at once. */
+  logWriters: Limiter;
   /** Ids of tasks that shims said the kernel killed for memory. */
   oomKilled: Set<string>;
   onExit(id: string, exit: TaskExit): void;
@@ -110,7 +113,8 @@ export class ShimTask {
   async #end(how: Ending | Promise<Ending>): Promise<TaskExit> {
     const { files, onExit } = this.#dependencies;
     const ended = await how;
-    await this.io.finish();
+    if (!(await this.io.finish()))
+      this.#dependencies.logger.warn({ task: this.record.id }, 'give up the last output of a task: its log takes none');
     if (this.#closed) throw new PodwrightError('cancelled', `end task ${this.record.id}: it is somebody else's now`);
     const exit = { ...ended, oomKilled: ended.exitCode !== 0 && (await this.#wasOomKilled()) };
     this.record.exit = exit;
@@ -168,7 +172,12 @@ export async function adoptTask(
 ): Promise<ShimTask | undefined> {
   const { holder, exit, pid } = record;
   if (holder === undefined || exit !== undefined || pid === undefined) return undefined;
-  const io = new TaskIo(ioOptions(record, dependencies.logger), holder);
+  const options = ioOptions(dependencies, record);
+  await options.log?.reopen().catch((error) => {
+    const fields = { task: record.id, log: record.logPath, error: errorMessage(error) };
+    dependencies.logger.warn(fields, 'open the log of a task, which goes on without until its log is reopened');
+  });
+  const io = new TaskIo(options, holder);
   const shim = await dependencies.shims.load(record.bundle);
   if (shim !== undefined)
     await endEarlierExecs(shim, record).catch((error) =>
@@ -179,11 +188,11 @@ export async function adoptTask(
   return task;
 }
 
-/** The stdio of a task by its record. */
-export function ioOptions(record: ShimTaskRecord, logger: Logger): TaskIoOptions {
+/** The stdio of a task by its record; the log is not open yet. */
+export function ioOptions({ logger, logWriters }: ShimTaskDependencies, record: ShimTaskRecord): TaskIoOptions {
   const { bundle, terminal, stdinOnce, logPath } = record;
   const stdin = record.stdin && record.stdinEnded !== true;
-  const log = logPath === '' ? undefined : new CriLog(logPath, logger);
+  const log = logPath === '' ? undefined : new CriLog(logPath, { logger, writers: logWriters });
   return { directory: join(bundle, 'io'), terminal, stdin, stdinOnce, log };
 }
 
