@@ -1,11 +1,10 @@
 import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort, waitFor } from '@podwright/base';
 import type { Shim, ShimCall, Shims } from '@podwright/shim';
-import { killProcessTrees } from '@podwright/system';
-import { findShimProcesses } from '../tasks/shim/shim-group.ts';
+import { findShimProcesses, killShimProcesses } from '../tasks/shim/shim-group.ts';
 
 /** How long a sandbox may take to start: a virtual machine boots. */
 const START_TIMEOUT_MS = 120_000;
-/** What a shim answers without asking anybody; also on a busy machine. */
+/** How long a shim may take for an answer of its own, also on a busy host. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const SHIM_ENDED = 'the shim of the sandbox has ended';
 
@@ -76,9 +75,13 @@ export type ShimSandboxEnd = {
 /** Ends the sandbox and its shim, by force if they do not by themselves, and has the shim's binary remove what is left. */
 export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
   const { shims, call, logger } = end;
-  const shim = await shims.load(call.bundle);
+  const shim = await shims.load(call.bundle).catch((error) => {
+    if (errorCode(error) !== 'data_loss') throw error;
+    logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'find the shim of a sandbox');
+    return undefined; // its processes are found by their command lines
+  });
   if (shim !== undefined && (await shutDown(shim, end))) return await shims.removeSocket(call.bundle); // some leave it
-  await killProcessTrees(await findShimProcesses(shims, call.id));
+  await killShimProcesses(shims, call.id);
   await shims.cleanUp(call).catch((error) => {
     logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'the binary of a dead shim could not clean up');
   });

@@ -4,8 +4,9 @@ import { readlink } from 'node:fs/promises';
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { constants as osConstants } from 'node:os';
 import { basename, dirname } from 'node:path';
-import { isErrno, listProcesses, sleep } from '@podwright/base';
+import { findProcesses, isErrno, waitFor, wrapError } from '@podwright/base';
 import { isRunning, readCommandLine, signalProcess, UNREAD_STAYS } from '@podwright/system';
+import { HOLDER_END_MS } from './limits.ts';
 
 /**
  * The reading end of a FIFO, which need not have a writer yet. Ends when the last of its writers closes it. With `onread` it is read
@@ -43,7 +44,7 @@ function openSocket(path: string, flags: number, options: SocketConstructorOpts)
 }
 
 /** What a holder sleeps: for ever, but every `sleep` takes it. */
-const holderArguments = ['2147483647'];
+const HOLDER_ARGUMENTS = ['2147483647'];
 
 /**
  * Starts a process that holds FIFOs of one folder open and does nothing else: while we are not there it keeps what a task
@@ -53,7 +54,12 @@ export function startHolder(fifos: string[]): number {
   const descriptors = fifos.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
   try {
     const stdio = ['ignore', 'ignore', 'ignore', ...descriptors] as ('ignore' | number)[];
-    const holder = spawn('sleep', holderArguments, { cwd: dirname(fifos[0]!), detached: true, stdio, env: pathOnly() });
+    const holder = spawn('sleep', HOLDER_ARGUMENTS, {
+      cwd: dirname(fifos[0]!),
+      detached: true,
+      stdio,
+      env: pathOnly(),
+    });
     holder.on('error', () => undefined);
     holder.unref();
     if (holder.pid === undefined)
@@ -70,15 +76,19 @@ const pathOnly = () => ({ PATH: process.env.PATH });
 export async function endHolder(pid: number, directory: string): Promise<void> {
   if (!(await isHolder(pid, directory))) return;
   signalProcess(pid, osConstants.signals.SIGKILL);
-  for (let round = 0; round < 100 && isRunning(pid); round++) await sleep(Math.min(1 + round, 20));
+  const ended = () => (isRunning(pid) ? undefined : true);
+  await waitFor(ended, { intervalMs: 1, signal: AbortSignal.timeout(HOLDER_END_MS) }).catch((cause) => {
+    throw wrapError(`end process ${pid}, which holds the FIFOs of ${directory}`, cause, 'deadline_exceeded');
+  });
 }
 
 /** Ends every holder of FIFOs in this folder. */
 export async function endHolders(directory: string): Promise<void> {
-  for (const pid of await listProcesses()) await endHolder(pid, directory);
+  const holders = await findProcesses((pid) => isHolder(pid, directory));
+  for (const pid of holders) await endHolder(pid, directory);
 }
 
 async function isHolder(pid: number, directory: string): Promise<boolean> {
   const where = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
-  return where === directory && (await readCommandLine(pid)).join('\0') === ['sleep', ...holderArguments].join('\0');
+  return where === directory && (await readCommandLine(pid)).join('\0') === ['sleep', ...HOLDER_ARGUMENTS].join('\0');
 }

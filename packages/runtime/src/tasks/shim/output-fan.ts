@@ -1,8 +1,6 @@
 import { Readable } from 'node:stream';
 import { openFifoReader } from './fifo.ts';
-
-/** So much is read at once, and may be lost when we are killed: as much as a pipe holds. */
-const CHUNK_BYTES = 64 * 1024;
+import { CHUNK_BYTES } from './limits.ts';
 
 /**
  * Reads a FIFO chunk by chunk and hands each to `take`, and to any number of readers, each from its own start on. The next chunk is

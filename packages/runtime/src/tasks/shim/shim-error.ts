@@ -5,7 +5,7 @@ import { runtimeErrorCode } from '../../oci-runtime/runtime-error.ts';
  * The outcome of a call to a shim. Shims pass on what the OCI runtime said without a class, after the name of the call and
  * before the class that containerd would give it: both are left out here.
  */
-export async function askShim<T>(what: string, call: Promise<T>): Promise<T> {
+export async function callShim<T>(what: string, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
@@ -17,4 +17,9 @@ export async function askShim<T>(what: string, call: Promise<T>): Promise<T> {
       cause: error,
     });
   }
+}
+
+/** Whether a shim refused to kill a process because it has ended, or has ended itself. */
+export function isEnded(error: unknown): boolean {
+  return ['not_found', 'failed_precondition', 'unavailable'].includes(errorCode(error));
 }

@@ -11,7 +11,7 @@ import type { OciSpec } from '../../oci/spec.ts';
 import { isInTask } from '../oci/task-state.ts';
 import { keepUnread } from '../output-pace.ts';
 import { openFifoReader, openFifoWriter } from './fifo.ts';
-import { askShim } from './shim-error.ts';
+import { callShim, isEnded } from './shim-error.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 import { fifoPaths } from './task-io.ts';
 
@@ -41,6 +41,7 @@ export class ShimExec {
   readonly #request: ShimExecRequest;
   readonly #id: string;
   readonly #pid = Promise.withResolvers<number>();
+  #startTicks: number | undefined;
   readonly #outputs: Socket[];
 
   private constructor(request: ShimExecRequest, id: string) {
@@ -70,7 +71,9 @@ export class ShimExec {
       if (path !== '') request.system.makeFifo(path, PRIVATE_FILE);
     const exec = new ShimExec(request, id);
     try {
-      exec.#pid.resolve(await exec.#start());
+      const pid = await exec.#start();
+      exec.#startTicks = readProcess(pid)?.startTicks;
+      exec.#pid.resolve(pid);
     } catch (error) {
       exec.#pid.reject(error);
       exec.close();
@@ -89,7 +92,7 @@ export class ShimExec {
   /** Kills the process and all that it started. */
   async kill(): Promise<void> {
     const { shim, record } = this.#request;
-    await killExec(shim, record, { id: this.#id, pid: await this.#pid.promise });
+    await killExec(shim, record, { id: this.#id, pid: await this.#pid.promise, startTicks: this.#startTicks });
   }
 
   /** Lets go of the streams; the process goes on. */
@@ -102,8 +105,8 @@ export class ShimExec {
     const { shim, record, terminal } = this.#request;
     const names = { id: record.id, execId: this.#id };
     const spec = { typeUrl: processTypeUrl, value: await this.#process() };
-    await askShim(this.what, shim.tasks.exec({ ...names, ...this.#paths(), terminal, spec }));
-    return (await askShim(this.what, shim.tasks.start(names))).pid;
+    await callShim(this.what, shim.tasks.exec({ ...names, ...this.#paths(), terminal, spec }));
+    return (await callShim(this.what, shim.tasks.start(names))).pid;
   }
 
   /** The process of the task with another command. */
@@ -145,8 +148,10 @@ async function endEarlierExec(shim: Shim, record: ShimTaskRecord, id: string): P
   const names = { id: record.id, execId: id };
   try {
     const { pid, status } = await shim.tasks.state(names);
-    if (pid > 0) await killExec(shim, record, { id, pid });
-    if (pid > 0 && status !== Status.STOPPED) await shim.tasks.wait(names);
+    if (pid > 0 && status !== Status.STOPPED) {
+      await killExec(shim, record, { id, pid, startTicks: readProcess(pid)?.startTicks });
+      await shim.tasks.wait(names);
+    }
     await removeExec(shim, record, id);
   } catch (error) {
     if (!isNotFound(error)) throw error;
@@ -158,14 +163,20 @@ async function endEarlierExec(shim: Shim, record: ShimTaskRecord, id: string): P
 
 const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, 'execs', id);
 
-/** Shims that run tasks in virtual machines have no process of ours to show: they kill by themselves. */
-async function killExec(shim: Shim, record: ShimTaskRecord, { id, pid }: { id: string; pid: number }): Promise<void> {
-  if (pid > 0 && isInTask(pid, record)) {
-    const session = readProcess(pid)?.session ?? pid;
-    await killProcessTrees([pid, session]);
-  }
-  // No error if it has ended.
-  await shim.tasks.kill({ id: record.id, execId: id, signal: sigkill }).catch(() => undefined);
+/** The process of an exec: a pid with another start, or outside the task's cgroup, is another process by now. */
+type ExecProcess = { id: string; pid: number; startTicks: number | undefined };
+
+/** Kills an exec and its session. Shims that run tasks in virtual machines have no process of ours to show: they kill by themselves. */
+export async function killExec(
+  shim: Shim,
+  record: ShimTaskRecord,
+  { id, pid, startTicks }: ExecProcess,
+): Promise<void> {
+  const isSame = pid > 0 && startTicks !== undefined && readProcess(pid)?.startTicks === startTicks;
+  if (isSame && isInTask(pid, record)) await killProcessTrees([pid]);
+  await shim.tasks.kill({ id: record.id, execId: id, signal: sigkill }).catch((error) => {
+    if (!isEnded(error)) throw error;
+  });
 }
 
 /** Has the shim forget an exec. Its folder stays while that fails: by it the exec is found again. */

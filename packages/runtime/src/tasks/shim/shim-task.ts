@@ -2,18 +2,21 @@ import { join } from 'node:path';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import {
   type CgroupHierarchy,
+  errorCode,
   errorMessage,
   isNotFound,
   killCgroup,
   type Limiter,
   type Logger,
   PodwrightError,
+  raceAbort,
   readOomKills,
 } from '@podwright/base';
-import type { Shim, Shims, WaitResponse } from '@podwright/shim';
+import { type Shim, type Shims, Status, type WaitResponse } from '@podwright/shim';
 import type { System } from '@podwright/system';
-import type { TaskExit } from '../task-runtime.ts';
+import type { TaskExit, TaskState } from '../task-runtime.ts';
 import { CriLog } from './cri-log.ts';
+import { END_TIMEOUT_MS, STATE_TIMEOUT_MS } from './limits.ts';
 import { endEarlierExecs } from './shim-exec.ts';
 import type { ShimTaskFiles, ShimTaskRecord } from './shim-task-files.ts';
 import { TaskIo, type TaskIoOptions } from './task-io.ts';
@@ -91,6 +94,19 @@ export class ShimTask {
   /** How the task ends, once it has: its output is taken, and its end is written down. Rejects if that fails. */
   get ended(): Promise<TaskExit> {
     return this.#ended.promise;
+  }
+
+  /** Asks the shim. Once the task has ended, or its shim has, waits until its end is written down. */
+  async state(): Promise<TaskState> {
+    const { id, pid } = this.record;
+    const ask = async () => await this.shim.tasks.state({ id }, { timeoutMs: STATE_TIMEOUT_MS });
+    const answer = await ask().catch((error) => {
+      if (this.hasShim) throw error;
+    });
+    if (answer?.status === Status.CREATED) return { status: 'created', pid: pid! };
+    if (answer !== undefined && answer.status !== Status.STOPPED) return { status: 'running', pid: pid! };
+    if (answer !== undefined) this.end(endingOf(answer)); // `watch` may hear of it later
+    return { status: 'exited', exit: await raceAbort(this.ended, AbortSignal.timeout(END_TIMEOUT_MS)) };
   }
 
   /** The task has ended in this way. */
@@ -178,7 +194,11 @@ export async function adoptTask(
     dependencies.logger.warn(fields, 'open the log of a task, which goes on without until its log is reopened');
   });
   const io = new TaskIo(options, holder);
-  const shim = await dependencies.shims.load(record.bundle);
+  const shim = await dependencies.shims.load(record.bundle).catch((error) => {
+    if (errorCode(error) !== 'data_loss') throw error;
+    dependencies.logger.error({ task: record.id, error: errorMessage(error) }, 'find the shim of a task');
+    return undefined; // nobody can use it any more: its task is lost
+  });
   if (shim !== undefined)
     await endEarlierExecs(shim, record).catch((error) =>
       dependencies.logger.error({ task: record.id, error: errorMessage(error) }, 'end commands of an earlier life'),

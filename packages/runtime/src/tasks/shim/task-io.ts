@@ -6,6 +6,7 @@ import type { System } from '@podwright/system';
 import type { ExecSession } from '../task-runtime.ts';
 import type { CriLog, LogStream } from './cri-log.ts';
 import { endHolder, openFifoWriter, startHolder, touchFifo } from './fifo.ts';
+import { FINISH_TIMEOUT_MS, QUIET_MS } from './limits.ts';
 import { OutputFan } from './output-fan.ts';
 
 export type TaskIoOptions = {
@@ -16,10 +17,6 @@ export type TaskIoOptions = {
   stdinOnce: boolean;
   log: CriLog | undefined;
 };
-
-/** How long the output of a process that has ended may be silent, and how long it may go on, before it is given up. */
-const quietMs = 2_000;
-const finishMs = 30_000;
 
 /** The FIFOs of a process with these streams, as a shim is told of them; '' for those that it has not. */
 export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'directory' | 'terminal' | 'stdin'>) {
@@ -109,10 +106,10 @@ export class TaskIo {
     for (const path of [stdout, stderr]) if (path !== '') touchFifo(path);
     const ended = new AbortController();
     Promise.all([this.#stdout.ended, this.#stderr?.ended]).then(() => ended.abort());
-    const deadline = Date.now() + finishMs;
+    const deadline = Date.now() + FINISH_TIMEOUT_MS;
     for (let seen = -1; this.#goesOn(seen) && !ended.signal.aborted && Date.now() < deadline; ) {
       seen = this.#received;
-      await sleep(quietMs, ended.signal).catch(() => undefined);
+      await sleep(QUIET_MS, ended.signal).catch(() => undefined);
     }
     const isLogged = !this.#isLogging;
     this.close();
