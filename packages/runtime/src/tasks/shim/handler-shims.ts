@@ -4,6 +4,9 @@ import { findProgram } from '@podwright/base';
 import { ConfigOptionsSchema, RuncOptionsSchema, type ShimProgram } from '@podwright/shim';
 import type { HandlerOptions } from '../../options.ts';
 
+/** In the state directory: bundles of shims and their events, our records of tasks in them, and runc's own state. */
+export const SHIM_DIRECTORIES = { shims: 'shims', tasks: 'shim-tasks', runc: 'shim-runc' };
+
 /**
  * Name or path of the shim binary that a handler's program means: a path, a name, containerd's name of a runtime
  * (`io.containerd.kata.v2`), or without a program the shim with the handler's name.
