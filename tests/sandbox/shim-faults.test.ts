@@ -37,8 +37,8 @@ async function make(mood = '') {
   return sandbox;
 }
 
-/** Processes that have these words in their command line. */
-function processesWith(...words: string[]): number[] {
+/** Processes that have these arguments in their command line. */
+function processesWith(...wanted: string[]): number[] {
   const commandOf = (pid: string) => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
@@ -46,7 +46,7 @@ function processesWith(...words: string[]): number[] {
       return []; // it has just ended
     }
   };
-  const has = (pid: string) => words.every((word) => commandOf(pid).includes(word));
+  const has = (pid: string) => wanted.every((argument) => commandOf(pid).includes(argument));
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && has(name))
     .map(Number);
@@ -68,7 +68,7 @@ test('a shim that does not end its sandbox is killed, and its binary removes wha
   await removeAll(sandbox.id, pid);
 });
 
-test('the death of a shim is told, and its sandbox is removed without it', async () => {
+test('the death of a shim is reported, and its sandbox is removed without it', async () => {
   const sandbox = await make();
   const { pid } = await opened.controller.describe!(sandbox);
   const lost = new Promise<string>((resolve) => {

@@ -15,7 +15,7 @@ test("the README of the package shim has the example's source", () => {
   assert.equal(block, readFileSync(example, 'utf8'));
 });
 
-test('the example runs a process by a shim, hears of its end, and leaves nothing', async () => {
+test('the example runs a process by a shim, receives the event of its end, and leaves nothing', async () => {
   const scratch = makeScratch();
   const state = join(scratch.directory, 'shims');
   try {

@@ -1,4 +1,4 @@
-/** containerd's shims: started, called by ttrpc, heard. See README.md. */
+/** containerd's shims: start, calls by ttrpc, events. See README.md. */
 
 /** The options message of runc's shim (`containerd.runc.v1.Options`): the OCI runtime and where it keeps its state. */
 export { OptionsSchema as RuncOptionsSchema } from './gen/containerd/runc/v1/options_pb.js';
@@ -20,7 +20,7 @@ export { type ShimEndpoint, socketPath } from './shim-endpoint.ts';
 export type { ShimEvent, ShimEvents } from './shim-events.ts';
 /** Metrics of a shim as statistics of a cgroup. */
 export { statsOfMetric } from './shim-metrics.ts';
-/** A shim's binary, what it is called for, and what it is told of its runtime. */
+/** A shim's binary, and what it is called with. */
 export { packOptions, type ShimCall, type ShimHome, type ShimProgram, startShim } from './shim-program.ts';
 /** Shims of one runtime: start, find again, clean up. */
 export { Shims, type ShimsOptions } from './shims.ts';

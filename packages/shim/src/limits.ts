@@ -18,7 +18,7 @@ export const MAX_EVENT_BYTES = 1 << 20;
 /** A longer line of a shim's log is taken for several. */
 export const MAX_LOG_LINE_BYTES = 4096;
 
-/** How long a ttrpc call waits for its answer unless it says otherwise. */
+/** How long a ttrpc call waits for its answer unless it sets another time. */
 export const CALL_TIMEOUT_MS = 30_000;
 /** The most ttrpc calls of one connection that are served at once. */
 export const MAX_CALLS = 1024;

@@ -33,7 +33,7 @@ test('metrics of cgroup v1 and v2 give the same statistics', () => {
   assert.deepEqual([memory?.limitBytes, threads], [undefined, { current: 4, limit: undefined }]);
 });
 
-test('a shim that counts nothing, or in another way, has told nothing', () => {
+test('metrics without data, or of another kind, give no statistics', () => {
   assert.equal(statsOfMetric(metric(undefined)), undefined);
   assert.equal(statsOfMetric(metric(anyPack(MetricSchema, create(MetricSchema, { id: 'other' })))), undefined);
 });

@@ -22,11 +22,11 @@ export type ShimCall = {
   bundle: string;
 };
 
-/** What shims are told of the runtime that starts them. */
+/** The runtime that starts shims, as they need to know it. */
 export type ShimHome = {
   /** containerd's namespace: shims keep apart what has another one. */
   namespace: string;
-  /** Socket of the event service. It also tells the shims of one runtime from those of another. */
+  /** Socket of the event service. It also distinguishes the shims of one runtime from those of another. */
   events: string;
   /** Program that publishes events for shims that do not use the event service. */
   publisher: string;

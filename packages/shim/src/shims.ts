@@ -64,7 +64,7 @@ export class Shims {
     return join(this.#options.state, 'bundles', id);
   }
 
-  /** What shims are told of the runtime that starts them. */
+  /** What every shim is started with. */
   get home(): ShimHome {
     const { state, start, namespace = DEFAULT_NAMESPACE } = this.#options;
     return { namespace, events: eventSocket(state), publisher: this.#spool.program, start };
@@ -89,7 +89,7 @@ export class Shims {
 
   /** A connection to a shim, shared by all callers; `unavailable` if it does not run any more. */
   async connect(endpoint: ShimEndpoint, signal?: AbortSignal): Promise<Shim> {
-    const known = await this.#shims.get(endpoint.address)?.catch(() => undefined);
+    const known = await this.#shims.get(endpoint.address)?.catch(() => undefined); // then a new one may succeed
     if (known?.isOpen) return known;
     const timeout = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
     const shim = Shim.connect(endpoint, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));

@@ -33,7 +33,7 @@ export type ShimControllerDependencies = {
 };
 
 const GRACE_MS = 20_000;
-/** How long a shim may take to tell details and statistics. */
+/** How long a shim may take to answer with details and statistics. */
 const DETAILS_TIMEOUT_MS = 5_000;
 
 /**
@@ -99,7 +99,7 @@ export class ShimController implements SandboxController {
     if (await namespaces.hasPid(id)) return namespaces.pidPath(id);
     throw new PodwrightError(
       'failed_precondition',
-      `share PIDs in sandbox ${id}: its shim tells no process that has a PID namespace of its own`,
+      `share PIDs in sandbox ${id}: its shim reports no process with a PID namespace of its own`,
     );
   }
 

@@ -9,7 +9,7 @@ import { infraAnnotations } from './infra-spec.ts';
 
 const sandboxSchema = z.object({
   program: shimProgramSchema,
-  /** A process in the sandbox's namespaces, as the shim says; absent before it has started, or if there is none. */
+  /** A process in the sandbox's namespaces, as the shim reports it; absent before it has started, or if there is none. */
   pid: z.number().optional(),
 });
 

@@ -18,7 +18,7 @@ export type ShimSandboxRequest = {
 };
 
 /**
- * Makes and starts the sandbox of a shim. Returns a process in it, 0 if the shim tells none. A shim without sandboxes is a
+ * Makes and starts the sandbox of a shim. Returns a process in it, 0 if the shim reports none. A shim without sandboxes is a
  * `failed_precondition`, one whose sandboxes are not of Linux `unimplemented`.
  */
 export async function startShimSandbox(shim: Shim, request: ShimSandboxRequest, signal: AbortSignal): Promise<number> {
@@ -47,7 +47,7 @@ export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Pr
   const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
   try {
     await shim.sandbox.pingSandbox({ sandboxId }, bounds);
-    // shims that have nothing to tell of a sandbox leave the state empty
+    // shims that keep no state of a sandbox leave it empty
     const { state } = await shim.sandbox.sandboxStatus({ sandboxId, verbose: false }, bounds);
     return state === 'SANDBOX_NOTREADY' ? 'the sandbox of the shim has ended' : undefined;
   } catch (error) {
@@ -55,9 +55,9 @@ export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Pr
   }
 }
 
-/** Waits until the sandbox has ended, or its shim has, and tells which. */
+/** Waits until the sandbox has ended, or its shim has; returns which of them. */
 export async function untilEnded(shim: Shim, sandboxId: string): Promise<string> {
-  await shim.sandbox.waitSandbox({ sandboxId }, { timeoutMs: 0 }).catch(() => undefined);
+  await shim.sandbox.waitSandbox({ sandboxId }, { timeoutMs: 0 }).catch(() => undefined); // `whyNotAlive` finds out why
   const reason = await whyNotAlive(shim.isOpen ? shim : undefined, sandboxId);
   if (reason !== undefined) return reason;
   await shim.closed; // some answer at once: the sandbox then is as alive as the shim

@@ -5,7 +5,7 @@ export type TypedService = Pick<DescService, 'methods' | 'typeName'> & { method:
 
 /** Options of a call. */
 export type CallOptions = {
-  /** Ends the waiting; ttrpc has no way to tell the other side. */
+  /** Ends the waiting; ttrpc has no message that cancels a call. */
   signal?: AbortSignal;
   /** After this time the call fails with `deadline_exceeded` (default 30 s); 0 means never. */
   timeoutMs?: number;

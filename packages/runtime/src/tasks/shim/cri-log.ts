@@ -68,16 +68,16 @@ export class CriLog {
       await this.#file?.appendFile(bytes);
       this.#failed = false;
     } catch (error) {
-      this.#tell(error);
+      this.#warn(error);
     }
   }
 
   /** The handle waits for the write that is under way. */
   #release(file: FileHandle | undefined): void {
-    file?.close().catch((error) => this.#tell(error));
+    file?.close().catch((error) => this.#warn(error));
   }
 
-  #tell(error: unknown): void {
+  #warn(error: unknown): void {
     if (!this.#failed) this.#logger.warn({ log: this.#path, error: errorMessage(error) }, "write a task's log");
     this.#failed = true;
   }

@@ -22,7 +22,7 @@ export function openFifoWriter(path: string): Socket {
   return openSocket(path, constants.O_RDWR, { readable: false, writable: true });
 }
 
-/** Makes the reader of a FIFO see its end, if nobody has it open for writing: the kernel tells of the last one who closes it. */
+/** Makes the reader of a FIFO see its end, if no process has it open for writing: the kernel reports it when the last writer closes. */
 export function touchFifo(path: string): void {
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
@@ -47,7 +47,7 @@ function openSocket(path: string, flags: number, options: SocketConstructorOpts)
 const HOLDER_ARGUMENTS = ['2147483647'];
 
 /**
- * Starts a process that holds FIFOs of one folder open and does nothing else: while we are not there it keeps what a task
+ * Starts a process that holds FIFOs of one directory open and does nothing else: while we do not run it keeps what a task
  * has written last. Returns its pid; `endHolder` ends it.
  */
 export function startHolder(fifos: string[]): number {
@@ -72,7 +72,7 @@ export function startHolder(fifos: string[]): number {
 
 const pathOnly = () => ({ PATH: process.env.PATH });
 
-/** Ends the holder with this pid, if it still is one of this folder, and waits until it has let go. */
+/** Ends the holder with this pid, if it still is one of this directory, and waits for its end. */
 export async function endHolder(pid: number, directory: string): Promise<void> {
   if (!(await isHolder(pid, directory))) return;
   signalProcess(pid, osConstants.signals.SIGKILL);
@@ -82,13 +82,13 @@ export async function endHolder(pid: number, directory: string): Promise<void> {
   });
 }
 
-/** Ends every holder of FIFOs in this folder. */
+/** Ends every holder of FIFOs in this directory. */
 export async function endHolders(directory: string): Promise<void> {
   const holders = await findProcesses((pid) => isHolder(pid, directory));
   for (const pid of holders) await endHolder(pid, directory);
 }
 
 async function isHolder(pid: number, directory: string): Promise<boolean> {
-  const where = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  const where = await readlink(`/proc/${pid}/cwd`).catch(() => undefined); // it has ended
   return where === directory && (await readCommandLine(pid)).join('\0') === ['sleep', ...HOLDER_ARGUMENTS].join('\0');
 }

@@ -31,7 +31,7 @@ export async function findShimPrograms(
 }
 
 /**
- * What the shim at `path` is started with. A shim for runc gets its OCI runtime and the folder of that one's state, `runcRoot`;
+ * What the shim at `path` is started with. A shim for runc gets its OCI runtime and the directory of that one's state, `runcRoot`;
  * another one the place of its configuration, if the handler has one.
  */
 export function shimProgram(path: string, { shim = {} }: HandlerOptions, runcRoot: string): ShimProgram {

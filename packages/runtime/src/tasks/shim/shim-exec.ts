@@ -16,8 +16,8 @@ import type { ShimTaskRecord } from './shim-task-files.ts';
 import { fifoPaths } from './task-io.ts';
 
 /** How the OCI process is named in messages to shims. */
-const processTypeUrl = 'types.containerd.io/opencontainers/runtime-spec/1/Process';
-const sigkill = 9;
+const PROCESS_TYPE_URL = 'types.containerd.io/opencontainers/runtime-spec/1/Process';
+const SIGKILL = 9;
 /** Exit code of a process that was killed, as that of a dead shim's processes is taken to be. */
 const killedExitCode = 137;
 
@@ -77,7 +77,7 @@ export class ShimExec {
     } catch (error) {
       exec.#pid.reject(error);
       exec.close();
-      await removeExec(request.shim, request.record, id).catch(() => undefined); // then a later life of ours does
+      await removeExec(request.shim, request.record, id).catch(() => undefined); // then the next start does
       throw error;
     }
     exec.#removeAtEnd();
@@ -104,7 +104,7 @@ export class ShimExec {
   async #start(): Promise<number> {
     const { shim, record, terminal } = this.#request;
     const names = { id: record.id, execId: this.#id };
-    const spec = { typeUrl: processTypeUrl, value: await this.#process() };
+    const spec = { typeUrl: PROCESS_TYPE_URL, value: await this.#process() };
     await callShim(this.what, shim.tasks.exec({ ...names, ...this.#paths(), terminal, spec }));
     return (await callShim(this.what, shim.tasks.start(names))).pid;
   }
@@ -128,12 +128,12 @@ export class ShimExec {
     Promise.all([this.exited, ...read])
       .then(() => this.close())
       .then(() => removeExec(shim, record, this.#id))
-      .catch(() => undefined); // then the task's end does, or a later life of ours
+      .catch(() => undefined); // then the task's end does, or the next start
   }
 }
 
 /**
- * Ends the execs of a task that an earlier life of ours was serving: nobody is left for whom they run. One that is just being
+ * Ends the execs of a task that were started before the restart: their clients are gone. One that is just being
  * started waits for a reader of its output, and the whole shim with it.
  */
 export async function endEarlierExecs(shim: Shim, record: ShimTaskRecord): Promise<void> {
@@ -166,7 +166,7 @@ const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, '
 /** The process of an exec: a pid with another start, or outside the task's cgroup, is another process by now. */
 type ExecProcess = { id: string; pid: number; startTicks: number | undefined };
 
-/** Kills an exec and its session. Shims that run tasks in virtual machines have no process of ours to show: they kill by themselves. */
+/** Kills an exec and its session. Of tasks in virtual machines the host sees no process: their shim kills it. */
 export async function killExec(
   shim: Shim,
   record: ShimTaskRecord,
@@ -174,12 +174,12 @@ export async function killExec(
 ): Promise<void> {
   const isSame = pid > 0 && startTicks !== undefined && readProcess(pid)?.startTicks === startTicks;
   if (isSame && isInTask(pid, record)) await killProcessTrees([pid]);
-  await shim.tasks.kill({ id: record.id, execId: id, signal: sigkill }).catch((error) => {
+  await shim.tasks.kill({ id: record.id, execId: id, signal: SIGKILL }).catch((error) => {
     if (!isEnded(error)) throw error;
   });
 }
 
-/** Has the shim forget an exec. Its folder stays while that fails: by it the exec is found again. */
+/** Has the shim forget an exec. Its directory stays while that fails: by it the exec is found again. */
 async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
   await shim.tasks.delete({ id: record.id, execId: id }).catch((error) => {
     if (!isNotFound(error)) throw error; // it never came to be

@@ -37,10 +37,10 @@ export function shimIdOf(shims: Shims, { id, group }: ShimTaskRecord): string | 
   return isOfSandbox ? undefined : group;
 }
 
-/** Shims that were started under an id: also one that nobody could remember any more before we were killed. */
+/** Shims that were started under an id, also one that was starting when we were killed, of which there is no record. */
 export async function findShimProcesses(shims: Shims, id: string): Promise<number[]> {
   const { events } = shims.home;
-  return await findByCommandLine(events, (words) => words.includes(events) && words[words.indexOf('-id') + 1] === id);
+  return await findByCommandLine(events, (argv) => argv.includes(events) && argv[argv.indexOf('-id') + 1] === id);
 }
 
 /** Kills the shims that were started under an id, and the binaries that are starting one. */

@@ -7,6 +7,7 @@ import { unmountTree } from '@podwright/system';
 import type { TaskExit } from '../task-runtime.ts';
 import { endHolders } from './fifo.ts';
 import { DELETE_TIMEOUT_MS, KILL_TIMEOUT_MS, SHUTDOWN_TIMEOUT_MS } from './limits.ts';
+import { isEnded } from './shim-error.ts';
 import { killShimProcesses, removePodBundle, shimIdOf } from './shim-group.ts';
 import { removeLostTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
@@ -31,7 +32,7 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
     if (task !== undefined) exit = await endTask(dependencies, task);
     await dismiss(dependencies, request);
   } catch (error) {
-    logger.warn({ task: record.id, error: errorMessage(error) }, 'end a shim that does not do as it is told');
+    logger.warn({ task: record.id, error: errorMessage(error) }, 'kill a shim that does not delete its task');
     await killShim(dependencies, request);
     await removeLostTask(dependencies, record);
   }
@@ -57,7 +58,7 @@ function removedExit(): TaskExit {
  * Kills what runs, waits for its end, and lets go of the task. What the host has in a cgroup dies without the shim, which
  * runs a program for it.
  */
-async function endTask({ cgroups }: ShimTaskDependencies, task: ShimTask): Promise<TaskExit> {
+async function endTask({ cgroups, logger }: ShimTaskDependencies, task: ShimTask): Promise<TaskExit> {
   const { id, cgroupsPath, exit } = task.record;
   const soon = AbortSignal.timeout(KILL_TIMEOUT_MS);
   const kill = async () => await task.shim.tasks.kill({ id, signal: constants.signals.SIGKILL, all: true });
@@ -65,7 +66,10 @@ async function endTask({ cgroups }: ShimTaskDependencies, task: ShimTask): Promi
     if (exit !== undefined) return exit;
     if ((await cgroupPids(cgroups, cgroupsPath, { recursive: true })).length > 0)
       await killCgroup(cgroups, cgroupsPath);
-    else await kill().catch(() => undefined); // it has just ended
+    else
+      await kill().catch((error) => {
+        if (!isEnded(error)) logger.warn({ task: id, error: errorMessage(error) }, 'kill a task');
+      });
     return await raceAbort(task.ended, soon);
   } finally {
     task.close();
@@ -90,7 +94,7 @@ async function dismiss(dependencies: ShimTaskDependencies, request: ShimTaskDele
   if (endingShim(dependencies, request) !== undefined) await shutDown(shim, id);
 }
 
-/** A shim that does not know the task may yet create it, at the word of an earlier life of ours. */
+/** A shim that does not know the task may yet create it, if an earlier process of ours was killed during that call. */
 async function dismissUnknown(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   await killShim(dependencies, request);
   await removeLostTask(dependencies, request.record);

@@ -31,7 +31,7 @@ import { ShimTaskFiles, type ShimTaskRecord } from './shim-task-files.ts';
 import { oneSizeAtATime } from './terminal-sizes.ts';
 
 export type ShimTaskRuntimeOptions = {
-  /** Folder of the runtime's own, on a file system that a reboot empties. */
+  /** Directory of the runtime's own, on a file system that a reboot empties. */
   state: string;
   shims: Shims;
   /** Shim binaries by runtime handler. */
@@ -133,7 +133,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     const exit = this.#tasks.get(id)?.ended ?? this.#dependencies.files.read(id).then((record) => record?.exit);
     exit.then(
       (known) => known !== undefined && this.#settle(id, known),
-      () => undefined, // whoever asks for the state hears why
+      () => undefined, // `state` rejects with the same error
     );
     return {
       [Symbol.dispose]: () => {

@@ -17,6 +17,7 @@ import type { System } from '@podwright/system';
 import type { TaskExit, TaskState } from '../task-runtime.ts';
 import { CriLog } from './cri-log.ts';
 import { END_TIMEOUT_MS, STATE_TIMEOUT_MS } from './limits.ts';
+import { isEnded } from './shim-error.ts';
 import { endEarlierExecs } from './shim-exec.ts';
 import type { ShimTaskFiles, ShimTaskRecord } from './shim-task-files.ts';
 import { TaskIo, type TaskIoOptions } from './task-io.ts';
@@ -61,7 +62,10 @@ export class ShimTask {
     this.#shim = parts.shim;
     this.io = parts.io;
     this.io.onStdinEnd = () => {
-      this.stdinEnded = this.#endStdin().catch(() => undefined); // it has just ended
+      this.stdinEnded = this.#endStdin().catch((error) => {
+        if (!isEnded(error))
+          dependencies.logger.warn({ task: this.record.id, error: errorMessage(error) }, 'end the stdin of a task');
+      });
     };
   }
 
@@ -77,7 +81,7 @@ export class ShimTask {
     return this.#shim;
   }
 
-  /** Hears of the end from now on. Called once, when the shim knows the task or is known to be dead. */
+  /** Waits for the end from now on. Called once, when the shim knows the task or is known to be dead. */
   watch(): void {
     const { id } = this.record;
     const ended = async () => await this.shim.tasks.wait({ id }, { timeoutMs: 0 });
@@ -105,7 +109,7 @@ export class ShimTask {
     });
     if (answer?.status === Status.CREATED) return { status: 'created', pid: pid! };
     if (answer !== undefined && answer.status !== Status.STOPPED) return { status: 'running', pid: pid! };
-    if (answer !== undefined) this.end(endingOf(answer)); // `watch` may hear of it later
+    if (answer !== undefined) this.end(endingOf(answer)); // `watch` may learn of it later
     return { status: 'exited', exit: await raceAbort(this.ended, AbortSignal.timeout(END_TIMEOUT_MS)) };
   }
 
@@ -131,7 +135,7 @@ export class ShimTask {
     const ended = await how;
     if (!(await this.io.finish()))
       this.#dependencies.logger.warn({ task: this.record.id }, 'give up the last output of a task: its log takes none');
-    if (this.#closed) throw new PodwrightError('cancelled', `end task ${this.record.id}: it is somebody else's now`);
+    if (this.#closed) throw new PodwrightError('cancelled', `end task ${this.record.id}: it was closed meanwhile`);
     const exit = { ...ended, oomKilled: ended.exitCode !== 0 && (await this.#wasOomKilled()) };
     this.record.exit = exit;
     await files.write(this.record);
@@ -139,13 +143,13 @@ export class ShimTask {
     return exit;
   }
 
-  /** The kernel's counter is there at once where the host sees the cgroup; the shim's word may come from elsewhere. */
+  /** By the kernel's counter, where the host sees the cgroup, or by the event of a shim whose tasks are in a virtual machine. */
   async #wasOomKilled(): Promise<boolean> {
     const { oomKilled, cgroups } = this.#dependencies;
     return oomKilled.has(this.record.id) || (await readOomKills(cgroups, this.record.cgroupsPath)) > 0;
   }
 
-  /** The shim is gone: what it ran has broken stdio, and nobody would hear of its end. */
+  /** The shim is gone: what it ran has broken stdio, and no event would follow its end. */
   async #lost(error: unknown): Promise<Ending> {
     const { cgroups, logger } = this.#dependencies;
     const { id } = this.record;
@@ -168,7 +172,7 @@ export class ShimTask {
 
 /**
  * Has a dead shim's binary remove what is left of its task. It fails where the shim never began to create one, and cannot be
- * had if somebody removed it; then what the host has in the task's cgroup is all that there is to end.
+ * started if it was uninstalled; then only what the host has in the task's cgroup can be ended.
  */
 export async function removeLostTask({ shims, logger }: ShimTaskDependencies, record: ShimTaskRecord): Promise<void> {
   const { id, bundle, program, pid } = record;
@@ -179,8 +183,8 @@ export async function removeLostTask({ shims, logger }: ShimTaskDependencies, re
 }
 
 /**
- * Takes over a task of an earlier life of ours: hears of its end from now on, serves its stdio, and ends the commands that
- * ran in it for that life. `undefined` if it has ended already and its end is written down, or if it was never created.
+ * Takes over a task from before the restart: waits for its end from now on, serves its stdio, and ends the commands that
+ * ran in it for clients of the earlier process. `undefined` if it has ended already and its end is written down, or if it was never created.
  */
 export async function adoptTask(
   dependencies: ShimTaskDependencies,
@@ -197,11 +201,14 @@ export async function adoptTask(
   const shim = await dependencies.shims.load(record.bundle).catch((error) => {
     if (errorCode(error) !== 'data_loss') throw error;
     dependencies.logger.error({ task: record.id, error: errorMessage(error) }, 'find the shim of a task');
-    return undefined; // nobody can use it any more: its task is lost
+    return undefined; // its task is lost
   });
   if (shim !== undefined)
     await endEarlierExecs(shim, record).catch((error) =>
-      dependencies.logger.error({ task: record.id, error: errorMessage(error) }, 'end commands of an earlier life'),
+      dependencies.logger.error(
+        { task: record.id, error: errorMessage(error) },
+        'end commands from before the restart',
+      ),
     );
   const task = new ShimTask(dependencies, { record, shim, io });
   task.watch();
@@ -216,7 +223,7 @@ export function ioOptions({ logger, logWriters }: ShimTaskDependencies, record: 
   return { directory: join(bundle, 'io'), terminal, stdin, stdinOnce, log };
 }
 
-/** How a task ended, as its shim says. */
+/** How a task ended, by its shim's answer. */
 export function endingOf({ exitStatus, exitedAt }: Pick<WaitResponse, 'exitStatus' | 'exitedAt'>): Ending {
   return { exitCode: exitStatus, exitedAtMs: exitedAt === undefined ? Date.now() : timestampMs(exitedAt) };
 }

@@ -10,7 +10,7 @@ import { FINISH_TIMEOUT_MS, QUIET_MS } from './limits.ts';
 import { OutputFan } from './output-fan.ts';
 
 export type TaskIoOptions = {
-  /** Folder of the FIFOs. */
+  /** Directory of the FIFOs. */
   directory: string;
   terminal: boolean;
   stdin: boolean;
@@ -18,7 +18,7 @@ export type TaskIoOptions = {
   log: CriLog | undefined;
 };
 
-/** The FIFOs of a process with these streams, as a shim is told of them; '' for those that it has not. */
+/** Paths of the FIFOs of a process with these streams; '' for those that it has not. */
 export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'directory' | 'terminal' | 'stdin'>) {
   return {
     stdin: stdin ? join(directory, 'stdin') : '',
@@ -34,7 +34,7 @@ export function makeTaskFifos(system: System, options: TaskIoOptions): number {
   return startHolder([stdout, ...(stderr === '' ? [] : [stderr])]);
 }
 
-/** The stdio of a task's first process: its log, and those who are attached. */
+/** The stdio of a task's first process: its log and the sessions that are attached. */
 export class TaskIo {
   readonly #options: TaskIoOptions;
   readonly #holder: number;
@@ -47,7 +47,7 @@ export class TaskIo {
   #unwritten = 0;
   #ending = false;
 
-  /** Opens FIFOs that `makeTaskFifos` has made, now or in an earlier life. */
+  /** Opens FIFOs that `makeTaskFifos` has made, now or before the restart. */
   constructor(options: TaskIoOptions, holder: number) {
     const paths = fifoPaths(options);
     const output = (path: string, stream: LogStream) =>
