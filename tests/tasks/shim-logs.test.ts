@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { waitFor } from '../../packages/base/src/index.ts';
@@ -10,6 +10,30 @@ import type { TaskExit, TaskRuntime } from '../../packages/runtime/src/tasks/tas
 import { makeScratch, openShims, type Scratch, testSpec } from './fixture.ts';
 
 const bound = () => AbortSignal.timeout(60_000);
+
+/** The numbers that a task wrote, line by line as it wrote them. */
+function contentOf(logPath: string): { stdout: string; stderr: string } {
+  const content = { stdout: '', stderr: '' };
+  for (const line of readFileSync(logPath, 'utf8').trimEnd().split('\n')) {
+    const [, stream, tag, text] = /^\S+ (stdout|stderr) ([FP]) (\d*)$/.exec(line) ?? assert.fail(line);
+    content[stream as 'stdout'] += tag === 'F' ? `${text}\n` : text;
+  }
+  return content;
+}
+
+/** How many bytes each gap has in what was logged of `written`; fails if it is anything else than that with gaps. */
+function gapsIn(logged: string, written: string): number[] {
+  const gaps: number[] = [];
+  let at = 0;
+  for (let index = 0; index < logged.length; index++, at++) {
+    if (logged[index] === written[at]) continue;
+    const found = written.indexOf(logged.slice(index, index + 64), at);
+    assert.ok(found !== -1, `${logged.slice(index, index + 64)} after ${written.slice(at - 64, at)}`);
+    gaps.push(found - at);
+    at = found;
+  }
+  return at === written.length ? gaps : [...gaps, written.length - at];
+}
 
 describe('logs of tasks of shims', () => {
   let scratch: Scratch;
@@ -59,15 +83,37 @@ describe('logs of tasks of shims', () => {
   test('a log is whole, however much comes at once on both streams', async () => {
     const { exit, logPath } = await start('loud', 'seq 1 50000 & seq 1 50000 >&2; wait');
     assert.equal((await exit).exitCode, 0);
-    const text = { stdout: '', stderr: '' };
-    for (const line of readFileSync(logPath, 'utf8').trimEnd().split('\n')) {
-      const [, stream, tag, content] = /^\S+ (stdout|stderr) ([FP]) (\d*)$/.exec(line) ?? assert.fail(line);
-      text[stream as 'stdout'] += tag === 'F' ? `${content}\n` : content;
-    }
+    const text = contentOf(logPath);
     const whole = Array.from({ length: 50_000 }, (_, index) => `${index + 1}\n`).join('');
     assert.ok(text.stdout === whole, 'stdout');
     assert.ok(text.stderr === whole, 'stderr');
     await tasks.delete('loud');
+  });
+
+  test('each kill of the runtime while a task writes loses no more than a chunk of its log, and what follows is in order', async () => {
+    const lines = 200_000;
+    const script = `seq 1 1000 ${lines} | while read n; do seq $n $((n + 999)); sleep 0.01; done`;
+    const { logPath } = await start('killed', script);
+    tasks.close();
+    const fixture = new URL('./serve-shims.fixture.ts', import.meta.url).pathname;
+    const kills = 8;
+    for (let kill = 0; kill < kills; kill++) {
+      const sizeBytes = statSync(logPath).size;
+      const server = spawn(process.execPath, [fixture, JSON.stringify(scratch)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const ended = once(server, 'exit');
+      const grown = () => statSync(logPath).size > sizeBytes + 40_000 * (kill + 1) || undefined;
+      await Promise.race([waitFor(grown, { intervalMs: 1, signal: bound() }), ended]);
+      server.kill('SIGKILL');
+      assert.deepEqual(await ended, [null, 'SIGKILL']);
+    }
+    tasks = await openShims(scratch);
+    await new Promise<TaskExit>((resolve) => void tasks.onExit('killed', resolve));
+    const written = Array.from({ length: lines }, (_, index) => `${index + 1}\n`).join('');
+    const gaps = gapsIn(contentOf(logPath).stdout, written);
+    assert.ok(gaps.length <= kills && gaps.every((sizeBytes) => sizeBytes <= 16 * 1024), `lost ${gaps} bytes`);
+    await tasks.delete('killed');
   });
 
   test('a task whose log is gone is found again after a restart, and writes one when its log is reopened', async () => {
