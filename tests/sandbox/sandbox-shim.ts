@@ -1,9 +1,9 @@
 /**
  * A shim with containerd's Sandbox API, as a process of its own: `node sandbox-shim.ts -id ID -bundle B … start|delete`.
  * A sandbox is a process in PID, IPC and UTS namespaces of its own and in the network namespace that it is given. Tasks are
- * run by the machine's containerd-shim-runc-v2, to which the task service here passes every call on. The annotation
+ * run by the host's containerd-shim-runc-v2, to which the task service here passes every call on. The annotation
  * `test.podwright/shim` makes it misbehave: `refuses`, `hangs`; with `empty` its sandboxes are nothing of their own, and it
- * says so little of them as runc's shim of containerd 1.7.
+ * reports as little of them as runc's shim of containerd 1.7.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ import { TtrpcServer } from '../../packages/shim/src/ttrpc/server.ts';
 import type { TtrpcHandlers } from '../../packages/shim/src/ttrpc/service.ts';
 
 const { values, positionals } = parseArgs({
-  args: process.argv.slice(2).map((word) => word.replace(/^-(?=\w\w)/, '--')),
+  args: process.argv.slice(2).map((argument) => argument.replace(/^-(?=\w\w)/, '--')),
   options: {
     namespace: { type: 'string', default: '' },
     address: { type: 'string', default: '' },
@@ -40,13 +40,13 @@ const socket = join(dirname(dirname(bundle)), `${id.slice(0, 12)}.sock`);
 const pidFile = join(bundle, 'sandbox.pid');
 /** Has the socket of the shim that runs the tasks. */
 const taskShimFile = join(bundle, 'task-shim');
-/** What sandboxes say that they use. */
+/** The metrics of every sandbox. */
 const USE = create(MetricsSchema, { cpu: { usageUsec: 7n }, memory: { usage: 12_345n } });
 
 const actions: Record<string, () => Promise<void>> = { start, serve, delete: remove };
 await actions[positionals[0]!]!();
 
-/** Has another process serve, and tells where. */
+/** Has another process serve, and prints where. */
 async function start(): Promise<void> {
   const args = [...process.argv.slice(1, -1), 'serve'];
   const child = spawn(process.execPath, args, { detached: true, stdio: 'ignore', cwd: bundle });

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sandboxOf } from '../../packages/runtime/src/sandbox/sandbox.suite.ts';
@@ -28,8 +37,8 @@ async function make(mood = '') {
   return sandbox;
 }
 
-/** Processes that have these words in their command line. */
-function processesWith(...words: string[]): number[] {
+/** Processes that have these arguments in their command line. */
+function processesWith(...wanted: string[]): number[] {
   const commandOf = (pid: string) => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
@@ -37,7 +46,7 @@ function processesWith(...words: string[]): number[] {
       return []; // it has just ended
     }
   };
-  const has = (pid: string) => words.every((word) => commandOf(pid).includes(word));
+  const has = (pid: string) => wanted.every((argument) => commandOf(pid).includes(argument));
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && has(name))
     .map(Number);
@@ -59,7 +68,7 @@ test('a shim that does not end its sandbox is killed, and its binary removes wha
   await removeAll(sandbox.id, pid);
 });
 
-test('the death of a shim is told, and its sandbox is removed without it', async () => {
+test('the death of a shim is reported, and its sandbox is removed without it', async () => {
   const sandbox = await make();
   const { pid } = await opened.controller.describe!(sandbox);
   const lost = new Promise<string>((resolve) => {
@@ -106,5 +115,28 @@ test('a sandbox that its shim refuses leaves no shim', async () => {
   const sandbox = sandboxOf({ annotations: { 'test.podwright/shim': 'refuses' } });
   await opened.controller.create(sandbox, signal);
   await assert.rejects(opened.controller.start(sandbox, signal), { code: 'resource_exhausted' });
+  await removeAll(sandbox.id, undefined);
+});
+
+test('a damaged record of a sandbox is an error that names its file, and the sandbox goes on', async () => {
+  const sandbox = await make();
+  const path = join(state, 'shims/bundles', sandbox.id, 'sandbox.json');
+  const record = readFileSync(path);
+  writeFileSync(path, '{"version":1,"program":');
+  assert.deepEqual(await opened.controller.status(sandbox), { alive: true });
+  await assert.rejects(opened.controller.stop(sandbox.id), { code: 'data_loss', message: new RegExp(path) });
+  const { version, ...before } = JSON.parse(record.toString());
+  assert.equal(version, 1);
+  writeFileSync(path, JSON.stringify(before)); // as the version before wrote it
+  const { pid } = await opened.controller.describe!(sandbox);
+  await removeAll(sandbox.id, pid);
+});
+
+test('a sandbox whose shim cannot be found by its damaged record is not alive, and can be removed whole', async () => {
+  const sandbox = await make('empty');
+  const path = join(state, 'shims/bundles', sandbox.id, 'shim.json');
+  writeFileSync(path, 'damaged');
+  const status = await opened.controller.status(sandbox);
+  assert.ok(!status.alive && status.reason.includes(path));
   await removeAll(sandbox.id, undefined);
 });

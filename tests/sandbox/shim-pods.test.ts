@@ -79,13 +79,17 @@ for (const handler of ['vm', 'pause']) {
   });
 }
 
-test('what a shim says of its sandbox is told: a process, and what it uses', () =>
+test('the status of a pod has what its shim reports of the sandbox: a process, and metrics', () =>
   withRuntime(async (cri) => {
-    const pod = await startPod(cri, 'vm', 'told');
+    const pod = await startPod(cri, 'vm', 'reported');
     const { info } = await cri.runtime.podSandboxStatus({ ...pod, verbose: true });
     const { pid, shim } = JSON.parse(info.info!);
     assert.match(readFileSync(`/proc/${pid}/cmdline`, 'utf8'), /^catatonit/);
-    assert.deepEqual(shim, { address: shimOf(pod.podSandboxId), state: 'SANDBOX_READY', info: { hostname: 'told' } });
+    assert.deepEqual(shim, {
+      address: shimOf(pod.podSandboxId),
+      state: 'SANDBOX_READY',
+      info: { hostname: 'reported' },
+    });
     const { linux } = (await cri.runtime.podSandboxStats(pod)).stats!;
     assert.equal(linux?.cpu?.usageCoreNanoSeconds?.value, 7000n);
     assert.equal(linux?.memory?.usageBytes?.value, 12_345n);
@@ -112,7 +116,7 @@ test('a pod is not ready any more when its shim is killed, and its containers ha
     assert.deepEqual(await runtime.remains(), []);
   }));
 
-test('what a shim says to a sandbox that it refuses is told, and nothing is left', () =>
+test('the message of a shim that refuses a sandbox is passed on, and nothing is left', () =>
   withRuntime(async (cri) => {
     const refused = startPod(cri, 'vm', 'refused', { 'test.podwright/shim': 'refuses' });
     await assert.rejects(refused, { code: 'resource_exhausted', message: /no room for another sandbox/ });

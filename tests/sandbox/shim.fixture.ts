@@ -7,7 +7,7 @@ import { makeSandboxParts } from './place.fixture.ts';
 
 const SHIM = new URL('./sandbox-shim.ts', import.meta.url).pathname;
 
-/** Makes the binary of the test shim in a folder and returns its path. */
+/** Makes the binary of the test shim in a directory and returns its path. */
 export function makeTestShim(directory: string): string {
   const path = join(directory, 'test-shim');
   if (existsSync(path)) return path;

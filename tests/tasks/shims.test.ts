@@ -19,11 +19,11 @@ const bound = () => AbortSignal.timeout(60_000);
 describe('containerd-shim-runc-v2', () => {
   let scratch: Scratch;
   let shims: Shims;
-  const heard: ShimEvent[] = [];
+  const received: ShimEvent[] = [];
   before(async () => {
     scratch = makeScratch();
     shims = await Shims.open({ state: join(scratch.directory, 'shims'), logger: silentLogger });
-    shims.events.subscribe((event) => heard.push(event));
+    shims.events.subscribe((event) => received.push(event));
   });
   after(async () => {
     await shims.close();
@@ -51,7 +51,7 @@ describe('containerd-shim-runc-v2', () => {
     rmSync(bundle, { recursive: true });
   };
 
-  test('a shim runs a task, tells of its end, and is found again after a restart of ours', async () => {
+  test('a shim runs a task, publishes its end, and is found again after a restart', async () => {
     const call = prepare('found', ['sh', '-c', 'exit 3']);
     const shim = await shims.start(call, bound());
     const { pid } = await shim.tasks.create(create_(call));
@@ -61,12 +61,12 @@ describe('containerd-shim-runc-v2', () => {
     assert.equal((await again.tasks.state({ id: call.id })).status, Status.CREATED);
     await again.tasks.start({ id: call.id });
     assert.equal((await again.tasks.wait({ id: call.id })).exitStatus, 3);
-    const told = await waitFor(() => heard.find((event) => event.kind === 'exit' && event.taskId === 'found'), {
+    const event = await waitFor(() => received.find((event) => event.kind === 'exit' && event.taskId === 'found'), {
       intervalMs: 10,
       signal: bound(),
     });
     assert.deepEqual(
-      { ...told, exitedAtMs: 0 },
+      { ...event, exitedAtMs: 0 },
       { kind: 'exit', taskId: 'found', processId: 'found', pid, exitCode: 3, exitedAtMs: 0 },
     );
     await again.tasks.delete({ id: call.id });
@@ -104,7 +104,7 @@ describe('containerd-shim-runc-v2', () => {
     await remove(call);
   });
 
-  test('a shim that cannot start says why', async () => {
+  test('a shim that cannot start is an error with its message', async () => {
     const call = prepare('bad', ['true']);
     rmSync(join(call.bundle, 'config.json'));
     await assert.rejects(shims.start(call, bound()), /config\.json/);
@@ -115,7 +115,7 @@ describe('containerd-shim-runc-v2', () => {
     const event = anyPack(TaskOOMSchema, create(TaskOOMSchema, { containerId: 'published' }));
     const args = ['--address', '/x', 'publish', '--topic', '/tasks/oom', '--namespace', 'podwright'];
     execFileSync(shims.home.publisher, args, { input: toBinary(AnySchema, event) });
-    await waitFor(() => heard.find(({ taskId }) => taskId === 'published'), { intervalMs: 10, signal: bound() });
+    await waitFor(() => received.find(({ taskId }) => taskId === 'published'), { intervalMs: 10, signal: bound() });
   });
 
   test('nothing is left running', async () => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram, PodwrightError, type ProgramStarter, requireProgram } from '@podwright/base';
 import { createImageService, LayerUnpacker, openSnapshotter } from '@podwright/images';
-import { SHIM_FOLDERS, Shims } from '@podwright/shim';
+import { Shims } from '@podwright/shim';
 import { loadSystem, ProcessStarter, type System } from '@podwright/system';
 import { composeParts } from './compose-parts.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
@@ -29,7 +29,7 @@ import { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import { SharedPidInit } from './sandbox/shared-pid-init.ts';
 import { ShimController } from './sandbox/shim-controller.ts';
 import { OciTaskRuntime } from './tasks/oci/oci-task-runtime.ts';
-import { findShimPrograms } from './tasks/shim/handler-shims.ts';
+import { findShimPrograms, SHIM_DIRECTORIES } from './tasks/shim/handler-shims.ts';
 import { ShimTaskRuntime } from './tasks/shim/shim-task-runtime.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
@@ -260,14 +260,14 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
 /** containerd's shims, started at the need: only if a handler has one, or an earlier life of ours had, whose pods must end. */
 function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'shims'> {
   const { state, logger } = options;
-  const folder = join(state, SHIM_FOLDERS.shims);
+  const folder = join(state, SHIM_DIRECTORIES.shims);
   return {
     type: 'shims',
     id: 'containerd',
     requires: ['host/linux'],
     async init({ get, note }) {
       const handlers = runtimeHandlers(options, get('host', 'linux').ociRuntimes);
-      const programs = await findShimPrograms(handlers, join(state, SHIM_FOLDERS.runc));
+      const programs = await findShimPrograms(handlers, join(state, SHIM_DIRECTORIES.runc));
       // after a reboot there is no folder, but there are records
       const hadShims = existsSync(folder) || records.sandboxes.list().some(({ controller }) => controller === 'shim');
       if (programs.size === 0 && !hadShims)
@@ -289,7 +289,7 @@ function shimTasksPlugin({ options }: Environment): RuntimePlugin<'task-runtime'
       const { shims, programs } = get('shims', 'containerd');
       const { cgroups } = get('host', 'linux');
       const handlers = Object.fromEntries(programs);
-      return ShimTaskRuntime.open({ state: join(state, SHIM_FOLDERS.tasks), shims, handlers, cgroups, logger });
+      return ShimTaskRuntime.open({ state: join(state, SHIM_DIRECTORIES.tasks), shims, handlers, cgroups, logger });
     },
     close: (tasks) => tasks.close(),
   };

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeUndoFailures, removeCgroup, Trash, VERSION } from '@podwright/base';
-import { SHIM_FOLDERS } from '@podwright/shim';
 import { loadSystem, unmountTree } from '@podwright/system';
 import { CDI_DIRECTORIES } from './cdi/cdi-devices.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
@@ -18,6 +17,7 @@ import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { createPortDialer } from './sandbox/port-dialer.ts';
 import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
 import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
+import { SHIM_DIRECTORIES } from './tasks/shim/handler-shims.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
@@ -98,7 +98,7 @@ export function composeParts(
 /** What the parts keep in the state directory. */
 const STATE_FOLDERS = [
   ...['ns', 'sandboxes', 'containers', 'tasks', 'oci', 'init', 'network', 'host', 'plugins'],
-  ...Object.values(SHIM_FOLDERS),
+  ...Object.values(SHIM_DIRECTORIES),
 ];
 
 /** New tasks go where their handler says. With one task runtime there is nothing to decide. */

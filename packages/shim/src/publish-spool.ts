@@ -1,17 +1,22 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { chmod, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
 import { AnySchema } from '@bufbuild/protobuf/wkt';
-import { errorMessage, type Logger, makePrivateDirectory, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
+import {
+  errorMessage,
+  type Logger,
+  makePrivateDirectory,
+  namesIn,
+  PRIVATE_DIRECTORY,
+  writeFileAtomic,
+} from '@podwright/base';
+import { MAX_EVENT_BYTES } from './limits.ts';
 import type { ShimEvents } from './shim-events.ts';
-
-/** The most that one event may have. */
-const maxEventBytes = 1 << 20;
 
 /**
  * The program that shims without ttrpc start for each event, as `PROGRAM --address A publish --topic T --namespace N` with
- * the event on stdin. It needs no running runtime: it leaves the event in a folder, whole or not at all.
+ * the event on stdin. It needs no running runtime: it leaves the event in a directory, whole or not at all.
  */
 const program = (spool: string) => `#!/bin/sh
 set -eu
@@ -55,21 +60,25 @@ export class PublishSpool {
   }
 
   #look(): void {
-    this.#turn = this.#turn.then(() => this.#take());
+    this.#turn = this.#turn.then(() => this.#take()).catch((error) => this.#warn(error));
   }
 
   async #take(): Promise<void> {
-    const names = await readdir(this.#directory).catch(() => []);
+    const names = await namesIn(this.#directory);
     for (const name of names.filter((name) => name.startsWith('event.'))) {
       const path = join(this.#directory, name);
       try {
-        if ((await stat(path)).size <= maxEventBytes)
+        if ((await stat(path)).size <= MAX_EVENT_BYTES)
           this.#events.publish(name, fromBinary(AnySchema, await readFile(path)));
       } catch (error) {
-        this.#logger.warn({ event: name, error: errorMessage(error) }, "read a shim's event");
+        this.#warn(error, name);
       }
       await rm(path, { force: true });
     }
+  }
+
+  #warn(error: unknown, event?: string): void {
+    this.#logger.warn({ directory: this.#directory, event, error: errorMessage(error) }, "read a shim's event");
   }
 }
 

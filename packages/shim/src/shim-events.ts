@@ -2,17 +2,15 @@ import { type Any, anyUnpack, timestampMs } from '@bufbuild/protobuf/wkt';
 import { errorMessage, isAlreadyExists, type Logger, PRIVATE_FILE, sleep } from '@podwright/base';
 import { TaskExitSchema, TaskOOMSchema } from './gen/containerd/events/task_pb.js';
 import { Events } from './gen/containerd/services/events/ttrpc/v1/events_pb.js';
+import { TAKEOVER_LOOK_MS, TAKEOVER_TIMEOUT_MS } from './limits.ts';
 import { TtrpcServer } from './ttrpc/server.ts';
 
-/** What shims tell that nobody asked for. `processId` is the exec's id, or the task's for its first process. */
+/** An event that a shim forwards. `processId` is the exec's id, or the task's for its first process. */
 export type ShimEvent =
   | { kind: 'exit'; taskId: string; processId: string; pid: number; exitCode: number; exitedAtMs: number }
   | { kind: 'oom'; taskId: string };
 
-/** How long the socket of an earlier life may seem alive: a program that it was just starting when it was killed has it, too. */
-const takeoverMs = 10_000;
-
-/** The event service that shims forward to. They try again for some seconds while nobody listens, then drop an event. */
+/** The event service that shims forward to. While it does not listen they try again for some seconds, then drop the event. */
 export class ShimEvents {
   readonly #server: TtrpcServer;
   readonly #logger: Logger;
@@ -32,14 +30,14 @@ export class ShimEvents {
   /** Listens on a unix socket for root only. */
   static async listen(path: string, logger: Logger): Promise<ShimEvents> {
     const events = new ShimEvents(logger);
-    const deadline = Date.now() + takeoverMs;
+    const deadline = Date.now() + TAKEOVER_TIMEOUT_MS;
     for (;;)
       try {
         await events.#server.listen(path, PRIVATE_FILE);
         return events;
       } catch (error) {
         if (!isAlreadyExists(error) || Date.now() > deadline) throw error;
-        await sleep(50);
+        await sleep(TAKEOVER_LOOK_MS);
       }
   }
 
@@ -49,7 +47,7 @@ export class ShimEvents {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Hands an event on that came by another way. Events of other kinds are dropped. */
+  /** Calls the listeners with an event that did not come by ttrpc. Events of other kinds are dropped. */
   publish(topic: string, event: Any): void {
     try {
       const known = knownEvent(event);

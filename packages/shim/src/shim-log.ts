@@ -1,22 +1,28 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { type Logger, linesOf } from '@podwright/base';
+import { errorMessage, type Logger, linesOf } from '@podwright/base';
+import { MAX_LOG_LINE_BYTES } from './limits.ts';
 
-/** A longer line of a shim's log is taken for several. */
-const maxLineBytes = 4096;
-
-/** Reads a shim's log from its FIFO into ours, until the shim ends. A shim does not start before somebody reads. */
+/** Reads a shim's log from its FIFO into ours, until the shim ends. A shim does not start before its log has a reader. */
 export function readShimLog(fifo: string, logger: Logger): Disposable {
   const descriptor = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
   const socket = openReader(descriptor);
   socket.on('error', () => socket.destroy());
-  copyLines(socket, logger).catch(() => undefined); // it was destroyed
+  let isDisposed = false;
+  copyLines(socket, logger).catch((error) => {
+    if (!isDisposed) logger.warn({ error: errorMessage(error) }, "read a shim's log");
+  });
   socket.unref();
-  return { [Symbol.dispose]: () => void socket.destroy() };
+  return {
+    [Symbol.dispose]: () => {
+      isDisposed = true;
+      socket.destroy();
+    },
+  };
 }
 
 async function copyLines(socket: Socket, logger: Logger): Promise<void> {
-  for await (const line of linesOf(socket, maxLineBytes)) logger.debug({ shim: line }, 'a shim says');
+  for await (const line of linesOf(socket, MAX_LOG_LINE_BYTES)) logger.debug({ shim: line }, 'log of a shim');
 }
 
 function openReader(descriptor: number): Socket {

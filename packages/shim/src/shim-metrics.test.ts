@@ -9,7 +9,7 @@ import { statsOfMetric } from './shim-metrics.ts';
 
 const metric = (data: Any | undefined) => create(MetricSchema, { id: 'x', timestamp: timestampFromMs(5), data });
 
-test('what a shim counts is the same use from cgroup v1 and v2', () => {
+test('metrics of cgroup v1 and v2 give the same statistics', () => {
   const v1 = create(V1Schema, {
     cpu: { usage: { total: 3000n, user: 2000n, kernel: 1000n } },
     memory: {
@@ -33,7 +33,7 @@ test('what a shim counts is the same use from cgroup v1 and v2', () => {
   assert.deepEqual([memory?.limitBytes, threads], [undefined, { current: 4, limit: undefined }]);
 });
 
-test('a shim that counts nothing, or in another way, has told nothing', () => {
+test('metrics without data, or of another kind, give no statistics', () => {
   assert.equal(statsOfMetric(metric(undefined)), undefined);
   assert.equal(statsOfMetric(metric(anyPack(MetricSchema, create(MetricSchema, { id: 'other' })))), undefined);
 });

@@ -68,7 +68,7 @@ test('options cannot pass for bootstrap parameters, which shims of containerd 2.
   assert.deepEqual([data[0], isUtf8(text)], [text.length, false]);
 });
 
-test('a shim that does not start is an error with its words, and so is one without an address', async () => {
+test('a shim that does not start is an error with its message, and so is one without an address', async () => {
   await assert.rejects(startShim(home, scripted('broken', 'echo no kernel >&2; exit 3'), bound()), /broken.*no kernel/);
   await assert.rejects(startShim(home, scripted('silent', 'exit 0'), bound()), /silent.*no address/);
 });

@@ -3,6 +3,7 @@ import { AnySchema, timestampMs } from '@bufbuild/protobuf/wkt';
 import { errorMessage, PodwrightError, type ProgramStarter, runProgram, withTimeout, wrapError } from '@podwright/base';
 import { BootstrapParamsSchema } from './gen/containerd/runtime/bootstrap/v1/bootstrap_pb.js';
 import { DeleteResponseSchema } from './gen/containerd/task/v2/shim_pb.js';
+import { PROGRAM_ERROR_CHARACTERS, PROGRAM_TIMEOUT_MS } from './limits.ts';
 import { parseStartAnswer, type ShimEndpoint } from './shim-endpoint.ts';
 
 /** A shim's binary, such as `containerd-shim-runc-v2`. */
@@ -17,15 +18,15 @@ export type ShimCall = {
   program: ShimProgram;
   /** Of the task or sandbox. */
   id: string;
-  /** Folder with its `config.json`; its last part must be the id. */
+  /** Directory with its `config.json`; its last part must be the id. */
   bundle: string;
 };
 
-/** What shims are told of the runtime that starts them. */
+/** The runtime that starts shims, as they need to know it. */
 export type ShimHome = {
   /** containerd's namespace: shims keep apart what has another one. */
   namespace: string;
-  /** Socket of the event service. It also tells the shims of one runtime from those of another. */
+  /** Socket of the event service. It also distinguishes the shims of one runtime from those of another. */
   events: string;
   /** Program that publishes events for shims that do not use the event service. */
   publisher: string;
@@ -33,10 +34,7 @@ export type ShimHome = {
   start?: ProgramStarter;
 };
 
-/** How long a shim's binary may take to start its shim or to clean up after it. */
-const programTimeoutMs = 30_000;
-
-/** What shims since containerd 2.4 say to those who call them as those before 2.3 wanted it. */
+/** In the error of shims since containerd 2.4 that are called as those before 2.3 were. */
 const wantsBootstrap = /deprecated API/;
 
 /**
@@ -48,7 +46,7 @@ const notBootstrap = Uint8Array.of((4 << 3) | 2, 1, 0xff);
 /**
  * Has the binary start a shim, or name the one that already serves the group that the bundle's annotations name.
  * (containerd, "Runtime v2": Commands, Start.) When the signal aborts, the binary still comes to its end: killed, it may
- * leave a socket, or a shim, that nobody knows.
+ * leave a socket, or a shim, that is not known here.
  */
 export async function startShim(home: ShimHome, call: ShimCall, signal: AbortSignal): Promise<ShimEndpoint> {
   const what = `start a shim for ${call.id} with ${call.program.path}`;
@@ -120,9 +118,9 @@ async function run(what: string, { home, call, action, stdin }: Run, signal?: Ab
   };
   const common = ['-namespace', namespace, '-address', events, '-publish-binary', publisher, '-id', id];
   const args = [...common, '-bundle', bundle, action];
-  using bound = withTimeout(signal, programTimeoutMs, what);
+  using bound = withTimeout(signal, PROGRAM_TIMEOUT_MS, what);
   const result = await runProgram(program.path, args, { cwd: bundle, env, stdin, start, signal: bound });
   if (result.exitCode === 0) return result.stdoutBytes;
-  const words = (result.stderr.trim() || result.stdout.trim()).slice(-2000);
-  throw new PodwrightError('internal', `${what}: ${words || `exit code ${result.exitCode}`}`);
+  const message = (result.stderr.trim() || result.stdout.trim()).slice(-PROGRAM_ERROR_CHARACTERS);
+  throw new PodwrightError('internal', `${what}: ${message || `exit code ${result.exitCode}`}`);
 }

@@ -1,39 +1,38 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import {
-  isErrno,
+  errorCode,
+  errorMessage,
   type Logger,
   makePrivateDirectory,
   PodwrightError,
   PRIVATE_FILE,
   type ProgramStarter,
-  wrapError,
-  writeFileAtomic,
 } from '@podwright/base';
 import { hasErrno, loadSystem } from '@podwright/system';
+import { CONNECT_TIMEOUT_MS } from './limits.ts';
 import { PublishSpool } from './publish-spool.ts';
 import { Shim } from './shim.ts';
 import { type ShimEndpoint, socketPath } from './shim-endpoint.ts';
 import { ShimEvents } from './shim-events.ts';
 import { readShimLog } from './shim-log.ts';
 import { deleteDeadShim, type ShimCall, type ShimHome, startShim } from './shim-program.ts';
+import { readEndpoint, writeEndpoint } from './shim-record.ts';
 
 export type ShimsOptions = {
-  /** Folder of its own, on a file system that a reboot empties. */
+  /** Directory of its own, on a file system that a reboot empties. */
   state: string;
+  /** containerd's namespace: shims keep apart what has another one (`podwright`). */
+  namespace?: string;
   logger: Logger;
   /** How shims' binaries are started. */
   start?: ProgramStarter;
 };
 
-/** How long a shim may take to accept a connection. */
-const connectTimeoutMs = 10_000;
-
-/** The namespace in which shims keep what is ours. */
-const namespace = 'podwright';
+const DEFAULT_NAMESPACE = 'podwright';
 
 /**
- * Starts shims, finds those of an earlier life, and hears their events. Whatever a shim runs, a task or a sandbox, has a
+ * Starts shims, finds them again after a restart, and receives their events. Whatever a shim runs, a task or a sandbox, has its
  * bundle here, `bundle(id)`, as shims look for those of the same pod beside each other.
  */
 export class Shims {
@@ -51,6 +50,7 @@ export class Shims {
     this.#spool = spool;
   }
 
+  /** Listens for the events of shims, also of those that an earlier process of ours has started. */
   static async open(options: ShimsOptions): Promise<Shims> {
     const { state, logger } = options;
     makePrivateDirectory(join(state, 'bundles'));
@@ -59,14 +59,14 @@ export class Shims {
     return new Shims(options, events, spool);
   }
 
-  /** Folder for the `config.json` and the files of a shim's task or sandbox; the caller makes and removes it. */
+  /** Directory for the `config.json` and the files of a shim's task or sandbox; the caller makes and removes it. */
   bundle(id: string): string {
     return join(this.#options.state, 'bundles', id);
   }
 
-  /** What shims are told of us. */
+  /** What every shim is started with. */
   get home(): ShimHome {
-    const { state, start } = this.#options;
+    const { state, start, namespace = DEFAULT_NAMESPACE } = this.#options;
     return { namespace, events: eventSocket(state), publisher: this.#spool.program, start };
   }
 
@@ -83,15 +83,15 @@ export class Shims {
 
   /** Remembers in a bundle that the shim at this endpoint serves it, too, and connects to it. */
   async join(bundle: string, endpoint: ShimEndpoint, signal: AbortSignal): Promise<Shim> {
-    await writeFileAtomic(endpointFile(bundle), JSON.stringify(endpoint));
+    await writeEndpoint(bundle, endpoint);
     return await this.connect(endpoint, signal);
   }
 
-  /** A connection to a shim, which all who ask share; `unavailable` if it does not run any more. */
+  /** A connection to a shim, shared by all callers; `unavailable` if it does not run any more. */
   async connect(endpoint: ShimEndpoint, signal?: AbortSignal): Promise<Shim> {
-    const known = await this.#shims.get(endpoint.address)?.catch(() => undefined);
+    const known = await this.#shims.get(endpoint.address)?.catch(() => undefined); // then a new one may succeed
     if (known?.isOpen) return known;
-    const timeout = AbortSignal.timeout(connectTimeoutMs);
+    const timeout = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
     const shim = Shim.connect(endpoint, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
     const forget = () => {
       if (this.#shims.get(endpoint.address) === shim) this.#shims.delete(endpoint.address);
@@ -101,20 +101,16 @@ export class Shims {
     return await shim;
   }
 
-  /** Where the shim of a bundle is or was; `undefined` if none was started for it, as far as is known. */
+  /** Where the shim of a bundle is or was; `undefined` if none was started for it; `data_loss` if the record is damaged. */
   async endpoint(bundle: string): Promise<ShimEndpoint | undefined> {
-    const known = await readIfThere(endpointFile(bundle));
-    if (known !== undefined) return JSON.parse(known) as ShimEndpoint;
-    // We may have been killed before its binary said so; those of containerd 1 write it down themselves.
-    const address = await readIfThere(join(bundle, 'address'));
-    return address ? { version: 2, address } : undefined;
+    return await readEndpoint(bundle);
   }
 
-  /** Connects to the shim of a bundle, also after a restart of ours; `undefined` if there is none any more. */
+  /** Connects to the shim of a bundle, also after a restart; `undefined` if there is none any more. */
   async load(bundle: string, signal?: AbortSignal): Promise<Shim | undefined> {
     const endpoint = await this.endpoint(bundle);
     if (endpoint === undefined) return undefined;
-    const shim = await this.connect(endpoint, signal).catch(() => undefined);
+    const shim = await this.#connectIfThere(endpoint, signal);
     signal?.throwIfAborted();
     if (shim !== undefined && !this.#logs.has(bundle)) this.#openLog(bundle);
     return shim;
@@ -144,15 +140,18 @@ export class Shims {
     for (const shim of this.#shims.values())
       shim.then(
         (open) => open.close(),
-        () => undefined,
+        () => undefined, // there is no connection to close
       );
     this.#spool.close();
     await this.events.close();
   }
 
-  /** Removes the socket that a killed shim left. A later one for the same pod has the same: it stays if somebody answers. */
+  /** Removes the socket that a killed shim left. A later shim for the same pod has the same: it stays if a shim answers. */
   async removeSocket(bundle: string): Promise<void> {
-    const endpoint = await this.endpoint(bundle);
+    const endpoint = await this.endpoint(bundle).catch((error) => {
+      if (errorCode(error) !== 'data_loss') throw error;
+      this.#options.logger.warn({ bundle, error: errorMessage(error) }, 'find the socket of a shim');
+    });
     if (endpoint === undefined || (await this.#answers(endpoint))) return;
     const path = socketPath(endpoint.address);
     if (path.startsWith('/')) await rm(path, { force: true });
@@ -160,10 +159,18 @@ export class Shims {
 
   /** A shim that is just dying accepts connections still. */
   async #answers(endpoint: ShimEndpoint): Promise<boolean> {
-    const shim = await this.connect(endpoint).catch(() => undefined);
+    const shim = await this.#connectIfThere(endpoint);
     if (shim === undefined) return false;
-    await shim.tasks.connect({ id: '' }, { timeoutMs: connectTimeoutMs }).catch(() => undefined); // there is no such task
+    await shim.tasks.connect({ id: '' }, { timeoutMs: CONNECT_TIMEOUT_MS }).catch(() => undefined); // there is no such task
     return shim.isOpen;
+  }
+
+  async #connectIfThere(endpoint: ShimEndpoint, signal?: AbortSignal): Promise<Shim | undefined> {
+    return await this.connect(endpoint, signal).catch((error) => {
+      const fields = { address: endpoint.address, error: errorMessage(error) };
+      if (errorCode(error) !== 'unavailable') this.#options.logger.warn(fields, 'connect to a shim');
+      return undefined;
+    });
   }
 
   #openLog(bundle: string): void {
@@ -179,13 +186,3 @@ export class Shims {
 }
 
 const eventSocket = (state: string) => join(state, 'events.sock');
-const endpointFile = (bundle: string) => join(bundle, 'shim.json');
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined;
-    throw wrapError(`read ${path}`, error, 'internal');
-  }
-}

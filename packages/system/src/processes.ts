@@ -12,7 +12,14 @@ import {
 } from '@podwright/base';
 
 /** One process as /proc/PID/stat shows it (proc_pid_stat(5)). */
-export type ProcessStat = { pid: number; state: string; parent: number; session: number };
+export type ProcessStat = {
+  pid: number;
+  state: string;
+  parent: number;
+  session: number;
+  /** Ticks since the boot at its start: pids are used again, pids with their start are not. */
+  startTicks: number;
+};
 
 /** Reads one process, `undefined` if there is none. */
 export function readProcess(pid: number): ProcessStat | undefined {
@@ -20,7 +27,13 @@ export function readProcess(pid: number): ProcessStat | undefined {
   if (text === undefined) return undefined;
   // The command name is in parentheses and may itself contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { pid, state: fields[0] ?? 'X', parent: Number(fields[1]), session: Number(fields[3]) };
+  return {
+    pid,
+    state: fields[0] ?? 'X',
+    parent: Number(fields[1]),
+    session: Number(fields[3]),
+    startTicks: Number(fields[19]),
+  };
 }
 
 /** A file of /proc/PID that the kernel makes of what it knows, `undefined` if the process is gone. */

@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import {
   type CgroupStats,
+  errorCode,
   errorMessage,
   isErrno,
   isUnimplemented,
@@ -24,7 +25,7 @@ export type ShimControllerDependencies = {
   shims: Shims;
   /** The shim of a runtime handler; undefined for handlers of others. */
   programFor: (handler: string) => ShimProgram | undefined;
-  /** What the shim is told of the pod. */
+  /** The pod as the shim's options have it. */
   describe: (sandbox: SandboxRecord) => { typeUrl: string; value: Uint8Array };
   logger: Logger;
   /** How long a sandbox may take to end, and then its shim, before both are killed (20 s). */
@@ -32,7 +33,7 @@ export type ShimControllerDependencies = {
 };
 
 const GRACE_MS = 20_000;
-/** What is only told to people and for statistics is not waited for long. */
+/** How long a shim may take to answer with details and statistics. */
 const DETAILS_TIMEOUT_MS = 5_000;
 
 /**
@@ -98,18 +99,23 @@ export class ShimController implements SandboxController {
     if (await namespaces.hasPid(id)) return namespaces.pidPath(id);
     throw new PodwrightError(
       'failed_precondition',
-      `share PIDs in sandbox ${id}: its shim tells no process that has a PID namespace of its own`,
+      `share PIDs in sandbox ${id}: its shim reports no process with a PID namespace of its own`,
     );
   }
 
   async status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }> {
     const missing = await this.#dependencies.namespaces.missing(sandbox);
     if (missing !== undefined) return { alive: false, reason: `namespace ${missing} is gone` };
-    const shim = await this.#shim(sandbox.id);
-    const reason = await whyNotAlive(shim, sandbox.id);
-    if (reason !== undefined) return { alive: false, reason };
-    this.#watch(sandbox.id, shim!);
-    return { alive: true };
+    try {
+      const shim = await this.#shim(sandbox.id);
+      const reason = await whyNotAlive(shim, sandbox.id);
+      if (reason !== undefined) return { alive: false, reason };
+      this.#watch(sandbox.id, shim!);
+      return { alive: true };
+    } catch (error) {
+      if (errorCode(error) !== 'data_loss') throw error;
+      return { alive: false, reason: errorMessage(error) };
+    }
   }
 
   onLost(listener: (sandboxId: string, reason: string) => void): void {
@@ -143,13 +149,13 @@ export class ShimController implements SandboxController {
     return this.#dependencies.namespaces.paths(sandbox).network;
   }
 
-  /** What the shim says of the sandbox. */
+  /** The sandbox as the shim reports it. */
   async describe({ id: sandboxId }: SandboxRecord): Promise<Record<string, unknown>> {
     const shim = await this.#shim(sandboxId);
     if (shim === undefined) return {};
     const { address } = shim.endpoint;
     const request = { sandboxId, verbose: true };
-    const status = await this.#askQuietly(shim.sandbox.sandboxStatus(request, { timeoutMs: DETAILS_TIMEOUT_MS }));
+    const status = await this.#callForDetails(shim.sandbox.sandboxStatus(request, { timeoutMs: DETAILS_TIMEOUT_MS }));
     return { pid: status?.pid, shim: { address, state: status?.state, info: status?.info } };
   }
 
@@ -157,7 +163,7 @@ export class ShimController implements SandboxController {
     const shim = await this.#shim(sandboxId);
     if (shim === undefined) return undefined;
     const call = shim.sandbox.sandboxMetrics({ sandboxId }, { timeoutMs: DETAILS_TIMEOUT_MS });
-    const { metrics } = (await this.#askQuietly(call)) ?? {};
+    const { metrics } = (await this.#callForDetails(call)) ?? {};
     return metrics && statsOfMetric(metrics);
   }
 
@@ -166,10 +172,11 @@ export class ShimController implements SandboxController {
     this.#watched.clear();
   }
 
-  /** A shim that cannot or does not answer makes what is told of the others no worse. */
-  async #askQuietly<T>(call: Promise<T>): Promise<T | undefined> {
+  /** The answer of a shim; undefined, with a warning, if the call fails, so that details of one shim fail no list of all. */
+  async #callForDetails<T>(call: Promise<T>): Promise<T | undefined> {
     return await call.catch((error) => {
-      if (!isUnimplemented(error)) this.#dependencies.logger.warn({ error: errorMessage(error) }, 'ask a shim');
+      if (!isUnimplemented(error))
+        this.#dependencies.logger.warn({ error: errorMessage(error) }, 'call a shim for details');
       return undefined;
     });
   }
@@ -180,7 +187,7 @@ export class ShimController implements SandboxController {
     return shims.load(shims.bundle(sandboxId));
   }
 
-  /** The Sandbox API has no words for user namespaces, so that a shim would not keep to the pod's. */
+  /** The Sandbox API has no field for user namespaces, so a shim would not use the pod's. */
   #check(sandbox: SandboxRecord): void {
     this.#program(sandbox);
     if (sandbox.config.userNamespace === undefined) return;
@@ -199,13 +206,13 @@ export class ShimController implements SandboxController {
     );
   }
 
-  /** Only a PID namespace that is not the machine's may be shared with containers. */
+  /** Only a PID namespace that is not the host's may be shared with containers. */
   #pinPids({ id, config }: SandboxRecord, pid: number): void {
     if (pid === 0 || config.pid === 'node') return;
     try {
       if (readlinkSync(`/proc/${pid}/ns/pid`) === readlinkSync('/proc/self/ns/pid')) return;
     } catch (error) {
-      if (isErrno(error, 'ENOENT')) return; // a process of another place, or one that has ended: the watch tells
+      if (isErrno(error, 'ENOENT')) return; // not a process of this host, or one that has ended: then `#watch` reports it
       throw wrapError(`look at process ${pid} of sandbox ${id}`, error, 'internal');
     }
     this.#dependencies.namespaces.pinPid(id, pid);
@@ -215,7 +222,7 @@ export class ShimController implements SandboxController {
     if (this.#watched.has(sandboxId)) return;
     this.#watched.add(sandboxId);
     untilEnded(shim, sandboxId).then((reason) => {
-      if (!this.#watched.delete(sandboxId)) return; // stopped, or nobody listens any more
+      if (!this.#watched.delete(sandboxId)) return; // stopped, or closed
       for (const listener of this.#listeners) listener(sandboxId, reason);
     });
   }

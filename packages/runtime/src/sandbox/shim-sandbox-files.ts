@@ -1,16 +1,20 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, PRIVATE_DIRECTORY, PRIVATE_FILE, wrapError, writeFileAtomic } from '@podwright/base';
-import type { ShimProgram, Shims } from '@podwright/shim';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
+import type { Shims } from '@podwright/shim';
+import { z } from 'zod';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
+import { readRecord, shimProgramSchema, writeRecord } from '../tasks/shim/record-file.ts';
 import { infraAnnotations } from './infra-spec.ts';
 
+const sandboxSchema = z.object({
+  program: shimProgramSchema,
+  /** A process in the sandbox's namespaces, as the shim reports it; absent before it has started, or if there is none. */
+  pid: z.number().optional(),
+});
+
 /** What is remembered of a shim's sandbox: enough to end it, whatever handlers are configured by then. */
-export type ShimSandboxRecord = {
-  program: ShimProgram;
-  /** A process in the sandbox's namespaces, as the shim says; absent before it has started, or if there is none. */
-  pid?: number;
-};
+export type ShimSandboxRecord = z.infer<typeof sandboxSchema>;
 
 /** The bundles of shims' sandboxes; a sandbox has one from before its shim is started until nothing of it is left. */
 export class ShimSandboxFiles {
@@ -31,17 +35,12 @@ export class ShimSandboxFiles {
   }
 
   async write(sandboxId: string, record: ShimSandboxRecord): Promise<void> {
-    await writeFileAtomic(this.#record(sandboxId), JSON.stringify(record));
+    await writeRecord(this.#record(sandboxId), record);
   }
 
-  /** Undefined if the shim was never to be started, or everything is gone. */
+  /** Undefined if the shim was never to be started, or everything is gone; `data_loss` if the record is damaged. */
   async read(sandboxId: string): Promise<ShimSandboxRecord | undefined> {
-    try {
-      return JSON.parse(await readFile(this.#record(sandboxId), 'utf8')) as ShimSandboxRecord;
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return undefined;
-      throw wrapError(`read the record of sandbox ${sandboxId}`, error, 'internal');
-    }
+    return await readRecord(this.#record(sandboxId), sandboxSchema);
   }
 
   async remove(sandboxId: string): Promise<void> {

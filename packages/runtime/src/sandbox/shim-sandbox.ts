@@ -1,11 +1,10 @@
 import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort, waitFor } from '@podwright/base';
 import type { Shim, ShimCall, Shims } from '@podwright/shim';
-import { killProcessTrees } from '@podwright/system';
-import { findShimProcesses } from '../tasks/shim/shim-group.ts';
+import { findShimProcesses, killShimProcesses } from '../tasks/shim/shim-group.ts';
 
 /** How long a sandbox may take to start: a virtual machine boots. */
 const START_TIMEOUT_MS = 120_000;
-/** What a shim answers without asking anybody; also on a busy machine. */
+/** How long a shim may take for an answer of its own, also on a busy host. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const SHIM_ENDED = 'the shim of the sandbox has ended';
 
@@ -19,7 +18,7 @@ export type ShimSandboxRequest = {
 };
 
 /**
- * Makes and starts the sandbox of a shim. Returns a process in it, 0 if the shim tells none. A shim without sandboxes is a
+ * Makes and starts the sandbox of a shim. Returns a process in it, 0 if the shim reports none. A shim without sandboxes is a
  * `failed_precondition`, one whose sandboxes are not of Linux `unimplemented`.
  */
 export async function startShimSandbox(shim: Shim, request: ShimSandboxRequest, signal: AbortSignal): Promise<number> {
@@ -48,7 +47,7 @@ export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Pr
   const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
   try {
     await shim.sandbox.pingSandbox({ sandboxId }, bounds);
-    // shims that have nothing to tell of a sandbox leave the state empty
+    // shims that keep no state of a sandbox leave it empty
     const { state } = await shim.sandbox.sandboxStatus({ sandboxId, verbose: false }, bounds);
     return state === 'SANDBOX_NOTREADY' ? 'the sandbox of the shim has ended' : undefined;
   } catch (error) {
@@ -56,9 +55,9 @@ export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Pr
   }
 }
 
-/** Waits until the sandbox has ended, or its shim has, and tells which. */
+/** Waits until the sandbox has ended, or its shim has; returns which of them. */
 export async function untilEnded(shim: Shim, sandboxId: string): Promise<string> {
-  await shim.sandbox.waitSandbox({ sandboxId }, { timeoutMs: 0 }).catch(() => undefined);
+  await shim.sandbox.waitSandbox({ sandboxId }, { timeoutMs: 0 }).catch(() => undefined); // `whyNotAlive` finds out why
   const reason = await whyNotAlive(shim.isOpen ? shim : undefined, sandboxId);
   if (reason !== undefined) return reason;
   await shim.closed; // some answer at once: the sandbox then is as alive as the shim
@@ -76,9 +75,13 @@ export type ShimSandboxEnd = {
 /** Ends the sandbox and its shim, by force if they do not by themselves, and has the shim's binary remove what is left. */
 export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
   const { shims, call, logger } = end;
-  const shim = await shims.load(call.bundle);
+  const shim = await shims.load(call.bundle).catch((error) => {
+    if (errorCode(error) !== 'data_loss') throw error;
+    logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'find the shim of a sandbox');
+    return undefined; // its processes are found by their command lines
+  });
   if (shim !== undefined && (await shutDown(shim, end))) return await shims.removeSocket(call.bundle); // some leave it
-  await killProcessTrees(await findShimProcesses(shims, call.id));
+  await killShimProcesses(shims, call.id);
   await shims.cleanUp(call).catch((error) => {
     logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'the binary of a dead shim could not clean up');
   });

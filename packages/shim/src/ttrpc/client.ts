@@ -10,14 +10,13 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { PodwrightError, raceAbort, withTimeout, wrapError } from '@podwright/base';
-import { encodeFrame, type Frame, FrameDecoder, frameType, maxFrameBytes } from './frame.ts';
+import { CALL_TIMEOUT_MS } from '../limits.ts';
+import { encodeFrame, type Frame, FrameDecoder, frameType, MAX_FRAME_BYTES } from './frame.ts';
 import { RequestSchema, ResponseSchema } from './gen/ttrpc/request_pb.js';
 import type { CallOptions, TtrpcClient, TypedService } from './service.ts';
 import { errorOfStatus } from './status.ts';
 
-/** How long a call waits that says nothing else. */
-const defaultTimeoutMs = 30_000;
-const maxStreamId = 0xffff_fffe;
+const MAX_STREAM_ID = 0xffff_fffe;
 
 type Waiting = { what: string; resolve(payload: Uint8Array): void; reject(error: unknown): void };
 
@@ -40,7 +39,7 @@ export class TtrpcConnection {
     stream.on('end', () => stream.destroy());
   }
 
-  /** Connects to a unix socket; `unavailable` if nobody listens there. */
+  /** Connects to a unix socket; `unavailable` if no process listens there. */
   static async connect(path: string, signal: AbortSignal): Promise<TtrpcConnection> {
     const socket = connect(path);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -80,7 +79,7 @@ export class TtrpcConnection {
 
   async #call(
     { service, method, request }: { service: string; method: DescMethod; request: Message },
-    { signal, timeoutMs = defaultTimeoutMs }: CallOptions,
+    { signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions,
   ): Promise<Message> {
     const what = `${service}/${method.name}`;
     if (method.methodKind !== 'unary') throw new PodwrightError('unimplemented', `${what}: it has streams`);
@@ -101,19 +100,19 @@ export class TtrpcConnection {
 
   #send(what: string, data: Uint8Array): { streamId: number; answer: Promise<Uint8Array> } {
     if (this.#lost !== undefined) throw wrapError(what, this.#lost);
-    if (data.length > maxFrameBytes)
+    if (data.length > MAX_FRAME_BYTES)
       throw new PodwrightError('resource_exhausted', `${what}: the message has ${data.length} bytes, over 4 MiB`);
-    if (this.#nextStreamId > maxStreamId) throw new PodwrightError('unavailable', `${what}: no stream id is left`);
+    if (this.#nextStreamId > MAX_STREAM_ID) throw new PodwrightError('unavailable', `${what}: no stream id is left`);
     const streamId = this.#nextStreamId;
     this.#nextStreamId += 2;
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
-    promise.catch(() => undefined); // nobody waits for it any more when its caller's time was over
+    promise.catch(() => undefined); // a call that was given up waits for it no more
     this.#waiting.set(streamId, { what, resolve, reject });
     this.#stream.write(encodeFrame({ streamId, type: frameType.request, flags: 0, data }));
     return { streamId, answer: promise };
   }
 
-  /** Answers to calls that nobody waits for any more are dropped. */
+  /** Answers to calls that were given up are dropped. */
   #answer({ streamId, type, data }: Frame): void {
     const waiting = this.#waiting.get(streamId);
     if (waiting === undefined) return;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { encodeFrame, type Frame, FrameDecoder, frameType, maxFrameBytes } from './frame.ts';
+import { encodeFrame, type Frame, FrameDecoder, frameType, MAX_FRAME_BYTES } from './frame.ts';
 import { randomNumbers } from './random-numbers.fixture.ts';
 
 const decode = (decoder: FrameDecoder, chunks: Buffer[]): Frame[] =>
@@ -42,10 +42,10 @@ describe('ttrpc frames', () => {
 
   test('data over the maximum is skipped, and the next frame is read', () => {
     const header = encodeFrame({ streamId: 5, type: frameType.request, flags: 0, data: Buffer.alloc(0) });
-    header.writeUInt32BE(maxFrameBytes + 1, 0);
+    header.writeUInt32BE(MAX_FRAME_BYTES + 1, 0);
     const next = encodeFrame({ streamId: 7, type: frameType.request, flags: 0, data: Buffer.from('x') });
     const decoder = new FrameDecoder();
-    const frames = decode(decoder, [header, Buffer.alloc(maxFrameBytes), Buffer.concat([Buffer.alloc(1), next])]);
+    const frames = decode(decoder, [header, Buffer.alloc(MAX_FRAME_BYTES), Buffer.concat([Buffer.alloc(1), next])]);
     assert.deepEqual(
       frames.map(({ streamId, data }) => [streamId, data === undefined ? undefined : String(data)]),
       [

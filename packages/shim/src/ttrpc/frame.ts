@@ -1,8 +1,8 @@
 /** Bytes before the data of each frame: length, stream id, type, flags (ttrpc PROTOCOL.md, "Message Frame"). */
-const headerBytes = 10;
+const HEADER_BYTES = 10;
 
 /** The most data that a frame may have. */
-export const maxFrameBytes = 4 << 20;
+export const MAX_FRAME_BYTES = 4 << 20;
 
 /** Types of frames. */
 export const frameType = { request: 1, response: 2, data: 3 } as const;
@@ -13,19 +13,19 @@ export type Frame = {
   /** One of `frameType`, or one that a later version of the protocol has. */
   type: number;
   flags: number;
-  /** `undefined` where it was over `maxFrameBytes`: such data is skipped, and the stream goes on. */
+  /** `undefined` where it was over `MAX_FRAME_BYTES`: such data is skipped, and the stream goes on. */
   data: Buffer | undefined;
 };
 
-/** The bytes of a frame. The data must not be over `maxFrameBytes`. */
+/** The bytes of a frame. The data must not be over `MAX_FRAME_BYTES`. */
 export function encodeFrame({ streamId, type, flags, data }: Omit<Frame, 'data'> & { data: Uint8Array }): Buffer {
-  if (data.length > maxFrameBytes) throw new RangeError(`a frame of ${data.length} bytes`);
-  const frame = Buffer.allocUnsafe(headerBytes + data.length);
+  if (data.length > MAX_FRAME_BYTES) throw new RangeError(`a frame of ${data.length} bytes`);
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + data.length);
   frame.writeUInt32BE(data.length, 0);
   frame.writeUInt32BE(streamId, 4);
   frame.writeUInt8(type, 8);
   frame.writeUInt8(flags, 9);
-  frame.set(data, headerBytes);
+  frame.set(data, HEADER_BYTES);
   return frame;
 }
 
@@ -34,7 +34,7 @@ export function encodeFrame({ streamId, type, flags, data }: Omit<Frame, 'data'>
  * the maximum is skipped.
  */
 export class FrameDecoder {
-  readonly #header = Buffer.alloc(headerBytes);
+  readonly #header = Buffer.alloc(HEADER_BYTES);
   #headerSize = 0;
   /** The frame whose data is being read; `left` bytes of it are still to come. */
   #current: { frame: Frame; left: number } | undefined;
@@ -59,10 +59,10 @@ export class FrameDecoder {
   #readHeader(bytes: Buffer): Buffer {
     const size = bytes.copy(this.#header, this.#headerSize);
     this.#headerSize += size;
-    if (this.#headerSize < headerBytes) return bytes.subarray(size);
+    if (this.#headerSize < HEADER_BYTES) return bytes.subarray(size);
     this.#headerSize = 0;
     const left = this.#header.readUInt32BE(0);
-    const data = left > maxFrameBytes ? undefined : Buffer.allocUnsafe(left);
+    const data = left > MAX_FRAME_BYTES ? undefined : Buffer.allocUnsafe(left);
     const [type, flags] = [this.#header.readUInt8(8), this.#header.readUInt8(9)];
     this.#current = { frame: { streamId: this.#header.readUInt32BE(4), type, flags, data }, left };
     return bytes.subarray(size);

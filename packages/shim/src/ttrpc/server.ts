@@ -2,17 +2,14 @@ import { createServer, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { create, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import { errorMessage, type Logger, listenUnix, PodwrightError, type SocketFile } from '@podwright/base';
-import { encodeFrame, type Frame, FrameDecoder, frameType, maxFrameBytes } from './frame.ts';
+import { MAX_CALLS, MAX_UNSENT_BYTES } from '../limits.ts';
+import { encodeFrame, type Frame, FrameDecoder, frameType, MAX_FRAME_BYTES } from './frame.ts';
 import { type Request, RequestSchema, type Response, ResponseSchema } from './gen/ttrpc/request_pb.js';
 import type { TtrpcHandlers, TypedService } from './service.ts';
 import { statusOfError } from './status.ts';
 
-/** The most calls of one connection that run at once. */
-const maxCalls = 1024;
-/** The most bytes of answers that one who does not read them is owed before he is cut off. */
-const maxUnsentBytes = 16 << 20;
 /** Longest timer of Node.js. */
-const maxTimeoutMs = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type Handler = (request: Message, signal: AbortSignal) => Promise<Message>;
 
@@ -53,7 +50,7 @@ export class TtrpcServer {
     stream.on('error', (error) => this.#logger.debug({ error: errorMessage(error) }, 'ttrpc connection'));
     stream.on('close', () => {
       this.#connections.delete(stream);
-      for (const call of calls) call.abort(new PodwrightError('cancelled', 'the caller has gone'));
+      for (const call of calls) call.abort(new PodwrightError('cancelled', 'the client has disconnected'));
     });
   }
 
@@ -71,7 +68,7 @@ export class TtrpcServer {
       send(stream, frame.streamId, create(ResponseSchema, response));
     };
     const refuse = (error: unknown) => answer({ status: statusOfError(error) });
-    if (calls.size >= maxCalls) return refuse(new PodwrightError('resource_exhausted', 'too many calls at once'));
+    if (calls.size >= MAX_CALLS) return refuse(new PodwrightError('resource_exhausted', 'too many calls at once'));
     calls.add(call);
     this.#run(frame, call).then((payload) => answer({ payload }), refuse);
   }
@@ -98,17 +95,17 @@ export class TtrpcServer {
 function send(stream: Duplex, streamId: number, response: Response): void {
   if (stream.destroyed || stream.writableEnded) return;
   const data = toBinary(ResponseSchema, response);
-  if (data.length > maxFrameBytes) {
+  if (data.length > MAX_FRAME_BYTES) {
     const status = statusOfError(new PodwrightError('resource_exhausted', 'the answer is over 4 MiB'));
     return send(stream, streamId, create(ResponseSchema, { status }));
   }
   stream.write(encodeFrame({ streamId, type: frameType.response, flags: 0, data }));
-  if (stream.writableLength > maxUnsentBytes) stream.destroy();
+  if (stream.writableLength > MAX_UNSENT_BYTES) stream.destroy();
 }
 
 function timeoutOf({ timeoutNano }: Request): number {
   const timeoutMs = Number(timeoutNano) / 1e6;
-  return timeoutMs > 0 && timeoutMs < maxTimeoutMs ? timeoutMs : maxTimeoutMs;
+  return timeoutMs > 0 && timeoutMs < MAX_TIMER_MS ? timeoutMs : MAX_TIMER_MS;
 }
 
 function decodeMessage<T>(what: string, decode: () => T): T {

@@ -3,11 +3,11 @@ import type { DescMethod, DescService, MessageInitShape, MessageShape } from '@b
 /** The part of a generated service descriptor that types are taken from. */
 export type TypedService = Pick<DescService, 'methods' | 'typeName'> & { method: Record<string, DescMethod> };
 
-/** What a call may be given beside its message. */
+/** Options of a call. */
 export type CallOptions = {
-  /** Ends the waiting; ttrpc has no way to tell the other side. */
+  /** Ends the waiting; ttrpc has no message that cancels a call. */
   signal?: AbortSignal;
-  /** After so long the call fails with `deadline_exceeded`, 30 s where nothing is said; 0 means never. */
+  /** After this time the call fails with `deadline_exceeded` (default 30 s); 0 means never. */
   timeoutMs?: number;
 };
 
@@ -19,7 +19,7 @@ export type TtrpcClient<S extends TypedService> = {
   ) => Promise<MessageShape<S['method'][M]['output']>>;
 };
 
-/** What serves the methods of a service. The signal aborts when the caller's time is over or its connection is gone. */
+/** The handlers of the methods of a service. The signal aborts when the caller's time is over or its connection is gone. */
 export type TtrpcHandlers<S extends TypedService> = {
   [M in keyof S['method']]: (
     request: MessageShape<S['method'][M]['input']>,

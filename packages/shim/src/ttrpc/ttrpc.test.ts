@@ -70,7 +70,7 @@ describe('ttrpc over a unix socket', () => {
     );
   });
 
-  test('an error keeps its class and words', async () => {
+  test('an error keeps its class and message', async () => {
     await assert.rejects(
       connection.client(Sandbox).stopSandbox({ sandboxId: 'gone' }),
       (error) => errorCode(error) === 'not_found' && /StopSandbox: no sandbox gone/.test(String(error)),
@@ -111,7 +111,7 @@ describe('ttrpc over a unix socket', () => {
     await assert.rejects(client.pingSandbox({}), failsAs('cancelled'));
     await lost.closed;
     assert.equal(lost.isOpen, false);
-    await assert.rejects(TtrpcConnection.connect(join(directory, 'nobody'), bound()), failsAs('unavailable'));
+    await assert.rejects(TtrpcConnection.connect(join(directory, 'no-socket'), bound()), failsAs('unavailable'));
   });
 
   test('frames that are no calls are refused one by one', async () => {

@@ -1,15 +1,20 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { readlink } from 'node:fs/promises';
-import { Socket } from 'node:net';
+import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { constants as osConstants } from 'node:os';
 import { basename, dirname } from 'node:path';
-import { isErrno, listProcesses, sleep } from '@podwright/base';
+import { findProcesses, isErrno, waitFor, wrapError } from '@podwright/base';
 import { isRunning, readCommandLine, signalProcess, UNREAD_STAYS } from '@podwright/system';
+import { HOLDER_END_MS } from './limits.ts';
 
-/** The reading end of a FIFO, which need not have a writer yet. Ends when the last of its writers closes it. */
-export function openFifoReader(path: string): Socket {
-  return openSocket(path, constants.O_RDONLY, { readable: true, writable: false, ...UNREAD_STAYS });
+/**
+ * The reading end of a FIFO, which need not have a writer yet. Ends when the last of its writers closes it. With `onread` it is read
+ * into that buffer, and no further while its callback returns false, until the socket is resumed.
+ */
+export function openFifoReader(path: string, onread?: OnReadOpts): Socket {
+  const options = onread === undefined ? UNREAD_STAYS : { onread };
+  return openSocket(path, constants.O_RDONLY, { readable: true, writable: false, ...options });
 }
 
 /** The writing end of a FIFO, which need not have a reader yet. */
@@ -17,7 +22,7 @@ export function openFifoWriter(path: string): Socket {
   return openSocket(path, constants.O_RDWR, { readable: false, writable: true });
 }
 
-/** Makes the reader of a FIFO see its end, if nobody has it open for writing: the kernel tells of the last one who closes it. */
+/** Makes the reader of a FIFO see its end, if no process has it open for writing: the kernel reports it when the last writer closes. */
 export function touchFifo(path: string): void {
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
@@ -26,7 +31,7 @@ export function touchFifo(path: string): void {
   }
 }
 
-function openSocket(path: string, flags: number, options: { readable: boolean; writable: boolean }): Socket {
+function openSocket(path: string, flags: number, options: SocketConstructorOpts): Socket {
   const fd = openSync(path, flags | constants.O_NONBLOCK);
   try {
     const socket = new Socket({ fd, ...options });
@@ -39,17 +44,22 @@ function openSocket(path: string, flags: number, options: { readable: boolean; w
 }
 
 /** What a holder sleeps: for ever, but every `sleep` takes it. */
-const holderArguments = ['2147483647'];
+const HOLDER_ARGUMENTS = ['2147483647'];
 
 /**
- * Starts a process that holds FIFOs of one folder open and does nothing else: while we are not there it keeps what a task
+ * Starts a process that holds FIFOs of one directory open and does nothing else: while we do not run it keeps what a task
  * has written last. Returns its pid; `endHolder` ends it.
  */
 export function startHolder(fifos: string[]): number {
   const descriptors = fifos.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
   try {
     const stdio = ['ignore', 'ignore', 'ignore', ...descriptors] as ('ignore' | number)[];
-    const holder = spawn('sleep', holderArguments, { cwd: dirname(fifos[0]!), detached: true, stdio, env: pathOnly() });
+    const holder = spawn('sleep', HOLDER_ARGUMENTS, {
+      cwd: dirname(fifos[0]!),
+      detached: true,
+      stdio,
+      env: pathOnly(),
+    });
     holder.on('error', () => undefined);
     holder.unref();
     if (holder.pid === undefined)
@@ -62,19 +72,23 @@ export function startHolder(fifos: string[]): number {
 
 const pathOnly = () => ({ PATH: process.env.PATH });
 
-/** Ends the holder with this pid, if it still is one of this folder, and waits until it has let go. */
+/** Ends the holder with this pid, if it still is one of this directory, and waits for its end. */
 export async function endHolder(pid: number, directory: string): Promise<void> {
   if (!(await isHolder(pid, directory))) return;
   signalProcess(pid, osConstants.signals.SIGKILL);
-  for (let round = 0; round < 100 && isRunning(pid); round++) await sleep(Math.min(1 + round, 20));
+  const ended = () => (isRunning(pid) ? undefined : true);
+  await waitFor(ended, { intervalMs: 1, signal: AbortSignal.timeout(HOLDER_END_MS) }).catch((cause) => {
+    throw wrapError(`end process ${pid}, which holds the FIFOs of ${directory}`, cause, 'deadline_exceeded');
+  });
 }
 
-/** Ends every holder of FIFOs in this folder. */
+/** Ends every holder of FIFOs in this directory. */
 export async function endHolders(directory: string): Promise<void> {
-  for (const pid of await listProcesses()) await endHolder(pid, directory);
+  const holders = await findProcesses((pid) => isHolder(pid, directory));
+  for (const pid of holders) await endHolder(pid, directory);
 }
 
 async function isHolder(pid: number, directory: string): Promise<boolean> {
-  const where = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
-  return where === directory && (await readCommandLine(pid)).join('\0') === ['sleep', ...holderArguments].join('\0');
+  const where = await readlink(`/proc/${pid}/cwd`).catch(() => undefined); // it has ended
+  return where === directory && (await readCommandLine(pid)).join('\0') === ['sleep', ...HOLDER_ARGUMENTS].join('\0');
 }

@@ -19,7 +19,7 @@ for (const [program, binary] of binaries) {
 const handler = { task: 'shim-v2', program: '', sandbox: 'pinned' };
 const bytes = (value: string | undefined) => Buffer.from(value ?? '', 'base64');
 
-test("runc's shim keeps runc's state where it is told, and starts another OCI runtime if asked", () => {
+test("runc's shim is given the directory of runc's state, and another OCI runtime if the handler has one", () => {
   const path = '/usr/bin/containerd-shim-runc-v2';
   const { options } = shimProgram(path, { ...handler, shim: { binaryName: 'crun' } }, '/run/x/runc');
   assert.equal(options?.typeUrl, 'containerd.runc.v1.Options');

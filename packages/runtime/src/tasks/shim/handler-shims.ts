@@ -4,6 +4,9 @@ import { findProgram } from '@podwright/base';
 import { ConfigOptionsSchema, RuncOptionsSchema, type ShimProgram } from '@podwright/shim';
 import type { HandlerOptions } from '../../options.ts';
 
+/** In the state directory: bundles of shims and their events, our records of tasks in them, and runc's own state. */
+export const SHIM_DIRECTORIES = { shims: 'shims', tasks: 'shim-tasks', runc: 'shim-runc' };
+
 /**
  * Name or path of the shim binary that a handler's program means: a path, a name, containerd's name of a runtime
  * (`io.containerd.kata.v2`), or without a program the shim with the handler's name.
@@ -28,7 +31,7 @@ export async function findShimPrograms(
 }
 
 /**
- * What the shim at `path` is started with. A shim for runc gets its OCI runtime and the folder of that one's state, `runcRoot`;
+ * What the shim at `path` is started with. A shim for runc gets its OCI runtime and the directory of that one's state, `runcRoot`;
  * another one the place of its configuration, if the handler has one.
  */
 export function shimProgram(path: string, { shim = {} }: HandlerOptions, runcRoot: string): ShimProgram {

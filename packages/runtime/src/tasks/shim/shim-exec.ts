@@ -12,13 +12,13 @@ import type { RunningExec } from '../collect-exec.ts';
 import { keepUnread } from '../output-pace.ts';
 import { KILLED_EXIT_CODE } from '../task-exit.ts';
 import { openFifoReader, openFifoWriter } from './fifo.ts';
-import { askShim } from './shim-error.ts';
+import { callShim, isEnded } from './shim-error.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 import { fifoPaths } from './task-io.ts';
 
 /** How the OCI process is named in messages to shims. */
-const processTypeUrl = 'types.containerd.io/opencontainers/runtime-spec/1/Process';
-const sigkill = 9;
+const PROCESS_TYPE_URL = 'types.containerd.io/opencontainers/runtime-spec/1/Process';
+const SIGKILL = 9;
 
 export type ShimExecRequest = {
   shim: Shim;
@@ -40,6 +40,7 @@ export class ShimExec {
   readonly #request: ShimExecRequest;
   readonly #id: string;
   readonly #pid = Promise.withResolvers<number>();
+  #startTicks: number | undefined;
   readonly #outputs: Socket[];
 
   private constructor(request: ShimExecRequest, id: string) {
@@ -50,7 +51,7 @@ export class ShimExec {
     const paths = this.#paths();
     const closeIO = () => shim.tasks.closeIO({ id: record.id, execId: id, stdin: true });
     this.stdin = paths.stdin === '' ? undefined : endByClosing(openFifoWriter(paths.stdin), closeIO);
-    this.#outputs = [paths.stdout, paths.stderr].filter((path) => path !== '').map(openFifoReader);
+    this.#outputs = [paths.stdout, paths.stderr].filter((path) => path !== '').map((path) => openFifoReader(path));
     const [stdout, stderr] = this.#outputs.map(keepUnread);
     this.stdout = stdout!;
     this.stderr = stderr;
@@ -69,11 +70,13 @@ export class ShimExec {
       if (path !== '') request.system.makeFifo(path, PRIVATE_FILE);
     const exec = new ShimExec(request, id);
     try {
-      exec.#pid.resolve(await exec.#start());
+      const pid = await exec.#start();
+      exec.#startTicks = readProcess(pid)?.startTicks;
+      exec.#pid.resolve(pid);
     } catch (error) {
       exec.#pid.reject(error);
       exec.close();
-      await removeExec(request.shim, request.record, id).catch(() => undefined); // then a later life of ours does
+      await removeExec(request.shim, request.record, id).catch(() => undefined); // then the next start does
       throw error;
     }
     exec.#removeAtEnd();
@@ -95,7 +98,7 @@ export class ShimExec {
   /** Kills the process and all that it started. */
   async kill(): Promise<void> {
     const { shim, record } = this.#request;
-    await killExec(shim, record, { id: this.#id, pid: await this.#pid.promise });
+    await killExec(shim, record, { id: this.#id, pid: await this.#pid.promise, startTicks: this.#startTicks });
   }
 
   /** Lets go of the streams; the process goes on. */
@@ -107,9 +110,9 @@ export class ShimExec {
   async #start(): Promise<number> {
     const { shim, record, terminal } = this.#request;
     const names = { id: record.id, execId: this.#id };
-    const spec = { typeUrl: processTypeUrl, value: await this.#process() };
-    await askShim(this.what, shim.tasks.exec({ ...names, ...this.#paths(), terminal, spec }));
-    return (await askShim(this.what, shim.tasks.start(names))).pid;
+    const spec = { typeUrl: PROCESS_TYPE_URL, value: await this.#process() };
+    await callShim(this.what, shim.tasks.exec({ ...names, ...this.#paths(), terminal, spec }));
+    return (await callShim(this.what, shim.tasks.start(names))).pid;
   }
 
   /** The process of the task with another command. */
@@ -131,12 +134,12 @@ export class ShimExec {
     Promise.all([this.exited, ...read])
       .then(() => this.close())
       .then(() => removeExec(shim, record, this.#id))
-      .catch(() => undefined); // then the task's end does, or a later life of ours
+      .catch(() => undefined); // then the task's end does, or the next start
   }
 }
 
 /**
- * Ends the execs of a task that an earlier life of ours was serving: nobody is left for whom they run. One that is just being
+ * Ends the execs of a task that were started before the restart: their clients are gone. One that is just being
  * started waits for a reader of its output, and the whole shim with it.
  */
 export async function endEarlierExecs(shim: Shim, record: ShimTaskRecord): Promise<void> {
@@ -151,8 +154,10 @@ async function endEarlierExec(shim: Shim, record: ShimTaskRecord, id: string): P
   const names = { id: record.id, execId: id };
   try {
     const { pid, status } = await shim.tasks.state(names);
-    if (pid > 0) await killExec(shim, record, { id, pid });
-    if (pid > 0 && status !== Status.STOPPED) await shim.tasks.wait(names);
+    if (pid > 0 && status !== Status.STOPPED) {
+      await killExec(shim, record, { id, pid, startTicks: readProcess(pid)?.startTicks });
+      await shim.tasks.wait(names);
+    }
     await removeExec(shim, record, id);
   } catch (error) {
     if (!isNotFound(error)) throw error;
@@ -164,17 +169,23 @@ async function endEarlierExec(shim: Shim, record: ShimTaskRecord, id: string): P
 
 const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, 'execs', id);
 
-/** Shims that run tasks in virtual machines have no process of ours to show: they kill by themselves. */
-async function killExec(shim: Shim, record: ShimTaskRecord, { id, pid }: { id: string; pid: number }): Promise<void> {
-  if (pid > 0 && isInCgroup(pid, record.cgroupsPath)) {
-    const session = readProcess(pid)?.session ?? pid;
-    await killProcessTrees([pid, session]);
-  }
-  // No error if it has ended.
-  await shim.tasks.kill({ id: record.id, execId: id, signal: sigkill }).catch(() => undefined);
+/** The process of an exec: a pid with another start, or outside the task's cgroup, is another process by now. */
+type ExecProcess = { id: string; pid: number; startTicks: number | undefined };
+
+/** Kills an exec and its session. Of tasks in virtual machines the host sees no process: their shim kills it. */
+export async function killExec(
+  shim: Shim,
+  record: ShimTaskRecord,
+  { id, pid, startTicks }: ExecProcess,
+): Promise<void> {
+  const isSame = pid > 0 && startTicks !== undefined && readProcess(pid)?.startTicks === startTicks;
+  if (isSame && isInCgroup(pid, record.cgroupsPath)) await killProcessTrees([pid]);
+  await shim.tasks.kill({ id: record.id, execId: id, signal: SIGKILL }).catch((error) => {
+    if (!isEnded(error)) throw error;
+  });
 }
 
-/** Has the shim forget an exec. Its folder stays while that fails: by it the exec is found again. */
+/** Has the shim forget an exec. Its directory stays while that fails: by it the exec is found again. */
 async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
   await shim.tasks.delete({ id: record.id, execId: id }).catch((error) => {
     if (!isNotFound(error)) throw error; // it never came to be

@@ -3,11 +3,12 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import type { Shim, Shims } from '@podwright/shim';
-import { findByCommandLine } from '@podwright/system';
+import { findByCommandLine, killProcessTrees } from '@podwright/system';
+import { KILL_ROUNDS } from './limits.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
 /** In the bundle of a pod whose shim we started ourselves, for its tasks alone. */
-const ownMark = 'for-tasks';
+const OWN_MARK = 'for-tasks';
 
 /**
  * The shim for a task, started or found. The containers of a pod share one: that of its sandbox, if a shim makes the sandbox,
@@ -23,7 +24,7 @@ export async function findShim(shims: Shims, record: ShimTaskRecord, signal: Abo
   if (existsSync(pod) && !isForTasks(shims, group))
     throw new PodwrightError('unavailable', `create task ${id}: the shim of sandbox ${group} is gone; make a new pod`);
   await mkdir(pod, { recursive: true, mode: PRIVATE_DIRECTORY });
-  await writeFile(join(pod, ownMark), '');
+  await writeFile(join(pod, OWN_MARK), '');
   await copyFile(join(bundle, 'config.json'), join(pod, 'config.json'));
   const started = await shims.start({ id: group, bundle: pod, program }, signal);
   return await shims.join(bundle, started.endpoint, signal);
@@ -36,10 +37,20 @@ export function shimIdOf(shims: Shims, { id, group }: ShimTaskRecord): string | 
   return isOfSandbox ? undefined : group;
 }
 
-/** Shims that were started under an id: also one that nobody could remember any more before we were killed. */
+/** Shims that were started under an id, also one that was starting when we were killed, of which there is no record. */
 export async function findShimProcesses(shims: Shims, id: string): Promise<number[]> {
   const { events } = shims.home;
-  return await findByCommandLine(events, (words) => words.includes(events) && words[words.indexOf('-id') + 1] === id);
+  return await findByCommandLine(events, (argv) => argv.includes(events) && argv[argv.indexOf('-id') + 1] === id);
+}
+
+/** Kills the shims that were started under an id, and the binaries that are starting one. */
+export async function killShimProcesses(shims: Shims, id: string): Promise<void> {
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    const pids = await findShimProcesses(shims, id);
+    if (pids.length === 0) return;
+    await killProcessTrees(pids);
+  }
+  throw new PodwrightError('internal', `kill the shim of ${id}: it is started again and again`);
 }
 
 /** Removes the bundle of a pod whose shim has ended with its last task. */
@@ -48,4 +59,4 @@ export async function removePodBundle(shims: Shims, group: string): Promise<void
   await rm(shims.bundle(group), { recursive: true, force: true });
 }
 
-const isForTasks = (shims: Shims, group: string) => existsSync(join(shims.bundle(group), ownMark));
+const isForTasks = (shims: Shims, group: string) => existsSync(join(shims.bundle(group), OWN_MARK));

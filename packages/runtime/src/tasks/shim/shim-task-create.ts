@@ -3,17 +3,15 @@ import { join } from 'node:path';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
 import { packOptions, type Shim, type ShimProgram } from '@podwright/shim';
 import type { TaskConfig } from '../task-runtime.ts';
-import { askShim } from './shim-error.ts';
+import { CREATE_TIMEOUT_MS } from './limits.ts';
+import { callShim } from './shim-error.ts';
 import { findShim } from './shim-group.ts';
 import { ioOptions, ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 import { fifoPaths, makeTaskFifos, TaskIo } from './task-io.ts';
 
 /** Annotation with the id of the sandbox whose containers share a shim, as containerd's shims read it themselves. */
-const groupAnnotation = 'io.kubernetes.cri.sandbox-id';
-
-/** How long a shim may take to create a task; one for a virtual machine has to be patient. */
-const createTimeoutMs = 120_000;
+const GROUP_ANNOTATION = 'io.kubernetes.cri.sandbox-id';
 
 export type ShimTaskCreate = {
   config: TaskConfig;
@@ -22,7 +20,7 @@ export type ShimTaskCreate = {
 
 /** The sandbox with which a task shares its shim, '' for none. */
 export function groupOf({ spec }: TaskConfig): string {
-  return spec.annotations?.[groupAnnotation] ?? '';
+  return spec.annotations?.[GROUP_ANNOTATION] ?? '';
 }
 
 /** Writes the record and bundle of a task, and has it created by a shim. The caller removes what is left of a failure. */
@@ -31,7 +29,7 @@ export async function createShimTask(
   { config, program }: ShimTaskCreate,
   signal: AbortSignal,
 ): Promise<ShimTask> {
-  const { files, shims, system, logger } = dependencies;
+  const { files, shims, system } = dependencies;
   const { id, spec, terminal, stdin, stdinOnce, logPath } = config;
   const record: ShimTaskRecord = {
     ...{ id, program, terminal, stdin, stdinOnce, logPath },
@@ -40,10 +38,11 @@ export async function createShimTask(
     cgroupsPath: spec.linux.cgroupsPath,
   };
   await files.write(record);
-  const options = ioOptions(record, logger);
+  const options = ioOptions(dependencies, record);
   await mkdir(options.directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   await writeFile(join(record.bundle, 'config.json'), JSON.stringify(spec), { mode: PRIVATE_FILE });
   record.holder = makeTaskFifos(system, options);
+  await options.log?.reopen();
   const io = new TaskIo(options, record.holder);
   try {
     const shim = await findShim(shims, record, signal);
@@ -62,6 +61,6 @@ async function create(shim: Shim, record: ShimTaskRecord): Promise<number> {
   const { id, bundle, terminal, stdin, program } = record;
   const paths = fifoPaths({ directory: join(bundle, 'io'), terminal, stdin });
   const options = program.options === undefined ? undefined : packOptions(program.options);
-  const call = shim.tasks.create({ id, bundle, terminal, ...paths, options }, { timeoutMs: createTimeoutMs });
-  return (await askShim(`create task ${id}`, call)).pid;
+  const call = shim.tasks.create({ id, bundle, terminal, ...paths, options }, { timeoutMs: CREATE_TIMEOUT_MS });
+  return (await callShim(`create task ${id}`, call)).pid;
 }

@@ -3,20 +3,15 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { cgroupPids, errorMessage, isNotFound, killCgroup, raceAbort, removeCgroup, wrapError } from '@podwright/base';
 import type { Shim } from '@podwright/shim';
-import { killProcessTrees, unmountTree } from '@podwright/system';
+import { unmountTree } from '@podwright/system';
 import { removedExit } from '../task-exit.ts';
 import type { TaskExit } from '../task-runtime.ts';
 import { endHolders } from './fifo.ts';
-import { findShimProcesses, removePodBundle, shimIdOf } from './shim-group.ts';
+import { DELETE_TIMEOUT_MS, KILL_TIMEOUT_MS, SHUTDOWN_TIMEOUT_MS } from './limits.ts';
+import { isEnded } from './shim-error.ts';
+import { killShimProcesses, removePodBundle, shimIdOf } from './shim-group.ts';
 import { removeLostTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
-
-/** How long a killed task may take to end. */
-const endTimeoutMs = 10_000;
-/** How long a shim may take to forget one; it waits for the last output itself. */
-const deleteTimeoutMs = 10_000;
-/** How long a shim without tasks may take to end. */
-const shutdownTimeoutMs = 5_000;
 
 /** A task to be deleted; `task` only while its end is not written down. */
 export type ShimTaskDelete = {
@@ -38,7 +33,7 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
     if (task !== undefined) exit = await endTask(dependencies, task);
     await dismiss(dependencies, request);
   } catch (error) {
-    logger.warn({ task: record.id, error: errorMessage(error) }, 'end a shim that does not do as it is told');
+    logger.warn({ task: record.id, error: errorMessage(error) }, 'kill a shim that does not delete its task');
     await killShim(dependencies, request);
     await removeLostTask(dependencies, record);
   }
@@ -59,15 +54,18 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
  * Kills what runs, waits for its end, and lets go of the task. What the host has in a cgroup dies without the shim, which
  * runs a program for it.
  */
-async function endTask({ cgroups }: ShimTaskDependencies, task: ShimTask): Promise<TaskExit> {
+async function endTask({ cgroups, logger }: ShimTaskDependencies, task: ShimTask): Promise<TaskExit> {
   const { id, cgroupsPath, exit } = task.record;
-  const soon = AbortSignal.timeout(endTimeoutMs);
+  const soon = AbortSignal.timeout(KILL_TIMEOUT_MS);
   const kill = async () => await task.shim.tasks.kill({ id, signal: constants.signals.SIGKILL, all: true });
   try {
     if (exit !== undefined) return exit;
     if ((await cgroupPids(cgroups, cgroupsPath, { recursive: true })).length > 0)
       await killCgroup(cgroups, cgroupsPath);
-    else await kill().catch(() => undefined); // it has just ended
+    else
+      await kill().catch((error) => {
+        if (!isEnded(error)) logger.warn({ task: id, error: errorMessage(error) }, 'kill a task');
+      });
     return await raceAbort(task.ended, soon);
   } finally {
     task.close();
@@ -81,7 +79,7 @@ async function dismiss(dependencies: ShimTaskDependencies, request: ShimTaskDele
   const { id, bundle } = request.record;
   const shim = await shims.load(bundle);
   if (shim === undefined) return await dismissDead(dependencies, request);
-  const known = await shim.tasks.delete({ id }, { timeoutMs: deleteTimeoutMs }).then(
+  const known = await shim.tasks.delete({ id }, { timeoutMs: DELETE_TIMEOUT_MS }).then(
     () => true,
     (error) => {
       if (isNotFound(error)) return false;
@@ -92,7 +90,7 @@ async function dismiss(dependencies: ShimTaskDependencies, request: ShimTaskDele
   if (endingShim(dependencies, request) !== undefined) await shutDown(shim, id);
 }
 
-/** A shim that does not know the task may yet create it, at the word of an earlier life of ours. */
+/** A shim that does not know the task may yet create it, if an earlier process of ours was killed during that call. */
 async function dismissUnknown(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   await killShim(dependencies, request);
   await removeLostTask(dependencies, request.record);
@@ -112,14 +110,14 @@ function endingShim({ shims }: ShimTaskDependencies, { record, lastOfPod }: Shim
 
 /** The answer may be lost with the shim. */
 async function shutDown(shim: Shim, id: string): Promise<void> {
-  await shim.tasks.shutdown({ id }, { timeoutMs: shutdownTimeoutMs }).catch((error) => {
+  await shim.tasks.shutdown({ id }, { timeoutMs: SHUTDOWN_TIMEOUT_MS }).catch((error) => {
     if (shim.isOpen) throw error;
   });
-  await raceAbort(shim.closed, AbortSignal.timeout(shutdownTimeoutMs));
+  await raceAbort(shim.closed, AbortSignal.timeout(SHUTDOWN_TIMEOUT_MS));
 }
 
 /** Kills the shim that is to end with this task, if there is one after all. */
 async function killShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   const shimId = endingShim(dependencies, request);
-  if (shimId !== undefined) await killProcessTrees(await findShimProcesses(dependencies.shims, shimId));
+  if (shimId !== undefined) await killShimProcesses(dependencies.shims, shimId);
 }

@@ -1,32 +1,43 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, makePrivateDirectory, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
-import type { ShimProgram } from '@podwright/shim';
-import type { TaskExit } from '../task-runtime.ts';
+import { errorCode, makePrivateDirectory, PodwrightError } from '@podwright/base';
+import { z } from 'zod';
+import { readRecord, shimProgramSchema, writeRecord } from './record-file.ts';
+
+const SUFFIX = '.json';
+
+const exitSchema = z.object({
+  exitCode: z.number(),
+  exitedAtMs: z.number(),
+  oomKilled: z.boolean(),
+  message: z.string().optional(),
+});
+
+const taskSchema = z.object({
+  id: z.string(),
+  /** Of the shim's own kind of bundles, not the caller's. */
+  bundle: z.string(),
+  program: shimProgramSchema,
+  /** The sandbox whose tasks share a shim; '' for none. */
+  group: z.string(),
+  cgroupsPath: z.string(),
+  terminal: z.boolean(),
+  stdin: z.boolean(),
+  stdinOnce: z.boolean(),
+  logPath: z.string(),
+  /** The process that holds the output's FIFOs. */
+  holder: z.number().optional(),
+  stdinEnded: z.literal(true).optional(),
+  /** The shim knows the task, whose first process this is. */
+  pid: z.number().optional(),
+  exit: exitSchema.optional(),
+});
 
 /**
  * What is remembered of a shim's task. Written before anything of the task exists and removed after everything of it is
  * gone; what is not known yet is absent.
  */
-export type ShimTaskRecord = {
-  id: string;
-  /** Of the shim's own kind of bundles, not the caller's. */
-  bundle: string;
-  program: ShimProgram;
-  /** The sandbox whose tasks share a shim; '' for none. */
-  group: string;
-  cgroupsPath: string;
-  terminal: boolean;
-  stdin: boolean;
-  stdinOnce: boolean;
-  logPath: string;
-  /** The process that holds the output's FIFOs. */
-  holder?: number;
-  stdinEnded?: true;
-  /** The shim knows the task, whose first process this is. */
-  pid?: number;
-  exit?: TaskExit;
-};
+export type ShimTaskRecord = z.infer<typeof taskSchema>;
 
 /** The records of shims' tasks, a file each. */
 export class ShimTaskFiles {
@@ -39,22 +50,17 @@ export class ShimTaskFiles {
   static async open(directory: string): Promise<ShimTaskFiles> {
     makePrivateDirectory(directory);
     for (const name of await readdir(directory))
-      if (!name.endsWith(suffix)) await rm(join(directory, name), { force: true }); // half written when we were killed
+      if (!name.endsWith(SUFFIX)) await rm(join(directory, name), { force: true }); // half written when we were killed
     return new ShimTaskFiles(directory);
   }
 
   async write(record: ShimTaskRecord): Promise<void> {
-    await writeFileAtomic(this.#path(record.id), JSON.stringify(record));
+    await writeRecord(this.#path(record.id), record);
   }
 
-  /** The task's record, `undefined` if there is none. */
+  /** The task's record, `undefined` if there is none; `data_loss`, with the file's path, if it is damaged. */
   async read(id: string): Promise<ShimTaskRecord | undefined> {
-    try {
-      return JSON.parse(await readFile(this.#path(id), 'utf8')) as ShimTaskRecord;
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return undefined;
-      throw wrapError(`read the record of task ${id}`, error, 'internal');
-    }
+    return await readRecord(this.#path(id), taskSchema);
   }
 
   /** The task's record; `not_found` if there is none. */
@@ -64,19 +70,29 @@ export class ShimTaskFiles {
     return record;
   }
 
+  /** Whether another task of the pod has a record. A damaged one counts for none: its task ends with the pod's others. */
+  async hasOther({ id, group }: ShimTaskRecord): Promise<boolean> {
+    const others = (await this.list()).filter((other) => other !== id);
+    const isInGroup = async (other: string) => {
+      const record = await this.read(other).catch((error) => {
+        if (errorCode(error) !== 'data_loss') throw error;
+      });
+      return record?.group === group;
+    };
+    return (await Promise.all(others.map(isInGroup))).includes(true);
+  }
+
   async remove(id: string): Promise<void> {
     await rm(this.#path(id), { force: true });
   }
 
   async list(): Promise<string[]> {
     return (await readdir(this.#directory))
-      .filter((name) => name.endsWith(suffix))
-      .map((name) => name.slice(0, -suffix.length));
+      .filter((name) => name.endsWith(SUFFIX))
+      .map((name) => name.slice(0, -SUFFIX.length));
   }
 
   #path(id: string): string {
-    return join(this.#directory, `${id}${suffix}`);
+    return join(this.#directory, `${id}${SUFFIX}`);
   }
 }
-
-const suffix = '.json';

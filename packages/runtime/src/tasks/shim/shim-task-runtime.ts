@@ -6,30 +6,32 @@ import {
   cgroupPids,
   describeUndoFailures,
   errorCode,
+  errorMessage,
   KeyedLock,
+  Limiter,
   type Logger,
   PodwrightError,
-  raceAbort,
   sleep,
   Undo,
 } from '@podwright/base';
-import { MetricSchema, type Shim, type ShimProgram, type Shims, Status, statsOfMetric } from '@podwright/shim';
+import { MetricSchema, type Shim, type ShimProgram, type Shims, statsOfMetric } from '@podwright/shim';
 import { isInCgroup, isRunning, loadSystem, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
 import { checkTaskConfig } from '../check-task-config.ts';
 import { collectExec, killExec } from '../collect-exec.ts';
 import { EXEC_DRAIN_MS } from '../limits.ts';
 import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from '../task-runtime.ts';
-import { askShim } from './shim-error.ts';
+import { LOGS_WRITTEN_AT_ONCE, STATE_TIMEOUT_MS } from './limits.ts';
+import { callShim, isEnded } from './shim-error.ts';
 import { ShimExec } from './shim-exec.ts';
-import { adoptTask, endingOf, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
+import { adoptTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import { createShimTask, groupOf } from './shim-task-create.ts';
 import { deleteShimTask } from './shim-task-delete.ts';
 import { ShimTaskFiles, type ShimTaskRecord } from './shim-task-files.ts';
 import { oneSizeAtATime } from './terminal-sizes.ts';
 
 export type ShimTaskRuntimeOptions = {
-  /** Folder of the runtime's own, on a file system that a reboot empties. */
+  /** Directory of the runtime's own, on a file system that a reboot empties. */
   state: string;
   shims: Shims;
   /** Shim binaries by runtime handler. */
@@ -39,11 +41,7 @@ export type ShimTaskRuntimeOptions = {
 };
 
 /** How the OCI resources are named in messages to shims. */
-const resourcesTypeUrl = 'types.containerd.io/opencontainers/runtime-spec/1/LinuxResources';
-/** How long the last output of a task that has ended may take, and a dead shim's remains. */
-const endTimeoutMs = 40_000;
-/** How long a shim may take to say how a task is. */
-const stateTimeoutMs = 10_000;
+const RESOURCES_TYPE_URL = 'types.containerd.io/opencontainers/runtime-spec/1/LinuxResources';
 
 /**
  * Tasks that containerd's shims run, one shim for all containers of a pod. Shims outlive this process; what it does itself,
@@ -67,7 +65,8 @@ export class ShimTaskRuntime implements TaskRuntime {
     const oomKilled = new Set<string>();
     this.#options = options;
     const onExit = (id: string, exit: TaskExit) => this.#settle(id, exit);
-    this.#dependencies = { shims, files, cgroups, logger, system: loadSystem(), oomKilled, onExit };
+    const logWriters = new Limiter(LOGS_WRITTEN_AT_ONCE);
+    this.#dependencies = { shims, files, cgroups, logger, logWriters, system: loadSystem(), oomKilled, onExit };
     this.#oomEvents = shims.events.subscribe((event) => {
       if (event.kind === 'oom' && this.#tasks.has(event.taskId)) oomKilled.add(event.taskId);
     });
@@ -76,7 +75,12 @@ export class ShimTaskRuntime implements TaskRuntime {
   static async open(options: ShimTaskRuntimeOptions): Promise<ShimTaskRuntime> {
     const files = await ShimTaskFiles.open(join(options.state, 'records'));
     const runtime = new ShimTaskRuntime(options, files);
-    await Promise.all((await files.list()).map((id) => runtime.#adopt(id)));
+    const adopt = (id: string) =>
+      runtime.#adopt(id).catch((error) => {
+        if (errorCode(error) !== 'data_loss') throw error;
+        options.logger.error({ task: id, error: errorMessage(error) }, 'take over a task from before the restart');
+      });
+    await Promise.all((await files.list()).map(adopt));
     return runtime;
   }
 
@@ -96,7 +100,7 @@ export class ShimTaskRuntime implements TaskRuntime {
   async start(id: string): Promise<void> {
     await this.#changes.run(id, async () => {
       const { shim } = await this.#get(id, 'start', ['created']);
-      await askShim(`start task ${id}`, shim.tasks.start({ id }));
+      await callShim(`start task ${id}`, shim.tasks.start({ id }));
     });
   }
 
@@ -120,7 +124,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     const task = this.#tasks.get(id);
     if (task === undefined)
       return record.exit === undefined ? { status: 'absent' } : { status: 'exited', exit: record.exit };
-    return await this.#liveState(task);
+    return await task.state();
   }
 
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable {
@@ -129,7 +133,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     const exit = this.#tasks.get(id)?.ended ?? this.#dependencies.files.read(id).then((record) => record?.exit);
     exit.then(
       (known) => known !== undefined && this.#settle(id, known),
-      () => undefined, // whoever asks for the state hears why
+      () => undefined, // `state` rejects with the same error
     );
     return {
       [Symbol.dispose]: () => {
@@ -172,14 +176,14 @@ export class ShimTaskRuntime implements TaskRuntime {
 
   async reopenLog(id: string): Promise<void> {
     const { task } = await this.#get(id, 'reopen the log of', ['created', 'running']);
-    task.io.reopenLog();
+    await task.io.reopenLog();
   }
 
   async update(id: string, resources: OciLinuxResources): Promise<void> {
     await this.#changes.run(id, async () => {
       const { shim } = await this.#get(id, 'update', ['created', 'running']);
       const value = Buffer.from(JSON.stringify(resources));
-      await askShim(`update task ${id}`, shim.tasks.update({ id, resources: { typeUrl: resourcesTypeUrl, value } }));
+      await callShim(`update task ${id}`, shim.tasks.update({ id, resources: { typeUrl: RESOURCES_TYPE_URL, value } }));
     });
   }
 
@@ -187,9 +191,9 @@ export class ShimTaskRuntime implements TaskRuntime {
     const task = this.#tasks.get(id);
     if (task?.hasShim !== true || task.record.exit !== undefined) return undefined;
     const { tasks } = task.shim;
-    const bound = { timeoutMs: stateTimeoutMs };
+    const bound = { timeoutMs: STATE_TIMEOUT_MS };
     const asked = Promise.all([tasks.stats({ id }, bound), tasks.pids({ id }, bound)]);
-    const [{ stats: data }, { processes }] = await askShim(`count what task ${id} uses`, asked);
+    const [{ stats: data }, { processes }] = await callShim(`count what task ${id} uses`, asked);
     const use = statsOfMetric(create(MetricSchema, { id, data }));
     return use && { ...use, processes: processes.length };
   }
@@ -233,20 +237,12 @@ export class ShimTaskRuntime implements TaskRuntime {
     const record = await files.read(id);
     if (record === undefined) return;
     const exit = await this.#groups.run(record.group || id, async () => {
-      const lastOfPod = await this.#isLastOfPod(record);
+      const lastOfPod = record.group === '' || !(await files.hasOther(record));
       return await deleteShimTask(this.#dependencies, { record, task: this.#tasks.get(id), lastOfPod });
     });
     this.#tasks.delete(id);
     oomKilled.delete(id);
     this.#settle(id, exit);
-  }
-
-  /** Whether no other task of the pod has a record. */
-  async #isLastOfPod({ id, group }: ShimTaskRecord): Promise<boolean> {
-    if (group === '') return true;
-    const { files } = this.#dependencies;
-    const others = (await files.list()).filter((other) => other !== id);
-    return (await Promise.all(others.map((other) => files.read(other)))).every((other) => other?.group !== group);
   }
 
   #settle(id: string, exit: TaskExit): void {
@@ -255,25 +251,12 @@ export class ShimTaskRuntime implements TaskRuntime {
     for (const listener of listeners ?? []) listener(exit);
   }
 
-  async #liveState(task: ShimTask): Promise<TaskState> {
-    const { id, pid } = task.record;
-    const ask = async () => await task.shim.tasks.state({ id }, { timeoutMs: stateTimeoutMs });
-    const answer = await ask().catch((error) => {
-      if (task.hasShim) throw error;
-    });
-    if (answer?.status === Status.CREATED) return { status: 'created', pid: pid! };
-    if (answer !== undefined && answer.status !== Status.STOPPED) return { status: 'running', pid: pid! };
-    // It has ended, or its shim has: the one who watches it hears of that, too.
-    if (answer !== undefined) task.end(endingOf(answer));
-    return { status: 'exited', exit: await raceAbort(task.ended, AbortSignal.timeout(endTimeoutMs)) };
-  }
-
   async #killByShim(task: ShimTask, signal: number, all: boolean): Promise<void> {
     const { id } = task.record;
     try {
-      await askShim(`kill task ${id}`, task.shim.tasks.kill({ id, signal, all }));
+      await callShim(`kill task ${id}`, task.shim.tasks.kill({ id, signal, all }));
     } catch (error) {
-      if (!['not_found', 'failed_precondition', 'unavailable'].includes(errorCode(error))) throw error; // it has ended
+      if (!isEnded(error)) throw error;
     }
   }
 

@@ -2,18 +2,23 @@ import { join } from 'node:path';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import {
   type CgroupHierarchy,
+  errorCode,
   errorMessage,
   isNotFound,
   killCgroup,
+  type Limiter,
   type Logger,
   PodwrightError,
+  raceAbort,
   readOomKills,
 } from '@podwright/base';
-import type { Shim, Shims, WaitResponse } from '@podwright/shim';
+import { type Shim, type Shims, Status, type WaitResponse } from '@podwright/shim';
 import type { System } from '@podwright/system';
 import { KILLED_EXIT_CODE } from '../task-exit.ts';
-import type { TaskExit } from '../task-runtime.ts';
+import type { TaskExit, TaskState } from '../task-runtime.ts';
 import { CriLog } from './cri-log.ts';
+import { END_TIMEOUT_MS, STATE_TIMEOUT_MS } from './limits.ts';
+import { isEnded } from './shim-error.ts';
 import { endEarlierExecs } from './shim-exec.ts';
 import type { ShimTaskFiles, ShimTaskRecord } from './shim-task-files.ts';
 import { TaskIo, type TaskIoOptions } from './task-io.ts';
@@ -24,6 +29,8 @@ export type ShimTaskDependencies = {
   system: System;
   cgroups: CgroupHierarchy;
   logger: Logger;
+  /** Bounds how many logs are written at once. */
+  logWriters: Limiter;
   /** Ids of tasks that shims said the kernel killed for memory. */
   oomKilled: Set<string>;
   onExit(id: string, exit: TaskExit): void;
@@ -53,7 +60,10 @@ export class ShimTask {
     this.#shim = parts.shim;
     this.io = parts.io;
     this.io.onStdinEnd = () => {
-      this.stdinEnded = this.#endStdin().catch(() => undefined); // it has just ended
+      this.stdinEnded = this.#endStdin().catch((error) => {
+        if (!isEnded(error))
+          dependencies.logger.warn({ task: this.record.id, error: errorMessage(error) }, 'end the stdin of a task');
+      });
     };
   }
 
@@ -69,7 +79,7 @@ export class ShimTask {
     return this.#shim;
   }
 
-  /** Hears of the end from now on. Called once, when the shim knows the task or is known to be dead. */
+  /** Waits for the end from now on. Called once, when the shim knows the task or is known to be dead. */
   watch(): void {
     const { id } = this.record;
     const ended = async () => await this.shim.tasks.wait({ id }, { timeoutMs: 0 });
@@ -86,6 +96,19 @@ export class ShimTask {
   /** How the task ends, once it has: its output is taken, and its end is written down. Rejects if that fails. */
   get ended(): Promise<TaskExit> {
     return this.#ended.promise;
+  }
+
+  /** Asks the shim. Once the task has ended, or its shim has, waits until its end is written down. */
+  async state(): Promise<TaskState> {
+    const { id, pid } = this.record;
+    const ask = async () => await this.shim.tasks.state({ id }, { timeoutMs: STATE_TIMEOUT_MS });
+    const answer = await ask().catch((error) => {
+      if (this.hasShim) throw error;
+    });
+    if (answer?.status === Status.CREATED) return { status: 'created', pid: pid! };
+    if (answer !== undefined && answer.status !== Status.STOPPED) return { status: 'running', pid: pid! };
+    if (answer !== undefined) this.end(endingOf(answer)); // `watch` may learn of it later
+    return { status: 'exited', exit: await raceAbort(this.ended, AbortSignal.timeout(END_TIMEOUT_MS)) };
   }
 
   /** The task has ended in this way. */
@@ -108,8 +131,9 @@ export class ShimTask {
   async #end(how: Ending | Promise<Ending>): Promise<TaskExit> {
     const { files, onExit } = this.#dependencies;
     const ended = await how;
-    await this.io.finish();
-    if (this.#closed) throw new PodwrightError('cancelled', `end task ${this.record.id}: it is somebody else's now`);
+    if (!(await this.io.finish()))
+      this.#dependencies.logger.warn({ task: this.record.id }, 'give up the last output of a task: its log takes none');
+    if (this.#closed) throw new PodwrightError('cancelled', `end task ${this.record.id}: it was closed meanwhile`);
     const exit = { ...ended, oomKilled: ended.exitCode !== 0 && (await this.#wasOomKilled()) };
     this.record.exit = exit;
     await files.write(this.record);
@@ -117,13 +141,13 @@ export class ShimTask {
     return exit;
   }
 
-  /** The kernel's counter is there at once where the host sees the cgroup; the shim's word may come from elsewhere. */
+  /** By the kernel's counter, where the host sees the cgroup, or by the event of a shim whose tasks are in a virtual machine. */
   async #wasOomKilled(): Promise<boolean> {
     const { oomKilled, cgroups } = this.#dependencies;
     return oomKilled.has(this.record.id) || (await readOomKills(cgroups, this.record.cgroupsPath)) > 0;
   }
 
-  /** The shim is gone: what it ran has broken stdio, and nobody would hear of its end. */
+  /** The shim is gone: what it ran has broken stdio, and no event would follow its end. */
   async #lost(error: unknown): Promise<Ending> {
     const { cgroups, logger } = this.#dependencies;
     const { id } = this.record;
@@ -146,7 +170,7 @@ export class ShimTask {
 
 /**
  * Has a dead shim's binary remove what is left of its task. It fails where the shim never began to create one, and cannot be
- * had if somebody removed it; then what the host has in the task's cgroup is all that there is to end.
+ * started if it was uninstalled; then only what the host has in the task's cgroup can be ended.
  */
 export async function removeLostTask({ shims, logger }: ShimTaskDependencies, record: ShimTaskRecord): Promise<void> {
   const { id, bundle, program, pid } = record;
@@ -157,8 +181,8 @@ export async function removeLostTask({ shims, logger }: ShimTaskDependencies, re
 }
 
 /**
- * Takes over a task of an earlier life of ours: hears of its end from now on, serves its stdio, and ends the commands that
- * ran in it for that life. `undefined` if it has ended already and its end is written down, or if it was never created.
+ * Takes over a task from before the restart: waits for its end from now on, serves its stdio, and ends the commands that
+ * ran in it for clients of the earlier process. `undefined` if it has ended already and its end is written down, or if it was never created.
  */
 export async function adoptTask(
   dependencies: ShimTaskDependencies,
@@ -166,26 +190,38 @@ export async function adoptTask(
 ): Promise<ShimTask | undefined> {
   const { holder, exit, pid } = record;
   if (holder === undefined || exit !== undefined || pid === undefined) return undefined;
-  const io = new TaskIo(ioOptions(record, dependencies.logger), holder);
-  const shim = await dependencies.shims.load(record.bundle);
+  const options = ioOptions(dependencies, record);
+  await options.log?.reopen().catch((error) => {
+    const fields = { task: record.id, log: record.logPath, error: errorMessage(error) };
+    dependencies.logger.warn(fields, 'open the log of a task, which goes on without until its log is reopened');
+  });
+  const io = new TaskIo(options, holder);
+  const shim = await dependencies.shims.load(record.bundle).catch((error) => {
+    if (errorCode(error) !== 'data_loss') throw error;
+    dependencies.logger.error({ task: record.id, error: errorMessage(error) }, 'find the shim of a task');
+    return undefined; // its task is lost
+  });
   if (shim !== undefined)
     await endEarlierExecs(shim, record).catch((error) =>
-      dependencies.logger.error({ task: record.id, error: errorMessage(error) }, 'end commands of an earlier life'),
+      dependencies.logger.error(
+        { task: record.id, error: errorMessage(error) },
+        'end commands from before the restart',
+      ),
     );
   const task = new ShimTask(dependencies, { record, shim, io });
   task.watch();
   return task;
 }
 
-/** The stdio of a task by its record. */
-export function ioOptions(record: ShimTaskRecord, logger: Logger): TaskIoOptions {
+/** The stdio of a task by its record; the log is not open yet. */
+export function ioOptions({ logger, logWriters }: ShimTaskDependencies, record: ShimTaskRecord): TaskIoOptions {
   const { bundle, terminal, stdinOnce, logPath } = record;
   const stdin = record.stdin && record.stdinEnded !== true;
-  const log = logPath === '' ? undefined : new CriLog(logPath, logger);
+  const log = logPath === '' ? undefined : new CriLog(logPath, { logger, writers: logWriters });
   return { directory: join(bundle, 'io'), terminal, stdin, stdinOnce, log };
 }
 
-/** How a task ended, as its shim says. */
+/** How a task ended, by its shim's answer. */
 export function endingOf({ exitStatus, exitedAt }: Pick<WaitResponse, 'exitStatus' | 'exitedAt'>): Ending {
   return { exitCode: exitStatus, exitedAtMs: exitedAt === undefined ? Date.now() : timestampMs(exitedAt) };
 }

@@ -4,12 +4,13 @@ import { Writable } from 'node:stream';
 import { PRIVATE_FILE, sleep } from '@podwright/base';
 import type { System } from '@podwright/system';
 import type { ExecSession } from '../task-runtime.ts';
-import type { CriLog } from './cri-log.ts';
-import { endHolder, openFifoReader, openFifoWriter, startHolder, touchFifo } from './fifo.ts';
+import type { CriLog, LogStream } from './cri-log.ts';
+import { endHolder, openFifoWriter, startHolder, touchFifo } from './fifo.ts';
+import { FINISH_TIMEOUT_MS, QUIET_MS } from './limits.ts';
 import { OutputFan } from './output-fan.ts';
 
 export type TaskIoOptions = {
-  /** Folder of the FIFOs. */
+  /** Directory of the FIFOs. */
   directory: string;
   terminal: boolean;
   stdin: boolean;
@@ -17,11 +18,7 @@ export type TaskIoOptions = {
   log: CriLog | undefined;
 };
 
-/** How long the output of a process that has ended may be silent, and how long it may go on, before it is given up. */
-const quietMs = 2_000;
-const finishMs = 30_000;
-
-/** The FIFOs of a process with these streams, as a shim is told of them; '' for those that it has not. */
+/** Paths of the FIFOs of a process with these streams; '' for those that it has not. */
 export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'directory' | 'terminal' | 'stdin'>) {
   return {
     stdin: stdin ? join(directory, 'stdin') : '',
@@ -37,12 +34,12 @@ export function makeTaskFifos(system: System, options: TaskIoOptions): number {
   return startHolder([stdout, ...(stderr === '' ? [] : [stderr])]);
 }
 
-/** The stdio of a task's first process: its log, and those who are attached. */
+/** The stdio of a task's first process: its log and the sessions that are attached. */
 export class TaskIo {
   readonly #options: TaskIoOptions;
   readonly #holder: number;
-  readonly #stdout: { socket: Socket; fan: OutputFan };
-  readonly #stderr: { socket: Socket; fan: OutputFan } | undefined;
+  readonly #stdout: OutputFan;
+  readonly #stderr: OutputFan | undefined;
   readonly #sessions = new Set<() => void>();
   /** Absent when there is none, or it has ended. */
   #stdin: Socket | undefined;
@@ -50,17 +47,14 @@ export class TaskIo {
   #unwritten = 0;
   #ending = false;
 
-  /** Opens FIFOs that `makeTaskFifos` has made, now or in an earlier life. */
+  /** Opens FIFOs that `makeTaskFifos` has made, now or before the restart. */
   constructor(options: TaskIoOptions, holder: number) {
     const paths = fifoPaths(options);
-    const output = (path: string, stream: 'stdout' | 'stderr') => {
-      const socket = openFifoReader(path);
-      const take = (chunk: Buffer) => {
+    const output = (path: string, stream: LogStream) =>
+      new OutputFan(path, async (chunk) => {
         this.#received += chunk.length;
-        options.log?.write(stream, chunk);
-      };
-      return { socket, fan: new OutputFan(socket, take) };
-    };
+        await options.log?.write(stream, chunk);
+      });
     this.#options = options;
     this.#holder = holder;
     this.#stdout = output(paths.stdout, 'stdout');
@@ -73,14 +67,14 @@ export class TaskIo {
 
   attach(wantsStdin: boolean, signal: AbortSignal): Omit<ExecSession, 'exit' | 'resize'> {
     signal.throwIfAborted();
-    const stdout = this.#stdout.fan.add();
-    const stderr = this.#stderr?.fan.add();
+    const stdout = this.#stdout.add();
+    const stderr = this.#stderr?.add();
     const stdin = this.#input(wantsStdin);
     const leave = () => {
       this.#sessions.delete(leave);
       signal.removeEventListener('abort', leave);
-      this.#stdout.fan.remove(stdout);
-      if (stderr !== undefined) this.#stderr?.fan.remove(stderr);
+      this.#stdout.remove(stdout);
+      if (stderr !== undefined) this.#stderr?.remove(stderr);
       stdin.destroy();
       if (wantsStdin && this.#options.stdinOnce) this.endStdin();
     };
@@ -98,36 +92,46 @@ export class TaskIo {
     this.onStdinEnd();
   }
 
-  reopenLog(): void {
-    this.#options.log?.reopen();
+  async reopenLog(): Promise<void> {
+    await this.#options.log?.reopen();
   }
 
   /**
    * The process has ended: takes what it has written, as long as more comes, and closes. A child of it may have the output
-   * open for ever.
+   * open for ever. Returns whether the log has taken it; a disk that does not answer may hold up a log for ever, too.
    */
-  async finish(): Promise<void> {
+  async finish(): Promise<boolean> {
     await endHolder(this.#holder, this.#options.directory);
     const { stdout, stderr } = fifoPaths(this.#options);
     for (const path of [stdout, stderr]) if (path !== '') touchFifo(path);
     const ended = new AbortController();
-    Promise.all([this.#stdout.fan.ended, this.#stderr?.fan.ended]).then(() => ended.abort());
-    const deadline = Date.now() + finishMs;
-    for (let seen = -1; seen !== this.#received && !ended.signal.aborted && Date.now() < deadline; ) {
+    Promise.all([this.#stdout.ended, this.#stderr?.ended]).then(() => ended.abort());
+    const deadline = Date.now() + FINISH_TIMEOUT_MS;
+    for (let seen = -1; this.#goesOn(seen) && !ended.signal.aborted && Date.now() < deadline; ) {
       seen = this.#received;
-      await sleep(quietMs, ended.signal).catch(() => undefined);
+      await sleep(QUIET_MS, ended.signal).catch(() => undefined);
     }
+    const isLogged = !this.#isLogging;
     this.close();
+    return isLogged;
   }
 
   /** Lets go of everything; the process goes on. */
   close(): void {
-    this.#stdout.socket.destroy();
-    this.#stderr?.socket.destroy();
+    this.#stdout.close();
+    this.#stderr?.close();
     this.#stdin?.destroy();
     this.#stdin = undefined;
     for (const leave of this.#sessions) leave();
     this.#options.log?.close();
+  }
+
+  #goesOn(seen: number): boolean {
+    return this.#received !== seen || this.#isLogging;
+  }
+
+  get #isLogging(): boolean {
+    return this.#stdout.isTaking || this.#stderr?.isTaking === true;
   }
 
   #input(wantsStdin: boolean): Writable {

@@ -1,6 +1,6 @@
 /**
  * Makes of `set` a function that takes a terminal's sizes as they come: one at a time, and of those that come meanwhile only
- * the last. Who is told of several at once, as a shim, may take them in any order. Failures are ignored: what ran on the
+ * the last. A shim may apply several that come at once in any order. Failures are ignored: what ran on the
  * terminal has just ended.
  */
 export function oneSizeAtATime(
@@ -8,7 +8,7 @@ export function oneSizeAtATime(
 ): (columns: number, rows: number) => void {
   let next: { columns: number; rows: number } | undefined;
   let busy = false;
-  const tell = async () => {
+  const setAll = async () => {
     busy = true;
     while (next !== undefined) {
       const { columns, rows } = next;
@@ -19,6 +19,6 @@ export function oneSizeAtATime(
   };
   return (columns, rows) => {
     next = { columns, rows };
-    if (!busy) void tell();
+    if (!busy) void setAll();
   };
 }

@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import type { ShimEndpoint } from './shim-endpoint.ts';
+
+/** Of the records that are written; those without a number are of the format before it, which differs in nothing else. */
+const RECORD_VERSION = 1;
+
+const recordOf = (bundle: string) => join(bundle, 'shim.json');
+
+/** Remembers in a bundle where its shim is. */
+export async function writeEndpoint(bundle: string, { version, address }: ShimEndpoint): Promise<void> {
+  await writeFileAtomic(recordOf(bundle), JSON.stringify({ recordVersion: RECORD_VERSION, version, address }));
+}
+
+/** What is remembered in a bundle of its shim, `undefined` if nothing is; `data_loss`, with the path, if the record is damaged. */
+export async function readEndpoint(bundle: string): Promise<ShimEndpoint | undefined> {
+  const path = recordOf(bundle);
+  const text = await readIfThere(path);
+  if (text !== undefined) return decodeEndpoint(text, path);
+  // We may have been killed before the shim's binary answered; those of containerd 1 write the address down themselves.
+  const address = await readIfThere(join(bundle, 'address'));
+  return address ? { version: 2, address } : undefined;
+}
+
+function decodeEndpoint(text: string, path: string): ShimEndpoint {
+  let record: { recordVersion?: unknown; version?: unknown; address?: unknown } | null = null;
+  let cause: unknown;
+  try {
+    record = JSON.parse(text);
+  } catch (error) {
+    cause = error;
+  }
+  const { recordVersion = RECORD_VERSION, version, address } = record ?? {};
+  if (recordVersion === RECORD_VERSION && (version === 2 || version === 3) && typeof address === 'string')
+    return { version, address };
+  throw new PodwrightError('data_loss', `the record ${path} is damaged`, { cause });
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw wrapError(`read ${path}`, error, 'internal');
+  }
+}

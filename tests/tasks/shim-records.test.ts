@@ -1,0 +1,86 @@
+/** Records of shims' tasks: those of the version before are read, and a damaged one keeps no other task from being served. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { waitFor } from '../../packages/base/src/index.ts';
+import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
+import { makeScratch, openShims, processesWith, type Scratch, testSpec } from './fixture.ts';
+
+const bound = () => AbortSignal.timeout(60_000);
+
+describe("records of shims' tasks", () => {
+  let scratch: Scratch;
+  let tasks: TaskRuntime;
+  before(async () => {
+    scratch = makeScratch();
+    tasks = await openShims(scratch);
+  });
+  after(async () => {
+    tasks.close();
+    await scratch.remove();
+  });
+
+  const start = async (id: string) => {
+    const options = { terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
+    const spec = testSpec(scratch, id, ['sleep', '1000']);
+    await tasks.create({ ...options, id, bundle: join(scratch.directory, 'bundles', id), spec }, bound());
+    await tasks.start(id);
+  };
+  const restart = async () => {
+    tasks.close();
+    tasks = await openShims(scratch);
+  };
+  const recordOf = (id: string) => join(scratch.directory, 'shim-tasks/records', `${id}.json`);
+  const shimRecordOf = (id: string) => join(scratch.directory, 'shims/bundles', id, 'shim.json');
+  const statusOf = async (id: string) => (await tasks.state(id)).status;
+
+  test('tasks of the version before, whose records have no version, go on', async () => {
+    await start('old');
+    tasks.close();
+    for (const [path, key] of [
+      [recordOf('old'), 'version'],
+      [shimRecordOf('old'), 'recordVersion'],
+    ] as const) {
+      const { [key]: version, ...record } = JSON.parse(readFileSync(path, 'utf8'));
+      assert.equal(version, 1);
+      writeFileSync(path, JSON.stringify(record));
+    }
+    tasks = await openShims(scratch);
+    assert.equal(await statusOf('old'), 'running');
+    await tasks.delete('old');
+    assert.equal(await statusOf('old'), 'absent');
+  });
+
+  test('a damaged record is an error that names its file, and the other tasks are served', async () => {
+    await start('damaged');
+    await start('sound');
+    const path = recordOf('damaged');
+    const record = readFileSync(path);
+    writeFileSync(path, record.subarray(0, 20));
+    await restart();
+    assert.equal(await statusOf('sound'), 'running');
+    await tasks.delete('sound');
+    const named = { code: 'data_loss', message: new RegExp(path) };
+    await assert.rejects(tasks.state('damaged'), named);
+    await assert.rejects(tasks.delete('damaged'), named);
+    writeFileSync(path, record);
+    await restart();
+    assert.equal(await statusOf('damaged'), 'running');
+    await tasks.delete('damaged');
+  });
+
+  test('a task whose shim cannot be found by its damaged record is killed, and can be removed whole', async () => {
+    await start('lost');
+    await start('sound');
+    writeFileSync(shimRecordOf('lost'), '{"recordVersion":1,');
+    rmSync(join(scratch.directory, 'shims/bundles/lost/address'), { force: true });
+    await restart();
+    await waitFor(async () => (await statusOf('lost')) === 'exited' || undefined, { intervalMs: 20, signal: bound() });
+    assert.equal(await statusOf('sound'), 'running');
+    for (const id of ['lost', 'sound']) await tasks.delete(id);
+    assert.deepEqual(readdirSync(join(scratch.directory, 'shims/bundles')), []);
+    const gone = () => processesWith(`-address ${scratch.directory}`).length === 0 || undefined;
+    await waitFor(gone, { intervalMs: 20, signal: bound() });
+  });
+});
