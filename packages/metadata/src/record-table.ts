@@ -15,11 +15,12 @@ export class RecordTable<T extends NamedRecord> {
   readonly #names = new Map<string, string>();
   readonly #put: (record: T) => void;
   readonly #delete: (id: string) => void;
-  readonly #what: string;
+  /** What a record is called in messages. */
+  readonly noun: string;
 
-  /** `table` has the columns id, name and record (JSON); `what` is the noun for error messages. */
-  constructor(database: MetadataDatabase, table: string, what: string) {
-    this.#what = what;
+  /** `table` has the columns id, name and record (JSON); `noun` is for error messages. */
+  constructor(database: MetadataDatabase, table: string, noun: string) {
+    this.noun = noun;
     const upsert = database.prepare(
       `INSERT INTO ${table} (id, name, record) VALUES (?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET name = excluded.name, record = excluded.record`,
@@ -41,7 +42,7 @@ export class RecordTable<T extends NamedRecord> {
     try {
       this.#put(record);
     } catch (error) {
-      throw wrapError(`write the record of ${this.#what} ${record.id}`, error);
+      throw wrapError(`write the record of ${this.noun} ${record.id}`, error);
     }
     this.#remember(record);
     return record;
@@ -82,7 +83,7 @@ export class RecordTable<T extends NamedRecord> {
     if (matches.length > 1) {
       throw new PodwrightError(
         'invalid_argument',
-        `find ${this.#what} ${idOrPrefix}: ${matches.length} ids begin with it`,
+        `find ${this.noun} ${idOrPrefix}: ${matches.length} ids begin with it`,
       );
     }
     return matches[0];
@@ -91,7 +92,7 @@ export class RecordTable<T extends NamedRecord> {
   /** As `find`; none is a `not_found`. */
   require(idOrPrefix: string): T {
     const record = this.find(idOrPrefix);
-    if (record === undefined) throw new PodwrightError('not_found', `${this.#what} "${idOrPrefix}" not found`);
+    if (record === undefined) throw new PodwrightError('not_found', `${this.noun} "${idOrPrefix}" not found`);
     return record;
   }
 

@@ -1,8 +1,6 @@
 import {
-  errorMessage,
   type Failpoint,
   KeyedLock,
-  Limiter,
   type Logger,
   PodwrightError,
   raceAbort,
@@ -16,18 +14,18 @@ import {
   type ContainerRecord,
   type ContainerResources,
   containerName,
-  isVisible,
 } from '../records/container-record.ts';
+import { type ExistingPhases, existingRecordPolicy } from '../records/existing-record.ts';
 import type { RecordClock } from '../records/ids.ts';
 import type { LifecycleEvents } from '../records/lifecycle-events.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
+import { VisibleRecords } from '../records/visible-records.ts';
 import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 import type { PodContainers } from '../sandbox/sandbox-service.ts';
 import type { TaskRuntime } from '../tasks/task-runtime.ts';
 import { type CheckpointRequest, checkpointContainer } from './container-checkpoint.ts';
 import { createContainer } from './container-create.ts';
 import type { ContainerFiles } from './container-files.ts';
-import { decidePickUp } from './container-pick-up.ts';
 import { recoverContainer } from './container-recover.ts';
 import { removeContainer } from './container-remove.ts';
 import type { ContainerSpecs } from './container-specs.ts';
@@ -36,9 +34,11 @@ import { stopContainer } from './container-stop.ts';
 import { updateContainer } from './container-update.ts';
 import { ExitWatch } from './exit-watch.ts';
 
-const RECOVERIES_AT_ONCE = 8;
 /** How long a container that is to be stopped may still take to start. */
 const START_PATIENCE_MS = 5000;
+
+/** Phases of a container that a CreateContainer of the same name may meet. */
+const PHASES: ExistingPhases<ContainerRecord> = { unfinished: ['creating'], finished: 'created' };
 
 export type ContainerServiceDependencies = {
   table: RecordTable<ContainerRecord>;
@@ -60,35 +60,19 @@ export type ContainerContext = ContainerServiceDependencies & { exits: ExitWatch
 
 /**
  * Containers. Changes of one container happen one after the other, and go on when their caller has gone; a create either
- * succeeds or leaves nothing. A stop waits for no lock, so that a short one may overtake a patient one.
+ * succeeds or leaves nothing. A stop waits for no lock, so that a short one may overtake a patient one. `work` joins retries
+ * and `changes` keeps the verbs of one container apart, as for sandboxes: see `SandboxService`.
  */
-export class ContainerService implements PodContainers {
+export class ContainerService extends VisibleRecords<ContainerRecord> implements PodContainers {
   readonly #context: ContainerContext;
   readonly #changes = new KeyedLock();
   /** What ends the starts that are under way, by container. */
   readonly #starts = new Map<string, AbortController>();
 
   constructor(dependencies: ContainerServiceDependencies) {
+    super(dependencies.table);
     const exits = new ExitWatch({ ...dependencies, changes: this.#changes });
     this.#context = { ...dependencies, exits, changes: this.#changes };
-  }
-
-  /** Containers that were finished, in order of creation. */
-  list(): ContainerRecord[] {
-    return this.#context.table.list().filter(isVisible);
-  }
-
-  /** By id or unique prefix. */
-  find(idOrPrefix: string): ContainerRecord | undefined {
-    const record = this.#context.table.find(idOrPrefix);
-    return record !== undefined && isVisible(record) ? record : undefined;
-  }
-
-  /** As `find`; none is a `not_found`. */
-  require(idOrPrefix: string): ContainerRecord {
-    const record = this.find(idOrPrefix);
-    if (record === undefined) throw new PodwrightError('not_found', `container "${idOrPrefix}" not found`);
-    return record;
   }
 
   /** As `require`; one that does not run is a `failed_precondition`. */
@@ -109,18 +93,12 @@ export class ContainerService implements PodContainers {
     const { table, sandboxes, work } = this.#context;
     const sandbox = sandboxes.require(sandboxIdOrPrefix);
     const name = containerName(sandbox.id, config);
-    return work.run(`create container ${name}`, signal, async () => {
-      const existing = table.byName(name);
-      const pickUp = decidePickUp(existing, config);
-      if (pickUp.kind === 'return') return existing!;
-      if (pickUp.kind === 'refuse') {
-        throw new PodwrightError(
-          'already_exists',
-          `create container ${config.name} in sandbox ${sandbox.id}: ${existing!.id} has its name and ${pickUp.why}`,
-        );
-      }
-      if (pickUp.kind === 'clear')
-        await this.#changes.run(existing!.id, () => removeContainer(this.#context, existing!.id));
+    return work.run({ key: `create container ${name}`, input: config }, signal, async () => {
+      const attempted = `create container ${config.name} in sandbox ${sandbox.id}`;
+      const policy = existingRecordPolicy(table.byName(name), { attempted, config }, PHASES);
+      if (policy.kind === 'return') return policy.record;
+      if (policy.kind === 'clear')
+        await this.#changes.run(policy.record.id, () => removeContainer(this.#context, policy.record.id));
       return createContainer(this.#context, sandbox, config);
     });
   }
@@ -179,16 +157,10 @@ export class ContainerService implements PodContainers {
   }
 
   /** Finishes what an earlier life began and finds out what happened meanwhile. One that fails keeps its record. */
-  async recover(): Promise<void> {
-    const { table, logger } = this.#context;
-    const limiter = new Limiter(RECOVERIES_AT_ONCE);
+  recover(): Promise<void> {
     const one = (record: ContainerRecord) =>
-      this.#changes
-        .run(record.id, () => recoverContainer(this.#context, record))
-        .catch((error) => {
-          logger.error({ container: record.id, error: errorMessage(error) }, 'container could not be put in order');
-        });
-    await Promise.all(table.list().map((record) => limiter.run(() => one(record))));
+      this.#changes.run(record.id, () => recoverContainer(this.#context, record));
+    return this.recoverEach(this.#context.logger, one);
   }
 
   /** Stops watching; the containers go on. */
@@ -223,6 +195,6 @@ export class ContainerService implements PodContainers {
   }
 
   #change(verb: string, { id, signal }: { id: string; signal: AbortSignal }, work: () => Promise<void>): Promise<void> {
-    return this.#context.work.run(`${verb} container ${id}`, signal, () => this.#changes.run(id, work));
+    return this.#context.work.run({ key: `${verb} container ${id}` }, signal, () => this.#changes.run(id, work));
   }
 }

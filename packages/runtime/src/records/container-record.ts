@@ -142,6 +142,3 @@ export type ContainerRecord = {
 export function containerName(sandboxId: string, config: Pick<ContainerConfig, 'name' | 'attempt'>): string {
   return `${sandboxId}_${config.name}_${config.attempt}`;
 }
-
-/** A container that was never finished is not there for clients. */
-export const isVisible = (record: ContainerRecord): boolean => record.state.phase !== 'creating';

@@ -82,6 +82,4 @@ export function sandboxName(config: Pick<SandboxConfig, 'podName' | 'podNamespac
   return [config.podName, config.podNamespace, config.podUid, config.attempt].join('_');
 }
 
-/** A sandbox that was never finished is not there for clients. */
-export const isVisible = (record: SandboxRecord): boolean => record.state.phase !== 'creating';
 export const isReady = (record: SandboxRecord): boolean => record.state.phase === 'ready';
