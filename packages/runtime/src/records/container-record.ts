@@ -63,7 +63,7 @@ export type ContainerSecurity = {
   maskedPaths: string[];
   readonlyPaths: string[];
   seccomp: SecurityProfile;
-  apparmor: SecurityProfile | undefined;
+  apparmor?: SecurityProfile;
   /** Absent: as its sandbox's. */
   selinux?: SelinuxOptions;
 };
@@ -118,7 +118,7 @@ export type ContainerState =
   | { phase: 'starting' }
   | { phase: 'running'; pid: number; startedAtMs: number }
   | ({ phase: 'exited' } & ContainerEnd)
-  | { phase: 'removing'; end: ContainerEnd | undefined };
+  | { phase: 'removing'; end?: ContainerEnd };
 
 export type ContainerRecord = {
   id: string;
