@@ -38,6 +38,15 @@ function openVersions(database: MetadataDatabase): void {
   database.exec('CREATE TABLE IF NOT EXISTS schema_versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
 }
 
+/** Throws unless records can be written now. A full disk is no error: pods can still be taken down there, see `withReserve`. */
+export function checkWritable(database: MetadataDatabase): void {
+  try {
+    database.exec('UPDATE schema_versions SET version = version');
+  } catch (error) {
+    if (!isErrno(error, 'SQLITE_FULL')) throw wrapError(`write to the records ${database.name}`, error);
+  }
+}
+
 /** SQLite makes the files beside the database with its mode; an earlier version left all of them readable. */
 function closeRecordFiles(path: string): void {
   closeSync(openSync(path, 'a', PRIVATE_FILE));

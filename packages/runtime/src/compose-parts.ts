@@ -8,12 +8,14 @@ import { cgroupsPathBelow } from './containers/cgroups-path.ts';
 import { ContainerFiles } from './containers/container-files.ts';
 import { OciContainerSpecs } from './containers/oci-container-specs.ts';
 import { AppArmor } from './host/apparmor.ts';
+import { chooseOciRuntime } from './oci-runtime/oci-runtimes.ts';
 import type { RuntimeOptions } from './options.ts';
 import { chooseSnapshotter } from './plugin/choose-snapshotter.ts';
 import { handlerFeatures } from './plugin/handler-features.ts';
 import type { PluginGraph } from './plugin/plugin-graph.ts';
 import type { RuntimePluginTypes } from './plugin/runtime-plugins.ts';
 import { describeHandlers, type UsableHandlers, usableHandlers } from './plugin/usable-handlers.ts';
+import { runtimeReadiness } from './readiness.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { createPortDialer } from './sandbox/port-dialer.ts';
 import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
@@ -80,6 +82,7 @@ export function composeParts(
     facts: {
       version: VERSION,
       cgroupDriver: 'cgroupfs',
+      readiness: () => runtimeReadiness({ programs: programsOf(handlers, graph), database: records.database }),
       ...handlerFeatures(handlers.usable, host, graph.all('sandbox-controller')),
       info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
     },
@@ -102,6 +105,15 @@ const STATE_FOLDERS = [
   ...['ns', 'sandboxes', 'containers', 'tasks', 'oci', 'init', 'network', 'host', 'plugins'],
   ...Object.values(SHIM_FOLDERS),
 ];
+
+/** Paths of the programs that run the pods of the default handler. */
+function programsOf({ usable }: UsableHandlers, graph: PluginGraph<RuntimePluginTypes>): string[] {
+  const { ociRuntimes, conmon } = graph.get('host', 'linux');
+  const handler = usable.get('');
+  if (handler?.task === 'shim-v2') return [graph.get('shims', 'containerd').programs.get('')?.path ?? []].flat();
+  if (handler?.task !== 'oci') return [];
+  return [chooseOciRuntime(ociRuntimes, handler.program).path, conmon?.path ?? []].flat();
+}
 
 /** New tasks go where their handler says. With one task runtime there is nothing to decide. */
 function routeTasks({ usable }: UsableHandlers, runtimes: ReadonlyMap<string, TaskRuntime>): TaskRuntime {

@@ -1,22 +1,21 @@
 import type { RuntimeHandlers } from '@podwright/cri';
+import type { Readiness } from '../../readiness.ts';
 import { verboseInfo } from '../messages/verbose-info.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** Status: whether pods can be run now, and what each runtime handler can do. */
+/**
+ * Status: whether pods can be run now (containerd says so whenever it answers), and what each runtime handler can do.
+ */
 export function status({
   network,
   controllers,
   facts,
 }: Pick<CriServices, 'network' | 'controllers' | 'facts'>): RuntimeHandlers['status'] {
   return async ({ verbose }) => {
-    const networkStatus = await network.status();
-    const { reason, message } = networkStatus.ready ? { reason: '', message: '' } : networkStatus;
+    const [runtimeReadiness, networkReadiness] = await Promise.all([facts.readiness(), network.status()]);
     return {
       status: {
-        conditions: [
-          { type: 'RuntimeReady', status: true },
-          { type: 'NetworkReady', status: networkStatus.ready, reason, message },
-        ],
+        conditions: [condition('RuntimeReady', runtimeReadiness), condition('NetworkReady', networkReadiness)],
       },
       runtimeHandlers: controllers.handlers().map((name) => ({
         name,
@@ -32,4 +31,9 @@ export function status({
       info: verboseInfo(verbose, () => facts.info, 'config'),
     };
   };
+}
+
+function condition(type: string, readiness: Readiness) {
+  const { reason, message } = readiness.ready ? { reason: '', message: '' } : readiness;
+  return { type, status: readiness.ready, reason, message };
 }

@@ -3,6 +3,7 @@ import type { ImageService } from '@podwright/images';
 import type { ContainerService } from '../../containers/container-service.ts';
 import type { ContainerSpecs } from '../../containers/container-specs.ts';
 import type { Network } from '../../network/network.ts';
+import type { Readiness } from '../../readiness.ts';
 import type { RecordClock } from '../../records/ids.ts';
 import type { LifecycleEvents } from '../../records/lifecycle-events.ts';
 import type { SandboxControllers } from '../../sandbox/sandbox-controllers.ts';
@@ -15,6 +16,8 @@ import type { StreamingUrls } from './streaming-urls.ts';
 export type RuntimeFacts = {
   version: string;
   cgroupDriver: 'systemd' | 'cgroupfs';
+  /** Whether pods can be run now. */
+  readiness: () => Promise<Readiness>;
   /** What Status shows when it is asked for everything, ready for JSON. */
   info: Record<string, unknown>;
   /** Runtime handlers that can mount read-only recursively. */
