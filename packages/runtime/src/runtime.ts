@@ -19,7 +19,7 @@ import { StreamingServer } from '@podwright/streaming';
 import { loadSystem } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
-import { imageHandlers, runtimeHandlers } from './cri/handlers.ts';
+import { imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
 import { imageTransfers } from './cri/image/image-transfers.ts';
 import { StreamUrls } from './cri/services/stream-urls.ts';
 import { readTlsFiles } from './cri/services/tls-files.ts';
@@ -159,7 +159,7 @@ async function serve(
   return await createCriServer({
     socket,
     tcp: tcp && { ...tcp, tls: await readTlsFiles(tcp.tls) },
-    handlers: { runtime: runtimeHandlers(all), image: imageHandlers(all) },
+    handlers: { runtime: runtimeServiceHandlers(all), image: imageServiceHandlers(all) },
     extraServices: [handleService(ImageTransfers, imageTransfers(all))],
     logger,
   });

@@ -1,8 +1,8 @@
 import { PodwrightError } from '@podwright/base';
 
-/** What a client asks for is no possible thing; `words` name the field and its value. */
-export function invalid(words: string): PodwrightError {
-  return new PodwrightError('invalid_argument', words);
+/** What a client asks for is no possible thing; `message` names the field and its value. */
+export function invalid(message: string): PodwrightError {
+  return new PodwrightError('invalid_argument', message);
 }
 
 /** The kernel takes no zero bytes in its strings: what comes after one would be lost. */
@@ -14,6 +14,19 @@ export function plainText(field: string, text: string): string {
 export function absolutePath(field: string, path: string): string {
   if (path.startsWith('/')) return plainText(field, path);
   throw invalid(`${field} "${path}" is not an absolute path`);
+}
+
+/**
+ * The id that a call names. Calls for which a thing that is gone is a success must not take '' for one: `invalid_argument`.
+ */
+export function givenId(attempted: string, id: string): string {
+  if (id !== '') return id;
+  throw invalid(`${attempted}: the request names none`);
+}
+
+/** Whether the labels have all that the selector asks for. */
+export function matchesLabels(labels: Record<string, string>, selector: Record<string, string>): boolean {
+  return Object.entries(selector).every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value);
 }
 
 /** A number as JavaScript has them, from `minimum` to `maximum`. */

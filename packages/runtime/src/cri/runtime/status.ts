@@ -1,6 +1,6 @@
 import type { RuntimeHandlers } from '@podwright/cri';
 import type { Readiness } from '../../readiness.ts';
-import { verboseInfo } from '../messages/verbose-info.ts';
+import { verboseInfo } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 
 /**
@@ -36,4 +36,17 @@ export function status({
 function condition(type: string, readiness: Readiness) {
   const { reason, message } = readiness.ready ? { reason: '', message: '' } : readiness;
   return { type, status: readiness.ready, reason, message };
+}
+
+/** The kubelet's own API version, which it wants to hear (0.1.0, since ever). */
+const KUBELET_API_VERSION = '0.1.0';
+
+/** Version: who we are. */
+export function version({ facts }: Pick<CriServices, 'facts'>): RuntimeHandlers['version'] {
+  return async (_request, { service }) => ({
+    version: KUBELET_API_VERSION,
+    runtimeName: 'podwright',
+    runtimeVersion: facts.version,
+    runtimeApiVersion: service.split('.')[1] ?? 'v1',
+  });
 }

@@ -1,5 +1,5 @@
 import type { RuntimeHandlers } from '@podwright/cri';
-import { givenId } from '../messages/given-id.ts';
+import { givenId } from '../messages/field-checks.ts';
 import type { CriServices } from '../services/services.ts';
 
 /** RemovePodSandbox: removes the sandbox and its containers. A success for what is not there. */

@@ -10,7 +10,7 @@ import type { SandboxControllers } from '../../sandbox/sandbox-controllers.ts';
 import type { SandboxService } from '../../sandbox/sandbox-service.ts';
 import type { Statistics } from '../../statistics/statistics.ts';
 import type { TaskRuntime } from '../../tasks/task-runtime.ts';
-import type { StreamingUrls } from './streaming-urls.ts';
+import type { StreamUrls } from './stream-urls.ts';
 
 /** What Status and RuntimeConfig tell about the machine and this runtime. */
 export type RuntimeFacts = {
@@ -37,7 +37,7 @@ export type CriServices = {
   tasks: TaskRuntime;
   events: LifecycleEvents;
   statistics: Statistics;
-  streaming: StreamingUrls;
+  streaming: StreamUrls;
   clock: RecordClock;
   facts: RuntimeFacts;
   logger: Logger;
