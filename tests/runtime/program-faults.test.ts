@@ -127,6 +127,21 @@ test('a container that hangs in runc can be removed by itself', async () => {
   await assertRecovers(podSandboxId);
 });
 
+test('the runtime is not ready while a program that pods are run with is gone', async () => {
+  const readiness = async () => {
+    const { status } = await runtime.cri.runtime.status({});
+    return status?.conditions.find(({ type }) => type === 'RuntimeReady');
+  };
+  for (const program of ['runc', 'conmon']) {
+    await without(program, async () => {
+      const condition = await readiness();
+      assert.equal(condition?.status, false, program);
+      assert.match(condition?.message ?? '', new RegExp(`find ${join(programs, program)}`));
+    });
+    assert.equal((await readiness())?.status, true, program);
+  }
+});
+
 test('containers are stopped and removed although every program has vanished but for the network plugins', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await started('bereft');

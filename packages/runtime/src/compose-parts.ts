@@ -1,11 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeUndoFailures, removeCgroup, Trash } from '@podwright/base';
-import { SHIM_FOLDERS } from '@podwright/shim';
-import { loadSystem, unmountTree } from '@podwright/system';
+import { type System, unmountTree } from '@podwright/system';
 import { cdiFolders } from './cdi/cdi-devices.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
-import { ContainerFiles } from './containers/container-files.ts';
+import { CONTAINER_STATE, ContainerFiles } from './containers/container-files.ts';
 import { OciContainerSpecs } from './containers/oci-container-specs.ts';
 import { AppArmor } from './host/apparmor.ts';
 import { chooseOciRuntime } from './oci-runtime/oci-runtimes.ts';
@@ -27,10 +26,9 @@ const VERSION = '0.1.0';
 
 /** Puts a runtime's parts together out of its plugins' instances. */
 export function composeParts(
-  { options, records }: { options: RuntimeOptions; records: RuntimeRecords },
+  { options, records, system }: { options: RuntimeOptions; records: RuntimeRecords; system: System },
   graph: PluginGraph<RuntimePluginTypes>,
 ): RuntimeParts {
-  const system = loadSystem();
   const { root, state, logger, cgroupParent } = options;
   const host = graph.get('host', 'linux');
   const images = graph.get('images', 'store');
@@ -95,16 +93,11 @@ export function composeParts(
       await network.close({ removeHostState: true });
       await removeCgroup(host.cgroups, cgroupParent);
       unmountTree(system, state);
-      for (const name of STATE_FOLDERS) await rm(join(state, name), { recursive: true, force: true });
+      const directories = [...graph.stateDirectories(), ...CONTAINER_STATE];
+      for (const name of directories) await rm(join(state, name), { recursive: true, force: true });
     },
   };
 }
-
-/** What the parts keep in the state directory. */
-const STATE_FOLDERS = [
-  ...['ns', 'sandboxes', 'containers', 'tasks', 'oci', 'init', 'network', 'host', 'plugins'],
-  ...Object.values(SHIM_FOLDERS),
-];
 
 /** Paths of the programs that run the pods of the default handler. */
 function programsOf({ usable }: UsableHandlers, graph: PluginGraph<RuntimePluginTypes>): string[] {

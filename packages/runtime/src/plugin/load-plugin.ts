@@ -20,6 +20,8 @@ import {
   type ThirdPartyType,
 } from './third-party.ts';
 
+/** Where plugins have their directories, below the root and below the state directory. */
+const PLUGINS_DIRECTORY = 'plugins';
 /** A module may have much to load; an instance may have to put much in order. */
 const LOAD_TIMEOUT_MS = 60_000;
 const INIT_TIMEOUT_MS = 300_000;
@@ -33,8 +35,11 @@ export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOption
     plugins.map(async (options) => {
       try {
         const { plugin, settings } = await bounded(loadPlugin(options), LOAD_TIMEOUT_MS, 'load its module');
-        const folders = { root: join(root, 'plugins', options.id), state: join(state, 'plugins', options.id) };
-        const handed = { id: options.id, settings, ...folders, logger: logger.child({ plugin: options.id }) };
+        const directories = {
+          root: join(root, PLUGINS_DIRECTORY, options.id),
+          state: join(state, PLUGINS_DIRECTORY, options.id),
+        };
+        const handed = { id: options.id, settings, ...directories, logger: logger.child({ plugin: options.id }) };
         return graphPlugin(plugin, handed) as RuntimePlugin;
       } catch (error) {
         const where = `load plugin ${options.id} of ${options.from}`;
@@ -104,6 +109,7 @@ function graphPlugin<Type extends ThirdPartyType>(
     type: plugin.type,
     id,
     requires: [],
+    stateDirectories: [PLUGINS_DIRECTORY],
     async init({ note }) {
       for (const folder of [root, state]) makePrivateDirectory(folder);
       const starting = Promise.resolve(plugin.init({ ...handed, note }));

@@ -11,6 +11,11 @@ const CANNOT_BE_HAD = ['failed_precondition', 'unimplemented'];
 export class PluginGraph<Types> {
   readonly #started = new Map<string, Started>();
   readonly #undo = new Undo();
+  readonly #stateDirectories: readonly string[];
+
+  private constructor(stateDirectories: readonly string[]) {
+    this.#stateDirectories = stateDirectories;
+  }
 
   /**
    * Starts plugins one after the other, each after what it requires. One that cannot be started is recorded with its reason,
@@ -21,7 +26,7 @@ export class PluginGraph<Types> {
     plugins: readonly AnyPlugin<Types>[],
     { needed }: { needed: readonly Requirement<Types>[] },
   ): Promise<PluginGraph<Types>> {
-    const graph = new PluginGraph<Types>();
+    const graph = new PluginGraph<Types>(plugins.flatMap(({ stateDirectories = [] }) => stateDirectories));
     try {
       for (const plugin of orderPlugins(plugins)) await graph.#start(plugin);
       for (const requirement of needed) graph.#check(requirement);
@@ -30,6 +35,11 @@ export class PluginGraph<Types> {
       await graph.close();
       throw error;
     }
+  }
+
+  /** Directories of all plugins below the state directory, also of those that do not work: they may have before. */
+  stateDirectories(): readonly string[] {
+    return this.#stateDirectories;
   }
 
   /** How every plugin got on, in the order of their start. */

@@ -8,6 +8,8 @@ export type Plugin<Types, Type extends keyof Types & string> = {
   readonly id: string;
   /** `type/id` of one plugin, or a type alone for all plugins of it that work here. */
   readonly requires: readonly Requirement<Types>[];
+  /** Directories of its own below the runtime's state directory, which are removed with what the runtime made on the host. */
+  readonly stateDirectories?: readonly string[];
   /**
    * Makes the instance. `failed_precondition` and `unimplemented` say that this machine or this configuration cannot have
    * it: then it is skipped. Every other error is one.

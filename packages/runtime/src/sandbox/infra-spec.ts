@@ -6,7 +6,7 @@ import type { SandboxEnvironment } from './sandbox-controller.ts';
 
 /** A program to run as a sandbox's own process, in a root file system that it leaves as it is. */
 export type InfraProgram = {
-  /** Folder with the root file system; it has the folders `INFRA_FOLDERS`. */
+  /** Directory with the root file system; it has the directories `INFRA_DIRECTORIES`. */
   root: string;
   args: string[];
   env: string[];
@@ -14,8 +14,8 @@ export type InfraProgram = {
   user: { uid: number; gid: number; additionalGids?: number[] };
 };
 
-/** Folders that a root file system must have for what is mounted in it. */
-export const INFRA_FOLDERS = ['proc', 'dev', 'sys'];
+/** Directories that a root file system must have for what is mounted in it. */
+export const INFRA_DIRECTORIES = ['proc', 'dev', 'sys'];
 
 export type InfraPlace = {
   namespaces: SandboxEnvironment['namespaces'];

@@ -13,6 +13,9 @@ import {
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 
+/** Its name below the state directory. */
+export const NAMESPACES_DIRECTORY = 'ns';
+
 /** File system type of a pinned namespace (linux/magic.h). */
 const NSFS_MAGIC = 0x6e736673;
 
@@ -27,10 +30,16 @@ export class SandboxNamespaces {
   readonly #dependencies: SandboxNamespacesDependencies;
   readonly #root: string;
 
-  constructor(dependencies: SandboxNamespacesDependencies) {
+  private constructor(dependencies: SandboxNamespacesDependencies) {
     this.#dependencies = dependencies;
-    this.#root = join(dependencies.state, 'ns');
-    preparePinDirectory(dependencies.system, this.#root);
+    this.#root = join(dependencies.state, NAMESPACES_DIRECTORY);
+  }
+
+  /** Mounts the directory of the pins, unless it is mounted. */
+  static open(dependencies: SandboxNamespacesDependencies): SandboxNamespaces {
+    const opened = new SandboxNamespaces(dependencies);
+    preparePinDirectory(dependencies.system, opened.#root);
+    return opened;
   }
 
   /** Makes those that the sandbox has for itself. A sysctl of none of them is an `invalid_argument`. */
