@@ -30,12 +30,7 @@ import { LifecycleEvents } from './records/lifecycle-events.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { openRecords } from './runtime-records.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
-
-/**
- * How long work may still go on when the runtime is closed, and then how long it may be rolled back; the next start undoes
- * or finishes what is cut off.
- */
-const CLOSE_GRACE_MS = 5000;
+import { CLOSE_GRACE_MS } from './time-limits.ts';
 
 /** A runtime that serves. */
 export type RuntimeHandle = {

@@ -92,6 +92,14 @@ test('a plugin that says it is not available makes the network not ready', async
   });
 });
 
+test('a plugin that does not answer STATUS makes the network not ready once the caller waits no more', async () => {
+  await withNetwork({ conf: { 'a.conflist': hostList('1.1.0') } }, async (network, directory) => {
+    await writeScript(join(directory, 'bin', 'flat'), 'exec sleep 1000');
+    const status = await network.status(AbortSignal.timeout(100));
+    assert.ok(!status.ready);
+  });
+});
+
 test('a sandbox without an address is removed from the network again', async () => {
   await withNetwork({ conf: { 'a.conflist': hostList() } }, async (network, directory) => {
     const journal = join(directory, 'journal');

@@ -10,6 +10,7 @@ import {
   withTimeout,
 } from '@podwright/base';
 import type { PluginOptions, RuntimeOptions } from '../options.ts';
+import { PLUGIN_INIT_TIMEOUT_MS, PLUGIN_LOAD_TIMEOUT_MS } from '../time-limits.ts';
 import type { Plugin } from './plugin.ts';
 import type { RuntimePlugin, RuntimePluginTypes } from './runtime-plugins.ts';
 import {
@@ -22,9 +23,6 @@ import {
 
 /** Where plugins have their directories, below the root and below the state directory. */
 const PLUGINS_DIRECTORY = 'plugins';
-/** A module may have much to load; an instance may have to put much in order. */
-const LOAD_TIMEOUT_MS = 60_000;
-const INIT_TIMEOUT_MS = 300_000;
 
 /**
  * Loads the plugins of others that the options name, as plugins of the graph. A module that is not there or is no plugin,
@@ -34,7 +32,7 @@ export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOption
   return Promise.all(
     plugins.map(async (options) => {
       try {
-        const { plugin, settings } = await bounded(loadPlugin(options), LOAD_TIMEOUT_MS, 'load its module');
+        const { plugin, settings } = await bounded(loadPlugin(options), PLUGIN_LOAD_TIMEOUT_MS, 'load its module');
         const directories = {
           root: join(root, PLUGINS_DIRECTORY, options.id),
           state: join(state, PLUGINS_DIRECTORY, options.id),
@@ -113,7 +111,7 @@ function graphPlugin<Type extends ThirdPartyType>(
     async init({ note }) {
       for (const folder of [root, state]) makePrivateDirectory(folder);
       const starting = Promise.resolve(plugin.init({ ...handed, note }));
-      const instance = await bounded(starting, INIT_TIMEOUT_MS, `start plugin ${id}`);
+      const instance = await bounded(starting, PLUGIN_INIT_TIMEOUT_MS, `start plugin ${id}`);
       checkInstance(plugin.type, id, instance);
       return instance;
     },

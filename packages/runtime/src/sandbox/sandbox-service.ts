@@ -23,19 +23,16 @@ import {
   sandboxName,
 } from '../records/sandbox-record.ts';
 import { VisibleRecords } from '../records/visible-records.ts';
+import { SANDBOX_START_PATIENCE_MS, SANDBOX_WORK_TIMEOUT_MS } from '../time-limits.ts';
 import { networkRequest } from './network-request.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
 
-/** How long starting or stopping a sandbox may take in all: the kubelet's deadline for RunPodSandbox (4 minutes). */
-const WORK_TIMEOUT_MS = 240_000;
 /**
  * Of many sandboxes that are asked for at once, so many are begun at once: each keeps a processor busy, so that the first pods
  * run while the last ones wait, instead of all of them late.
  */
 const STARTS_AT_ONCE = Math.max(2, availableParallelism());
-/** One that takes longer waits for something else than a processor, and holds up no others. */
-const START_PATIENCE_MS = 250;
 
 /** Phases of a sandbox that a RunPodSandbox of the same name may meet. */
 const PHASES: ExistingPhases<SandboxRecord> = { unfinished: ['creating', 'broken'], finished: 'ready' };
@@ -74,7 +71,7 @@ export type SandboxServiceDependencies = {
 export class SandboxService extends VisibleRecords<SandboxRecord> {
   readonly #dependencies: SandboxServiceDependencies;
   readonly #changes = new KeyedLock();
-  readonly #starts = new Limiter(STARTS_AT_ONCE, START_PATIENCE_MS);
+  readonly #starts = new Limiter(STARTS_AT_ONCE, SANDBOX_START_PATIENCE_MS);
 
   constructor(dependencies: SandboxServiceDependencies) {
     super(dependencies.table);
@@ -114,11 +111,10 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 
   /** Notes what the pod may take from now on. None of this id is a `not_found`. */
-  async setResources(idOrPrefix: string, resources: SandboxResources): Promise<void> {
+  async setResources(idOrPrefix: string, resources: SandboxResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
-    await this.#changes.run(id, async () => {
-      this.#dependencies.table.update(id, (record) => ({ ...record, resources }));
-    });
+    const note = async () => void this.#dependencies.table.update(id, (record) => ({ ...record, resources }));
+    await this.#changes.run(id, note, signal);
   }
 
   /** Ends a sandbox that cannot go on: something of it has gone. */
@@ -146,7 +142,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     const { controllers, failpoint } = this.#dependencies;
     const controller = controllers.of(record);
     const undo = new Undo();
-    using signal = withTimeout(abandoned, WORK_TIMEOUT_MS, `run sandbox ${record.name}`);
+    using signal = withTimeout(abandoned, SANDBOX_WORK_TIMEOUT_MS, `run sandbox ${record.name}`);
     try {
       undo.add('remove the sandbox', () => controller.remove(record.id));
       const { netnsPath } = await controller.create(record, signal);
@@ -207,7 +203,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     const { controllers, network } = this.#dependencies;
     const netnsPath = controllers.of(record).netnsPath(record);
     if (netnsPath === undefined) return;
-    using signal = withTimeout(undefined, WORK_TIMEOUT_MS, `tear down the network of sandbox ${record.id}`);
+    using signal = withTimeout(undefined, SANDBOX_WORK_TIMEOUT_MS, `tear down the network of sandbox ${record.id}`);
     await network.tearDown(networkRequest(record, netnsPath), signal);
   }
 

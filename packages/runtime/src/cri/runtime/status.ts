@@ -11,8 +11,8 @@ export function status({
   controllers,
   facts,
 }: Pick<CriServices, 'network' | 'controllers' | 'facts'>): RuntimeHandlers['status'] {
-  return async ({ verbose }) => {
-    const [runtimeReadiness, networkReadiness] = await Promise.all([facts.readiness(), network.status()]);
+  return async ({ verbose }, { signal }) => {
+    const [runtimeReadiness, networkReadiness] = await Promise.all([facts.readiness(), network.status(signal)]);
     return {
       status: {
         conditions: [condition('RuntimeReady', runtimeReadiness), condition('NetworkReady', networkReadiness)],
