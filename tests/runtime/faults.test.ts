@@ -160,7 +160,7 @@ test('of two calls at once for one name, one with another configuration is refus
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a CNI plugin that hangs is killed once nobody waits for it, and leaves nothing', async () => {
+test('a CNI plugin that hangs is killed once no caller waits for it, and leaves nothing', async () => {
   const { cri } = runtime;
   const config = podOf(place, 'hanging');
   const caller = new AbortController();
@@ -178,7 +178,7 @@ test('a CNI plugin that hangs is killed once nobody waits for it, and leaves not
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a CNI plugin that fails is told in its own words, and leaves nothing', async () => {
+test('a CNI plugin that fails is reported with its own message, and leaves nothing', async () => {
   const { cri } = runtime;
   const config = podOf(place, 'nonet');
   await withPluginRule(`[ $CNI_COMMAND = ADD ] && { ${refuseCni}; }`, async () => {

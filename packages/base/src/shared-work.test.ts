@@ -26,7 +26,7 @@ test('work goes on when the deadline of its caller passes, and a retry gets its 
   await work.idle();
 });
 
-test('work that fails after its caller has gone disturbs nobody', async () => {
+test('work that fails after its caller has gone is no unhandled rejection', async () => {
   const work = new SharedWork();
   await assert.rejects(
     work.run({ key: 'pod' }, AbortSignal.abort(new Error('gone')), () => Promise.reject(new Error('no'))),

@@ -33,7 +33,7 @@ import { ShimTaskRuntime } from './tasks/shim/shim-task-runtime.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
-/** The machine's own program for pods that need a process of their own: the package catatonit. */
+/** The host's own program for pods that need a process of their own: the package catatonit. */
 const INFRA_PROGRAM = 'catatonit';
 /** The kernel ends these last when memory is short, as every Kubernetes runtime has it. */
 const INFRA_OOM_SCORE_ADJ = -998;
@@ -262,10 +262,10 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
   };
 }
 
-/** containerd's shims, started at the need: only if a handler has one, or an earlier life of ours had, whose pods must end. */
+/** containerd's shims, started at the need: only if a handler has one, or had one before the restart, whose pods must end. */
 function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'shims'> {
   const { state, logger } = options;
-  const folder = join(state, SHIM_FOLDERS.shims);
+  const directory = join(state, SHIM_FOLDERS.shims);
   return {
     type: 'shims',
     id: 'containerd',
@@ -274,12 +274,13 @@ function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'s
     async init({ get, note }) {
       const handlers = runtimeHandlers(options, get('host', 'linux').ociRuntimes);
       const programs = await findShimPrograms(handlers, join(state, SHIM_FOLDERS.runc));
-      // after a reboot there is no folder, but there are records
-      const hadShims = existsSync(folder) || records.sandboxes.list().some(({ controller }) => controller === 'shim');
+      // after a reboot there is no directory, but there are records
+      const hadShims =
+        existsSync(directory) || records.sandboxes.list().some(({ controller }) => controller === 'shim');
       if (programs.size === 0 && !hadShims)
         throw new PodwrightError('failed_precondition', 'no runtime handler has a shim that is installed');
       note([...programs].map(([name, { path }]) => `${name || 'default'}: ${path}`).join(', '));
-      return { shims: await Shims.open({ state: folder, start, logger }), programs };
+      return { shims: await Shims.open({ state: directory, start, logger }), programs };
     },
     close: ({ shims }) => shims.close(),
   };

@@ -19,7 +19,7 @@ export type LeftoversDependencies = {
 };
 
 /**
- * Removes what is on the machine and in no record: tasks, mounts and snapshots of containers, networks, sandboxes. For a start,
+ * Removes what is on the host and in no record: tasks, mounts and snapshots of containers, networks, sandboxes. For a start,
  * after the records were put in order. Each room lists only what is its own by place or name, so nothing of others is touched.
  * What fails is logged and stays for the next start.
  */

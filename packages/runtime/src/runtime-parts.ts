@@ -23,8 +23,8 @@ export type RuntimeParts = {
   statistics: Statistics;
   dial: PortDialer;
   facts: RuntimeFacts;
-  /** Stops what the parts do in this process; what they made on the machine stays. */
+  /** Stops what the parts do in this process; what they made on the host stays. */
   close(): Promise<void>;
-  /** Removes what the parts made on the machine for themselves; there are no pods any more. */
+  /** Removes what the parts made on the host for themselves; there are no pods any more. */
   removeHostState(): Promise<void>;
 };

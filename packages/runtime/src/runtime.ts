@@ -40,14 +40,14 @@ export type RuntimeHandle = {
   readonly tcpPort: number | undefined;
   /**
    * Stops serving; pods go on running and are found again by the next start. `removeHostState` also removes what the
-   * runtime made on the machine for itself (bridge, rules, mounts, cgroup): `failed_precondition` while there are pods.
+   * runtime made on the host for itself (bridge, rules, mounts, cgroup): `failed_precondition` while there are pods.
    */
   close(options?: { removeHostState?: boolean }): Promise<void>;
 };
 
 /**
- * Starts a runtime: puts what an earlier life left in order, then serves the CRI on the socket.
- * Errors: `already_exists` (another runtime has this root directory or socket), `failed_precondition` (the machine lacks
+ * Starts a runtime: recovers what an earlier process of ours left, then serves the CRI on the socket.
+ * Errors: `already_exists` (another runtime has this root directory or socket), `failed_precondition` (the host lacks
  * something, or the records are of a newer version).
  */
 export function startRuntime(options: RuntimeOptions): Promise<RuntimeHandle> {

@@ -109,7 +109,7 @@ test('a sandbox without an address is removed from the network again', async () 
   });
 });
 
-test('what cannot be removed stays in the list until it can, also for another life', async () => {
+test('what cannot be removed stays in the list until it can, also after a restart', async () => {
   await withNetwork({ conf: { 'a.conflist': hostList() } }, async (network, directory) => {
     const plugin = join(directory, 'bin', 'flat');
     await writeScript(plugin, `[ $CNI_COMMAND = DEL ] && exit 1; echo '{"ips":[{"address":"10.251.0.2/24"}]}'`);
@@ -125,7 +125,7 @@ test('what cannot be removed stays in the list until it can, also for another li
   });
 });
 
-test('a pod CIDR becomes the subnet of the default network, also for another life', async () => {
+test('a pod CIDR becomes the subnet of the default network, also after a restart', async () => {
   await withNetwork({}, async (network, directory) => {
     await network.setPodCidr('10.250.7.0/24');
     assert.match((await network.describe()).why, /10.250.7.0\/24/);

@@ -69,7 +69,7 @@ export class DefaultBridge {
     await writeFile(this.#marker, '');
   }
 
-  /** Makes the rules, once a process unless something vanished; those who come meanwhile wait for the same work. */
+  /** Makes the rules, once a process unless something vanished; calls meanwhile wait for the same work. */
   ensureRules(): Promise<void> {
     if (this.#rules !== undefined) return this.#rules.ensured;
     const ensured = new HostRules(this.#ruleset, this.#logger).ensure();

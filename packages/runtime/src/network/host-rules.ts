@@ -93,7 +93,7 @@ export class HostRules {
   }
 }
 
-/** What the packet filter needs and the host lacks, in words; undefined if nothing. */
+/** What the packet filter needs and the host lacks, for people; undefined if nothing. */
 export async function missingFilterProgram(): Promise<string | undefined> {
   if ((await hasProgram('nft')) || (await hasProgram('iptables-restore'))) return undefined;
   return 'neither nft nor iptables is installed, on Debian and Ubuntu: apt install nftables iptables';

@@ -18,7 +18,7 @@ export type NetworkRequest = {
 /** Addresses that the plugins gave, the primary one first. */
 export type NetworkResult = { ips: string[]; dnsServers: string[] };
 
-/** Whether sandboxes can get a network now, and if not, the words for a person. */
+/** Whether sandboxes can get a network now, and if not, why, for people. */
 export type NetworkStatus = { ready: true } | { ready: false; reason: string; message: string };
 
 /**

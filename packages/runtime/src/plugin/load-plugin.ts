@@ -109,7 +109,7 @@ function graphPlugin<Type extends ThirdPartyType>(
     requires: [],
     stateDirectories: [PLUGINS_DIRECTORY],
     async init({ note }) {
-      for (const folder of [root, state]) makePrivateDirectory(folder);
+      for (const directory of [root, state]) makePrivateDirectory(directory);
       const starting = Promise.resolve(plugin.init({ ...handed, note }));
       const instance = await bounded(starting, PLUGIN_INIT_TIMEOUT_MS, `start plugin ${id}`);
       checkInstance(plugin.type, id, instance);

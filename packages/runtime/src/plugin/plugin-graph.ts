@@ -4,7 +4,7 @@ import { type AnyPlugin, type PluginContext, type PluginState, pluginName, type 
 
 type Started = { state: PluginState; instance?: unknown; error?: unknown };
 
-/** The classes of errors that mean: not on this machine, or not as it is configured. */
+/** The classes of errors that mean: not on this host, or not as it is configured. */
 const CANNOT_BE_HAD = ['failed_precondition', 'unimplemented'];
 
 /** Plugins that were started, and how each got on. */
@@ -86,9 +86,9 @@ export class PluginGraph<Types> {
     const found = meetsRequirement(this.states(), requirement);
     if (found.some(({ state }) => state === 'ok')) return;
     if (found.length === 0) throw new PodwrightError('not_found', `plugin ${requirement}: there is none`);
-    const words = found.map((state) => `plugin ${pluginName(state)}: ${state.note}`).join('; ');
+    const message = found.map((state) => `plugin ${pluginName(state)}: ${state.note}`).join('; ');
     const { error } = this.#started.get(pluginName(found[0]!))!;
-    throw new PodwrightError(errorCode(error), words, { cause: error });
+    throw new PodwrightError(errorCode(error), message, { cause: error });
   }
 
   #context({ type, id, requires }: AnyPlugin<Types>, state: PluginState): PluginContext<Types> {
@@ -105,8 +105,8 @@ export class PluginGraph<Types> {
         checkRequired(wantedType);
         return this.all(wantedType);
       },
-      note: (words) => {
-        state.note = words;
+      note: (text) => {
+        state.note = text;
       },
     };
   }

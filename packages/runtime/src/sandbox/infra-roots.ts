@@ -7,7 +7,7 @@ import { INFRA_DIRECTORIES, type InfraProgram } from './infra-spec.ts';
 
 /** Where the root file systems of sandboxes' own processes come from. */
 export interface InfraRoots {
-  /** Makes the sandbox's, or finds the one that all have. Mounts are made in the sandbox's folder only, which is there. */
+  /** Makes the sandbox's, or finds the one that all have. Mounts are made in the sandbox's directory only, which is there. */
   prepare(sandbox: SandboxRecord, signal: AbortSignal): Promise<InfraProgram>;
   /** Removes what was made for the sandbox. No error if there is nothing. */
   remove(sandboxId: string): Promise<void>;
@@ -15,7 +15,7 @@ export interface InfraRoots {
   list(): Promise<string[]>;
 }
 
-/** Who runs it: an id that no user of a host can have, as it was -1 once. The host's `nobody` could signal and trace it. */
+/** The user that it runs as: an id that no user of a host can have, as it was -1 once. The host's `nobody` could signal and trace it. */
 const NO_USER = 65_535;
 
 /** Its name below the state directory. */
@@ -27,7 +27,7 @@ export type HostInitRootOptions = {
   program: () => Promise<string | undefined>;
 };
 
-/** One root file system for all, which holds nothing but the machine's init program: `<state>/init`. */
+/** One root file system for all, which holds nothing but the host's init program: `<state>/init`. */
 export class HostInitRoot implements InfraRoots {
   readonly #root: string;
   readonly #program: () => Promise<string | undefined>;
@@ -44,7 +44,7 @@ export class HostInitRoot implements InfraRoots {
     return opened;
   }
 
-  /** `failed_precondition` if the machine has no init program. */
+  /** `failed_precondition` if the host has no init program. */
   async prepare({ config }: SandboxRecord): Promise<InfraProgram> {
     if (config.userNamespace !== undefined) openWay(dirname(this.#root), this.#root);
     await this.#fill();

@@ -19,7 +19,7 @@ export const INFRA_DIRECTORIES = ['proc', 'dev', 'sys'];
 
 export type InfraPlace = {
   namespaces: SandboxEnvironment['namespaces'];
-  /** A PID namespace of its own, or the machine's. */
+  /** A PID namespace of its own, or the host's. */
   pid: 'new' | 'host';
   cgroupsPath: string;
   /** How gladly the kernel ends it when memory is short: -1000 (never) to 1000. */

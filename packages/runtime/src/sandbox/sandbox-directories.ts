@@ -39,7 +39,7 @@ export class SandboxDirectories {
     return opened;
   }
 
-  /** The sandbox's directory; whoever made the sandbox may keep more in it. */
+  /** The sandbox's directory; its controller may keep more in it. */
   path(sandboxId: string): string {
     return join(this.#state, sandboxId);
   }
@@ -66,7 +66,7 @@ export class SandboxDirectories {
     mountAll(this.#system, [{ type: 'tmpfs', source: 'shm', options }], shm);
   }
 
-  /** Writes the hosts file anew. A pod in the machine's network has the machine's. */
+  /** Writes the hosts file anew. A pod in the host's network has the host's. */
   async setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void> {
     if (sandbox.config.network === 'node') return;
     await writeFile(this.paths(sandbox).files.hosts, hostsFile(sandbox.config.hostname, ips), { mode: CONTAINER_FILE });
@@ -106,14 +106,14 @@ export class SandboxDirectories {
     }
   }
 
-  /** Ids of the sandboxes that have a directory, whoever made them. */
+  /** Ids of the sandboxes that have a directory, of all controllers. */
   async list(): Promise<string[]> {
     const names = await Promise.all([this.#state, this.#files].map((directory) => readdir(directory)));
     return [...new Set(names.flat())];
   }
 }
 
-/** Who the pod's root is for the machine. */
+/** The ids that the pod's root has on the host. */
 function rootOf({ config: { userNamespace } }: SandboxRecord): { uid: number; gid: number } {
   if (userNamespace === undefined) return { uid: 0, gid: 0 };
   return { uid: hostIdOf(userNamespace.uids, 0) ?? 0, gid: hostIdOf(userNamespace.gids, 0) ?? 0 };

@@ -19,7 +19,7 @@ export const NAMESPACES_DIRECTORY = 'ns';
 /** File system type of a pinned namespace (linux/magic.h). */
 const NSFS_MAGIC = 0x6e736673;
 
-/** What the namespaces are made with; `state` is the runtime's folder of what a reboot may lose. */
+/** What the namespaces are made with; `state` is the runtime's directory of what a reboot may lose. */
 export type SandboxNamespacesDependencies = { system: System; logger: Logger; state: string };
 
 /**
@@ -56,7 +56,7 @@ export class SandboxNamespaces {
     else await createOwnedNamespaces(this.#dependencies, { ...request, user, mappings }, signal);
   }
 
-  /** Where they are. The machine's network comes with the machine's host name. */
+  /** Where they are. The host's network comes with the host's host name. */
   paths({ id, config }: SandboxRecord): SandboxEnvironment['namespaces'] {
     const ownNetwork = config.network === 'pod';
     return {
@@ -103,7 +103,7 @@ export class SandboxNamespaces {
     }
   }
 
-  /** Ids of the sandboxes that have any, whoever made them. */
+  /** Ids of the sandboxes that have any, of all controllers. */
   list(): Promise<string[]> {
     return readdir(this.#root);
   }

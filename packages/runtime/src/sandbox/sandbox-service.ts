@@ -237,7 +237,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Finishes what an earlier life began, and ends sandboxes that did not survive. One that fails keeps its record. */
+  /** Finishes what an earlier process of ours began, and ends sandboxes that did not survive. One that fails keeps its record. */
   recover(): Promise<void> {
     return this.recoverEach(this.#dependencies.logger, (record) => this.#recoverOne(record));
   }

@@ -52,7 +52,7 @@ export class SharedPidInit {
     this.#dependencies.process.onExit(listener);
   }
 
-  /** Watches the init of an earlier life, if there is one. False if there was one and it has ended. */
+  /** Watches the init that an earlier process of ours started, if there is one. False if there was one and it has ended. */
   async resume(sandboxId: string): Promise<boolean> {
     const { status } = await this.#dependencies.process.resume(sandboxId);
     return status !== 'exited';

@@ -18,7 +18,7 @@ const one = { containerId: 0, hostId: 65_536, length: 65_536 };
 const pod: Init = { mode: NamespaceMode.POD, uids: [one], gids: [one] };
 const parse = (init: Init) => userNamespaceOf(create(UserNamespaceSchema, init));
 
-test('a user namespace has one range of users and one of groups; none is the machine', () => {
+test('a user namespace has one range of users and one of groups; none is the host', () => {
   assert.deepEqual(parse(pod), { uids: [one], gids: [one] });
   assert.equal(parse({ mode: NamespaceMode.NODE }), undefined);
   assert.equal(userNamespaceOf(undefined), undefined);
@@ -53,8 +53,8 @@ test('a pod with users of its own has its own processes and IPC, and is not priv
   assert.equal(translate({ namespaceOptions: { usernsOptions, network: NamespaceMode.NODE } }).network, 'node');
   const refuse = (securityContext: object, message: RegExp) =>
     assert.throws(() => translate(securityContext), { code: 'invalid_argument', message });
-  refuse({ namespaceOptions: { usernsOptions, pid: NamespaceMode.NODE } }, /machine's pid/);
-  refuse({ namespaceOptions: { usernsOptions, ipc: NamespaceMode.NODE } }, /machine's ipc/);
+  refuse({ namespaceOptions: { usernsOptions, pid: NamespaceMode.NODE } }, /host's pid/);
+  refuse({ namespaceOptions: { usernsOptions, ipc: NamespaceMode.NODE } }, /host's ipc/);
   refuse({ namespaceOptions: { usernsOptions }, privileged: true }, /privileged/);
 });
 

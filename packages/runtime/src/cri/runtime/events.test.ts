@@ -34,7 +34,7 @@ test('a subscriber that reads too slowly gets what was kept for it, and is told 
   const quick = subscribe();
   for (let index = 0; index < 200; index++) {
     source.publish('started', record);
-    assert.equal((await quick.next()).done, false, 'who reads is not held up');
+    assert.equal((await quick.next()).done, false, 'a subscriber that reads is not held up');
   }
   let kept = 0;
   const rest = async () => {

@@ -41,7 +41,7 @@ function condition(type: string, readiness: Readiness) {
 /** The kubelet's own API version, which it wants to hear (0.1.0, since ever). */
 const KUBELET_API_VERSION = '0.1.0';
 
-/** Version: who we are. */
+/** Version: the runtime's name and versions. */
 export function version({ facts }: Pick<CriServices, 'facts'>): RuntimeHandlers['version'] {
   return async (_request, { service }) => ({
     version: KUBELET_API_VERSION,

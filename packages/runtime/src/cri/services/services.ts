@@ -12,7 +12,7 @@ import type { Statistics } from '../../statistics/statistics.ts';
 import type { TaskRuntime } from '../../tasks/task-runtime.ts';
 import type { StreamUrls } from './stream-urls.ts';
 
-/** What Status and RuntimeConfig tell about the machine and this runtime. */
+/** What Status and RuntimeConfig tell about the host and this runtime. */
 export type RuntimeFacts = {
   version: string;
   cgroupDriver: 'systemd' | 'cgroupfs';

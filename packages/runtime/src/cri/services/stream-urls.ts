@@ -13,7 +13,7 @@ export type StreamUrlsDependencies = {
   dial: PortDialer;
 };
 
-/** The machine's network, for pods that are in it. */
+/** The host's network, for pods that are in it. */
 const HOST_NETNS = '/proc/self/ns/net';
 
 /**
