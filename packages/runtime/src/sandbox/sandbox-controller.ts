@@ -17,6 +17,9 @@ export type SandboxEnvironment = {
  *
  * Everything made is found again by the sandbox's id alone: `stop` and `remove` may be called any number of times, after a restart of the process, and after any part of `create` and `start`. After `stop` nothing of it runs, is pinned
  * or mounted; after `remove` no file is left either.
+ *
+ * The flags say what differs between controllers and only the service can act on, as it alone knows the network and the
+ * containers. They are properties, each false unless given, so that a plugin that was written before one of them goes on.
  */
 export interface SandboxController {
   readonly name: string;
