@@ -16,8 +16,8 @@ const isTest = (path: string) => /\.(test|suite)\.ts$/.test(path) || path.starts
 
 /** TypeScript that was written by hand. */
 export const sources = tracked.filter((path) => /\.ts$/.test(path) && !path.includes('/gen/'));
-/** Those of packages, without tests and suites of contracts. */
-export const shipped = sources.filter((path) => path.startsWith('packages/') && !isTest(path));
+/** Those of packages, without tests, suites of contracts and examples. */
+export const shipped = sources.filter((path) => /^packages\/[^/]+\/src\//.test(path) && !isTest(path));
 
 /** What a file imports or exports again: paths of files of the tree, or names of packages. */
 export function imports(path: string): string[] {
