@@ -114,7 +114,7 @@ test('records of a newer version are refused and not touched', async () => {
   const { default: Database } = await import('better-sqlite3');
   const set = (version: number) => {
     const database = new Database(path);
-    database.prepare("UPDATE rooms SET version = ? WHERE name = 'sandboxes'").run(version);
+    database.prepare("UPDATE schema_versions SET version = ? WHERE name = 'sandboxes'").run(version);
     database.close();
   };
   set(99);
