@@ -38,13 +38,13 @@ async function runContainer(name: string, script: string) {
   return { podSandboxId, containerId };
 }
 
-/** The container's own word that it goes on: its process answers. */
+/** That the container goes on: its process answers. */
 async function goesOn(containerId: string): Promise<void> {
   const { exitCode } = await runtime.cri.runtime.execSync({ containerId, cmd: ['true'], timeout: 60n });
   assert.equal(exitCode, 0);
 }
 
-test('without CRIU a checkpoint is not implemented, and the words say what is missing', async () => {
+test('without CRIU a checkpoint is not implemented, and the message says what is missing', async () => {
   const { podSandboxId, containerId } = await runContainer('bare', 'exec sleep 1000');
   const call = runtime.cri.runtime.checkpointContainer({ containerId, location: archive });
   await assert.rejects(call, { code: 'unimplemented', message: /CRIU .* install the package criu/ });

@@ -43,7 +43,7 @@ export type ErrorCase = { what: string; call: Call; ours: Outcome; containerd: O
 type Call = (world: World) => Promise<unknown>;
 
 const GONE = 'f'.repeat(64);
-const CLASSLESS = 'containerd 1.6 gives most errors no class, so that clients have to read their words';
+const CLASSLESS = 'containerd 1.6 gives most errors no class, so that clients have to read their messages';
 const LATER = 'this call is younger than containerd 1.6';
 const RETRY = 'a kubelet whose call was cut tries it again, and is not to meet its own first attempt for ever';
 const IDEMPOTENT = 'the CRI says that stopping what is gone succeeds; containerd 2 does so too';
@@ -275,7 +275,10 @@ export const listCases: Record<string, { ask: (world: World) => Promise<string[]
     shown: ['exited'],
   },
   'by its label': { ask: (world) => listed(world, { labelSelector: { container: 'created' } }), shown: ['created'] },
-  'by a label that nobody has': { ask: (world) => listed(world, { labelSelector: { container: '' } }), shown: [] },
+  'by a label that no container has': {
+    ask: (world) => listed(world, { labelSelector: { container: '' } }),
+    shown: [],
+  },
   'by two things at once': {
     ask: (world) => listed(world, { id: world.running, podSandboxId: world.stoppedPod.podSandboxId }),
     shown: [],

@@ -22,7 +22,7 @@ async function subscribe(signal: AbortSignal): Promise<AsyncIterator<ContainerEv
   return events[Symbol.asyncIterator]();
 }
 
-/** Reads until an event of this kind about this id has come; returns what came, as words. */
+/** Reads until an event of this kind about this id has come; returns what came, as text. */
 async function readUntil(events: AsyncIterator<ContainerEventResponse>, last: { id: string; kind: string }) {
   const heard: string[] = [];
   for (;;) {
@@ -121,7 +121,7 @@ suite('events', { timeout: 180_000 }, () => {
 });
 
 suite('lists', { timeout: 180_000 }, () => {
-  test('a list longer than a message is refused with words, and streamed whole', async () => {
+  test('a list longer than a message is refused with a message, and streamed whole', async () => {
     const pod = await runPod(runtime, 'long');
     const annotations = { note: 'x'.repeat(1 << 20) };
     const ids = [];

@@ -10,7 +10,7 @@ import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
 const patience = () => ({ intervalMs: 20, signal: AbortSignal.timeout(60_000) });
 
-/** On a busy machine containerd 1.6 now and then loses what is under way while a log is turned: `losesAtTurns`. */
+/** On a busy host containerd 1.6 now and then loses what is under way while a log is turned: `losesAtTurns`. */
 export type LogsOptions = { losesAtTurns: boolean };
 
 export function logsSuite(
@@ -94,7 +94,7 @@ export function logsSuite(
       assert.equal(numbers.length, count);
     });
 
-    test('a log that nobody has moved away keeps what is in it', async () => {
+    test('a log that was not moved away keeps what is in it', async () => {
       const script = 'echo before; until [ -e /go ]; do sleep 0.05; done; echo after; sleep 1000';
       const containerId = await startIn(runtime, pod, { name: 'kept', script });
       const path = join(pod.config.logDirectory, 'kept.log');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A spec that did not pass, and the words that it gave. */
+/** A spec that did not pass, and the message that it gave. */
 export type SpecOutcome = { name: string; why: string };
 
 /** The outcome of one run of the suite. */
@@ -38,6 +38,6 @@ function nameOf({ ContainerHierarchyTexts, LeafNodeText }: SpecReport): string {
 }
 
 function outcomeOf(spec: SpecReport): SpecOutcome {
-  const words = spec.Failure?.Message?.replaceAll(/\s+/g, ' ').slice(0, MAX_WHY) ?? '';
-  return { name: nameOf(spec), why: words === '' ? 'left out by --skip or --ginkgo.focus' : words };
+  const why = spec.Failure?.Message?.replaceAll(/\s+/g, ' ').slice(0, MAX_WHY) ?? '';
+  return { name: nameOf(spec), why: why === '' ? 'left out by --skip or --ginkgo.focus' : why };
 }

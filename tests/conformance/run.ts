@@ -1,6 +1,6 @@
 /**
  * Runs a given critest (the validation suite of kubernetes-sigs/cri-tools) against a runtime from this checkout, in a place
- * of its own; README.md says how. Ends with 1 if a spec fails or if anything is left on the machine.
+ * of its own; README.md says how. Ends with 1 if a spec fails or if anything is left on the host.
  *   node tests/conformance/run.ts --critest FILE --registry-config DIR [options] [-- more arguments of critest]
  */
 import { spawn } from 'node:child_process';
@@ -31,7 +31,7 @@ if (critest === undefined || registryConfig === undefined) {
   process.exit(2);
 }
 const { problems, left } = await runAll({ critest: resolve(critest), registryConfigDir: resolve(registryConfig) });
-for (const line of left) console.log(`left on the machine: ${line}`);
+for (const line of left) console.log(`left on the host: ${line}`);
 process.exit(problems + left.length > 0 ? 1 : 0);
 
 /** All runs on one runtime: what one leaves behind is there for the next. */
@@ -59,13 +59,13 @@ async function runAll(paths: { critest: string; registryConfigDir: string }) {
   return { problems, left: await runtime.end() };
 }
 
-/** One run of the suite; its log and its report stay in a folder of their own. */
+/** One run of the suite; its log and its report stay in a directory of their own. */
 async function runSuite(program: string, socket: string, seed: number): Promise<Totals> {
-  const folder = resolve(given.output, `seed-${seed}`);
-  const report = join(folder, 'report.json');
-  mkdirSync(folder, { recursive: true });
+  const directory = resolve(given.output, `seed-${seed}`);
+  const report = join(directory, 'report.json');
+  mkdirSync(directory, { recursive: true });
   rmSync(report, { force: true });
-  const log = openSync(join(folder, 'critest.log'), 'w');
+  const log = openSync(join(directory, 'critest.log'), 'w');
   const endpoint = `unix://${socket}`;
   const websocket = ['exec', 'attach', 'portforward'].map((kind) => `--websocket-${kind}`);
   const args = [

@@ -11,7 +11,7 @@ export type RuntimeToCompare = {
   who: 'ours' | 'containerd';
   cri: CriClient;
   image: string;
-  /** Folder for log directories of pods. */
+  /** Directory for log directories of pods. */
   logs: string;
   /** Ends it and removes all that it made. */
   end: () => Promise<void>;
@@ -31,7 +31,7 @@ export async function openOurs(ociRuntime = ''): Promise<RuntimeToCompare> {
     throw error;
   });
   const { cri, image, place } = runtime;
-  const end = async () => assert.deepEqual(await runtime.end(), [], 'nothing is left on the machine');
+  const end = async () => assert.deepEqual(await runtime.end(), [], 'nothing is left on the host');
   return { who: 'ours', cri, image, logs: place.logs, end };
 }
 

@@ -74,7 +74,7 @@ test('the address comes back when the namespace has gone first, and when only it
   }
 });
 
-test('another life of the runtime finds what the last one set up, and tears it down', async () => {
+test('after a restart the runtime finds what was set up before, and tears it down', async () => {
   await using fixture = new NetworkFixture('pwt-again0', '10.241.7.0/24');
   const pod = fixture.pod('again');
   await (await fixture.open()).setUp(pod, bounded());

@@ -20,7 +20,7 @@ function givenOut(fixture: NetworkFixture): string[] {
   return existsSync(directory) ? readdirSync(directory).filter((name) => /^\d+\.\d+\./.test(name)) : [];
 }
 
-/** Runs a test with a host's configuration, whose bridge is nobody's to remove. */
+/** Runs a test with a host's configuration, whose bridge is not ours to remove. */
 async function withHost(bridge: string, subnet: string, use: (fixture: NetworkFixture) => Promise<void>) {
   await using fixture = new NetworkFixture(bridge, subnet);
   try {

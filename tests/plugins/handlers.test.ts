@@ -43,8 +43,13 @@ program = "/no/such/runc"
 
 const place = makeTestPlace();
 // what stays of handlers and plugins, as it is not made by pods
-for (const folder of ['state/oci/runc', 'state/plugins/own-tasks/runc', 'root/plugins/own', 'root/plugins/own-tasks'])
-  mkdirSync(join(place.directory, folder), { recursive: true });
+for (const directory of [
+  'state/oci/runc',
+  'state/plugins/own-tasks/runc',
+  'root/plugins/own',
+  'root/plugins/own-tasks',
+])
+  mkdirSync(join(place.directory, directory), { recursive: true });
 const runtime = new RuntimeUnderTest(place);
 const file = join(place.directory, 'net.d', 'config.toml');
 
@@ -111,7 +116,7 @@ for (const [what, handler, controller, parent] of table) {
   });
 }
 
-test('what a controller of a plugin cannot do is told in its own words and class', async () => {
+test('what a controller of a plugin cannot do is reported with its own message and class', async () => {
   const { cri, image } = runtime;
   const modes = { pid: NamespaceMode.POD };
   const { podSandboxId } = await cri.runtime.runPodSandbox({

@@ -1,6 +1,6 @@
 /** A plugin with a sandbox controller, as somebody else would write it, but for the parts that it is made of. */
 import type { SandboxController, SandboxRecord, ThirdPartyPlugin } from '@podwright/runtime/plugin';
-import { SandboxFolders } from '../../packages/runtime/src/sandbox/sandbox-folders.ts';
+import { SandboxDirectories } from '../../packages/runtime/src/sandbox/sandbox-directories.ts';
 import { SandboxNamespaces } from '../../packages/runtime/src/sandbox/sandbox-namespaces.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
 
@@ -9,11 +9,11 @@ const plugin: ThirdPartyPlugin<Record<string, never>, 'sandbox-controller'> = {
   type: 'sandbox-controller',
   init({ id, state, logger }): SandboxController {
     const system = loadSystem();
-    const namespaces = new SandboxNamespaces({ system, logger, state });
-    const folders = new SandboxFolders({ system, root: state, state });
+    const namespaces = SandboxNamespaces.open({ system, logger, state });
+    const directories = SandboxDirectories.open({ system, root: state, state });
     const netnsPath = (sandbox: SandboxRecord) => namespaces.paths(sandbox).network;
     const stop = async (sandboxId: string) => {
-      folders.unmount(sandboxId);
+      directories.unmount(sandboxId);
       await namespaces.release(sandboxId);
     };
     return {
@@ -24,9 +24,9 @@ const plugin: ThirdPartyPlugin<Record<string, never>, 'sandbox-controller'> = {
         await namespaces.create(sandbox, signal);
         return { netnsPath: netnsPath(sandbox) };
       },
-      start: (sandbox) => folders.make(sandbox),
-      setAddresses: (sandbox, ips) => folders.setAddresses(sandbox, ips),
-      environment: (sandbox) => ({ namespaces: namespaces.paths(sandbox), ...folders.paths(sandbox) }),
+      start: (sandbox) => directories.make(sandbox),
+      setAddresses: (sandbox, ips) => directories.setAddresses(sandbox, ips),
+      environment: (sandbox) => ({ namespaces: namespaces.paths(sandbox), ...directories.paths(sandbox) }),
       async sharedPidNamespace() {
         throw Object.assign(new Error('this controller shares no PID namespace'), { code: 'unimplemented' });
       },
@@ -37,9 +37,9 @@ const plugin: ThirdPartyPlugin<Record<string, never>, 'sandbox-controller'> = {
       onLost: () => undefined,
       async remove(sandboxId) {
         await stop(sandboxId);
-        await folders.remove(sandboxId);
+        await directories.remove(sandboxId);
       },
-      list: async () => [...new Set([...(await namespaces.list()), ...(await folders.list())])],
+      list: async () => [...new Set([...(await namespaces.list()), ...(await directories.list())])],
     };
   },
 };

@@ -55,7 +55,7 @@ settings = { directory = "${at.path('input/copies')}" }
   assert.equal(stateOf(out, 'images/store')?.note, 'unpacked into copy');
   assert.ok(
     readdirSync(place.path('input/copies')).some((name) => /^\d+$/.test(name)),
-    'the layers are in its folder',
+    'the layers are in its directory',
   );
   daemon.child.kill('SIGTERM');
   assert.equal((await daemon.ended()).code, 0);
@@ -79,7 +79,7 @@ test('without a running runtime the plugins are tried, and nothing is left', asy
   assert.equal(existsSync(place.path('root')), false);
 });
 
-test('what this machine does not have is skipped with the reason, and so is what requires it', async (context) => {
+test('what this host does not have is skipped with the reason, and so is what requires it', async (context) => {
   const { withConfig } = makePlace(context, 3, () => '[runtime]\nconmon = "/no/such/conmon"\n');
   const { code, out } = await withConfig('runtime', 'plugins', '-o', 'json');
   assert.equal(code, 0);

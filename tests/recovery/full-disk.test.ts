@@ -57,7 +57,7 @@ async function life(name: string): Promise<void> {
   await cri.runtime.removePodSandbox({ podSandboxId });
 }
 
-/** What is wrong is told in words of people, and by a code that a client understands. */
+/** The error has a message for people and a code for clients. */
 function assertFull(error: unknown): void {
   assert.equal(errorCode(error), 'resource_exhausted', String(error));
   assert.match(String(error), /no space left|disk is full/i);

@@ -102,8 +102,8 @@ test('what no record knows is removed at the start', async () => {
   mkdirSync(join(options.state, 'containers', 'not-an-id'), { recursive: true });
   const second = await startKillable(place);
   await second.kill();
-  for (const folder of ['ns', 'containers', 'sandboxes'])
-    assert.ok(!existsSync(join(options.state, folder, id)), folder);
+  for (const directory of ['ns', 'containers', 'sandboxes'])
+    assert.ok(!existsSync(join(options.state, directory, id)), directory);
   assert.ok(!existsSync(join(options.root, 'sandboxes', id)), 'the files of a sandbox');
   assert.ok(existsSync(join(options.state, 'containers', 'not-an-id')), 'what has no id is not ours');
   rmSync(join(options.state, 'containers', 'not-an-id'), { recursive: true });
@@ -114,7 +114,7 @@ test('records of a newer version are refused and not touched', async () => {
   const { default: Database } = await import('better-sqlite3');
   const set = (version: number) => {
     const database = new Database(path);
-    database.prepare("UPDATE rooms SET version = ? WHERE name = 'sandboxes'").run(version);
+    database.prepare("UPDATE schema_versions SET version = ? WHERE name = 'sandboxes'").run(version);
     database.close();
   };
   set(99);

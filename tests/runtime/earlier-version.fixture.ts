@@ -34,7 +34,7 @@ export async function startAsBefore(place: TestPlace, id: string): Promise<numbe
   };
   await files.write(record);
   writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec), { mode: PRIVATE_FILE });
-  const records = openRecords(place.options.root);
+  const records = openRecords(place.options);
   try {
     const container = records.containers.require(id);
     mkdirSync(dirname(container.logPath), { recursive: true });

@@ -124,7 +124,45 @@ test('a CreateContainer whose caller has gone finishes, and the retry gets its c
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a CNI plugin that hangs is killed once nobody waits for it, and leaves nothing', async () => {
+/** Calls `call` and, while it waits at `stage`, also `other`, which is to be refused for what it asks differently. */
+async function refusedMeanwhile<T>(
+  stage: string,
+  { call, other, difference }: { call: () => Promise<T>; other: () => Promise<unknown>; difference: RegExp },
+): Promise<T> {
+  const [reached, slow] = [gate(), gate()];
+  stages.set(stage, () => {
+    reached.open();
+    return slow.wait();
+  });
+  const first = call();
+  await reached.wait();
+  await assert.rejects(other(), { code: 'already_exists', message: difference }).finally(slow.open);
+  stages.clear();
+  return await first;
+}
+
+test('of two calls at once for one name, one with another configuration is refused with the difference', async () => {
+  const { cri, image } = runtime;
+  const sandbox = podOf(place, 'twice');
+  const container = containerOf(image, 'main', 'sleep 1');
+  const patience = { timeoutMs: 5000 };
+  const { podSandboxId } = await refusedMeanwhile('sandbox-run/created', {
+    call: () => cri.runtime.runPodSandbox({ config: sandbox }),
+    other: () => cri.runtime.runPodSandbox({ config: { ...sandbox, labels: { tier: 'back' } } }, patience),
+    difference: /run sandbox twice_default_uid-twice_0: a call with another labels\.tier is under way/,
+  });
+  const { containerId } = await refusedMeanwhile('container-create/recorded', {
+    call: () => cri.runtime.createContainer({ podSandboxId, config: container }),
+    other: () => cri.runtime.createContainer({ podSandboxId, config: { ...container, args: ['x'] } }, patience),
+    difference: /create container .*_main_0: a call with another args\.0 is under way/,
+  });
+  const again = await cri.runtime.createContainer({ podSandboxId, config: container });
+  assert.equal(again.containerId, containerId);
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
+test('a CNI plugin that hangs is killed once no caller waits for it, and leaves nothing', async () => {
   const { cri } = runtime;
   const config = podOf(place, 'hanging');
   const caller = new AbortController();
@@ -142,7 +180,7 @@ test('a CNI plugin that hangs is killed once nobody waits for it, and leaves not
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a CNI plugin that fails is told in its own words, and leaves nothing', async () => {
+test('a CNI plugin that fails is reported with its own message, and leaves nothing', async () => {
   const { cri } = runtime;
   const config = podOf(place, 'nonet');
   await withPluginRule(`[ $CNI_COMMAND = ADD ] && { ${refuseCni}; }`, async () => {

@@ -9,7 +9,7 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
 const runtime = new RuntimeUnderTest();
 before(async () => void (await runtime.start()));
-after(async () => assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the machine'));
+after(async () => assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host'));
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
@@ -48,7 +48,7 @@ test('a pod runs, is seen, is used, ends, and leaves nothing', async () => {
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('the end of a container is told in the words that people know', async () => {
+test('the end of a container has a reason and message that people know', async () => {
   const { cri, image } = runtime;
   const config = podOf(runtime.place, 'ends');
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config });
@@ -108,7 +108,7 @@ test('a pod can share one PID namespace', async () => {
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a pod in the network of the machine has its host name and no address of its own', async () => {
+test('a pod in the network of the host has its host name and no address of its own', async () => {
   const { cri, image } = runtime;
   const modes = { network: NamespaceMode.NODE, ipc: NamespaceMode.NODE };
   const { podSandboxId } = await cri.runtime.runPodSandbox({

@@ -66,10 +66,10 @@ async function started(name: string): Promise<{ podSandboxId: string; containerI
   return pod;
 }
 
-async function assertEnded(containerId: string, reason: string, words: RegExp): Promise<void> {
+async function assertEnded(containerId: string, reason: string, message: RegExp): Promise<void> {
   const { status } = await runtime.cri.runtime.containerStatus({ containerId });
   assert.deepEqual([status?.state, status?.reason], [ContainerState.CONTAINER_EXITED, reason]);
-  assert.match(status?.message ?? '', words);
+  assert.match(status?.message ?? '', message);
 }
 
 /** The same pod comes up and goes once nothing is wrong any more. */
@@ -89,13 +89,13 @@ const failures: [string, string, string, RegExp][] = [
   ['the monitor fails', 'conmon', 'echo "no more monitors" >&2; exit 1', /no more monitors/],
   ['the monitor is killed', 'conmon', 'kill -9 $$', /create task/],
 ];
-for (const [what, program, script, words] of failures) {
-  test(`when ${what} at a create, the container has ended with its words, and the next attempt starts`, async () => {
+for (const [what, program, script, message] of failures) {
+  test(`when ${what} at a create, the container has ended with its message, and the next attempt starts`, async () => {
     const { podSandboxId, containerId } = await created('failing');
     await withRule(program, script, async () => {
-      await assert.rejects(runtime.cri.runtime.startContainer({ containerId }), words);
+      await assert.rejects(runtime.cri.runtime.startContainer({ containerId }), message);
     });
-    await assertEnded(containerId, 'StartError', words);
+    await assertEnded(containerId, 'StartError', message);
     await assertRecovers(podSandboxId);
   });
 }
@@ -125,6 +125,21 @@ test('a container that hangs in runc can be removed by itself', async () => {
     await cri.runtime.removeContainer({ containerId });
   });
   await assertRecovers(podSandboxId);
+});
+
+test('the runtime is not ready while a program that pods are run with is gone', async () => {
+  const readiness = async () => {
+    const { status } = await runtime.cri.runtime.status({});
+    return status?.conditions.find(({ type }) => type === 'RuntimeReady');
+  };
+  for (const program of ['runc', 'conmon']) {
+    await without(program, async () => {
+      const condition = await readiness();
+      assert.equal(condition?.status, false, program);
+      assert.match(condition?.message ?? '', new RegExp(`find ${join(programs, program)}`));
+    });
+    assert.equal((await readiness())?.status, true, program);
+  }
 });
 
 test('containers are stopped and removed although every program has vanished but for the network plugins', async () => {

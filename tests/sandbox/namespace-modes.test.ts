@@ -17,8 +17,8 @@ const runtime = new RuntimeUnderTest(place);
 before(async () => void (await runtime.start()));
 after(async () => assert.deepEqual(await runtime.end(), []));
 
-/** The machine's namespace of a kind. */
-const machine = (kind: string) => readlinkSync(`/proc/self/ns/${kind}`);
+/** The host's namespace of a kind. */
+const hostNamespace = (kind: string) => readlinkSync(`/proc/self/ns/${kind}`);
 
 async function output(containerId: string, script: string): Promise<string> {
   const request = { containerId, cmd: ['sh', '-c', script], timeout: 60n };
@@ -52,11 +52,11 @@ async function withPod(
 }
 
 for (const handler of ['pinned', 'pause']) {
-  test(`${handler}: containers share the PID namespace of the pod, have one each, that of another one, or the machine's`, () =>
+  test(`${handler}: containers share the PID namespace of the pod, have one each, that of another one, or the host's`, () =>
     withPod({ handler, modes: { pid: POD } }, async (start) => {
       const [one, two] = [await start('one'), await start('two')];
       assert.equal(await namespaceOf(one, 'pid'), await namespaceOf(two, 'pid'));
-      assert.notEqual(await namespaceOf(one, 'pid'), machine('pid'));
+      assert.notEqual(await namespaceOf(one, 'pid'), hostNamespace('pid'));
       const alone = await start('alone', { pid: CONTAINER });
       assert.notEqual(await namespaceOf(alone, 'pid'), await namespaceOf(one, 'pid'));
       assert.equal(await output(alone, 'cat /proc/1/comm'), 'sleep');
@@ -64,7 +64,7 @@ for (const handler of ['pinned', 'pause']) {
       assert.equal(await namespaceOf(debug, 'pid'), await namespaceOf(alone, 'pid'));
       assert.match(await output(debug, 'ps -o args'), /^sleep 1005$/m);
       const wide = await start('wide', { pid: NODE });
-      assert.equal(await namespaceOf(wide, 'pid'), machine('pid'));
+      assert.equal(await namespaceOf(wide, 'pid'), hostNamespace('pid'));
     }));
 
   test(`${handler}: containers share network, host name, IPC and shared memory of the pod, and its files`, () =>
@@ -78,7 +78,7 @@ for (const handler of ['pinned', 'pause']) {
         const [one, two] = [await start('one'), await start('two')];
         for (const kind of ['net', 'ipc', 'uts']) {
           assert.equal(await namespaceOf(one, kind), await namespaceOf(two, kind));
-          assert.notEqual(await namespaceOf(one, kind), machine(kind));
+          assert.notEqual(await namespaceOf(one, kind), hostNamespace(kind));
         }
         await output(one, 'echo shared > /dev/shm/word');
         assert.equal(await output(two, 'cat /dev/shm/word; hostname; cat /etc/hostname'), 'shared\nmodes\nmodes');
@@ -91,10 +91,11 @@ for (const handler of ['pinned', 'pause']) {
       },
     ));
 
-  test(`${handler}: a pod has network and IPC of the machine where it asks for them`, () =>
+  test(`${handler}: a pod has network and IPC of the host where it asks for them`, () =>
     withPod({ handler, modes: { network: NODE, ipc: NODE, pid: NODE } }, async (start) => {
       const container = await start('main');
-      for (const kind of ['net', 'ipc', 'uts', 'pid']) assert.equal(await namespaceOf(container, kind), machine(kind));
+      for (const kind of ['net', 'ipc', 'uts', 'pid'])
+        assert.equal(await namespaceOf(container, kind), hostNamespace(kind));
       assert.equal(await output(container, 'hostname'), hostname());
     }));
 

@@ -4,7 +4,7 @@ import { findProgram, requireProgram } from '../../packages/base/src/find-progra
 import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
 import { InfraProcess } from '../../packages/runtime/src/sandbox/infra-process.ts';
 import { HostInitRoot } from '../../packages/runtime/src/sandbox/infra-roots.ts';
-import { SandboxFolders } from '../../packages/runtime/src/sandbox/sandbox-folders.ts';
+import { SandboxDirectories } from '../../packages/runtime/src/sandbox/sandbox-directories.ts';
 import { SandboxNamespaces } from '../../packages/runtime/src/sandbox/sandbox-namespaces.ts';
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci/oci-task-runtime.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
@@ -15,8 +15,8 @@ export function makeSandboxParts(state: string) {
   const logger = silentLogger;
   return {
     logger,
-    namespaces: new SandboxNamespaces({ system, logger, state }),
-    folders: new SandboxFolders({ system, root: join(state, 'root'), state }),
+    namespaces: SandboxNamespaces.open({ system, logger, state }),
+    directories: SandboxDirectories.open({ system, root: join(state, 'root'), state }),
   };
 }
 
@@ -35,7 +35,7 @@ export async function makeInfraParts(state: string) {
   return {
     ...makeSandboxParts(state),
     process: new InfraProcess({ tasks, state }),
-    roots: new HostInitRoot({ state, program: () => findProgram('catatonit') }),
+    roots: HostInitRoot.open({ state, program: () => findProgram('catatonit') }),
     cgroupsPath: (_: unknown, id: string) => `/pwt-${id.slice(0, 12)}`,
     oomScoreAdj: Math.max(-998, minimumOomScoreAdj),
     close: async () => tasks.close(),

@@ -1,18 +1,7 @@
 /** Holds the layout: arrows between packages, closed doors between rooms, sizes, and what must not be in the tree. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { posix } from 'node:path';
 import { test } from 'node:test';
-
-const root = new URL('../..', import.meta.url).pathname;
-const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
-  .split('\n')
-  .filter((path) => path !== '' && existsSync(root + path));
-const read = (path: string) => readFileSync(root + path, 'utf8');
-const isTest = (path: string) => /\.(test|suite)\.ts$/.test(path) || path.startsWith('tests/');
-const sources = tracked.filter((path) => /\.ts$/.test(path) && !path.includes('/gen/'));
-const shipped = sources.filter((path) => path.startsWith('packages/') && !isTest(path));
+import { imports, read, shipped, sources, tracked } from './source-tree.ts';
 
 /** What each package may import of the others; the arrows never go back. */
 const ARROWS: Record<string, string[]> = {
@@ -29,14 +18,10 @@ const ARROWS: Record<string, string[]> = {
   cli: ['base', 'cri', 'cni', 'streaming', 'runtime', 'kubelet'],
 };
 
-function imports(path: string): string[] {
-  return [...read(path).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!);
-}
-
 function violations(paths: string[], check: (path: string, target: string) => boolean): string[] {
   return paths.flatMap((path) =>
     imports(path)
-      .filter((target) => check(path, target.startsWith('.') ? posix.join(posix.dirname(path), target) : target))
+      .filter((target) => check(path, target))
       .map((target) => `${path} imports ${target}`),
   );
 }

@@ -9,6 +9,7 @@ export * from './event-loop-budget.ts';
 export * from './event-stream.ts';
 export * from './failpoint.ts';
 export * from './find-program.ts';
+export * from './first-difference.ts';
 export * from './keyed-lock.ts';
 export * from './lines.ts';
 export * from './log.ts';

@@ -8,7 +8,7 @@ const forever = new AbortController().signal;
 test('callers of one key share the work, and the next call after it begins anew', async () => {
   const work = new SharedWork();
   let runs = 0;
-  const run = () => work.run('pod', forever, async () => ++runs);
+  const run = () => work.run({ key: 'pod' }, forever, async () => ++runs);
   assert.deepEqual(await Promise.all([run(), run()]), [1, 1]);
   assert.equal(await run(), 2);
 });
@@ -17,19 +17,19 @@ test('work goes on when the deadline of its caller passes, and a retry gets its 
   const work = new SharedWork();
   const caller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<string>();
-  const first = work.run('pod', caller.signal, () => promise);
+  const first = work.run({ key: 'pod' }, caller.signal, () => promise);
   caller.abort(new PodwrightError('deadline_exceeded', 'the deadline passed'));
   await assert.rejects(first, /the deadline passed/);
-  const retry = work.run('pod', forever, () => assert.fail('the work runs already'));
+  const retry = work.run({ key: 'pod' }, forever, () => assert.fail('the work runs already'));
   resolve('made');
   assert.equal(await retry, 'made');
   await work.idle();
 });
 
-test('work that fails after its caller has gone disturbs nobody', async () => {
+test('work that fails after its caller has gone is no unhandled rejection', async () => {
   const work = new SharedWork();
   await assert.rejects(
-    work.run('pod', AbortSignal.abort(new Error('gone')), () => Promise.reject(new Error('no'))),
+    work.run({ key: 'pod' }, AbortSignal.abort(new Error('gone')), () => Promise.reject(new Error('no'))),
     /gone/,
   );
   await work.idle();
@@ -50,13 +50,13 @@ test('work is abandoned once its last caller has gone away, and the next call wa
   const shared = new SharedWork();
   const callers = [new AbortController(), new AbortController()];
   const { work, rolledBack } = endlessWork();
-  const calls = callers.map(({ signal }) => shared.run('pod', signal, work).catch((error) => error.message));
+  const calls = callers.map(({ signal }) => shared.run({ key: 'pod' }, signal, work).catch((error) => error.message));
   callers[0]!.abort(new Error('first'));
   assert.equal(await calls[0], 'first');
   callers[1]!.abort(new Error('second'));
   assert.equal(await calls[1], 'second');
   const states: string[] = [];
-  const next = shared.run('pod', forever, async () => states.push('begun'));
+  const next = shared.run({ key: 'pod' }, forever, async () => states.push('begun'));
   states.push('rolled back');
   rolledBack.resolve();
   await next;
@@ -66,8 +66,24 @@ test('work is abandoned once its last caller has gone away, and the next call wa
 test('all work can be abandoned', async () => {
   const shared = new SharedWork();
   const { work, rolledBack } = endlessWork();
-  const call = shared.run('pod', forever, work);
+  const call = shared.run({ key: 'pod' }, forever, work);
   rolledBack.resolve();
   shared.abandon();
   await assert.rejects(call, { code: 'unavailable' });
+});
+
+test('a caller that asks for something else under the key is refused at once, and one that asks for the same shares', async () => {
+  const shared = new SharedWork();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const wish = { labels: { app: 'web' }, ports: [{ port: 80 }] };
+  const first = shared.run({ key: 'run pod', input: wish }, forever, () => promise);
+  const other = { labels: { app: 'web' }, ports: [{ port: 81 }] };
+  await assert.rejects(
+    shared.run({ key: 'run pod', input: other }, forever, () => assert.fail('the work runs already')),
+    { code: 'already_exists', message: 'run pod: a call with another ports.0.port is under way' },
+  );
+  const same = shared.run({ key: 'run pod', input: structuredClone(wish) }, forever, () => assert.fail('it runs'));
+  resolve('made');
+  assert.deepEqual(await Promise.all([first, same]), ['made', 'made']);
+  assert.equal(await shared.run({ key: 'run pod', input: other }, forever, async () => 'anew'), 'anew');
 });

@@ -1,21 +1,29 @@
 import { raceAbort } from './deadline.ts';
 import { isDeadlineExceeded, PodwrightError } from './errors.ts';
+import { firstDifference } from './first-difference.ts';
 
-type Running = { promise: Promise<unknown>; controller: AbortController; callers: number };
+/** What is done, such as `run sandbox NAME`, and what is asked for: callers of one key must ask for the same. */
+export type WorkKey = { key: string; input?: unknown };
+
+type Running = { promise: Promise<unknown>; controller: AbortController; callers: number; input: unknown };
 
 /**
- * Work that outlives its caller. Whoever asks for the same key while it runs shares it. A caller whose deadline passes
- * leaves it running: it will come again. Once the last caller has gone away for good, the work's signal aborts, and who
- * asks after that waits for the roll back and begins anew. What is finished is forgotten here: its record answers the retry.
+ * Work that outlives its caller. A call with the key of work that runs shares it; one that asks for something else under
+ * that key is an `already_exists`. A caller whose deadline passes leaves the work running: it will come again. Once the
+ * last caller has gone away for good, the work's signal aborts, and a call after that waits for the roll back and begins
+ * anew. What is finished is forgotten here: its record answers the retry.
  */
 export class SharedWork {
   readonly #running = new Map<string, Running>();
 
-  async run<T>(key: string, signal: AbortSignal, work: (abandoned: AbortSignal) => Promise<T>): Promise<T> {
+  async run<T>({ key, input }: WorkKey, signal: AbortSignal, work: (abandoned: AbortSignal) => Promise<T>): Promise<T> {
     for (let old = this.#running.get(key); old?.controller.signal.aborted; old = this.#running.get(key)) {
       await raceAbort(Promise.allSettled([old.promise]), signal);
     }
-    const running = this.#running.get(key) ?? this.#start(key, work);
+    const running = this.#running.get(key) ?? this.#start({ key, input }, work);
+    const difference = firstDifference(running.input, input);
+    if (difference !== undefined)
+      throw new PodwrightError('already_exists', `${key}: a call with another ${difference || 'input'} is under way`);
     running.callers++;
     try {
       return await raceAbort(running.promise as Promise<T>, signal);
@@ -37,11 +45,11 @@ export class SharedWork {
     for (const { controller } of this.#running.values()) controller.abort(reason);
   }
 
-  #start(key: string, work: (abandoned: AbortSignal) => Promise<unknown>): Running {
+  #start({ key, input }: WorkKey, work: (abandoned: AbortSignal) => Promise<unknown>): Running {
     const controller = new AbortController();
     const promise = work(controller.signal).finally(() => this.#running.delete(key));
     promise.catch(() => undefined); // its caller may be gone
-    const running = { promise, controller, callers: 0 };
+    const running = { promise, controller, callers: 0, input };
     this.#running.set(key, running);
     return running;
   }

@@ -5,7 +5,6 @@ export type { ServiceClient } from './client/service-client.ts';
 export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 export * from './messages.ts';
 export { type CriServer, type CriServerOptions, createCriServer } from './server/create-server.ts';
-export { encodeOnce, listResponse } from './server/encoded-lists.ts';
 export {
   type CallContext,
   type HandledService,

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { errorCode } from '@podwright/base';
-import { openDatabase } from './database.ts';
+import Database from 'better-sqlite3';
+import { migrate, openDatabase } from './database.ts';
 import { keepReserve, withReserve } from './disk-reserve.ts';
 
 function scratch(context: TestContext): string {
@@ -62,4 +63,24 @@ test('a write that finds the disk full is done again with the reserve given back
   );
   keepReserve(database);
   assert.ok(existsSync(`${path}-reserve`));
+});
+
+test('a database of before its table of versions had its name keeps the versions that it has', (context) => {
+  const path = scratch(context);
+  const before = new Database(path);
+  before.exec('CREATE TABLE rooms (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
+  before.exec('CREATE TABLE things (name TEXT PRIMARY KEY) STRICT');
+  before.exec("INSERT INTO rooms VALUES ('things', 1); INSERT INTO things VALUES ('one')");
+  before.close();
+  for (const _ of ['the first start', 'the next one']) {
+    const database = openDatabase(path);
+    migrate(database, 'things', [
+      'CREATE TABLE things (name TEXT PRIMARY KEY) STRICT',
+      "INSERT INTO things VALUES ('two')",
+    ]);
+    assert.deepEqual(database.prepare('SELECT name FROM things').pluck().all(), ['one', 'two']);
+    assert.deepEqual(database.prepare('SELECT * FROM schema_versions').all(), [{ name: 'things', version: 2 }]);
+    assert.throws(() => migrate(database, 'things', []), { code: 'failed_precondition' });
+    database.close();
+  }
 });

@@ -22,13 +22,29 @@ export function openDatabase(path: string): MetadataDatabase {
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = NORMAL');
     database.pragma('foreign_keys = ON');
-    database.exec('CREATE TABLE IF NOT EXISTS rooms (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
+    openVersions(database);
   } catch (error) {
     database.close();
     throw isDamage(error) ? damaged(path, error) : wrapError(`open the records ${path}`, error);
   }
   keepReserve(database);
   return database;
+}
+
+/** The versions of the rooms' tables. The table had another name once. */
+function openVersions(database: MetadataDatabase): void {
+  const before = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'rooms'").get();
+  if (before !== undefined) database.exec('ALTER TABLE rooms RENAME TO schema_versions');
+  database.exec('CREATE TABLE IF NOT EXISTS schema_versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
+}
+
+/** Throws unless records can be written now. A full disk is no error: pods can still be taken down there, see `withReserve`. */
+export function checkWritable(database: MetadataDatabase): void {
+  try {
+    database.exec('UPDATE schema_versions SET version = version');
+  } catch (error) {
+    if (!isErrno(error, 'SQLITE_FULL')) throw wrapError(`write to the records ${database.name}`, error);
+  }
 }
 
 /** SQLite makes the files beside the database with its mode; an earlier version left all of them readable. */
@@ -54,7 +70,9 @@ function damaged(path: string, cause: unknown): PodwrightError {
  * Records of a newer version are refused (`failed_precondition`), not touched.
  */
 export function migrate(database: MetadataDatabase, room: string, steps: string[]): void {
-  const row = database.prepare('SELECT version FROM rooms WHERE name = ?').get(room) as { version: number } | undefined;
+  const row = database.prepare('SELECT version FROM schema_versions WHERE name = ?').get(room) as
+    | { version: number }
+    | undefined;
   const version = row?.version ?? 0;
   if (version > steps.length) {
     throw new PodwrightError(
@@ -66,7 +84,7 @@ export function migrate(database: MetadataDatabase, room: string, steps: string[
   database.transaction(() => {
     for (const step of steps.slice(version)) database.exec(step);
     database
-      .prepare('INSERT INTO rooms VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version')
+      .prepare('INSERT INTO schema_versions VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version')
       .run(room, steps.length);
   })();
 }

@@ -1,17 +1,17 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { isErrno, PRIVATE_FILE } from '@podwright/base';
-import type { MetadataDatabase } from './database.ts';
+import type Database from 'better-sqlite3';
 
 /** One turn of SQLite's write-ahead log (its `wal_autocheckpoint` of 1000 pages): after that its space is used again. */
 const RESERVE_BYTES = 4 << 20;
 
-const reservePath = (database: MetadataDatabase): string => `${database.name}-reserve`;
+const reservePath = (database: Database.Database): string => `${database.name}-reserve`;
 
 /**
  * Keeps a little of the disk beside the records, for the day when it is full: pods could not even be taken down then, as
  * that is recorded too. On a disk without room for it there is none.
  */
-export function keepReserve(database: MetadataDatabase): void {
+export function keepReserve(database: Database.Database): void {
   const path = reservePath(database);
   if (database.memory || existsSync(path)) return;
   try {
@@ -22,7 +22,7 @@ export function keepReserve(database: MetadataDatabase): void {
 }
 
 /** Writes to the records, with the reserve if the disk is full. For changes that give something back. */
-export function withReserve<T>(database: MetadataDatabase, write: () => T): T {
+export function withReserve<T>(database: Database.Database, write: () => T): T {
   try {
     return write();
   } catch (error) {

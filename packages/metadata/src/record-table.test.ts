@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { migrate, openDatabase } from './database.ts';
-import { RecordTable } from './record-table.ts';
+import { type DamagedRecord, RecordTable } from './record-table.ts';
 
 type Thing = { id: string; name: string; color: string };
 
@@ -13,7 +13,26 @@ function openThings(path = ':memory:') {
   migrate(database, 'things', [
     'CREATE TABLE things (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, record TEXT NOT NULL) STRICT',
   ]);
-  return { database, things: new RecordTable<Thing>(database, 'things', 'thing') };
+  const damaged: DamagedRecord[] = [];
+  const open = () =>
+    new RecordTable<Thing>(database, {
+      table: 'things',
+      noun: 'thing',
+      version: 1,
+      decode: decodeThing,
+      onDamaged: (row) => damaged.push(row),
+    });
+  const write = (row: { id: string; name?: string; record: string }) =>
+    database.prepare('INSERT INTO things VALUES (?, ?, ?)').run(row.id, row.name ?? row.id, row.record);
+  return { database, things: open(), open, write, damaged };
+}
+
+/** Things of version 0 had no color. */
+function decodeThing(value: unknown, version: number): Thing {
+  const { id, name, color } = value as Thing;
+  if (version === 0) return { id, name, color: 'gray' };
+  if (typeof color !== 'string') throw new Error('color: it is no text');
+  return { id, name, color };
 }
 
 test('records are found by id, by name and by a prefix that only one id has', () => {
@@ -55,4 +74,54 @@ test('records are there again after the file is opened anew, in order of creatio
   } finally {
     rmSync(directory, { recursive: true });
   }
+});
+
+test('a record says its version, and one of before there were versions is read', () => {
+  const { database, things, open, write } = openThings();
+  things.put({ id: 'a', name: 'one', color: 'red' });
+  const text = database.prepare('SELECT record FROM things').pluck().get() as string;
+  assert.deepEqual(JSON.parse(text), { recordVersion: 1, id: 'a', name: 'one', color: 'red' });
+  write({ id: 'b', record: '{"id":"b","name":"b"}' });
+  assert.deepEqual(
+    open()
+      .list()
+      .map(({ color }) => color),
+    ['red', 'gray'],
+  );
+});
+
+test('a record of a newer version is refused by name, and nothing is changed', () => {
+  const { database, open, write, damaged } = openThings();
+  write({ id: 'a', record: '{' });
+  write({ id: 'b', record: '{"recordVersion":2,"id":"b","name":"b"}' });
+  assert.throws(open, { code: 'failed_precondition', message: /the record of thing b has version 2, .* up to 1/ });
+  assert.deepEqual([database.prepare('SELECT count(*) FROM things').pluck().get(), damaged], [2, []]);
+});
+
+test('a damaged row is reported with its field and deleted, and many at once are refused', () => {
+  const { open, write, damaged } = openThings();
+  const rows = {
+    a: ['{"id":', 'record: it is no JSON object'],
+    b: ['[]', 'record: it is no JSON object'],
+    c: ['{"recordVersion":1,"id":"c","name":"c","color":7}', 'color: it is no text'],
+    d: ['{"recordVersion":1,"id":"x","name":"d","color":"red"}', 'id: it is another one than that of its row'],
+    e: ['{"recordVersion":1,"id":"e","name":"x","color":"red"}', 'name: it is another one than that of its row'],
+    f: ['{"recordVersion":"1","id":"f","name":"f"}', 'recordVersion: it is no number'],
+  };
+  for (const [id, [record]] of Object.entries(rows)) write({ id, record: record! });
+  assert.throws(open, { code: 'data_loss', message: /6 records of things are damaged, 0 are not; the first is a: / });
+  assert.deepEqual(damaged, []);
+  const good = ['g', 'h', 'i', 'j', 'k', 'l'];
+  for (const id of good) write({ id, record: `{"recordVersion":1,"id":"${id}","name":"${id}","color":"red"}` });
+  const things = open();
+  assert.deepEqual(
+    damaged.map(({ table, id, reason }) => [table, id, reason]),
+    Object.entries(rows).map(([id, [, reason]]) => ['things', id, reason]),
+  );
+  assert.deepEqual(
+    things.list().map(({ id }) => id),
+    good,
+  );
+  things.put({ id: 'new', name: 'a', color: 'red' });
+  assert.equal(open().list().length, 7);
 });

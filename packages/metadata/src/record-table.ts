@@ -1,9 +1,28 @@
-import { PodwrightError, wrapError } from '@podwright/base';
+import { errorMessage, PodwrightError, wrapError } from '@podwright/base';
 import type { MetadataDatabase } from './database.ts';
 import { keepReserve, withReserve } from './disk-reserve.ts';
 
 /** What every record has: its id, and the name that is unique among the records of its table. */
 export type NamedRecord = { id: string; name: string };
+
+/** A row that holds no record: which one, and what is wrong with it, the field first. */
+export type DamagedRecord = { table: string; id: string; reason: string };
+
+export type RecordTableOptions<T> = {
+  /** It has the columns id, name and record (JSON). */
+  table: string;
+  /** What a record is called in messages. */
+  noun: string;
+  /** Version of the records' form, which is written into each. */
+  version: number;
+  /** Checks what was read; throws what names the field. `version` is that of the form, 0 for records without one. */
+  decode: (value: unknown, version: number) => T;
+  /** Told of each row that holds no record. It has been deleted: what it stood for is to be removed as unknown. */
+  onDamaged: (damaged: DamagedRecord) => void;
+};
+
+/** Where a record has the version of its form. */
+const VERSION_FIELD = 'recordVersion';
 
 /**
  * One room's records: all of them in memory, each change written through to SQLite before it is seen.
@@ -15,25 +34,34 @@ export class RecordTable<T extends NamedRecord> {
   readonly #names = new Map<string, string>();
   readonly #put: (record: T) => void;
   readonly #delete: (id: string) => void;
-  readonly #what: string;
+  /** What a record is called in messages. */
+  readonly noun: string;
 
-  /** `table` has the columns id, name and record (JSON); `what` is the noun for error messages. */
-  constructor(database: MetadataDatabase, table: string, what: string) {
-    this.#what = what;
+  /**
+   * Reads all records. One of a newer version is a `failed_precondition`, more damaged ones than good ones are a `data_loss`:
+   * nothing is changed then.
+   */
+  constructor(database: MetadataDatabase, options: RecordTableOptions<T>) {
+    const { table, noun, version } = options;
+    this.noun = noun;
     const upsert = database.prepare(
       `INSERT INTO ${table} (id, name, record) VALUES (?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET name = excluded.name, record = excluded.record`,
     );
     const remove = database.prepare(`DELETE FROM ${table} WHERE id = ?`);
     this.#put = (record) => {
-      const write = () => upsert.run(record.id, record.name, JSON.stringify(record));
+      const text = JSON.stringify({ [VERSION_FIELD]: version, ...record });
+      const write = () => upsert.run(record.id, record.name, text);
       if (this.#records.has(record.id)) return void withReserve(database, write);
       write();
       keepReserve(database); // there was room
     };
     this.#delete = (id) => withReserve(database, () => remove.run(id));
-    for (const row of database.prepare(`SELECT record FROM ${table} ORDER BY rowid`).iterate()) {
-      this.#remember(JSON.parse((row as { record: string }).record) as T);
+    const { records, damaged } = readRecords(database, options);
+    for (const record of records) this.#remember(record);
+    for (const row of damaged) {
+      this.#delete(row.id);
+      options.onDamaged(row);
     }
   }
 
@@ -41,7 +69,7 @@ export class RecordTable<T extends NamedRecord> {
     try {
       this.#put(record);
     } catch (error) {
-      throw wrapError(`write the record of ${this.#what} ${record.id}`, error);
+      throw wrapError(`write the record of ${this.noun} ${record.id}`, error);
     }
     this.#remember(record);
     return record;
@@ -82,7 +110,7 @@ export class RecordTable<T extends NamedRecord> {
     if (matches.length > 1) {
       throw new PodwrightError(
         'invalid_argument',
-        `find ${this.#what} ${idOrPrefix}: ${matches.length} ids begin with it`,
+        `find ${this.noun} ${idOrPrefix}: ${matches.length} ids begin with it`,
       );
     }
     return matches[0];
@@ -91,7 +119,7 @@ export class RecordTable<T extends NamedRecord> {
   /** As `find`; none is a `not_found`. */
   require(idOrPrefix: string): T {
     const record = this.find(idOrPrefix);
-    if (record === undefined) throw new PodwrightError('not_found', `${this.#what} "${idOrPrefix}" not found`);
+    if (record === undefined) throw new PodwrightError('not_found', `${this.noun} "${idOrPrefix}" not found`);
     return record;
   }
 
@@ -99,4 +127,57 @@ export class RecordTable<T extends NamedRecord> {
     this.#records.set(record.id, record);
     this.#names.set(record.name, record.id);
   }
+}
+
+type Row = { id: string; name: string; record: string };
+
+/** If most are damaged it is not the rows but this program that is wrong: then nothing is touched (`data_loss`). */
+function readRecords<T extends NamedRecord>(
+  database: MetadataDatabase,
+  options: RecordTableOptions<T>,
+): { records: T[]; damaged: DamagedRecord[] } {
+  const { table } = options;
+  const records: T[] = [];
+  const damaged: DamagedRecord[] = [];
+  for (const row of database.prepare(`SELECT id, name, record FROM ${table} ORDER BY rowid`).iterate()) {
+    const { id } = row as Row;
+    try {
+      records.push(readRecord(row as Row, options));
+    } catch (error) {
+      if (error instanceof NewerRecord) throw wrapError(`open ${database.name}`, error);
+      damaged.push({ table, id, reason: errorMessage(error) });
+    }
+  }
+  const [first] = damaged;
+  if (damaged.length <= Math.max(1, records.length)) return { records, damaged };
+  throw new PodwrightError(
+    'data_loss',
+    `open ${database.name}: ${damaged.length} records of ${table} are damaged, ${records.length} are not; the first is ${first!.id}: ${first!.reason}; put a copy of the file back, or use the Podwright that wrote it`,
+  );
+}
+
+class NewerRecord extends PodwrightError {}
+
+function readRecord<T extends NamedRecord>(row: Row, { noun, version, decode }: RecordTableOptions<T>): T {
+  const { [VERSION_FIELD]: written = 0, ...value } = parseObject(row.record);
+  if (typeof written !== 'number') throw new Error(`${VERSION_FIELD}: it is no number`);
+  if (written > version) {
+    throw new NewerRecord(
+      'failed_precondition',
+      `the record of ${noun} ${row.id} has version ${written}, this Podwright knows up to ${version}; use the newer Podwright or another root directory`,
+    );
+  }
+  const record = decode(value, written);
+  for (const column of ['id', 'name'] as const)
+    if (record[column] !== row[column]) throw new Error(`${column}: it is another one than that of its row`);
+  return record;
+}
+
+/** The message of the parser would quote what is there, which may be a secret. */
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {}
+  throw new Error('record: it is no JSON object');
 }

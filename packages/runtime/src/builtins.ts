@@ -21,11 +21,11 @@ import type { RuntimePlugin } from './plugin/runtime-plugins.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { ImageInfraRoots } from './sandbox/image-infra-roots.ts';
 import { InfraProcess } from './sandbox/infra-process.ts';
-import { HostInitRoot } from './sandbox/infra-roots.ts';
+import { HostInitRoot, INIT_DIRECTORY } from './sandbox/infra-roots.ts';
 import { PauseController } from './sandbox/pause-controller.ts';
 import { PinnedController } from './sandbox/pinned-controller.ts';
-import { SandboxFolders } from './sandbox/sandbox-folders.ts';
-import { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
+import { SANDBOXES_DIRECTORY, SandboxDirectories } from './sandbox/sandbox-directories.ts';
+import { NAMESPACES_DIRECTORY, SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import { SharedPidInit } from './sandbox/shared-pid-init.ts';
 import { ShimController } from './sandbox/shim-controller.ts';
 import { OciTaskRuntime } from './tasks/oci/oci-task-runtime.ts';
@@ -34,10 +34,13 @@ import { ShimTaskRuntime } from './tasks/shim/shim-task-runtime.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
-/** The machine's own program for pods that need a process of their own: the package catatonit. */
+/** The host's own program for pods that need a process of their own: the package catatonit. */
 const INFRA_PROGRAM = 'catatonit';
 /** The kernel ends these last when memory is short, as every Kubernetes runtime has it. */
 const INFRA_OOM_SCORE_ADJ = -998;
+
+/** What sandbox controllers have below the state directory. */
+const SANDBOX_STATE = [NAMESPACES_DIRECTORY, SANDBOXES_DIRECTORY];
 
 /** What every plugin may use. */
 type Environment = {
@@ -46,7 +49,7 @@ type Environment = {
   system: System;
   start: ProgramStarter;
   namespaces: SandboxNamespaces;
-  folders: SandboxFolders;
+  directories: SandboxDirectories;
 };
 
 /** The built-in implementation of every part. This is the only file that names implementations. */
@@ -79,8 +82,8 @@ function environmentOf(options: RuntimeOptions, records: RuntimeRecords): Enviro
     records,
     system,
     start: new ProcessStarter().start,
-    namespaces: new SandboxNamespaces({ system, logger, state }),
-    folders: new SandboxFolders({ system, root, state }),
+    namespaces: SandboxNamespaces.open({ system, logger, state }),
+    directories: SandboxDirectories.open({ system, root, state }),
   };
 }
 
@@ -124,7 +127,7 @@ function hostPlugin({ options }: Environment): RuntimePlugin<'host'> {
       conmon,
       cniBinDirs: network.binDirs,
     });
-  return { type: 'host', id: 'linux', requires: [], init };
+  return { type: 'host', id: 'linux', requires: [], stateDirectories: ['host'], init };
 }
 
 function snapshotterPlugin(
@@ -177,6 +180,7 @@ function networkPlugin({ options, start }: Environment): RuntimePlugin<'network'
     type: 'network',
     id: 'cni',
     requires: [],
+    stateDirectories: ['network'],
     init: () => createNetwork({ network, ...directories, start, logger }),
   };
 }
@@ -187,6 +191,7 @@ function ociTasksPlugin({ options, start }: Environment): RuntimePlugin<'task-ru
     type: 'task-runtime',
     id: 'oci',
     requires: ['host/linux'],
+    stateDirectories: ['oci'],
     async init({ get, note }) {
       const host = get('host', 'linux');
       const program = chooseOciRuntime(host.ociRuntimes, ociRuntime);
@@ -210,6 +215,7 @@ function pinnedPlugin(environment: Environment): RuntimePlugin<'sandbox-controll
     type: 'sandbox-controller',
     id: 'pinned',
     requires: ['host/linux', 'task-runtime/oci'],
+    stateDirectories: [...SANDBOX_STATE, INIT_DIRECTORY],
     init({ get }) {
       const init = new SharedPidInit(infraOf(environment, get('host', 'linux'), get('task-runtime', 'oci')));
       return new PinnedController({ ...environment, init });
@@ -222,6 +228,7 @@ function pausePlugin(environment: Environment): RuntimePlugin<'sandbox-controlle
     type: 'sandbox-controller',
     id: 'pause',
     requires: ['host/linux', 'task-runtime', 'images/store', snapshotterRequirement(environment.options.snapshotter)],
+    stateDirectories: [...SANDBOX_STATE, INIT_DIRECTORY],
     init(context) {
       const { get, all } = context;
       const { snapshotter, handlers = {}, defaultHandler = '' } = environment.options;
@@ -251,29 +258,31 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
   const { state, cgroupParent } = options;
   return {
     process: new InfraProcess({ tasks, state }),
-    roots: new HostInitRoot({ state, program: () => findProgram(INFRA_PROGRAM) }),
+    roots: HostInitRoot.open({ state, program: () => findProgram(INFRA_PROGRAM) }),
     cgroupsPath: cgroupsPathBelow(cgroupParent),
     oomScoreAdj: Math.max(INFRA_OOM_SCORE_ADJ, host.kernel.minimumOomScoreAdj),
   };
 }
 
-/** containerd's shims, started at the need: only if a handler has one, or an earlier life of ours had, whose pods must end. */
+/** containerd's shims, started at the need: only if a handler has one, or had one before the restart, whose pods must end. */
 function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'shims'> {
   const { state, logger } = options;
-  const folder = join(state, SHIM_DIRECTORIES.shims);
+  const directory = join(state, SHIM_DIRECTORIES.shims);
   return {
     type: 'shims',
     id: 'containerd',
     requires: ['host/linux'],
+    stateDirectories: Object.values(SHIM_DIRECTORIES),
     async init({ get, note }) {
       const handlers = runtimeHandlers(options, get('host', 'linux').ociRuntimes);
       const programs = await findShimPrograms(handlers, join(state, SHIM_DIRECTORIES.runc));
-      // after a reboot there is no folder, but there are records
-      const hadShims = existsSync(folder) || records.sandboxes.list().some(({ controller }) => controller === 'shim');
+      // after a reboot there is no directory, but there are records
+      const hadShims =
+        existsSync(directory) || records.sandboxes.list().some(({ controller }) => controller === 'shim');
       if (programs.size === 0 && !hadShims)
         throw new PodwrightError('failed_precondition', 'no runtime handler has a shim that is installed');
       note([...programs].map(([name, { path }]) => `${name || 'default'}: ${path}`).join(', '));
-      return { shims: await Shims.open({ state: folder, start, logger }), programs };
+      return { shims: await Shims.open({ state: directory, start, logger }), programs };
     },
     close: ({ shims }) => shims.close(),
   };
@@ -295,16 +304,17 @@ function shimTasksPlugin({ options }: Environment): RuntimePlugin<'task-runtime'
   };
 }
 
-function shimSandboxPlugin({ options, namespaces, folders }: Environment): RuntimePlugin<'sandbox-controller'> {
+function shimSandboxPlugin({ options, namespaces, directories }: Environment): RuntimePlugin<'sandbox-controller'> {
   const { logger } = options;
   return {
     type: 'sandbox-controller',
     id: 'shim',
     requires: ['shims/containerd'],
+    stateDirectories: SANDBOX_STATE,
     init({ get }) {
       const { shims, programs } = get('shims', 'containerd');
       const programFor = (handler: string) => programs.get(handler);
-      return new ShimController({ namespaces, folders, shims, programFor, describe: describeSandbox, logger });
+      return new ShimController({ namespaces, directories, shims, programFor, describe: describeSandbox, logger });
     },
     close: (controller) => (controller as ShimController).close(),
   };

@@ -1,32 +1,32 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeUndoFailures, removeCgroup, Trash, VERSION } from '@podwright/base';
-import { loadSystem, unmountTree } from '@podwright/system';
+import { type System, unmountTree } from '@podwright/system';
 import { CDI_DIRECTORIES } from './cdi/cdi-devices.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
-import { ContainerFiles } from './containers/container-files.ts';
+import { CONTAINER_STATE, ContainerFiles } from './containers/container-files.ts';
 import { ContainerSpecs } from './containers/container-specs.ts';
 import { AppArmor } from './host/apparmor.ts';
+import { chooseOciRuntime } from './oci-runtime/oci-runtimes.ts';
 import type { RuntimeOptions } from './options.ts';
 import { chooseSnapshotter } from './plugin/choose-snapshotter.ts';
 import { handlerFeatures } from './plugin/handler-features.ts';
 import type { PluginGraph } from './plugin/plugin-graph.ts';
 import type { RuntimePluginTypes } from './plugin/runtime-plugins.ts';
 import { describeHandlers, type UsableHandlers, usableHandlers } from './plugin/usable-handlers.ts';
+import { runtimeReadiness } from './readiness.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { createPortDialer } from './sandbox/port-dialer.ts';
 import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
 import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
-import { SHIM_DIRECTORIES } from './tasks/shim/handler-shims.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
 /** Puts a runtime's parts together out of its plugins' instances. */
 export function composeParts(
-  { options, records }: { options: RuntimeOptions; records: RuntimeRecords },
+  { options, records, system }: { options: RuntimeOptions; records: RuntimeRecords; system: System },
   graph: PluginGraph<RuntimePluginTypes>,
 ): RuntimeParts {
-  const system = loadSystem();
   const { root, state, logger, cgroupParent } = options;
   const host = graph.get('host', 'linux');
   const images = graph.get('images', 'store');
@@ -78,6 +78,7 @@ export function composeParts(
     facts: {
       version: VERSION,
       cgroupDriver: 'cgroupfs',
+      readiness: () => runtimeReadiness({ programs: programsOf(handlers, graph), database: records.database }),
       ...handlerFeatures(handlers.usable, host, graph.all('sandbox-controller')),
       info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
     },
@@ -90,16 +91,20 @@ export function composeParts(
       await network.close({ removeHostState: true });
       await removeCgroup(host.cgroups, cgroupParent);
       unmountTree(system, state);
-      for (const name of STATE_FOLDERS) await rm(join(state, name), { recursive: true, force: true });
+      const directories = [...graph.stateDirectories(), ...CONTAINER_STATE];
+      for (const name of directories) await rm(join(state, name), { recursive: true, force: true });
     },
   };
 }
 
-/** What the parts keep in the state directory. */
-const STATE_FOLDERS = [
-  ...['ns', 'sandboxes', 'containers', 'tasks', 'oci', 'init', 'network', 'host', 'plugins'],
-  ...Object.values(SHIM_DIRECTORIES),
-];
+/** Paths of the programs that run the pods of the default handler. */
+function programsOf({ usable }: UsableHandlers, graph: PluginGraph<RuntimePluginTypes>): string[] {
+  const { ociRuntimes, conmon } = graph.get('host', 'linux');
+  const handler = usable.get('');
+  if (handler?.task === 'shim-v2') return [graph.get('shims', 'containerd').programs.get('')?.path ?? []].flat();
+  if (handler?.task !== 'oci') return [];
+  return [chooseOciRuntime(ociRuntimes, handler.program).path, conmon?.path ?? []].flat();
+}
 
 /** New tasks go where their handler says. With one task runtime there is nothing to decide. */
 function routeTasks({ usable }: UsableHandlers, runtimes: ReadonlyMap<string, TaskRuntime>): TaskRuntime {

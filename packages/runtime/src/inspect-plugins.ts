@@ -9,13 +9,13 @@ import type { PluginState } from './plugin/plugin.ts';
 import { openRecords } from './runtime-records.ts';
 
 /**
- * How the plugins of a runtime with these options would get on, without starting one: in folders and a cgroup of its own
+ * How the plugins of a runtime with these options would get on, without starting one: in directories and a cgroup of its own
  * beside the runtime's, which are removed again. Needs root. Errors: those of a wrong configuration (`invalid_argument`).
  */
 export async function inspectPlugins(options: RuntimeOptions): Promise<PluginState[]> {
   const undo = new Undo();
   const scratch = (path: string) => {
-    const directory = mkdtempSync(join(nearestFolder(path), '.podwright-plugins-'));
+    const directory = mkdtempSync(join(nearestDirectory(path), '.podwright-plugins-'));
     undo.add(`remove ${directory}`, () => rm(directory, { recursive: true, force: true }));
     return directory;
   };
@@ -24,7 +24,7 @@ export async function inspectPlugins(options: RuntimeOptions): Promise<PluginSta
     undo.add('unmount what was tried', () => unmountTree(loadSystem(), state));
     const cgroupParent = join(dirname(options.cgroupParent), basename(state).slice(1));
     undo.add('remove the cgroup', async () => removeCgroup(await discoverCgroups(), cgroupParent));
-    const records = openRecords(root);
+    const records = openRecords({ root, logger: silentLogger });
     undo.add('close the records', () => void records.database.close());
     return await tryBuiltins({ ...options, root, state, cgroupParent, logger: silentLogger }, records);
   } finally {
@@ -32,7 +32,7 @@ export async function inspectPlugins(options: RuntimeOptions): Promise<PluginSta
   }
 }
 
-/** The folder, or the nearest above it that is there. */
-function nearestFolder(path: string): string {
-  return existsSync(path) ? path : nearestFolder(dirname(path));
+/** The directory, or the nearest above it that is there. */
+function nearestDirectory(path: string): string {
+  return existsSync(path) ? path : nearestDirectory(dirname(path));
 }

@@ -6,6 +6,7 @@ import type { ContainerRecord } from './records/container-record.ts';
 import type { SandboxRecord } from './records/sandbox-record.ts';
 import type { SandboxController } from './sandbox/sandbox-controller.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
+import { NETWORK_TEAR_DOWN_TIMEOUT_MS } from './time-limits.ts';
 
 export type LeftoversDependencies = {
   sandboxes: RecordTable<SandboxRecord>;
@@ -17,10 +18,8 @@ export type LeftoversDependencies = {
   logger: Logger;
 };
 
-const TEAR_DOWN_TIMEOUT_MS = 60_000;
-
 /**
- * Removes what is on the machine and in no record: tasks, mounts and snapshots of containers, networks, sandboxes. For a start,
+ * Removes what is on the host and in no record: tasks, mounts and snapshots of containers, networks, sandboxes. For a start,
  * after the records were put in order. Each room lists only what is its own by place or name, so nothing of others is touched.
  * What fails is logged and stays for the next start.
  */
@@ -62,7 +61,7 @@ function holdsNetwork(record: SandboxRecord | undefined): boolean {
 }
 
 async function tearDown(network: Network, sandboxId: string): Promise<void> {
-  using signal = withTimeout(undefined, TEAR_DOWN_TIMEOUT_MS, `tear down the network of sandbox ${sandboxId}`);
+  using signal = withTimeout(undefined, NETWORK_TEAR_DOWN_TIMEOUT_MS, `tear down the network of sandbox ${sandboxId}`);
   const pod = { podName: '', podNamespace: '', podUid: '' };
   await network.tearDown({ sandboxId, ...pod, netnsPath: '', portMappings: [] }, signal);
 }

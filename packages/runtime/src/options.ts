@@ -5,7 +5,7 @@ export type ShimSettings = {
   /** Name or path of the OCI runtime that the shim starts; runc if left out. */
   binaryName?: string;
   configPath?: string;
-  /** What kind of configuration it is, in the shim's words. */
+  /** What kind of configuration it is, as the shim calls it. */
   configType?: string;
 };
 
@@ -17,7 +17,7 @@ export type HandlerOptions = {
   program: string;
   /** Id of a sandbox controller: `pinned`, `pause`, `shim`, or a plugin's. */
   sandbox: string;
-  /** With the sandbox controller `pause`: reference of the image of pods' own processes; none is the machine's catatonit. */
+  /** With the sandbox controller `pause`: reference of the image of pods' own processes; none is the host's catatonit. */
   pauseImage?: string;
   /** With the task runtime `shim-v2`: settings of the shim. */
   shim?: ShimSettings;
@@ -57,9 +57,9 @@ export type RuntimeOptions = {
   ociRuntime: string;
   /** Name or path of conmon. */
   conmon: string;
-  /** Folder with a `hosts.toml` a registry, as containerd's certs.d. */
+  /** Directory with a `hosts.toml` a registry, as containerd's certs.d. */
   registryConfigDir: string;
-  /** Folders of CDI specifications, the later the stronger; else /etc/cdi and /var/run/cdi. */
+  /** Directories of CDI specifications, the later the stronger; else /etc/cdi and /var/run/cdi. */
   cdiFolders?: string[];
   /** References of images that clients are told to leave alone; those that pause handlers use are always among them. */
   pinnedImages?: string[];

@@ -1,21 +1,16 @@
 import type { ImageService } from '@podwright/images';
-import type { MetadataDatabase, RecordTable } from '@podwright/metadata';
+import type { MetadataDatabase } from '@podwright/metadata';
 import type { ContainerFiles } from './containers/container-files.ts';
 import type { ContainerSpecs } from './containers/container-specs.ts';
 import type { RuntimeFacts } from './cri/services/services.ts';
 import type { Network } from './network/network.ts';
-import type { ContainerRecord } from './records/container-record.ts';
-import type { SandboxRecord } from './records/sandbox-record.ts';
+import type { PodTables } from './records/pod-tables.ts';
 import type { SandboxControllers } from './sandbox/sandbox-controllers.ts';
 import type { Statistics } from './statistics/statistics.ts';
 import type { PortDialer, TaskRuntime } from './tasks/task-runtime.ts';
 
 /** The records that parts may read. */
-export type RuntimeRecords = {
-  database: MetadataDatabase;
-  sandboxes: RecordTable<SandboxRecord>;
-  containers: RecordTable<ContainerRecord>;
-};
+export type RuntimeRecords = PodTables & { database: MetadataDatabase };
 
 /** What a runtime is put together from; any of them may be another implementation of its contract. */
 export type RuntimeParts = {
@@ -28,8 +23,8 @@ export type RuntimeParts = {
   statistics: Statistics;
   dial: PortDialer;
   facts: RuntimeFacts;
-  /** Stops what the parts do in this process; what they made on the machine stays. */
+  /** Stops what the parts do in this process; what they made on the host stays. */
   close(): Promise<void>;
-  /** Removes what the parts made on the machine for themselves; there are no pods any more. */
+  /** Removes what the parts made on the host for themselves; there are no pods any more. */
   removeHostState(): Promise<void>;
 };

@@ -19,7 +19,7 @@ import { StreamingServer } from '@podwright/streaming';
 import { loadSystem } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
-import { imageHandlers, runtimeHandlers } from './cri/handlers.ts';
+import { imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
 import { imageTransfers } from './cri/image/image-transfers.ts';
 import { StreamUrls } from './cri/services/stream-urls.ts';
 import { readTlsFiles } from './cri/services/tls-files.ts';
@@ -30,12 +30,7 @@ import { LifecycleEvents } from './records/lifecycle-events.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { openRecords } from './runtime-records.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
-
-/**
- * How long work may still go on when the runtime is closed, and then how long it may be rolled back; the next start undoes
- * or finishes what is cut off.
- */
-const CLOSE_GRACE_MS = 5000;
+import { CLOSE_GRACE_MS } from './time-limits.ts';
 
 /** A runtime that serves. */
 export type RuntimeHandle = {
@@ -45,14 +40,14 @@ export type RuntimeHandle = {
   readonly tcpPort: number | undefined;
   /**
    * Stops serving; pods go on running and are found again by the next start. `removeHostState` also removes what the
-   * runtime made on the machine for itself (bridge, rules, mounts, cgroup): `failed_precondition` while there are pods.
+   * runtime made on the host for itself (bridge, rules, mounts, cgroup): `failed_precondition` while there are pods.
    */
   close(options?: { removeHostState?: boolean }): Promise<void>;
 };
 
 /**
- * Starts a runtime: puts what an earlier life left in order, then serves the CRI on the socket.
- * Errors: `already_exists` (another runtime has this root directory or socket), `failed_precondition` (the machine lacks
+ * Starts a runtime: recovers what an earlier process of ours left, then serves the CRI on the socket.
+ * Errors: `already_exists` (another runtime has this root directory or socket), `failed_precondition` (the host lacks
  * something, or the records are of a newer version).
  */
 export function startRuntime(options: RuntimeOptions): Promise<RuntimeHandle> {
@@ -69,7 +64,7 @@ export async function startRuntimeOf(
     makePrivateDirectory(options.state);
     const unlock = lockRoot(options.root);
     undo.add('unlock the root directory', unlock);
-    const records = openRecords(options.root);
+    const records = openRecords(options);
     undo.add('close the records', () => void records.database.close());
     const parts = await openParts(options, records);
     undo.add('close the parts', () => parts.close());
@@ -116,12 +111,19 @@ function compose(
   return { sandboxes, containers, events, work, clock };
 }
 
-/** Containers first: their ends are needed to end sandboxes; then what no record knows. */
+/**
+ * Containers first: their ends are needed to end sandboxes. Then containers whose sandbox's record was damaged, for a pod ends
+ * as a whole; at last what no record knows.
+ */
 async function recover(
   found: Pick<Services, 'sandboxes' | 'containers'> & { records: RuntimeRecords; parts: RuntimeParts; logger: Logger },
 ): Promise<void> {
   const { records, parts, logger } = found;
   await found.containers.recover();
+  const ofNoSandbox = records.containers
+    .list()
+    .filter(({ sandboxId }) => records.sandboxes.get(sandboxId) === undefined);
+  for (const { sandboxId } of ofNoSandbox) await found.containers.removeAll(sandboxId);
   await found.sandboxes.recover();
   await removeLeftovers({
     ...parts,
@@ -152,7 +154,7 @@ async function serve(
   return await createCriServer({
     socket,
     tcp: tcp && { ...tcp, tls: await readTlsFiles(tcp.tls) },
-    handlers: { runtime: runtimeHandlers(all), image: imageHandlers(all) },
+    handlers: { runtime: runtimeServiceHandlers(all), image: imageServiceHandlers(all) },
     extraServices: [handleService(ImageTransfers, imageTransfers(all))],
     logger,
     metrics,

@@ -1,5 +1,4 @@
 import { join, normalize } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { describeUndoFailures, PodwrightError, Undo, withTimeout, wrapError } from '@podwright/base';
 import type { ImageRecord } from '@podwright/images';
 import { userString } from '../oci/user.ts';
@@ -17,26 +16,6 @@ const CREATE_TIMEOUT_MS = 120_000;
 
 type CreateContext = FilesystemContext &
   Pick<ContainerContext, 'table' | 'events' | 'specs' | 'clock' | 'changes' | 'logger'>;
-
-/** What CreateContainer does when a container of the name is there already. */
-export type ExistingContainerPolicy =
-  | { kind: 'create' }
-  | { kind: 'return' }
-  | { kind: 'remove-first' }
-  | { kind: 'refuse'; why: string };
-
-/** One that was never finished is removed; one that was created from the same configuration is the answer to a retry. */
-export function existingContainerPolicy(
-  existing: ContainerRecord | undefined,
-  config: ContainerConfig,
-): ExistingContainerPolicy {
-  if (existing === undefined) return { kind: 'create' };
-  const { phase } = existing.state;
-  if (phase === 'creating') return { kind: 'remove-first' };
-  if (phase !== 'created') return { kind: 'refuse', why: `it is ${phase}; remove it, or use another attempt` };
-  if (isDeepStrictEqual(existing.config, config)) return { kind: 'return' };
-  return { kind: 'refuse', why: 'it was made from another configuration' };
-}
 
 /** Prepares all that a container needs but its process, or leaves nothing. */
 export async function createContainer(

@@ -48,6 +48,9 @@ export type MappedMount = { source: string; users: MappedUsers; propagation: 'pr
 
 const KEY_PREFIX = 'container-';
 
+/** The directories of containers below the state directory: mounts and bundles. */
+export const CONTAINER_STATE = ['containers', 'tasks'] as const;
+
 /**
  * Snapshots, mounts and directories of containers, all found again by the container's id:
  * `<state>/containers/<id>` with the mounts `rootfs`, `image-N` and `mapped-N`, `<state>/tasks/<id>` (the bundle),
@@ -61,8 +64,9 @@ export class ContainerFiles {
 
   private constructor(dependencies: ContainerFilesDependencies) {
     this.#dependencies = dependencies;
-    this.#mounts = join(dependencies.state, 'containers');
-    this.#tasks = join(dependencies.state, 'tasks');
+    const [mounts, tasks] = CONTAINER_STATE;
+    this.#mounts = join(dependencies.state, mounts);
+    this.#tasks = join(dependencies.state, tasks);
     this.#volumes = join(dependencies.root, 'containers');
   }
 

@@ -1,16 +1,17 @@
-import { errorMessage, KeyedLock, Limiter, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { KeyedLock, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { OciSpec } from '../oci/spec.ts';
 import {
   type ContainerConfig,
   type ContainerRecord,
   type ContainerResources,
   containerName,
-  isVisible,
 } from '../records/container-record.ts';
+import { type ExistingPhases, existingRecordPolicy } from '../records/existing-record.ts';
+import { VisibleRecords } from '../records/visible-records.ts';
 import type { PodContainers } from '../sandbox/sandbox-service.ts';
 import { type CheckpointRequest, checkpointContainer } from './container-checkpoint.ts';
 import type { ContainerContext, ContainerServiceDependencies } from './container-context.ts';
-import { createContainer, existingContainerPolicy } from './container-create.ts';
+import { createContainer } from './container-create.ts';
 import { recoverContainer } from './container-recover.ts';
 import { removeContainer } from './container-remove.ts';
 import { startContainer } from './container-start.ts';
@@ -18,7 +19,6 @@ import { stopContainer } from './container-stop.ts';
 import { updateContainer } from './container-update.ts';
 import { ExitWatch } from './exit-watch.ts';
 
-const RECOVERIES_AT_ONCE = 8;
 /** How long a container that is to be stopped may still take to start. */
 const START_PATIENCE_MS = 5000;
 /** How long a start that was given up may take to remove what it has made. */
@@ -26,37 +26,24 @@ const START_ENDS_TIMEOUT_MS = 120_000;
 /** How long the containers of a sandbox may take to be stopped or removed; each is bounded by itself, too. */
 const OF_SANDBOX_TIMEOUT_MS = 300_000;
 
+/** Phases of a container that a CreateContainer of the same name may meet. */
+const PHASES: ExistingPhases<ContainerRecord> = { unfinished: ['creating'], finished: 'created' };
+
 /**
  * Containers. Changes of one container happen one after the other, and go on when their caller has gone; a create either
- * succeeds or leaves nothing. A stop waits for no lock, so that a short one may overtake a patient one.
+ * succeeds or leaves nothing. A stop waits for no lock, so that a short one may overtake a patient one. `work` joins retries
+ * and `changes` keeps the verbs of one container apart, as for sandboxes: see `SandboxService`.
  */
-export class ContainerService implements PodContainers {
+export class ContainerService extends VisibleRecords<ContainerRecord> implements PodContainers {
   readonly #context: ContainerContext;
   readonly #changes = new KeyedLock();
   /** What ends the starts that are under way, by container. */
   readonly #starts = new Map<string, AbortController>();
 
   constructor(dependencies: ContainerServiceDependencies) {
+    super(dependencies.table);
     const exits = new ExitWatch({ ...dependencies, changes: this.#changes });
     this.#context = { ...dependencies, exits, changes: this.#changes };
-  }
-
-  /** Containers that were finished, in order of creation. */
-  list(): ContainerRecord[] {
-    return this.#context.table.list().filter(isVisible);
-  }
-
-  /** By id or unique prefix. */
-  find(idOrPrefix: string): ContainerRecord | undefined {
-    const record = this.#context.table.find(idOrPrefix);
-    return record !== undefined && isVisible(record) ? record : undefined;
-  }
-
-  /** As `find`; none is a `not_found`. */
-  require(idOrPrefix: string): ContainerRecord {
-    const record = this.find(idOrPrefix);
-    if (record === undefined) throw new PodwrightError('not_found', `container "${idOrPrefix}" not found`);
-    return record;
   }
 
   /** As `require`; one that does not run is a `failed_precondition`. */
@@ -77,18 +64,12 @@ export class ContainerService implements PodContainers {
     const { table, sandboxes, work } = this.#context;
     const sandbox = sandboxes.require(sandboxIdOrPrefix);
     const name = containerName(sandbox.id, config);
-    return work.run(`create container ${name}`, signal, async () => {
-      const existing = table.byName(name);
-      const policy = existingContainerPolicy(existing, config);
-      if (policy.kind === 'return') return existing!;
-      if (policy.kind === 'refuse') {
-        throw new PodwrightError(
-          'already_exists',
-          `create container ${config.name} in sandbox ${sandbox.id}: ${existing!.id} has its name and ${policy.why}`,
-        );
-      }
-      if (policy.kind === 'remove-first')
-        await this.#changes.run(existing!.id, () => removeContainer(this.#context, existing!.id));
+    return work.run({ key: `create container ${name}`, input: config }, signal, async () => {
+      const attempted = `create container ${config.name} in sandbox ${sandbox.id}`;
+      const policy = existingRecordPolicy(table.byName(name), { attempted, config }, PHASES);
+      if (policy.kind === 'return') return policy.record;
+      if (policy.kind === 'clear')
+        await this.#changes.run(policy.record.id, () => removeContainer(this.#context, policy.record.id));
       return createContainer(this.#context, sandbox, config);
     });
   }
@@ -152,16 +133,10 @@ export class ContainerService implements PodContainers {
   }
 
   /** Finishes what was begun before the restart and finds out what happened meanwhile. One that fails keeps its record. */
-  async recover(): Promise<void> {
-    const { table, logger } = this.#context;
-    const limiter = new Limiter(RECOVERIES_AT_ONCE);
+  recover(): Promise<void> {
     const one = (record: ContainerRecord) =>
-      this.#changes
-        .run(record.id, () => recoverContainer(this.#context, record))
-        .catch((error) => {
-          logger.error({ container: record.id, error: errorMessage(error) }, 'container could not be put in order');
-        });
-    await Promise.all(table.list().map((record) => limiter.run(() => one(record))));
+      this.#changes.run(record.id, () => recoverContainer(this.#context, record));
+    return this.recoverEach(this.#context.logger, one);
   }
 
   /** Stops watching; the containers go on. */
@@ -197,6 +172,6 @@ export class ContainerService implements PodContainers {
   }
 
   #change(verb: string, { id, signal }: { id: string; signal: AbortSignal }, work: () => Promise<void>): Promise<void> {
-    return this.#context.work.run(`${verb} container ${id}`, signal, () => this.#changes.run(id, work));
+    return this.#context.work.run({ key: `${verb} container ${id}` }, signal, () => this.#changes.run(id, work));
   }
 }

@@ -16,8 +16,7 @@ import { imageRemove } from './image/image-remove.ts';
 import { imageInspect } from './image/image-status.ts';
 import { events } from './runtime/events.ts';
 import { runtimeConfig, runtimeConfigUpdate } from './runtime/runtime-config.ts';
-import { status } from './runtime/status.ts';
-import { version } from './runtime/version.ts';
+import { status, version } from './runtime/status.ts';
 import { sandboxList, sandboxStream } from './sandbox/sandbox-list.ts';
 import { sandboxPortForward } from './sandbox/sandbox-port-forward.ts';
 import { sandboxRemove } from './sandbox/sandbox-remove.ts';
@@ -32,8 +31,8 @@ import { metricDescriptorList } from './statistics/metric-descriptors.ts';
 import { sandboxMetricsList, sandboxMetricsStream } from './statistics/sandbox-metrics.ts';
 import { sandboxStats, sandboxStatsList, sandboxStatsStream } from './statistics/sandbox-stats.ts';
 
-/** Who answers each RPC of the RuntimeService. */
-export function runtimeHandlers(services: CriServices): RuntimeHandlers {
+/** The handlers of the RPCs of the RuntimeService. */
+export function runtimeServiceHandlers(services: CriServices): RuntimeHandlers {
   return {
     version: version(services),
     status: status(services),
@@ -73,8 +72,8 @@ export function runtimeHandlers(services: CriServices): RuntimeHandlers {
   };
 }
 
-/** Who answers each RPC of the ImageService. */
-export function imageHandlers(services: CriServices): ImageHandlers {
+/** The handlers of the RPCs of the ImageService. */
+export function imageServiceHandlers(services: CriServices): ImageHandlers {
   return {
     listImages: imageList(services),
     streamImages: imageStream(services),

@@ -2,17 +2,17 @@ import type { Attachment, CniResult } from '@podwright/cni';
 import type { NetworkRequest, NetworkResult, PortMapping } from './network.ts';
 
 /** The interface that Kubernetes expects in a pod. */
-const interfaceName = 'eth0';
+const INTERFACE_NAME = 'eth0';
 
 /** Bursts are not limited: the largest number of bits that plugins take. */
-const unlimitedBurst = 2 ** 31 - 1;
+const UNLIMITED_BURST = 2 ** 31 - 1;
 
 /** A sandbox's attachment, with the arguments and capabilities that plugins know from other runtimes. */
 export function attachmentOf(request: NetworkRequest): Attachment {
   const { sandboxId, netnsPath, podNamespace, podName, podUid } = request;
   return {
     containerId: sandboxId,
-    ifName: interfaceName,
+    ifName: INTERFACE_NAME,
     netnsPath,
     args: [
       ['IgnoreUnknown', '1'], // plugins refuse arguments that they do not know, unless told
@@ -34,8 +34,8 @@ function capabilitiesOf({ portMappings, bandwidth, cgroupParent }: NetworkReques
   if (bandwidth !== undefined) {
     const { ingressRate, egressRate } = bandwidth;
     capabilities.bandwidth = {
-      ...(ingressRate !== undefined && { ingressRate, ingressBurst: unlimitedBurst }),
-      ...(egressRate !== undefined && { egressRate, egressBurst: unlimitedBurst }),
+      ...(ingressRate !== undefined && { ingressRate, ingressBurst: UNLIMITED_BURST }),
+      ...(egressRate !== undefined && { egressRate, egressBurst: UNLIMITED_BURST }),
     };
   }
   return capabilities;

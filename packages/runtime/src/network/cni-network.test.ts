@@ -92,6 +92,14 @@ test('a plugin that says it is not available makes the network not ready', async
   });
 });
 
+test('a plugin that does not answer STATUS makes the network not ready once the caller waits no more', async () => {
+  await withNetwork({ conf: { 'a.conflist': hostList('1.1.0') } }, async (network, directory) => {
+    await writeScript(join(directory, 'bin', 'flat'), 'exec sleep 1000');
+    const status = await network.status(AbortSignal.timeout(100));
+    assert.ok(!status.ready);
+  });
+});
+
 test('a sandbox without an address is removed from the network again', async () => {
   await withNetwork({ conf: { 'a.conflist': hostList() } }, async (network, directory) => {
     const journal = join(directory, 'journal');
@@ -101,7 +109,7 @@ test('a sandbox without an address is removed from the network again', async () 
   });
 });
 
-test('what cannot be removed stays in the list until it can, also for another life', async () => {
+test('what cannot be removed stays in the list until it can, also after a restart', async () => {
   await withNetwork({ conf: { 'a.conflist': hostList() } }, async (network, directory) => {
     const plugin = join(directory, 'bin', 'flat');
     await writeScript(plugin, `[ $CNI_COMMAND = DEL ] && exit 1; echo '{"ips":[{"address":"10.251.0.2/24"}]}'`);
@@ -117,7 +125,7 @@ test('what cannot be removed stays in the list until it can, also for another li
   });
 });
 
-test('a pod CIDR becomes the subnet of the default network, also for another life', async () => {
+test('a pod CIDR becomes the subnet of the default network, also after a restart', async () => {
   await withNetwork({}, async (network, directory) => {
     await network.setPodCidr('10.250.7.0/24');
     assert.match((await network.describe()).why, /10.250.7.0\/24/);

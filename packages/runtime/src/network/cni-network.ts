@@ -9,10 +9,12 @@ import {
   PodwrightError,
   type ProgramStarter,
   Undo,
+  withTimeout,
   writeFileAtomic,
 } from '@podwright/base';
 import { type Attachment, CniClient, missingPlugins, missingPluginsError, type NetworkList } from '@podwright/cni';
 import type { RuntimeOptions } from '../options.ts';
+import { NETWORK_STATUS_TIMEOUT_MS, NETWORK_TEAR_DOWN_TIMEOUT_MS } from '../time-limits.ts';
 import { attachmentOf, networkResultOf, publishedPorts } from './attachment.ts';
 import { DefaultBridge } from './default-bridge.ts';
 import { missingFilterProgram } from './host-rules.ts';
@@ -112,10 +114,10 @@ export class CniNetwork implements Network {
     }
   }
 
-  async status(): Promise<NetworkStatus> {
+  async status(signal?: AbortSignal): Promise<NetworkStatus> {
     const choice = await this.#source.choose();
     try {
-      await (choice.host === undefined ? this.#requireDefault() : this.#requireHost(choice.host.list));
+      await (choice.host === undefined ? this.#requireDefault() : this.#requireHost(choice.host.list, signal));
       return { ready: true };
     } catch (error) {
       const message = [errorMessage(error), ...describeRejected(choice)].join('; ');
@@ -178,7 +180,8 @@ export class CniNetwork implements Network {
   /** Removes what plugins have made after something else failed; what cannot be removed stays in `list`. */
   async #undo(attachment: Attachment, cause: unknown): Promise<void> {
     const undo = new Undo();
-    undo.add('CNI DEL', () => this.#client.del(attachment, undefined, new AbortController().signal));
+    using signal = withTimeout(undefined, NETWORK_TEAR_DOWN_TIMEOUT_MS, 'remove a network that failed');
+    undo.add('CNI DEL', () => this.#client.del(attachment, undefined, signal));
     for (const { error } of await undo.run()) {
       const fields = { sandbox: attachment.containerId, error: errorMessage(error), cause: errorMessage(cause) };
       this.#options.logger.error(fields, 'a network that failed could not be removed either');
@@ -198,8 +201,9 @@ export class CniNetwork implements Network {
     await this.#bridge.recheckRules();
   }
 
-  async #requireHost(list: NetworkList): Promise<void> {
-    await this.#client.status(list, new AbortController().signal);
+  async #requireHost(list: NetworkList, parent: AbortSignal | undefined): Promise<void> {
+    using signal = withTimeout(parent, NETWORK_STATUS_TIMEOUT_MS, `ask for the status of network ${list.name}`);
+    await this.#client.status(list, signal);
   }
 }
 

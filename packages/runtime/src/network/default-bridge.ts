@@ -1,14 +1,19 @@
 import { access, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, type Logger, makePrivateDirectory, PodwrightError, runChecked } from '@podwright/base';
+import {
+  errorMessage,
+  type Logger,
+  makePrivateDirectory,
+  PodwrightError,
+  runChecked,
+  withTimeout,
+} from '@podwright/base';
 import type { NetworkList } from '@podwright/cni';
+import { NETWORK_PROGRAM_TIMEOUT_MS, NETWORK_RECHECK_MS } from '../time-limits.ts';
 import { AddressStore } from './address-store.ts';
 import { type DefaultNetwork, defaultNetworkList, defaultNetworkName } from './default-network.ts';
 import { HostRules } from './host-rules.ts';
 import type { Subnet } from './subnet.ts';
-
-/** Rules can be lost behind our back, by `nft flush ruleset` or a reload of a firewall. */
-const recheckMs = 60_000;
 
 /** The default network's things on the host: the bridge, the rules for its subnets and the addresses given out. */
 export class DefaultBridge {
@@ -64,7 +69,7 @@ export class DefaultBridge {
     await writeFile(this.#marker, '');
   }
 
-  /** Makes the rules, once a process unless something vanished; those who come meanwhile wait for the same work. */
+  /** Makes the rules, once a process unless something vanished; calls meanwhile wait for the same work. */
   ensureRules(): Promise<void> {
     if (this.#rules !== undefined) return this.#rules.ensured;
     const ensured = new HostRules(this.#ruleset, this.#logger).ensure();
@@ -78,7 +83,7 @@ export class DefaultBridge {
 
   /** Makes the rules again when they were made long ago; does nothing before they were made. */
   async recheckRules(): Promise<void> {
-    if (this.#rules === undefined || Date.now() - this.#rules.atMs < recheckMs) return;
+    if (this.#rules === undefined || Date.now() - this.#rules.atMs < NETWORK_RECHECK_MS) return;
     this.#rules = undefined;
     await this.ensureRules();
   }
@@ -94,8 +99,9 @@ export class DefaultBridge {
   }
 
   async #removeLink(): Promise<void> {
+    using signal = withTimeout(undefined, NETWORK_PROGRAM_TIMEOUT_MS, `remove the bridge ${this.#bridge}`);
     try {
-      await runChecked('ip', ['link', 'delete', this.#bridge, 'type', 'bridge']);
+      await runChecked('ip', ['link', 'delete', this.#bridge, 'type', 'bridge'], { signal });
     } catch (error) {
       const hint = `install iproute2, or remove it by hand: ip link delete ${this.#bridge}`;
       const message = `remove the bridge ${this.#bridge}: ${errorMessage(error)}; ${hint}`;

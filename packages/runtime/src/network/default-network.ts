@@ -13,7 +13,7 @@ export const defaultNetworkName = (bridge: string): string => `podwright-${bridg
 
 /**
  * The default network as a CNI list. `ipMasq` is off since one rule masks the whole subnet (`HostRules`), where the plugin
- * would run iptables several times a pod. `portmap` and `bandwidth` are only there for who needs them: an idle run of
+ * would run iptables several times a pod. `portmap` and `bandwidth` are only there for pods that need them: an idle run of
  * each costs 5 ms. The version is one that every release of the plugins since 2018 speaks, so that none has to be asked.
  */
 export function defaultNetworkList(

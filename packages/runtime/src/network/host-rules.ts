@@ -1,5 +1,6 @@
 import { errorMessage, type Logger, PodwrightError, runChecked, withTimeout } from '@podwright/base';
 import { findProgram } from '@podwright/cni';
+import { NETWORK_PROGRAM_TIMEOUT_MS } from '../time-limits.ts';
 import {
   filtersForwarding,
   forwardChain,
@@ -14,9 +15,8 @@ import {
 } from './host-ruleset.ts';
 import type { Subnet } from './subnet.ts';
 
-const programTimeoutMs = 20_000;
 /** How long iptables waits for another one to finish, in seconds; `-w` alone would wait for ever. */
-const lockWaitSeconds = '15';
+const LOCK_WAIT_SECONDS = '15';
 
 /**
  * The default network's rules in the host's packet filter: its subnet is masqueraded and kept from the host's loopback
@@ -93,7 +93,7 @@ export class HostRules {
   }
 }
 
-/** What the packet filter needs and the host lacks, in words; undefined if nothing. */
+/** What the packet filter needs and the host lacks, for people; undefined if nothing. */
 export async function missingFilterProgram(): Promise<string | undefined> {
   if ((await hasProgram('nft')) || (await hasProgram('iptables-restore'))) return undefined;
   return 'neither nft nor iptables is installed, on Debian and Ubuntu: apt install nftables iptables';
@@ -107,7 +107,7 @@ async function saved(subnet: Subnet, { table }: IptablesChain): Promise<string> 
 }
 
 async function restoreChain(subnet: Subnet, input: string): Promise<void> {
-  await run(restore(subnet), ['-w', lockWaitSeconds, '--noflush'], input);
+  await run(restore(subnet), ['-w', LOCK_WAIT_SECONDS, '--noflush'], input);
 }
 
 /** Where a root shell without a login does not look. */
@@ -123,6 +123,6 @@ async function run(name: string, args: string[], stdin: string): Promise<string>
     const hint = 'install it, on Debian and Ubuntu with: apt install nftables iptables';
     throw new PodwrightError('failed_precondition', `set up the pod network: ${name} not found; ${hint}`);
   }
-  using signal = withTimeout(undefined, programTimeoutMs, name);
+  using signal = withTimeout(undefined, NETWORK_PROGRAM_TIMEOUT_MS, name);
   return await runChecked(path, args, { stdin, signal, maxOutputBytes: 64 << 20 });
 }

@@ -17,7 +17,7 @@ const multicast = { 4: '224.0.0.0/4', 6: 'ff00::/8' } as const;
  * connection is dropped as well. `::1` needs no rule: the kernel takes it from the loopback interface only (RFC 4291,
  * section 2.5.3).
  */
-const loopback = '127.0.0.0/8';
+const LOOPBACK = '127.0.0.0/8';
 
 /** One transaction for `nft -f -` that makes our table what it should be, whatever was in it before. */
 export function nftRuleset({ bridge, subnets }: HostRuleset): string {
@@ -33,8 +33,8 @@ ${rules.join('\n')}
   }
   chain input {
     type filter hook input priority 0; policy accept;
-    iifname "${bridge}" ip daddr ${loopback} ct status dnat accept
-    iifname "${bridge}" ip daddr ${loopback} drop
+    iifname "${bridge}" ip daddr ${LOOPBACK} ct status dnat accept
+    iifname "${bridge}" ip daddr ${LOOPBACK} drop
   }
 }
 `;
@@ -60,7 +60,7 @@ export function forwardChain({ cidr }: Subnet): IptablesChain {
 
 /** Nothing for IPv6, whose loopback address the kernel itself keeps from pods. */
 export function inputChain(bridge: string): IptablesChain {
-  const rule = `-i ${bridge} -d ${loopback} -m conntrack ! --ctstate DNAT -j DROP`;
+  const rule = `-i ${bridge} -d ${LOOPBACK} -m conntrack ! --ctstate DNAT -j DROP`;
   return { table: 'filter', hook: 'INPUT', rules: [rule] };
 }
 

@@ -18,7 +18,7 @@ export type NetworkRequest = {
 /** Addresses that the plugins gave, the primary one first. */
 export type NetworkResult = { ips: string[]; dnsServers: string[] };
 
-/** Whether sandboxes can get a network now, and if not, the words for a person. */
+/** Whether sandboxes can get a network now, and if not, why, for people. */
 export type NetworkStatus = { ready: true } | { ready: false; reason: string; message: string };
 
 /**
@@ -28,7 +28,8 @@ export type NetworkStatus = { ready: true } | { ready: false; reason: string; me
 export interface Network {
   setUp(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult>;
   tearDown(request: NetworkRequest, signal: AbortSignal): Promise<void>;
-  status(): Promise<NetworkStatus>;
+  /** A network that has not answered when the signal aborts is not ready. */
+  status(signal?: AbortSignal): Promise<NetworkStatus>;
   /** Sandbox ids that still hold anything (cached results, addresses), for reconciliation. */
   list(): Promise<string[]>;
   /** The kubelet's pod CIDR, for configurations that are written from a template. */

@@ -9,7 +9,7 @@ export type HandlerFeatures = {
   userNamespaceHandlers: ReadonlySet<string>;
 };
 
-/** Which handlers can mount read-only recursively, and which can give pods users of their own, as this machine was found. */
+/** Which handlers can mount read-only recursively, and which can give pods users of their own, as this host was found. */
 export function handlerFeatures(
   handlers: ReadonlyMap<string, HandlerOptions>,
   { ociRuntimes, idMapping }: Pick<HostAbilities, 'ociRuntimes' | 'idMapping'>,

@@ -14,7 +14,7 @@ after(() => rmSync(directory, { recursive: true }));
 const from = join(directory, 'config.toml');
 
 let modules = 0;
-/** Writes a module into the folder of the configuration, and returns how the configuration names it. */
+/** Writes a module into the directory of the configuration, and returns how the configuration names it. */
 function module(text: string): string {
   const name = `plugin-${++modules}.mjs`;
   writeFileSync(join(directory, name), text);
@@ -23,8 +23,8 @@ function module(text: string): string {
 
 function load(specifier: string, settings: Record<string, unknown> = {}) {
   const plugin = { id: 'mine', package: specifier, from, settings };
-  const folders = { root: join(directory, 'root'), state: join(directory, 'state') };
-  return loadPlugins({ plugins: [plugin], ...folders, logger: silentLogger } as unknown as RuntimeOptions);
+  const directories = { root: join(directory, 'root'), state: join(directory, 'state') };
+  return loadPlugins({ plugins: [plugin], ...directories, logger: silentLogger } as unknown as RuntimeOptions);
 }
 
 const value = (rest: string) => module(`export default { apiVersion: 1, type: 'snapshotter', ${rest} };`);
@@ -60,20 +60,20 @@ const schema = `settings: { '~standard': { version: 1, vendor: 'test', validate:
   typeof given.size === 'number' ? { value: { size: given.size + 1 } }
     : { issues: [{ message: 'must be a number', path: ['size'] }, { message: 'odd', path: [{ key: 'a' }, 0] }] } } }`;
 
-test('settings go through the schema of the plugin, whose words name the key', async () => {
+test('settings go through the schema of the plugin, whose message names the key', async () => {
   const specifier = value(`${schema}, ${instance}`);
   const message = /settings\.size: must be a number; settings\.a\.0: odd$/;
   await assert.rejects(load(specifier, { size: 'x' }), { code: 'invalid_argument', message });
   await assert.rejects(load(value(instance), { size: 1 }), { message: /settings\.size: it takes no settings$/ });
 });
 
-test('a plugin gets its id, its settings and folders of its own', async () => {
+test('a plugin gets its id, its settings and directories of its own', async () => {
   const plugins = await load(value(`${schema}, ${instance}`), { size: 1 });
   const graph = await PluginGraph.start<RuntimePluginTypes>(plugins, { needed: ['snapshotter/mine'] });
   const { name, rest } = graph.get('snapshotter', 'mine') as unknown as { name: string; rest: Record<string, unknown> };
   assert.equal(name, 'mine');
   assert.deepEqual(rest.settings, { size: 2 });
-  for (const folder of [rest.root, rest.state]) assert.ok(existsSync(String(folder)));
+  for (const directory of [rest.root, rest.state]) assert.ok(existsSync(String(directory)));
   assert.equal(rest.root, join(directory, 'root/plugins/mine'));
 });
 
@@ -94,11 +94,11 @@ test('a plugin is skipped where it cannot be had, and an error where it takes an
   assert.match((await states(value('init: async () => undefined')))[0]!.note, /gave no instance/);
 });
 
-test('a package is looked up from the folder of the configuration', async () => {
-  const folder = join(directory, 'node_modules/of-mine');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{"type": "module", "exports": "./main.js"}');
-  writeFileSync(join(folder, 'main.js'), `export default { apiVersion: 1, type: 'task-runtime', ${instance} };`);
+test('a package is looked up from the directory of the configuration', async () => {
+  const home = join(directory, 'node_modules/of-mine');
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, 'package.json'), '{"type": "module", "exports": "./main.js"}');
+  writeFileSync(join(home, 'main.js'), `export default { apiVersion: 1, type: 'task-runtime', ${instance} };`);
   assert.deepEqual(
     (await load('of-mine')).map(({ type, id }) => `${type}/${id}`),
     ['task-runtime/mine'],

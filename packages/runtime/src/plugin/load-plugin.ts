@@ -10,6 +10,7 @@ import {
   withTimeout,
 } from '@podwright/base';
 import type { PluginOptions, RuntimeOptions } from '../options.ts';
+import { PLUGIN_INIT_TIMEOUT_MS, PLUGIN_LOAD_TIMEOUT_MS } from '../time-limits.ts';
 import type { Plugin } from './plugin.ts';
 import type { RuntimePlugin, RuntimePluginTypes } from './runtime-plugins.ts';
 import {
@@ -20,9 +21,8 @@ import {
   type ThirdPartyType,
 } from './third-party.ts';
 
-/** A module may have much to load; an instance may have to put much in order. */
-const LOAD_TIMEOUT_MS = 60_000;
-const INIT_TIMEOUT_MS = 300_000;
+/** Where plugins have their directories, below the root and below the state directory. */
+const PLUGINS_DIRECTORY = 'plugins';
 
 /**
  * Loads the plugins of others that the options name, as plugins of the graph. A module that is not there or is no plugin,
@@ -32,9 +32,12 @@ export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOption
   return Promise.all(
     plugins.map(async (options) => {
       try {
-        const { plugin, settings } = await bounded(loadPlugin(options), LOAD_TIMEOUT_MS, 'load its module');
-        const folders = { root: join(root, 'plugins', options.id), state: join(state, 'plugins', options.id) };
-        const handed = { id: options.id, settings, ...folders, logger: logger.child({ plugin: options.id }) };
+        const { plugin, settings } = await bounded(loadPlugin(options), PLUGIN_LOAD_TIMEOUT_MS, 'load its module');
+        const directories = {
+          root: join(root, PLUGINS_DIRECTORY, options.id),
+          state: join(state, PLUGINS_DIRECTORY, options.id),
+        };
+        const handed = { id: options.id, settings, ...directories, logger: logger.child({ plugin: options.id }) };
         return graphPlugin(plugin, handed) as RuntimePlugin;
       } catch (error) {
         const where = `load plugin ${options.id} of ${options.from}`;
@@ -104,10 +107,11 @@ function graphPlugin<Type extends ThirdPartyType>(
     type: plugin.type,
     id,
     requires: [],
+    stateDirectories: [PLUGINS_DIRECTORY],
     async init({ note }) {
-      for (const folder of [root, state]) makePrivateDirectory(folder);
+      for (const directory of [root, state]) makePrivateDirectory(directory);
       const starting = Promise.resolve(plugin.init({ ...handed, note }));
-      const instance = await bounded(starting, INIT_TIMEOUT_MS, `start plugin ${id}`);
+      const instance = await bounded(starting, PLUGIN_INIT_TIMEOUT_MS, `start plugin ${id}`);
       checkInstance(plugin.type, id, instance);
       return instance;
     },

@@ -102,7 +102,7 @@ test('a failed close does not keep the others from being closed', async () => {
   assert.deepEqual(calls.slice(2), ['close b', 'close a']);
 });
 
-test('a plugin may say in words how it works', async () => {
+test('a plugin may note how it works', async () => {
   const init: Plugin<Types, 'letter'>['init'] = ({ note }) => {
     note('with two of them');
     return 'a';

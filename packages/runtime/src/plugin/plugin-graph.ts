@@ -4,13 +4,18 @@ import { type AnyPlugin, type PluginContext, type PluginState, pluginName, type 
 
 type Started = { state: PluginState; instance?: unknown; error?: unknown };
 
-/** The classes of errors that mean: not on this machine, or not as it is configured. */
+/** The classes of errors that mean: not on this host, or not as it is configured. */
 const CANNOT_BE_HAD = ['failed_precondition', 'unimplemented'];
 
 /** Plugins that were started, and how each got on. */
 export class PluginGraph<Types> {
   readonly #started = new Map<string, Started>();
   readonly #undo = new Undo();
+  readonly #stateDirectories: readonly string[];
+
+  private constructor(stateDirectories: readonly string[]) {
+    this.#stateDirectories = stateDirectories;
+  }
 
   /**
    * Starts plugins one after the other, each after what it requires. One that cannot be started is recorded with its reason,
@@ -21,7 +26,7 @@ export class PluginGraph<Types> {
     plugins: readonly AnyPlugin<Types>[],
     { needed }: { needed: readonly Requirement<Types>[] },
   ): Promise<PluginGraph<Types>> {
-    const graph = new PluginGraph<Types>();
+    const graph = new PluginGraph<Types>(plugins.flatMap(({ stateDirectories = [] }) => stateDirectories));
     try {
       for (const plugin of orderPlugins(plugins)) await graph.#start(plugin);
       for (const requirement of needed) graph.#check(requirement);
@@ -30,6 +35,11 @@ export class PluginGraph<Types> {
       await graph.close();
       throw error;
     }
+  }
+
+  /** Directories of all plugins below the state directory, also of those that do not work: they may have before. */
+  stateDirectories(): readonly string[] {
+    return this.#stateDirectories;
   }
 
   /** How every plugin got on, in the order of their start. */
@@ -76,9 +86,9 @@ export class PluginGraph<Types> {
     const found = meetsRequirement(this.states(), requirement);
     if (found.some(({ state }) => state === 'ok')) return;
     if (found.length === 0) throw new PodwrightError('not_found', `plugin ${requirement}: there is none`);
-    const words = found.map((state) => `plugin ${pluginName(state)}: ${state.note}`).join('; ');
+    const message = found.map((state) => `plugin ${pluginName(state)}: ${state.note}`).join('; ');
     const { error } = this.#started.get(pluginName(found[0]!))!;
-    throw new PodwrightError(errorCode(error), words, { cause: error });
+    throw new PodwrightError(errorCode(error), message, { cause: error });
   }
 
   #context({ type, id, requires }: AnyPlugin<Types>, state: PluginState): PluginContext<Types> {
@@ -95,8 +105,8 @@ export class PluginGraph<Types> {
         checkRequired(wantedType);
         return this.all(wantedType);
       },
-      note: (words) => {
-        state.note = words;
+      note: (text) => {
+        state.note = text;
       },
     };
   }

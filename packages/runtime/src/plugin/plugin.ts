@@ -1,6 +1,6 @@
 /**
  * What a runtime is put together from, as values: a list of plugins, each with a type, an id and what it requires. Nothing
- * registers itself; whoever composes the list names the implementations. `Types` says what the plugins of each type give.
+ * registers itself; the code that composes the list names the implementations. `Types` says what the plugins of each type give.
  */
 export type Plugin<Types, Type extends keyof Types & string> = {
   readonly type: Type;
@@ -8,8 +8,10 @@ export type Plugin<Types, Type extends keyof Types & string> = {
   readonly id: string;
   /** `type/id` of one plugin, or a type alone for all plugins of it that work here. */
   readonly requires: readonly Requirement<Types>[];
+  /** Directories of its own below the runtime's state directory, which are removed with what the runtime made on the host. */
+  readonly stateDirectories?: readonly string[];
   /**
-   * Makes the instance. `failed_precondition` and `unimplemented` say that this machine or this configuration cannot have
+   * Makes the instance. `failed_precondition` and `unimplemented` say that this host or this configuration cannot have
    * it: then it is skipped. Every other error is one.
    */
   init(context: PluginContext<Types>): Types[Type] | Promise<Types[Type]>;
@@ -31,8 +33,8 @@ export type PluginContext<Types> = {
   get<Type extends keyof Types & string>(type: Type, id: string): Types[Type];
   /** Instances by id, in the order in which they were started, of a type that is required as a whole. */
   all<Type extends keyof Types & string>(type: Type): ReadonlyMap<string, Types[Type]>;
-  /** Says in words, for people, how the plugin works on this machine. */
-  note(words: string): void;
+  /** Notes, for people, how the plugin works on this host. */
+  note(text: string): void;
 };
 
 /** How a plugin got on: `skip` cannot be had here, `error` failed; `note` tells why, and may tell how for `ok`. */

@@ -15,18 +15,18 @@ export type ThirdPartyContext<Settings> = {
   id: string;
   /** The table `settings` of the configuration, as the plugin's schema gives it. */
   settings: Settings;
-  /** A folder of the plugin's own for lasting data; it is there. */
+  /** A directory of the plugin's own for lasting data; it is there. */
   root: string;
-  /** A folder of the plugin's own for what a reboot may lose; it is there. */
+  /** A directory of the plugin's own for what a reboot may lose; it is there. */
   state: string;
   logger: Logger;
-  /** Says in words, for people, how the plugin works on this machine. */
-  note(words: string): void;
+  /** Notes, for people, how the plugin works on this host. */
+  note(text: string): void;
 };
 
 /**
  * The default export of a plugin's module. Errors that `init` or the instance throws are told apart by a property `code` with
- * one of the words of `ErrorCode`, whatever their class; `failed_precondition` from `init` means: not on this machine.
+ * one of the values of `ErrorCode`, whatever their class; `failed_precondition` from `init` means: not on this host.
  */
 export type ThirdPartyPlugin<Settings = unknown, Type extends ThirdPartyType = ThirdPartyType> = {
   /** The version of the contract that it was written for: 1. */

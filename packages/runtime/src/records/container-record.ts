@@ -2,14 +2,14 @@ import type { ImageConfig } from '@podwright/images';
 import type { IdMappings } from '@podwright/system';
 import type { SelinuxOptions } from '../oci/selinux.ts';
 
-/** Whose PID namespace a container has: the pod's, its own, the machine's, or another container's. */
+/** Whose PID namespace a container has: the pod's, its own, the host's, or another container's. */
 export type ContainerPidMode =
   | { mode: 'pod' }
   | { mode: 'container' }
   | { mode: 'node' }
   | { mode: 'target'; containerId: string };
 
-/** A mount as it was asked for: of a path of the machine, or of an image's content (read-only). */
+/** A mount as it was asked for: of a path of the host, or of an image's content (read-only). */
 export type ContainerMount = {
   containerPath: string;
   hostPath: string;
@@ -49,7 +49,7 @@ export type ContainerSecurity = {
   dropCapabilities: string[];
   addAmbientCapabilities: string[];
   pid: ContainerPidMode;
-  /** As the sandbox's; absent: the machine's. */
+  /** As the sandbox's; absent: the host's. */
   userNamespace?: IdMappings;
   /** Absent: the image's user. */
   runAsUser?: number;
@@ -63,7 +63,7 @@ export type ContainerSecurity = {
   maskedPaths: string[];
   readonlyPaths: string[];
   seccomp: SecurityProfile;
-  apparmor: SecurityProfile | undefined;
+  apparmor?: SecurityProfile;
   /** Absent: as its sandbox's. */
   selinux?: SelinuxOptions;
 };
@@ -94,7 +94,7 @@ export type ContainerConfig = {
   security: ContainerSecurity;
 };
 
-/** The end of a container, in containerd's words: Completed, Error, OOMKilled, StartError, Unknown. */
+/** The end of a container, as containerd names it: Completed, Error, OOMKilled, StartError, Unknown. */
 export type ContainerEnd = {
   /** 0 if it never started. */
   startedAtMs: number;
@@ -110,7 +110,7 @@ export type ContainerEnd = {
  *                 │            └── failed ────────────┘            ▲
  *                 └────────────────────────────────────────────────┘
  * ```
- * `creating`, `starting` and `removing` are written before what they name begins; a later life undoes or finishes it.
+ * `creating`, `starting` and `removing` are written before what they name begins; a start after that undoes or finishes it.
  */
 export type ContainerState =
   | { phase: 'creating' }
@@ -118,7 +118,7 @@ export type ContainerState =
   | { phase: 'starting' }
   | { phase: 'running'; pid: number; startedAtMs: number }
   | ({ phase: 'exited' } & ContainerEnd)
-  | { phase: 'removing'; end: ContainerEnd | undefined };
+  | { phase: 'removing'; end?: ContainerEnd };
 
 export type ContainerRecord = {
   id: string;
@@ -128,7 +128,7 @@ export type ContainerRecord = {
   config: ContainerConfig;
   /** The image that `config.image` led to. */
   image: { id: string; repoDigest: string; config: ImageConfig['config'] };
-  /** Who its first process is, as found in the image. */
+  /** The user of its first process, as found in the image. */
   user: { uid: number; gid: number; additionalGids: number[] };
   /** Log file, '' for none. */
   logPath: string;
@@ -142,6 +142,3 @@ export type ContainerRecord = {
 export function containerName(sandboxId: string, config: Pick<ContainerConfig, 'name' | 'attempt'>): string {
   return `${sandboxId}_${config.name}_${config.attempt}`;
 }
-
-/** A container that was never finished is not there for clients. */
-export const isVisible = (record: ContainerRecord): boolean => record.state.phase !== 'creating';

@@ -3,7 +3,7 @@ import type { PortMapping } from '../network/network.ts';
 import type { SelinuxOptions } from '../oci/selinux.ts';
 import type { ContainerResources } from './container-record.ts';
 
-/** Whose namespace a pod uses: its own, or the machine's. */
+/** Whose namespace a pod uses: its own, or the host's. */
 export type SandboxNamespaceMode = 'pod' | 'node';
 
 /** `pod` is one PID namespace for all containers of the pod, `container` one for each. */
@@ -18,7 +18,7 @@ export type SandboxConfig = {
   hostname: string;
   /** Absolute, or '' for containers without logs. */
   logDirectory: string;
-  /** Absent: the machine's resolv.conf. */
+  /** Absent: the host's resolv.conf. */
   dns?: { servers: string[]; searches: string[]; options: string[] };
   portMappings: PortMapping[];
   labels: Record<string, string>;
@@ -28,7 +28,7 @@ export type SandboxConfig = {
   network: SandboxNamespaceMode;
   ipc: SandboxNamespaceMode;
   pid: PidNamespaceMode;
-  /** The pod's own user namespace; absent: the machine's. */
+  /** The pod's own user namespace; absent: the host's. */
   userNamespace?: IdMappings;
   sysctls: Record<string, string>;
   /** Parts of the SELinux labels of containers that name none themselves. */
@@ -45,7 +45,7 @@ export type SandboxConfig = {
  *     └──► broken ──────────┘
  * ```
  * `creating` is written before anything is acquired, `stopping` and `removing` before anything is given back: each is
- * enough for a later life to finish the work. Everything acquired is found by the sandbox's id. `broken` is a sandbox that
+ * enough for a later start to finish the work. Everything acquired is found by the sandbox's id. `broken` is a sandbox that
  * failed and could not be rolled back as a whole: clients see it as not ready and can remove it.
  */
 export type SandboxState =
@@ -57,8 +57,8 @@ export type SandboxState =
   | { phase: 'removing' };
 
 /**
- * What a pod may take, in the form of a container's limits: the sandbox itself, and its containers together. Who asks for
- * the pod's cgroup (the kubelet) has set that by itself.
+ * What a pod may take, in the form of a container's limits: the sandbox itself, and its containers together. The
+ * client that asks for the pod's cgroup (the kubelet) has set that by itself.
  */
 export type SandboxResources = { overhead: ContainerResources; containers: ContainerResources };
 
@@ -71,7 +71,7 @@ export type SandboxRecord = {
   controller?: string;
   state: SandboxState;
   createdAtMs: number;
-  /** Addresses, the primary one first; none in the machine's network. */
+  /** Addresses, the primary one first; none in the host's network. */
   ips: string[];
   /** As UpdatePodSandboxResources told them last; absent before. */
   resources?: SandboxResources;
@@ -82,6 +82,4 @@ export function sandboxName(config: Pick<SandboxConfig, 'podName' | 'podNamespac
   return [config.podName, config.podNamespace, config.podUid, config.attempt].join('_');
 }
 
-/** A sandbox that was never finished is not there for clients. */
-export const isVisible = (record: SandboxRecord): boolean => record.state.phase !== 'creating';
 export const isReady = (record: SandboxRecord): boolean => record.state.phase === 'ready';

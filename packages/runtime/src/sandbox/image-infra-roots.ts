@@ -7,14 +7,14 @@ import { computeArgs, computeEnvironment, computeWorkingDirectory } from '../oci
 import type { ResolvedUser, UserRequest } from '../oci/user.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { InfraRoots } from './infra-roots.ts';
-import { INFRA_FOLDERS, type InfraProgram } from './infra-spec.ts';
-import type { SandboxFolders } from './sandbox-folders.ts';
+import { INFRA_DIRECTORIES, type InfraProgram } from './infra-spec.ts';
+import type { SandboxDirectories } from './sandbox-directories.ts';
 
 export type ImageInfraRootsDependencies = {
   system: System;
   images: ImageService;
   snapshotter: Snapshotter;
-  folders: SandboxFolders;
+  directories: SandboxDirectories;
   /** Looks a user up in a root file system. */
   resolveUser: (rootfs: string, request: UserRequest) => Promise<ResolvedUser>;
   /** Reference of the image for the sandboxes of a runtime handler; '' for none. */
@@ -26,7 +26,7 @@ export type ImageInfraRootsDependencies = {
 const KEY_PREFIX = 'sandbox-';
 
 /**
- * Root file systems from images, such as the `pause` image that clusters have: mounted at `rootfs` in the sandbox's folder,
+ * Root file systems from images, such as the `pause` image that clusters have: mounted at `rootfs` in the sandbox's directory,
  * each from a snapshot named `sandbox-<id>`, which keeps the image's layers from being collected.
  */
 export class ImageInfraRoots implements InfraRoots {
@@ -50,16 +50,16 @@ export class ImageInfraRoots implements InfraRoots {
   }
 
   async #mount(sandbox: SandboxRecord, { chainId, config: { config } }: ImageRecord): Promise<InfraProgram> {
-    const { system, snapshotter, folders, resolveUser } = this.#dependencies;
-    const directory = folders.path(sandbox.id);
+    const { system, snapshotter, directories, resolveUser } = this.#dependencies;
+    const directory = directories.path(sandbox.id);
     const mappings = sandbox.config.userNamespace;
     if (mappings !== undefined) openPassage({ top: dirname(dirname(directory)), directory, mappings });
     const root = join(directory, 'rootfs');
-    // writable: what is mounted in it needs folders, which such an image has none of
+    // writable: what is mounted in it needs directories, which such an image has none of
     const mounts = await snapshotter.prepare(KEY_PREFIX + sandbox.id, chainId);
     await mkdir(root, { mode: PRIVATE_DIRECTORY });
     mountAll(system, mounts, root);
-    for (const name of INFRA_FOLDERS)
+    for (const name of INFRA_DIRECTORIES)
       await mkdir(await resolveInRoot(root, name), { recursive: true, mode: CONTAINER_DIRECTORY });
     return {
       root,

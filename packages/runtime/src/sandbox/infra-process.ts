@@ -5,7 +5,7 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { commitSpec } from '../tasks/bundle.ts';
 import type { TaskRuntime, TaskState } from '../tasks/task-runtime.ts';
 
-/** `state` is the runtime's folder of what a reboot may lose. */
+/** `state` is the runtime's directory of what a reboot may lose. */
 export type InfraProcessDependencies = { tasks: TaskRuntime; state: string };
 
 /** Sandboxes' own processes: each a task with the id of its sandbox. */
@@ -40,7 +40,7 @@ export class InfraProcess {
     this.#exitListeners.add(listener);
   }
 
-  /** How it is; one that an earlier life started is watched from now on. */
+  /** How it is; one that an earlier process of ours started is watched from now on. */
   async resume(sandboxId: string): Promise<TaskState> {
     const state = await this.#dependencies.tasks.state(sandboxId);
     if (state.status === 'running' && !this.#watches.has(sandboxId)) this.#watch(sandboxId);

@@ -35,7 +35,7 @@ test('the own process of a pod has no capability and no writable place, and is i
   assert.equal(annotations?.['io.kubernetes.cri.sandbox-id'], 'x');
 });
 
-test('with the PIDs of the machine it has no PID namespace', () => {
+test('with the PIDs of the host it has no PID namespace', () => {
   const { linux } = infraSpec(sandbox(), program, { ...place, pid: 'host' });
   assert.ok(!linux.namespaces.some(({ type }) => type === 'pid'));
 });

@@ -6,7 +6,7 @@ import type { SandboxEnvironment } from './sandbox-controller.ts';
 
 /** A program to run as a sandbox's own process, in a root file system that it leaves as it is. */
 export type InfraProgram = {
-  /** Folder with the root file system; it has the folders `INFRA_FOLDERS`. */
+  /** Directory with the root file system; it has the directories `INFRA_DIRECTORIES`. */
   root: string;
   args: string[];
   env: string[];
@@ -14,12 +14,12 @@ export type InfraProgram = {
   user: { uid: number; gid: number; additionalGids?: number[] };
 };
 
-/** Folders that a root file system must have for what is mounted in it. */
-export const INFRA_FOLDERS = ['proc', 'dev', 'sys'];
+/** Directories that a root file system must have for what is mounted in it. */
+export const INFRA_DIRECTORIES = ['proc', 'dev', 'sys'];
 
 export type InfraPlace = {
   namespaces: SandboxEnvironment['namespaces'];
-  /** A PID namespace of its own, or the machine's. */
+  /** A PID namespace of its own, or the host's. */
   pid: 'new' | 'host';
   cgroupsPath: string;
   /** How gladly the kernel ends it when memory is short: -1000 (never) to 1000. */

@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { NetworkRequest } from '../network/network.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** What the network is told about a sandbox; the same words at set-up and at tear-down, in whichever life. */
+/** What the network is told about a sandbox; the same at set-up and at tear-down, also after a restart. */
 export function networkRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {
   const { config } = sandbox;
   return {

@@ -2,15 +2,16 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { InfraProcess } from './infra-process.ts';
 import type { InfraRoots } from './infra-roots.ts';
 import { infraSpec } from './infra-spec.ts';
-import type { SandboxController, SandboxEnvironment } from './sandbox-controller.ts';
-import type { SandboxFolders } from './sandbox-folders.ts';
+import { PinnedNamespacesController } from './pinned-namespaces-controller.ts';
+import type { SandboxController } from './sandbox-controller.ts';
+import type { SandboxDirectories } from './sandbox-directories.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 
 const PROCESS_ENDED = "the pod's infra process has ended";
 
 export type PauseControllerDependencies = {
   namespaces: SandboxNamespaces;
-  folders: SandboxFolders;
+  directories: SandboxDirectories;
   process: InfraProcess;
   /** The root file systems of infra processes, by what each sandbox's handler wants. */
   roots: InfraRoots;
@@ -25,7 +26,7 @@ export type PauseControllerDependencies = {
  * containers may share. It is a task of the handler's task runtime: one that runs a virtual machine a pod makes it there.
  * The sandbox is lost when it ends.
  */
-export class PauseController implements SandboxController {
+export class PauseController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'pause';
   readonly startsInNetwork = true;
   readonly holdsTasks = true;
@@ -33,17 +34,13 @@ export class PauseController implements SandboxController {
   readonly #dependencies: PauseControllerDependencies;
 
   constructor(dependencies: PauseControllerDependencies) {
+    super(dependencies);
     this.#dependencies = dependencies;
   }
 
-  async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }> {
-    await this.#dependencies.namespaces.create(sandbox, signal);
-    return { netnsPath: this.netnsPath(sandbox) };
-  }
-
   async start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
-    const { namespaces, folders, process, roots, cgroupsPath, oomScoreAdj } = this.#dependencies;
-    await folders.make(sandbox);
+    const { namespaces, directories, process, roots, cgroupsPath, oomScoreAdj } = this.#dependencies;
+    await directories.make(sandbox);
     const program = await roots.prepare(sandbox, signal);
     const ownPids = sandbox.config.pid !== 'node';
     const spec = infraSpec(sandbox, program, {
@@ -56,24 +53,14 @@ export class PauseController implements SandboxController {
     if (ownPids) namespaces.pinPid(sandbox.id, pid);
   }
 
-  setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void> {
-    return this.#dependencies.folders.setAddresses(sandbox, ips);
-  }
-
-  environment(sandbox: SandboxRecord): SandboxEnvironment {
-    const { namespaces, folders } = this.#dependencies;
-    return { namespaces: namespaces.paths(sandbox), ...folders.paths(sandbox) };
-  }
-
   async sharedPidNamespace({ id }: SandboxRecord): Promise<string> {
     return this.#dependencies.namespaces.pidPath(id);
   }
 
   async status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }> {
-    const { namespaces, process } = this.#dependencies;
-    const missing = await namespaces.missing(sandbox);
-    if (missing !== undefined) return { alive: false, reason: `namespace ${missing} is gone` };
-    const { status } = await process.resume(sandbox.id);
+    const missing = await this.missingNamespace(sandbox);
+    if (missing !== undefined) return { alive: false, reason: missing };
+    const { status } = await this.#dependencies.process.resume(sandbox.id);
     return status === 'running' ? { alive: true } : { alive: false, reason: PROCESS_ENDED };
   }
 
@@ -82,25 +69,18 @@ export class PauseController implements SandboxController {
   }
 
   async stop(sandboxId: string): Promise<void> {
-    const { namespaces, folders, process } = this.#dependencies;
-    await process.stop(sandboxId);
-    folders.unmount(sandboxId);
-    namespaces.release(sandboxId);
+    await this.#dependencies.process.stop(sandboxId);
+    this.release(sandboxId);
   }
 
   async remove(sandboxId: string): Promise<void> {
     await this.stop(sandboxId);
     await this.#dependencies.roots.remove(sandboxId);
-    this.#dependencies.folders.remove(sandboxId);
+    this.#dependencies.directories.remove(sandboxId);
   }
 
-  async list(): Promise<string[]> {
-    const { namespaces, folders, roots } = this.#dependencies;
-    return [...new Set([...(await namespaces.list()), ...(await folders.list()), ...(await roots.list())])];
-  }
-
-  netnsPath(sandbox: SandboxRecord): string | undefined {
-    return this.#dependencies.namespaces.paths(sandbox).network;
+  override async list(): Promise<string[]> {
+    return [...new Set([...(await super.list()), ...(await this.#dependencies.roots.list())])];
   }
 
   async describe({ id }: SandboxRecord): Promise<Record<string, unknown>> {

@@ -12,8 +12,8 @@ const LOOPBACK = [
 const STREAM = 1 | 0o2000000 | 0o4000;
 
 /**
- * Dials ports inside of network namespaces: the socket is made there, which is what counts, and used here. A port that
- * nobody listens on is `unavailable`.
+ * Dials ports inside of network namespaces: the socket is made there, which is what counts, and used here. A port without
+ * a listener is `unavailable`.
  */
 export function createPortDialer(dependencies: { system: System; logger: Logger }): PortDialer {
   const libc = loadLibc();
@@ -22,7 +22,7 @@ export function createPortDialer(dependencies: { system: System; logger: Logger 
     for (const { host, family } of LOOPBACK) {
       signal.throwIfAborted();
       const descriptor = withNetworkNamespace(dependencies, netnsPath, () => libc.socket(family, STREAM, 0));
-      if (descriptor === -1) continue; // a machine without this address family
+      if (descriptor === -1) continue; // a host without this address family
       try {
         return await connect(new Socket({ fd: descriptor, allowHalfOpen: true }), { host, port }, signal);
       } catch (error) {

@@ -39,7 +39,7 @@ test('a sandbox is ended by the controller that made it, whatever its handler ha
   assert.throws(() => found.of(made('vm', 'other')), { code: 'failed_precondition', message: /"other" made it/ });
 });
 
-test('a sandbox of which no record says who made it is of the controller of its handler, or of the default one', () => {
+test('a sandbox whose record names no controller is of the controller of its handler, or of the default one', () => {
   const found = new SandboxControllers({ controllers, handlers });
   assert.equal(found.of(made('vm')).name, 'pause');
   assert.equal(found.of(made('gone')).name, 'pinned');

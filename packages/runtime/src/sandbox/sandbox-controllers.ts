@@ -7,7 +7,7 @@ export type SandboxControllersOptions = {
   controllers: SandboxController[];
   /** Name of the controller by runtime handler. The handler '' is the default and must be there. */
   handlers: ReadonlyMap<string, string>;
-  /** Handlers that are configured and cannot be had on this machine, with the reason. */
+  /** Handlers that are configured and cannot be had on this host, with the reason. */
   unavailable?: ReadonlyMap<string, string>;
 };
 

@@ -13,10 +13,13 @@ import {
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 
+/** Its name below the state directory. */
+export const NAMESPACES_DIRECTORY = 'ns';
+
 /** File system type of a pinned namespace (linux/magic.h). */
 const NSFS_MAGIC = 0x6e736673;
 
-/** What the namespaces are made with; `state` is the runtime's folder of what a reboot may lose. */
+/** What the namespaces are made with; `state` is the runtime's directory of what a reboot may lose. */
 export type SandboxNamespacesDependencies = { system: System; logger: Logger; state: string };
 
 /**
@@ -27,10 +30,16 @@ export class SandboxNamespaces {
   readonly #dependencies: SandboxNamespacesDependencies;
   readonly #root: string;
 
-  constructor(dependencies: SandboxNamespacesDependencies) {
+  private constructor(dependencies: SandboxNamespacesDependencies) {
     this.#dependencies = dependencies;
-    this.#root = join(dependencies.state, 'ns');
-    preparePinDirectory(dependencies.system, this.#root);
+    this.#root = join(dependencies.state, NAMESPACES_DIRECTORY);
+  }
+
+  /** Mounts the directory of the pins, unless it is mounted. */
+  static open(dependencies: SandboxNamespacesDependencies): SandboxNamespaces {
+    const opened = new SandboxNamespaces(dependencies);
+    preparePinDirectory(dependencies.system, opened.#root);
+    return opened;
   }
 
   /** Makes those that the sandbox has for itself. A sysctl of none of them is an `invalid_argument`. */
@@ -47,7 +56,7 @@ export class SandboxNamespaces {
     else await createOwnedNamespaces(this.#dependencies, { ...request, user, mappings }, signal);
   }
 
-  /** Where they are. The machine's network comes with the machine's host name. */
+  /** Where they are. The host's network comes with the host's host name. */
   paths({ id, config }: SandboxRecord): SandboxEnvironment['namespaces'] {
     const ownNetwork = config.network === 'pod';
     return {
@@ -94,7 +103,7 @@ export class SandboxNamespaces {
     }
   }
 
-  /** Ids of the sandboxes that have any, whoever made them. */
+  /** Ids of the sandboxes that have any, of all controllers. */
   list(): Promise<string[]> {
     return readdir(this.#root);
   }

@@ -1,12 +1,10 @@
 import { availableParallelism } from 'node:os';
 import {
   describeUndoFailures,
-  errorMessage,
   type Failpoint,
   KeyedLock,
   Limiter,
   type Logger,
-  PodwrightError,
   type SharedWork,
   Undo,
   withTimeout,
@@ -14,31 +12,30 @@ import {
 } from '@podwright/base';
 import type { RecordTable } from '@podwright/metadata';
 import type { Network } from '../network/network.ts';
+import { type ExistingPhases, existingRecordPolicy } from '../records/existing-record.ts';
 import { newId, type RecordClock } from '../records/ids.ts';
 import type { LifecycleEvents } from '../records/lifecycle-events.ts';
 import {
-  isVisible,
   type SandboxConfig,
   type SandboxRecord,
   type SandboxResources,
   type SandboxState,
   sandboxName,
 } from '../records/sandbox-record.ts';
+import { VisibleRecords } from '../records/visible-records.ts';
+import { SANDBOX_START_PATIENCE_MS, SANDBOX_WORK_TIMEOUT_MS } from '../time-limits.ts';
 import { networkRequest } from './network-request.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
-import { decidePickUp } from './sandbox-pick-up.ts';
 
-/** How long starting or stopping a sandbox may take in all: the kubelet's deadline for RunPodSandbox (4 minutes). */
-const WORK_TIMEOUT_MS = 240_000;
-const RECOVERIES_AT_ONCE = 8;
 /**
  * Of many sandboxes that are asked for at once, so many are begun at once: each keeps a processor busy, so that the first pods
  * run while the last ones wait, instead of all of them late.
  */
 const STARTS_AT_ONCE = Math.max(2, availableParallelism());
-/** One that takes longer waits for something else than a processor, and holds up no others. */
-const START_PATIENCE_MS = 250;
+
+/** Phases of a sandbox that a RunPodSandbox of the same name may meet. */
+const PHASES: ExistingPhases<SandboxRecord> = { unfinished: ['creating', 'broken'], finished: 'ready' };
 
 /** What the sandbox service does with the containers of a pod; the container room gives it. */
 export type PodContainers = {
@@ -62,51 +59,34 @@ export type SandboxServiceDependencies = {
 };
 
 /**
- * Pods' sandboxes. Each change is work that goes on when its caller's deadline passes, and that a retry joins; changes of
- * one sandbox happen one after the other. A run either succeeds or leaves nothing, and is rolled back when its caller
- * goes away; what cannot be undone keeps its record, which a later stop, remove, retry or start of the runtime finishes.
+ * Pods' sandboxes. A run either succeeds or leaves nothing, and is rolled back when its caller goes away; what cannot be
+ * undone keeps its record, which a later stop, remove, retry or start of the runtime finishes.
+ *
+ * What keeps calls apart, from the outside in, each for another reason:
+ * - `work` (by verb and name) joins a retry with the call that it repeats; the work goes on when the caller's deadline passes.
+ * - `#starts` (all sandboxes) begins only as many runs at once as there are processors.
+ * - `#changes` (by sandbox) has different verbs of one sandbox, and its loss, wait for one another.
+ * - The task runtime has a lock of its own by task, as its callers are others, too: sandboxes' own processes, leftovers.
  */
-export class SandboxService {
+export class SandboxService extends VisibleRecords<SandboxRecord> {
   readonly #dependencies: SandboxServiceDependencies;
   readonly #changes = new KeyedLock();
-  readonly #starts = new Limiter(STARTS_AT_ONCE, START_PATIENCE_MS);
+  readonly #starts = new Limiter(STARTS_AT_ONCE, SANDBOX_START_PATIENCE_MS);
 
   constructor(dependencies: SandboxServiceDependencies) {
+    super(dependencies.table);
     this.#dependencies = dependencies;
-  }
-
-  /** Sandboxes that were finished, in order of creation. */
-  list(): SandboxRecord[] {
-    return this.#dependencies.table.list().filter(isVisible);
-  }
-
-  /** By id or unique prefix. */
-  find(idOrPrefix: string): SandboxRecord | undefined {
-    const record = this.#dependencies.table.find(idOrPrefix);
-    return record !== undefined && isVisible(record) ? record : undefined;
-  }
-
-  /** As `find`; none is a `not_found`. */
-  require(idOrPrefix: string): SandboxRecord {
-    const record = this.find(idOrPrefix);
-    if (record === undefined) throw new PodwrightError('not_found', `sandbox "${idOrPrefix}" not found`);
-    return record;
   }
 
   /** Runs the sandbox, joins the earlier call for it, or returns what that made. A different one of its name is `already_exists`. */
   run(config: SandboxConfig, signal: AbortSignal): Promise<SandboxRecord> {
     const name = sandboxName(config);
-    return this.#dependencies.work.run(`run sandbox ${name}`, signal, async (abandoned) => {
+    const key = `run sandbox ${name}`;
+    return this.#dependencies.work.run({ key, input: config }, signal, async (abandoned) => {
       const existing = this.#dependencies.table.byName(name);
-      const pickUp = decidePickUp(existing, config);
-      if (pickUp.kind === 'return') return existing!;
-      if (pickUp.kind === 'refuse') {
-        throw new PodwrightError(
-          'already_exists',
-          `run sandbox ${name}: ${existing!.id} has its name and ${pickUp.why}`,
-        );
-      }
-      if (pickUp.kind === 'clear') await this.#remove(existing!.id);
+      const policy = existingRecordPolicy(existing, { attempted: key, config }, PHASES);
+      if (policy.kind === 'return') return policy.record;
+      if (policy.kind === 'clear') await this.#remove(policy.record.id);
       return await this.#starts.run(() => {
         abandoned.throwIfAborted();
         return this.#create(name, config, abandoned);
@@ -118,7 +98,7 @@ export class SandboxService {
   async stop(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const record = this.find(idOrPrefix);
     if (record === undefined) return;
-    await this.#dependencies.work.run(`stop sandbox ${record.id}`, signal, () =>
+    await this.#dependencies.work.run({ key: `stop sandbox ${record.id}` }, signal, () =>
       this.#changes.run(record.id, () => this.#stop(record.id)),
     );
   }
@@ -127,15 +107,14 @@ export class SandboxService {
   async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const record = this.find(idOrPrefix);
     if (record === undefined) return;
-    await this.#dependencies.work.run(`remove sandbox ${record.id}`, signal, () => this.#remove(record.id));
+    await this.#dependencies.work.run({ key: `remove sandbox ${record.id}` }, signal, () => this.#remove(record.id));
   }
 
   /** Notes what the pod may take from now on. None of this id is a `not_found`. */
-  async setResources(idOrPrefix: string, resources: SandboxResources): Promise<void> {
+  async setResources(idOrPrefix: string, resources: SandboxResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
-    await this.#changes.run(id, async () => {
-      this.#dependencies.table.update(id, (record) => ({ ...record, resources }));
-    });
+    const note = async () => void this.#dependencies.table.update(id, (record) => ({ ...record, resources }));
+    await this.#changes.run(id, note, signal);
   }
 
   /** Ends a sandbox that cannot go on: something of it has gone. */
@@ -163,7 +142,7 @@ export class SandboxService {
     const { controllers, failpoint } = this.#dependencies;
     const controller = controllers.of(record);
     const undo = new Undo();
-    using signal = withTimeout(abandoned, WORK_TIMEOUT_MS, `run sandbox ${record.name}`);
+    using signal = withTimeout(abandoned, SANDBOX_WORK_TIMEOUT_MS, `run sandbox ${record.name}`);
     try {
       undo.add('remove the sandbox', () => controller.remove(record.id));
       const { netnsPath } = await controller.create(record, signal);
@@ -224,7 +203,7 @@ export class SandboxService {
     const { controllers, network } = this.#dependencies;
     const netnsPath = controllers.of(record).netnsPath(record);
     if (netnsPath === undefined) return;
-    using signal = withTimeout(undefined, WORK_TIMEOUT_MS, `tear down the network of sandbox ${record.id}`);
+    using signal = withTimeout(undefined, SANDBOX_WORK_TIMEOUT_MS, `tear down the network of sandbox ${record.id}`);
     await network.tearDown(networkRequest(record, netnsPath), signal);
   }
 
@@ -258,15 +237,9 @@ export class SandboxService {
     });
   }
 
-  /** Finishes what an earlier life began, and ends sandboxes that did not survive. One that fails keeps its record. */
-  async recover(): Promise<void> {
-    const { table, logger } = this.#dependencies;
-    const limiter = new Limiter(RECOVERIES_AT_ONCE);
-    const one = (record: SandboxRecord) =>
-      this.#recoverOne(record).catch((error) => {
-        logger.error({ sandbox: record.id, error: errorMessage(error) }, 'sandbox could not be put in order');
-      });
-    await Promise.all(table.list().map((record) => limiter.run(() => one(record))));
+  /** Finishes what an earlier process of ours began, and ends sandboxes that did not survive. One that fails keeps its record. */
+  recover(): Promise<void> {
+    return this.recoverEach(this.#dependencies.logger, (record) => this.#recoverOne(record));
   }
 
   async #recoverOne(record: SandboxRecord): Promise<void> {

@@ -55,7 +55,7 @@ function inside(which: string[], ...command: string[]): string {
 /** The namespace at a path, as the kernel numbers it. */
 const numberOf = (path: string | undefined) => statSync(path!, { bigint: true }).ino;
 
-/** The first process of the PID namespace at a path, by its number on the machine. */
+/** The first process of the PID namespace at a path, by its number on the host. */
 function firstProcessOf(namespace: string): number {
   const wanted = `pid:[${numberOf(namespace)}]`;
   const isFirst = (pid: string) => {
@@ -72,14 +72,14 @@ function firstProcessOf(namespace: string): number {
 }
 
 /**
- * What every sandbox controller must do; see the contract. `open` opens one that keeps what it makes in a folder: a new one,
+ * What every sandbox controller must do; see the contract. `open` opens one that keeps what it makes in a directory: a new one,
  * or as an earlier one left it. Needs root, `nsenter` and `ip`.
  */
 export async function testSandboxController(
   open: (state: string) => Promise<SandboxControllerUnderTest>,
 ): Promise<void> {
   const state = mkdtempSync('/tmp/pwt-sandbox-');
-  chmodSync(state, 0o711); // who is root in a user namespace is nobody here
+  chmodSync(state, 0o711); // root of a user namespace is another user here
   let opened = await open(state);
   after(async () => {
     for (const id of await opened.controller.list()) await opened.controller.remove(id);
@@ -143,10 +143,10 @@ export async function testSandboxController(
     await end(sandbox, environment);
   });
 
-  test('a pod without a DNS configuration has the one of the machine', async () => {
+  test('a pod without a DNS configuration has the one of the host', async () => {
     const { sandbox, environment } = await make({ dns: undefined });
-    const machine = existsSync('/etc/resolv.conf') ? readFileSync('/etc/resolv.conf', 'utf8') : '';
-    assert.equal(readFileSync(environment.files.resolvConf, 'utf8'), machine);
+    const ofHost = existsSync('/etc/resolv.conf') ? readFileSync('/etc/resolv.conf', 'utf8') : '';
+    assert.equal(readFileSync(environment.files.resolvConf, 'utf8'), ofHost);
     await end(sandbox, environment);
   });
 
@@ -168,7 +168,7 @@ export async function testSandboxController(
     await end(two.sandbox, two.environment);
   });
 
-  test('a pod may have the network of the machine, with its host name and hosts, or its IPC, or both', async () => {
+  test('a pod may have the network of the host, with its host name and hosts, or its IPC, or both', async () => {
     const network = await make({ network: 'node' });
     assert.equal(current().netnsPath(network.sandbox), undefined);
     assert.equal(network.environment.namespaces.network, undefined);
@@ -257,7 +257,7 @@ export async function testSandboxController(
     assert.notEqual(numberOf(user), numberOf('/proc/self/ns/user'));
     const both = [`--user=${user}`, `--net=${network}`, '--setuid', '0', '--setgid', '0'];
     assert.match(inside(both, 'cat', '/proc/self/uid_map'), /^\s*0\s+100000\s+65536$/);
-    inside(both, 'ip', 'link', 'set', 'lo', 'down'); // only who owns the network may
+    inside(both, 'ip', 'link', 'set', 'lo', 'down'); // only the owner of the network namespace may
     const path = await current().sharedPidNamespace(sandbox, signal);
     const first = firstProcessOf(path);
     assert.match(readFileSync(`/proc/${first}/uid_map`, 'utf8'), /^\s*0\s+100000\s+65536$/m);
@@ -273,7 +273,7 @@ export async function testSandboxController(
     test('a pod in a user namespace is refused, and leaves nothing', testNoUserNamespace);
   else test('a pod in a user namespace has namespaces that belong to it', testUserNamespace);
 
-  test('a later life knows a sandbox, tells of its end, and removes it', async () => {
+  test('after a restart a sandbox is known, its end is reported, and it is removed', async () => {
     const { sandbox, environment } = await make({ pid: 'pod' });
     const number = numberOf(await current().sharedPidNamespace(sandbox, signal));
     await reopen();
@@ -292,7 +292,7 @@ export async function testSandboxController(
     await end(sandbox, environment);
   });
 
-  test('a later life removes what was alive', async () => {
+  test('after a restart what was alive is removed', async () => {
     const { sandbox, environment } = await make({ pid: 'pod' });
     const first = firstProcessOf(await current().sharedPidNamespace(sandbox, signal));
     await reopen();

@@ -34,7 +34,7 @@ export class SharedPidInit {
     signal: AbortSignal,
   ): Promise<string> {
     const { process, roots, cgroupsPath, oomScoreAdj } = this.#dependencies;
-    return this.#starting.run(sandbox.id, async () => {
+    const start = async () => {
       const state = await process.resume(sandbox.id);
       if (state.status === 'running') return `/proc/${state.pid}/ns/pid`;
       if (state.status === 'exited') {
@@ -43,7 +43,8 @@ export class SharedPidInit {
       const place = { namespaces, pid: 'new', cgroupsPath: cgroupsPath(sandbox, sandbox.id), oomScoreAdj } as const;
       const spec = infraSpec(sandbox, await roots.prepare(sandbox, signal), place);
       return `/proc/${await process.start(sandbox, spec, signal)}/ns/pid`;
-    });
+    };
+    return this.#starting.run(sandbox.id, start, signal);
   }
 
   /** Calls back with the sandbox's id when an init ends by itself. */
@@ -51,7 +52,7 @@ export class SharedPidInit {
     this.#dependencies.process.onExit(listener);
   }
 
-  /** Watches the init of an earlier life, if there is one. False if there was one and it has ended. */
+  /** Watches the init that an earlier process of ours started, if there is one. False if there was one and it has ended. */
   async resume(sandboxId: string): Promise<boolean> {
     const { status } = await this.#dependencies.process.resume(sandboxId);
     return status !== 'exited';

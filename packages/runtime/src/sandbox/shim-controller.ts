@@ -12,15 +12,16 @@ import {
 import { type Shim, type ShimProgram, type Shims, statsOfMetric } from '@podwright/shim';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { infraAnnotations } from './infra-spec.ts';
-import type { SandboxController, SandboxEnvironment } from './sandbox-controller.ts';
-import type { SandboxFolders } from './sandbox-folders.ts';
+import { PinnedNamespacesController } from './pinned-namespaces-controller.ts';
+import type { SandboxController } from './sandbox-controller.ts';
+import type { SandboxDirectories } from './sandbox-directories.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 import { endShimSandbox, startShimSandbox, untilEnded, whyNotAlive } from './shim-sandbox.ts';
 import { ShimSandboxFiles } from './shim-sandbox-files.ts';
 
 export type ShimControllerDependencies = {
   namespaces: SandboxNamespaces;
-  folders: SandboxFolders;
+  directories: SandboxDirectories;
   /** The same that run the tasks of these sandboxes, which find the sandbox's shim by its bundle. */
   shims: Shims;
   /** The shim of a runtime handler; undefined for handlers of others. */
@@ -40,7 +41,7 @@ const DETAILS_TIMEOUT_MS = 5_000;
  * Sandboxes that a shim makes by containerd's Sandbox API, one shim a sandbox: virtual machines, for example. Its tasks go
  * to the same shim. The pod's network is set up in a namespace of ours before the shim is started, which is handed to it.
  */
-export class ShimController implements SandboxController {
+export class ShimController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'shim';
   readonly startsInNetwork = true;
   readonly holdsTasks = true;
@@ -51,21 +52,21 @@ export class ShimController implements SandboxController {
   readonly #watched = new Set<string>();
 
   constructor(dependencies: ShimControllerDependencies) {
+    super(dependencies);
     this.#dependencies = dependencies;
     this.#files = new ShimSandboxFiles(dependencies.shims);
   }
 
-  async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }> {
+  override async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }> {
     this.#check(sandbox);
-    await this.#dependencies.namespaces.create(sandbox, signal);
-    return { netnsPath: this.netnsPath(sandbox) };
+    return await super.create(sandbox, signal);
   }
 
   async start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
-    const { folders, shims, describe } = this.#dependencies;
+    const { directories, shims, describe } = this.#dependencies;
     const { id } = sandbox;
     const program = this.#program(sandbox);
-    await folders.make(sandbox);
+    await directories.make(sandbox);
     const bundle = await this.#files.make(sandbox, { program });
     const shim = await shims.start({ id, bundle, program }, signal);
     const pid = await startShimSandbox(
@@ -84,15 +85,6 @@ export class ShimController implements SandboxController {
     this.#watch(id, shim);
   }
 
-  setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void> {
-    return this.#dependencies.folders.setAddresses(sandbox, ips);
-  }
-
-  environment(sandbox: SandboxRecord): SandboxEnvironment {
-    const { namespaces, folders } = this.#dependencies;
-    return { namespaces: namespaces.paths(sandbox), ...folders.paths(sandbox) };
-  }
-
   /** `failed_precondition` where the shim has no process in a PID namespace of the pod. */
   async sharedPidNamespace({ id }: SandboxRecord): Promise<string> {
     const { namespaces } = this.#dependencies;
@@ -104,8 +96,8 @@ export class ShimController implements SandboxController {
   }
 
   async status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }> {
-    const missing = await this.#dependencies.namespaces.missing(sandbox);
-    if (missing !== undefined) return { alive: false, reason: `namespace ${missing} is gone` };
+    const missing = await this.missingNamespace(sandbox);
+    if (missing !== undefined) return { alive: false, reason: missing };
     try {
       const shim = await this.#shim(sandbox.id);
       const reason = await whyNotAlive(shim, sandbox.id);
@@ -123,7 +115,7 @@ export class ShimController implements SandboxController {
   }
 
   async stop(sandboxId: string): Promise<void> {
-    const { namespaces, folders, shims, logger, graceMs = GRACE_MS } = this.#dependencies;
+    const { shims, logger, graceMs = GRACE_MS } = this.#dependencies;
     this.#watched.delete(sandboxId);
     const record = await this.#files.read(sandboxId);
     if (record !== undefined) {
@@ -131,22 +123,12 @@ export class ShimController implements SandboxController {
       await endShimSandbox({ shims, call, graceMs, logger });
       await this.#files.remove(sandboxId);
     }
-    folders.unmount(sandboxId);
-    namespaces.release(sandboxId);
+    this.release(sandboxId);
   }
 
   async remove(sandboxId: string): Promise<void> {
     await this.stop(sandboxId);
-    this.#dependencies.folders.remove(sandboxId);
-  }
-
-  async list(): Promise<string[]> {
-    const { namespaces, folders } = this.#dependencies;
-    return [...new Set([...(await namespaces.list()), ...(await folders.list())])];
-  }
-
-  netnsPath(sandbox: SandboxRecord): string | undefined {
-    return this.#dependencies.namespaces.paths(sandbox).network;
+    this.#dependencies.directories.remove(sandboxId);
   }
 
   /** The sandbox as the shim reports it. */

@@ -5,7 +5,7 @@ import { type MountEntry, readMounts } from '@podwright/system';
 /** A whole file system, and the device that it is on, as `df` names it. */
 export type FilesystemUse = { device: string; sizeBytes: number; inodes: number; freeInodes: number };
 
-/** Looks at the file system that a folder is on. What it is on is found out once: of many mounts that takes a while. */
+/** Looks at the file system that a directory is on. What it is on is found out once: of many mounts that takes a while. */
 export class FilesystemOf {
   readonly #path: string;
   #device: string | undefined;

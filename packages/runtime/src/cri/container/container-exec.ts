@@ -1,9 +1,8 @@
 import { isNotFound, PodwrightError, withTimeout, wrapError } from '@podwright/base';
 import type { RuntimeHandlers } from '@podwright/cri';
+import { MAX_TIMER_MS } from '../../time-limits.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** Longest timer of Node.js. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** A CRI message has 16 MiB at most; some room is left for what is around the output. */
 const MAX_OUTPUT_BYTES = (16 << 20) - 1024;
 
@@ -18,7 +17,7 @@ export function containerExecSync({
   return async ({ containerId, cmd, timeout }, { signal }) => {
     const { id } = containers.requireRunning(containerId);
     requireCommand(cmd);
-    const timeoutMs = Math.min(Number(timeout) * 1000, MAX_TIMEOUT_MS);
+    const timeoutMs = Math.min(Number(timeout) * 1000, MAX_TIMER_MS);
     using limit = timeoutMs > 0 ? withTimeout(signal, timeoutMs, 'wait for the command') : undefined;
     const result = await tasks.execSync(id, cmd, limit ?? signal).catch((error: unknown) => {
       // a command that is not there must not read as if the container were not there

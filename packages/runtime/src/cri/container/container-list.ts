@@ -1,24 +1,14 @@
-import {
-  type ContainerFilter,
-  ContainerSchema,
-  encodeOnce,
-  ListContainersResponseSchema,
-  listResponse,
-  type RuntimeHandlers,
-} from '@podwright/cri';
+import type { ContainerFilter, RuntimeHandlers } from '@podwright/cri';
 import type { ContainerRecord } from '../../records/container-record.ts';
 import { criContainer, matchesContainer } from '../messages/container-message.ts';
-import { messagePages } from '../messages/pages.ts';
+import { messagePages } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes'>;
 
 /** ListContainers: from memory, filtered by id and sandbox (prefixes will do), state and labels. */
 export function containerList(services: Needs): RuntimeHandlers['listContainers'] {
-  const { containers } = ListContainersResponseSchema.field;
-  const encoded = encodeOnce(ContainerSchema, criContainer);
-  return async ({ filter }) =>
-    listResponse(ListContainersResponseSchema, containers, select(services, filter).map(encoded));
+  return async ({ filter }) => ({ containers: select(services, filter).map(criContainer) });
 }
 
 /** StreamContainers: the same list in several messages. */

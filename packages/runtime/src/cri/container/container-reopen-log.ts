@@ -1,10 +1,8 @@
 import { access } from 'node:fs/promises';
 import { waitFor, withTimeout } from '@podwright/base';
 import type { RuntimeHandlers } from '@podwright/cri';
+import { REOPEN_LOG_TIMEOUT_MS } from '../../time-limits.ts';
 import type { CriServices } from '../services/services.ts';
-
-/** How long the monitor may take to turn to what it was told. */
-const REOPEN_TIMEOUT_MS = 5000;
 
 /** ReopenContainerLog: after the kubelet has moved the log file away. It answers when the new one is there. */
 export function containerReopenLog({
@@ -20,7 +18,7 @@ export function containerReopenLog({
 }
 
 async function untilThere(path: string, parent: AbortSignal): Promise<void> {
-  using signal = withTimeout(parent, REOPEN_TIMEOUT_MS, `reopen log ${path}`);
+  using signal = withTimeout(parent, REOPEN_LOG_TIMEOUT_MS, `reopen log ${path}`);
   const found = () =>
     access(path).then(
       () => true,

@@ -1,7 +1,7 @@
 import type { RuntimeHandlers } from '@podwright/cri';
 import type { ContainerRecord } from '../../records/container-record.ts';
 import { criContainerStatus } from '../messages/container-message.ts';
-import { verboseInfo } from '../messages/verbose-info.ts';
+import { verboseInfo } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'images'>;

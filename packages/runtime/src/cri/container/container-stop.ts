@@ -1,14 +1,12 @@
 import type { RuntimeHandlers } from '@podwright/cri';
+import { MAX_TIMER_MS } from '../../time-limits.ts';
 import { givenId } from '../messages/field-checks.ts';
 import type { CriServices } from '../services/services.ts';
-
-/** Longest grace of a timer of Node.js, 24 days. */
-const MAX_GRACE_MS = 2 ** 31 - 1;
 
 /** StopContainer: asks, waits `timeout` seconds, kills. A success for what is not there or has ended. */
 export function containerStop({ containers }: Pick<CriServices, 'containers'>): RuntimeHandlers['stopContainer'] {
   return async ({ containerId, timeout }, { signal }) => {
-    const graceMs = Math.min(Math.max(0, Number(timeout) * 1000), MAX_GRACE_MS);
+    const graceMs = Math.min(Math.max(0, Number(timeout) * 1000), MAX_TIMER_MS);
     await containers.stop(givenId('stop container', containerId), graceMs, signal);
     return {};
   };

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { ImageHandlers } from '@podwright/cri';
 import { criImage } from '../messages/image-message.ts';
-import { verboseInfo } from '../messages/verbose-info.ts';
+import { verboseInfo } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 
 /** ImageStatus: an image that is not there is an answer without one, not an error. */

@@ -7,7 +7,7 @@ import type { CriServices } from '../services/services.ts';
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
 type Needs = Pick<CriServices, 'images'>;
 
-/** podwright.v1.ImageTransfers: what the CRI has no words for. */
+/** podwright.v1.ImageTransfers: what the CRI has no calls for. */
 export function imageTransfers(services: Needs): Handlers {
   return { watch: imageWatch(services), load: imageLoad(services), save: imageSave(services) };
 }
@@ -22,7 +22,7 @@ function imageWatch({ images }: Needs): Handlers['watch'] {
   };
 }
 
-/** Load: images from a file of this machine, with the progress on the way. */
+/** Load: images from a file of this host, with the progress on the way. */
 function imageLoad({ images }: Needs): Handlers['load'] {
   return async function* ({ path, name }, { signal }) {
     if (!isAbsolute(path))
@@ -38,7 +38,7 @@ function imageLoad({ images }: Needs): Handlers['load'] {
   };
 }
 
-/** Save: images into an archive on this machine. */
+/** Save: images into an archive on this host. */
 function imageSave({ images }: Needs): Handlers['save'] {
   return async ({ references, path }, { signal }) => {
     if (!isAbsolute(path))

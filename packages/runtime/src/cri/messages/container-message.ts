@@ -16,7 +16,7 @@ import type {
   ContainerResources,
 } from '../../records/container-record.ts';
 import { toNanoseconds } from '../../records/ids.ts';
-import { matchesLabels } from './labels.ts';
+import { matchesLabels } from './field-checks.ts';
 import { criSignal } from './signals.ts';
 
 /** A container as ListContainers shows it. */

@@ -16,6 +16,19 @@ export function absolutePath(field: string, path: string): string {
   throw invalid(`${field} "${path}" is not an absolute path`);
 }
 
+/**
+ * The id that a call names. Calls for which a thing that is gone is a success must not take '' for one: `invalid_argument`.
+ */
+export function givenId(attempted: string, id: string): string {
+  if (id !== '') return id;
+  throw invalid(`${attempted}: the request names none`);
+}
+
+/** Whether the labels have all that the selector asks for. */
+export function matchesLabels(labels: Record<string, string>, selector: Record<string, string>): boolean {
+  return Object.entries(selector).every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value);
+}
+
 /** A number as JavaScript has them, from `minimum` to `maximum`. */
 export function numberWithin(
   field: string,
@@ -31,12 +44,4 @@ export function numberWithin(
 export function idOf(field: string, value: bigint): number {
   if (value < 0n || value >= 0xffffffffn) throw invalid(`${field} ${value} is not an id`);
   return Number(value);
-}
-
-/**
- * The id that a call names. Calls for which a thing that is gone is a success must not take '' for one: `invalid_argument`.
- */
-export function givenId(what: string, id: string): string {
-  if (id !== '') return id;
-  throw new PodwrightError('invalid_argument', `${what}: the request names none`);
 }

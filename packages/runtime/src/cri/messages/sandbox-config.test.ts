@@ -7,7 +7,7 @@ type Init = Omit<Extract<MessageInitShape<typeof PodSandboxConfigSchema>, { $typ
 const metadata = { name: 'web', uid: 'u1', namespace: 'default', attempt: 1 };
 const translate = (more: Init) => sandboxConfig(create(PodSandboxConfigSchema, { metadata, ...more }), '');
 
-test('a sandbox has namespaces of its own unless it asks for those of the machine', () => {
+test('a sandbox has namespaces of its own unless it asks for those of the host', () => {
   const plain = translate({});
   assert.deepEqual([plain.network, plain.ipc, plain.pid], ['pod', 'pod', 'pod']);
   const namespaceOptions = { network: NamespaceMode.NODE, ipc: NamespaceMode.NODE, pid: NamespaceMode.CONTAINER };
@@ -15,7 +15,7 @@ test('a sandbox has namespaces of its own unless it asks for those of the machin
   assert.deepEqual([host.network, host.ipc, host.pid], ['node', 'node', 'container']);
 });
 
-test('only ports that are wanted on the machine are mapped', () => {
+test('only ports that are wanted on the host are mapped', () => {
   const { portMappings } = translate({
     portMappings: [
       { containerPort: 80 },
@@ -26,8 +26,8 @@ test('only ports that are wanted on the machine are mapped', () => {
 });
 
 test('what makes no sense is refused', () => {
-  const refuse = (more: Init, words: RegExp) =>
-    assert.throws(() => translate(more), { code: 'invalid_argument', message: words });
+  const refuse = (more: Init, message: RegExp) =>
+    assert.throws(() => translate(more), { code: 'invalid_argument', message });
   assert.throws(() => sandboxConfig(undefined, ''), { code: 'invalid_argument' });
   refuse({ metadata: undefined }, /no metadata/);
   refuse({ metadata: { ...metadata, name: '' } }, /no name/);

@@ -15,7 +15,7 @@ import { userNamespaceOf } from './user-namespace.ts';
 /** Longest host name of Linux (sethostname(2)). */
 const MAX_HOSTNAME_BYTES = 64;
 
-/** The CRI's sandbox configuration in our own words. What makes no sense is an `invalid_argument`. */
+/** The CRI's sandbox configuration as ours. What makes no sense is an `invalid_argument`. */
 export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandler: string): SandboxConfig {
   const metadata = config?.metadata;
   if (config === undefined || metadata === undefined) throw invalid('the sandbox configuration has no metadata');
@@ -45,7 +45,7 @@ export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandl
   };
 }
 
-/** A mode of the machine's namespace, or the pod's own for everything else. */
+/** A mode of the host's namespace, or the pod's own for everything else. */
 function ownOrNode(field: string, mode: NamespaceMode | undefined): SandboxNamespaceMode {
   if (mode !== undefined && NamespaceMode[mode] === undefined)
     throw invalid(`namespaceOptions.${field} ${mode} is unknown`);
@@ -56,7 +56,7 @@ function pidMode(mode: NamespaceMode | undefined): PidNamespaceMode {
   return mode === NamespaceMode.CONTAINER ? 'container' : ownOrNode('pid', mode);
 }
 
-/** Who is mapped may do nothing with the machine's processes and IPC, not even mount /proc: that is refused at once. */
+/** A pod in a user namespace has no rights over the host's processes and IPC, and cannot even mount /proc there: refused. */
 function userNamespace(
   namespaces: NamespaceOption | undefined,
   privileged: boolean,
@@ -65,15 +65,15 @@ function userNamespace(
   if (mappings === undefined) return {};
   for (const kind of ['pid', 'ipc'] as const) {
     if (namespaces?.[kind] === NamespaceMode.NODE)
-      throw invalid(`a pod in a user namespace of its own cannot have the machine's ${kind} namespace`);
+      throw invalid(`a pod in a user namespace of its own cannot have the host's ${kind} namespace`);
   }
   if (privileged) throw invalid('a pod in a user namespace of its own cannot be privileged');
   return { userNamespace: mappings };
 }
 
 function dnsOf({ servers, searches, options }: { servers: string[]; searches: string[]; options: string[] }) {
-  for (const word of [...servers, ...searches, ...options]) {
-    if (/[\s\0]/.test(word)) throw invalid(`DNS entry ${JSON.stringify(word)} contains white space`);
+  for (const entry of [...servers, ...searches, ...options]) {
+    if (/[\s\0]/.test(entry)) throw invalid(`DNS entry ${JSON.stringify(entry)} contains white space`);
   }
   return { servers, searches, options };
 }

@@ -6,7 +6,7 @@ import type { SandboxRecord } from '../../records/sandbox-record.ts';
 import { sandboxConfig } from './sandbox-config.ts';
 import { describeSandbox } from './sandbox-description.ts';
 
-test('a shim is told what the client asked for, in the words of the CRI', () => {
+test('a shim is told what the client asked for, as a message of the CRI', () => {
   const asked = create(PodSandboxConfigSchema, {
     metadata: { name: 'web', uid: 'u', namespace: 'd', attempt: 3 },
     hostname: 'web',

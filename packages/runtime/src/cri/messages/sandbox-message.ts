@@ -9,7 +9,7 @@ import {
 } from '@podwright/cri';
 import { toNanoseconds } from '../../records/ids.ts';
 import { isReady, type SandboxConfig, type SandboxRecord } from '../../records/sandbox-record.ts';
-import { matchesLabels } from './labels.ts';
+import { matchesLabels } from './field-checks.ts';
 
 /** A sandbox as ListPodSandbox shows it. */
 export function criSandbox(record: SandboxRecord): MessageInitShape<typeof PodSandboxSchema> {

@@ -53,8 +53,8 @@ test('a pod with users of its own has its own processes and IPC, and is not priv
   assert.equal(translate({ namespaceOptions: { usernsOptions, network: NamespaceMode.NODE } }).network, 'node');
   const refuse = (securityContext: object, message: RegExp) =>
     assert.throws(() => translate(securityContext), { code: 'invalid_argument', message });
-  refuse({ namespaceOptions: { usernsOptions, pid: NamespaceMode.NODE } }, /'s pid namespace/);
-  refuse({ namespaceOptions: { usernsOptions, ipc: NamespaceMode.NODE } }, /'s ipc namespace/);
+  refuse({ namespaceOptions: { usernsOptions, pid: NamespaceMode.NODE } }, /host's pid/);
+  refuse({ namespaceOptions: { usernsOptions, ipc: NamespaceMode.NODE } }, /host's ipc/);
   refuse({ namespaceOptions: { usernsOptions }, privileged: true }, /privileged/);
 });
 

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
 import type { CallContext } from '@podwright/cri';
-import { openDatabase, RecordTable } from '@podwright/metadata';
-import type { ContainerRecord } from '../../records/container-record.ts';
+import { openDatabase } from '@podwright/metadata';
 import { RecordClock } from '../../records/ids.ts';
 import { LifecycleEvents } from '../../records/lifecycle-events.ts';
+import { openPodTables } from '../../records/pod-tables.ts';
 import type { SandboxRecord } from '../../records/sandbox-record.ts';
-import { migratePodTables } from '../../records/schema.ts';
 import { events } from './events.ts';
 
 const config = { podName: 'web', podUid: 'u', podNamespace: 'default', attempt: 0, labels: {}, annotations: {} };
@@ -19,9 +18,7 @@ function recordOf(id: string): SandboxRecord {
 
 function open() {
   const database = openDatabase(':memory:');
-  migratePodTables(database);
-  const sandboxes = new RecordTable<SandboxRecord>(database, 'sandboxes', 'sandbox');
-  const containers = new RecordTable<ContainerRecord>(database, 'containers', 'container');
+  const { sandboxes, containers } = openPodTables(database, () => undefined);
   const source = new LifecycleEvents({ sandboxes, containers, clock: new RecordClock() });
   const handler = events({ events: source, images: { find: () => undefined } as never });
   const subscribe = (signal = new AbortController().signal) =>
@@ -37,7 +34,7 @@ test('a subscriber that reads too slowly gets what was kept for it, and is told 
   const quick = subscribe();
   for (let index = 0; index < 200; index++) {
     source.publish('started', record);
-    assert.equal((await quick.next()).done, false, 'who reads is not held up');
+    assert.equal((await quick.next()).done, false, 'a subscriber that reads is not held up');
   }
   let kept = 0;
   const rest = async () => {

@@ -15,7 +15,8 @@ const KINDS: Record<LifecycleEvent['kind'], ContainerEventType> = {
 
 /**
  * GetContainerEvents: what happens to sandboxes and containers from now on. A client that lists after the response's
- * headers have come misses nothing. One that reads too slowly is told to start over (`resource_exhausted`).
+ * headers have come misses nothing. One that reads too slowly is told to start over (`resource_exhausted`). Each event has
+ * the statuses of the pod and of all its containers, as containerd's has: a kubelet need not ask for them.
  */
 export function events({
   events: source,

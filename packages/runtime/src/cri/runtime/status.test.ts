@@ -1,55 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ContainerConfigSchema, ContainerFilterSchema, ContainerState, create } from '@podwright/cri';
-import type { ContainerRecord, ContainerState as State } from '../../records/container-record.ts';
-import { containerConfig } from '../messages/container-config.ts';
-import { criContainerStatus, matchesContainer } from '../messages/container-message.ts';
+import type { CallContext, StatusRequest } from '@podwright/cri';
+import { status } from './status.ts';
 
-const config = containerConfig(
-  create(ContainerConfigSchema, { metadata: { name: 'c' }, image: { image: 'busybox:1' }, labels: { app: 'web' } }),
-);
-const record = (state: State): ContainerRecord => ({
-  id: 'c1',
-  name: 'n',
-  sandboxId: 's1',
-  config,
-  image: { id: 'sha256:1', repoDigest: 'busybox@sha256:2', config: {} },
-  user: { uid: 7, gid: 8, additionalGids: [8, 9] },
-  logPath: '/log',
-  stopSignal: 'SIGTERM',
-  state,
-  createdAtMs: 1000.5,
-});
-const images = { find: () => undefined };
-const end = { startedAtMs: 1500, finishedAtMs: 2000, exitCode: 3, reason: 'Error', message: '' };
+const NOT_READY = { ready: false, reason: 'Because', message: 'of something' } as const;
 
-test('each phase of a container has the state that clients know', () => {
-  const state = (phase: State) => criContainerStatus(record(phase), images).state;
-  assert.equal(state({ phase: 'created' }), ContainerState.CONTAINER_CREATED);
-  assert.equal(state({ phase: 'starting' }), ContainerState.CONTAINER_CREATED);
-  assert.equal(state({ phase: 'running', pid: 1, startedAtMs: 1 }), ContainerState.CONTAINER_RUNNING);
-  assert.equal(state({ phase: 'exited', ...end }), ContainerState.CONTAINER_EXITED);
-  assert.equal(state({ phase: 'removing', end }), ContainerState.CONTAINER_EXITED);
-});
-
-test('a status tells times in nanoseconds, the end, and who it ran as', () => {
-  const status = criContainerStatus(record({ phase: 'exited', ...end }), images);
-  assert.equal(status.createdAt, 1_000_500_000n);
-  assert.equal(status.startedAt, 1_500_000_000n);
-  assert.equal(status.finishedAt, 2_000_000_000n);
-  assert.equal(status.exitCode, 3);
-  assert.equal(status.imageRef, 'busybox@sha256:2');
-  assert.deepEqual(status.user?.linux?.supplementalGroups, [8n, 9n]);
-});
-
-test('a filter asks for every label it has, the sandbox and the state', () => {
-  const running = record({ phase: 'running', pid: 1, startedAtMs: 1 });
-  const check = (filter: object, expected: boolean) =>
-    assert.equal(matchesContainer(running, create(ContainerFilterSchema, filter)), expected, JSON.stringify(filter));
-  check({}, true);
-  check({ labelSelector: { app: 'web' } }, true);
-  check({ labelSelector: { app: 'web', tier: 'x' } }, false);
-  check({ podSandboxId: 's1', state: { state: ContainerState.CONTAINER_RUNNING } }, true);
-  check({ podSandboxId: 's2' }, false);
-  check({ state: { state: ContainerState.CONTAINER_EXITED } }, false);
+test('each condition of Status is what was found just now, with the reason if it is false', async () => {
+  const conditionsOf = async (runtime: object, network: object) => {
+    const facts = {
+      ...{ recursiveReadOnlyHandlers: new Set(), userNamespaceHandlers: new Set(), info: {} },
+      readiness: async () => runtime,
+    };
+    const services = { facts, network: { status: async () => network }, controllers: { handlers: () => [''] } };
+    const answer = await status(services as never)({ verbose: false } as StatusRequest, {} as CallContext);
+    return answer.status?.conditions?.map(({ type, status: met, reason, message }) => [type, met, reason, message]);
+  };
+  const met = (type: string) => [type, true, '', ''];
+  const unmet = (type: string) => [type, false, 'Because', 'of something'];
+  const ready = { ready: true };
+  assert.deepEqual(await conditionsOf(ready, ready), [met('RuntimeReady'), met('NetworkReady')]);
+  assert.deepEqual(await conditionsOf(NOT_READY, ready), [unmet('RuntimeReady'), met('NetworkReady')]);
+  assert.deepEqual(await conditionsOf(ready, NOT_READY), [met('RuntimeReady'), unmet('NetworkReady')]);
 });

@@ -1,22 +1,21 @@
 import type { RuntimeHandlers } from '@podwright/cri';
-import { verboseInfo } from '../messages/verbose-info.ts';
+import type { Readiness } from '../../readiness.ts';
+import { verboseInfo } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** Status: whether pods can be run now, and what each runtime handler can do. */
+/**
+ * Status: whether pods can be run now (containerd says so whenever it answers), and what each runtime handler can do.
+ */
 export function status({
   network,
   controllers,
   facts,
 }: Pick<CriServices, 'network' | 'controllers' | 'facts'>): RuntimeHandlers['status'] {
-  return async ({ verbose }) => {
-    const networkStatus = await network.status();
-    const { reason, message } = networkStatus.ready ? { reason: '', message: '' } : networkStatus;
+  return async ({ verbose }, { signal }) => {
+    const [runtimeReadiness, networkReadiness] = await Promise.all([facts.readiness(), network.status(signal)]);
     return {
       status: {
-        conditions: [
-          { type: 'RuntimeReady', status: true },
-          { type: 'NetworkReady', status: networkStatus.ready, reason, message },
-        ],
+        conditions: [condition('RuntimeReady', runtimeReadiness), condition('NetworkReady', networkReadiness)],
       },
       runtimeHandlers: controllers.handlers().map((name) => ({
         name,
@@ -32,4 +31,22 @@ export function status({
       info: verboseInfo(verbose, () => facts.info, 'config'),
     };
   };
+}
+
+function condition(type: string, readiness: Readiness) {
+  const { reason, message } = readiness.ready ? { reason: '', message: '' } : readiness;
+  return { type, status: readiness.ready, reason, message };
+}
+
+/** The kubelet's own API version, which it wants to hear (0.1.0, since ever). */
+const KUBELET_API_VERSION = '0.1.0';
+
+/** Version: the runtime's name and versions. */
+export function version({ facts }: Pick<CriServices, 'facts'>): RuntimeHandlers['version'] {
+  return async (_request, { service }) => ({
+    version: KUBELET_API_VERSION,
+    runtimeName: 'podwright',
+    runtimeVersion: facts.version,
+    runtimeApiVersion: service.split('.')[1] ?? 'v1',
+  });
 }

@@ -1,13 +1,6 @@
-import {
-  encodeOnce,
-  ListPodSandboxResponseSchema,
-  listResponse,
-  type PodSandboxFilter,
-  PodSandboxSchema,
-  type RuntimeHandlers,
-} from '@podwright/cri';
+import type { PodSandboxFilter, RuntimeHandlers } from '@podwright/cri';
 import type { SandboxRecord } from '../../records/sandbox-record.ts';
-import { messagePages } from '../messages/pages.ts';
+import { messagePages } from '../messages/responses.ts';
 import { criSandbox, matchesSandbox } from '../messages/sandbox-message.ts';
 import type { CriServices } from '../services/services.ts';
 
@@ -15,10 +8,7 @@ type Needs = Pick<CriServices, 'sandboxes'>;
 
 /** ListPodSandbox: from memory, filtered by id (a prefix will do), state and labels. */
 export function sandboxList({ sandboxes }: Needs): RuntimeHandlers['listPodSandbox'] {
-  const { items } = ListPodSandboxResponseSchema.field;
-  const encoded = encodeOnce(PodSandboxSchema, criSandbox);
-  return async ({ filter }) =>
-    listResponse(ListPodSandboxResponseSchema, items, select(sandboxes, filter).map(encoded));
+  return async ({ filter }) => ({ items: select(sandboxes, filter).map(criSandbox) });
 }
 
 /** StreamPodSandboxes: the same list in several messages. */

@@ -13,7 +13,7 @@ export function sandboxRun({
     if (wanted.userNamespace !== undefined && !facts.userNamespaceHandlers.has(runtimeHandler)) {
       throw new PodwrightError(
         'failed_precondition',
-        `run pod ${wanted.podName} in a user namespace: runtime handler "${runtimeHandler}" cannot do that on this machine`,
+        `run pod ${wanted.podName} in a user namespace: runtime handler "${runtimeHandler}" cannot do that on this host`,
       );
     }
     const record = await sandboxes.run(wanted, signal);

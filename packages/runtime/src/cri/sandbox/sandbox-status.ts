@@ -1,8 +1,8 @@
 import type { RuntimeHandlers } from '@podwright/cri';
 import { toNanoseconds } from '../../records/ids.ts';
 import { criContainerStatus } from '../messages/container-message.ts';
+import { verboseInfo } from '../messages/responses.ts';
 import { criSandboxStatus } from '../messages/sandbox-message.ts';
-import { verboseInfo } from '../messages/verbose-info.ts';
 import type { CriServices } from '../services/services.ts';
 
 /** PodSandboxStatus: a sandbox and its containers as they are now; everything from memory, unless it is to be verbose. */

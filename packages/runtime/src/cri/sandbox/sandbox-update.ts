@@ -9,11 +9,9 @@ import type { CriServices } from '../services/services.ts';
 export function sandboxUpdate({
   sandboxes,
 }: Pick<CriServices, 'sandboxes'>): RuntimeHandlers['updatePodSandboxResources'] {
-  return async ({ podSandboxId, overhead, resources }) => {
-    await sandboxes.setResources(podSandboxId, {
-      overhead: containerResources(overhead),
-      containers: containerResources(resources),
-    });
+  return async ({ podSandboxId, overhead, resources }, { signal }) => {
+    const limits = { overhead: containerResources(overhead), containers: containerResources(resources) };
+    await sandboxes.setResources(podSandboxId, limits, signal);
     return {};
   };
 }

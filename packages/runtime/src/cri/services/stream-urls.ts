@@ -3,7 +3,6 @@ import type { RemoteProcess, StreamChoice, StreamingServer } from '@podwright/st
 import type { SandboxControllers } from '../../sandbox/sandbox-controllers.ts';
 import type { SandboxService } from '../../sandbox/sandbox-service.ts';
 import type { ExecSession, PortDialer, TaskRuntime } from '../../tasks/task-runtime.ts';
-import type { StreamingUrls } from './streaming-urls.ts';
 
 export type StreamUrlsDependencies = {
   server: StreamingServer;
@@ -14,11 +13,14 @@ export type StreamUrlsDependencies = {
   dial: PortDialer;
 };
 
-/** The machine's network, for pods that are in it. */
+/** The host's network, for pods that are in it. */
 const HOST_NETNS = '/proc/self/ns/net';
 
-/** Gives out URLs of the streaming server, behind each of which a task or a network namespace waits. */
-export class StreamUrls implements StreamingUrls {
+/**
+ * Gives out URLs of the streaming server, behind each of which a task or a network namespace waits; each is good once and for a
+ * short time. The ids in the requests are whole ids of containers that run and sandboxes that are ready.
+ */
+export class StreamUrls {
   readonly #dependencies: StreamUrlsDependencies;
 
   constructor(dependencies: StreamUrlsDependencies) {

@@ -106,7 +106,7 @@ export function metricDescriptorList(): RuntimeHandlers['listMetricDescriptors']
   return async () => ({ descriptors });
 }
 
-/** Samples in the CRI's words. Values are whole numbers there: seconds are cut, as by every runtime. */
+/** Samples as CRI messages. Values are whole numbers there: seconds are cut, as by every runtime. */
 export function criMetrics(baseLabels: string[], samples: Sample[]): MessageInitShape<typeof MetricSchema>[] {
   return samples.flatMap(({ name, value, labels = [], atMs }) =>
     value === undefined

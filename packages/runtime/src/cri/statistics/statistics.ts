@@ -19,7 +19,7 @@ import { sandboxMetadata } from '../messages/sandbox-message.ts';
 
 const count = (value: number | undefined) => (value === undefined ? undefined : { value: BigInt(Math.round(value)) });
 
-/** A container's use in the CRI's words. */
+/** A container's use as a CRI message. */
 export function criContainerStats(
   { id, config }: ContainerRecord,
   { cgroup, nanoCores, layer }: ContainerUse,

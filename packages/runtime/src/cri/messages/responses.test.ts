@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { messagePages, pages } from './pages.ts';
+import { messagePages, pages } from './responses.ts';
 
 async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];

@@ -8,6 +8,12 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 import { hostsFile, resolvConf } from './sandbox-files.ts';
 
+/** Its name, below the state directory and below the root. */
+export const SANDBOXES_DIRECTORY = 'sandboxes';
+
+/** `root` is the runtime's directory of lasting data, `state` that of what a reboot may lose. */
+export type SandboxDirectoriesOptions = { system: System; root: string; state: string };
+
 /** What every Kubernetes runtime gives a pod. */
 const SHM_OPTIONS = ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=67108864'];
 
@@ -15,29 +21,34 @@ const SHM_OPTIONS = ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=67108864'];
  * What a pod's containers share: its shared memory in `<state>/sandboxes/<id>`, and in `<root>/sandboxes/<id>` the files that they
  * may write to, which must not fill the file system of the state: that is memory, and all other pods need some of it.
  */
-export class SandboxFolders {
+export class SandboxDirectories {
   readonly #system: System;
   readonly #state: string;
   readonly #files: string;
 
-  /** `root` is the runtime's folder of lasting data, `state` that of what a reboot may lose. */
-  constructor({ system, root, state }: { system: System; root: string; state: string }) {
+  private constructor({ system, root, state }: SandboxDirectoriesOptions) {
     this.#system = system;
-    this.#state = join(state, 'sandboxes');
-    this.#files = join(root, 'sandboxes');
-    for (const directory of [this.#state, this.#files]) makePrivateDirectory(directory);
+    this.#state = join(state, SANDBOXES_DIRECTORY);
+    this.#files = join(root, SANDBOXES_DIRECTORY);
   }
 
-  /** The sandbox's folder; whoever made the sandbox may keep more in it. */
+  /** Makes the two directories, unless they are there. */
+  static open(options: SandboxDirectoriesOptions): SandboxDirectories {
+    const opened = new SandboxDirectories(options);
+    for (const directory of [opened.#state, opened.#files]) makePrivateDirectory(directory);
+    return opened;
+  }
+
+  /** The sandbox's directory; its controller may keep more in it. */
   path(sandboxId: string): string {
     return join(this.#state, sandboxId);
   }
 
-  /** Makes the folders with everything in them but the addresses. */
+  /** Makes the directories with everything in them but the addresses. */
   async make(sandbox: SandboxRecord): Promise<void> {
     const { config } = sandbox;
-    const folders = [this.path(sandbox.id), join(this.#files, sandbox.id)];
-    await Promise.all(folders.map((path) => mkdir(path, { recursive: true, mode: PRIVATE_DIRECTORY })));
+    const directories = [this.path(sandbox.id), join(this.#files, sandbox.id)];
+    await Promise.all(directories.map((path) => mkdir(path, { recursive: true, mode: PRIVATE_DIRECTORY })));
     const { files, shm } = this.paths(sandbox);
     const dns = config.dns === undefined ? '' : resolvConf(config.dns);
     await Promise.all([
@@ -55,7 +66,7 @@ export class SandboxFolders {
     mountAll(this.#system, [{ type: 'tmpfs', source: 'shm', options }], shm);
   }
 
-  /** Writes the hosts file anew. A pod in the machine's network has the machine's. */
+  /** Writes the hosts file anew. A pod in the host's network has the host's. */
   async setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void> {
     if (sandbox.config.network === 'node') return;
     await writeFile(this.paths(sandbox).files.hosts, hostsFile(sandbox.config.hostname, ips), { mode: CONTAINER_FILE });
@@ -79,12 +90,12 @@ export class SandboxFolders {
     return existsSync(directory) ? directory : this.path(sandboxId);
   }
 
-  /** Takes down what is mounted in the folder. */
+  /** Takes down what is mounted in the directory. */
   unmount(sandboxId: string): void {
     unmountEntries(this.#system, this.path(sandboxId));
   }
 
-  /** Removes the folders with what is in them. No error if there are none. */
+  /** Removes the directories with what is in them. No error if there are none. */
   remove(sandboxId: string): void {
     unmountTree(this.#system, this.path(sandboxId)); // whatever is mounted in there, wherever: its files must survive
     try {
@@ -95,14 +106,14 @@ export class SandboxFolders {
     }
   }
 
-  /** Ids of the sandboxes that have a folder, whoever made them. */
+  /** Ids of the sandboxes that have a directory, of all controllers. */
   async list(): Promise<string[]> {
     const names = await Promise.all([this.#state, this.#files].map((directory) => readdir(directory)));
     return [...new Set(names.flat())];
   }
 }
 
-/** Who the pod's root is for the machine. */
+/** The ids that the pod's root has on the host. */
 function rootOf({ config: { userNamespace } }: SandboxRecord): { uid: number; gid: number } {
   if (userNamespace === undefined) return { uid: 0, gid: 0 };
   return { uid: hostIdOf(userNamespace.uids, 0) ?? 0, gid: hostIdOf(userNamespace.gids, 0) ?? 0 };

@@ -1,3 +1,8 @@
+/** The `info` of a verbose response: one entry of JSON, as `crictl inspect` shows it; empty unless asked for. */
+export function verboseInfo(verbose: boolean, details: () => object, name = 'info'): Record<string, string> {
+  return verbose ? { [name]: JSON.stringify(details()) } : {};
+}
+
 /** Records in one message of a streamed list. */
 const PAGE_SIZE = 100;
 /** A message is sent once it is about as long: far from the 16 MiB that clients take, also if it is twice as long. */

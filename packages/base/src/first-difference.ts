@@ -1,0 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
+
+/**
+ * The path of the first place where two plain values differ, `ports.0.port` for example; '' if they differ as a whole,
+ * `undefined` if they are equal. A property that is `undefined` is the same as one that is absent, as in JSON.
+ */
+export function firstDifference(one: unknown, other: unknown): string | undefined {
+  if (!isContainer(one) || !isContainer(other) || Array.isArray(one) !== Array.isArray(other))
+    return isDeepStrictEqual(one, other) ? undefined : '';
+  for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
+    const below = firstDifference(one[key], other[key]);
+    if (below !== undefined) return below === '' ? key : `${key}.${below}`;
+  }
+  return undefined;
+}
+
+const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -1,0 +1,40 @@
+import { type DamagedRecord, type MetadataDatabase, migrate, type NamedRecord, RecordTable } from '@podwright/metadata';
+import type { z } from 'zod';
+import type { ContainerRecord } from './container-record.ts';
+import { containerShape } from './container-shape.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
+import { sandboxShape } from './sandbox-shape.ts';
+
+/** Version of the form of both kinds of records. Records without a version have the same form. */
+const VERSION = 1;
+
+export type PodTables = { sandboxes: RecordTable<SandboxRecord>; containers: RecordTable<ContainerRecord> };
+
+/**
+ * Opens the tables of sandboxes and containers, brought up to date. A damaged row is told to `onDamaged` and is gone then:
+ * see `RecordTable`.
+ */
+export function openPodTables(database: MetadataDatabase, onDamaged: (damaged: DamagedRecord) => void): PodTables {
+  const open = <T extends NamedRecord>(table: string, noun: string, shape: z.ZodType<T>) => {
+    migrate(database, table, [recordTable(table)]);
+    const decode = (value: unknown) => checkShape(shape, value);
+    return new RecordTable<T>(database, { table, noun, version: VERSION, decode, onDamaged });
+  };
+  return {
+    sandboxes: open<SandboxRecord>('sandboxes', 'sandbox', sandboxShape),
+    containers: open<ContainerRecord>('containers', 'container', containerShape),
+  };
+}
+
+/** The id and the unique name are columns, so that SQLite refuses what memory would. */
+function recordTable(table: string): string {
+  return `CREATE TABLE ${table} (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, record TEXT NOT NULL) STRICT`;
+}
+
+/** The first mistake is told by its field. */
+function checkShape<T>(shape: z.ZodType<T>, value: unknown): T {
+  const result = shape.safeParse(value);
+  if (result.success) return result.data;
+  const [{ path, message } = { path: [], message: 'it is no record' }] = result.error.issues;
+  throw new Error(`${path.map(String).join('.')}: ${message}`);
+}

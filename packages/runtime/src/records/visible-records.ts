@@ -1,0 +1,45 @@
+import { errorMessage, Limiter, type Logger, PodwrightError } from '@podwright/base';
+import type { NamedRecord, RecordTable } from '@podwright/metadata';
+
+const RECOVERIES_AT_ONCE = 8;
+
+/** What clients see of a table: the records of what was finished once. */
+export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }> {
+  readonly #table: RecordTable<R>;
+
+  constructor(table: RecordTable<R>) {
+    this.#table = table;
+  }
+
+  /** In order of creation. */
+  list(): R[] {
+    return this.#table.list().filter(isVisible);
+  }
+
+  /** By id or unique prefix. */
+  find(idOrPrefix: string): R | undefined {
+    const record = this.#table.find(idOrPrefix);
+    return record !== undefined && isVisible(record) ? record : undefined;
+  }
+
+  /** As `find`; none is a `not_found`. */
+  require(idOrPrefix: string): R {
+    const record = this.find(idOrPrefix);
+    if (record === undefined) throw new PodwrightError('not_found', `${this.#table.noun} "${idOrPrefix}" not found`);
+    return record;
+  }
+
+  /** Calls `recover` with every record, some at once. One that fails is logged and keeps its record. */
+  protected async recoverEach(logger: Logger, recover: (record: R) => Promise<void>): Promise<void> {
+    const limiter = new Limiter(RECOVERIES_AT_ONCE);
+    const { noun } = this.#table;
+    const one = (record: R) =>
+      recover(record).catch((error: unknown) => {
+        logger.error({ [noun]: record.id, error: errorMessage(error) }, `${noun} could not be recovered`);
+      });
+    await Promise.all(this.#table.list().map((record) => limiter.run(() => one(record))));
+  }
+}
+
+/** What was never finished is not there for clients. */
+const isVisible = ({ state }: { state: { phase: string } }): boolean => state.phase !== 'creating';

@@ -1,0 +1,48 @@
+import type { SandboxRecord } from '../records/sandbox-record.ts';
+import type { SandboxEnvironment } from './sandbox-controller.ts';
+import type { SandboxDirectories } from './sandbox-directories.ts';
+import type { SandboxNamespaces } from './sandbox-namespaces.ts';
+
+/** What the built-in sandbox controllers have in common: namespaces that bind mounts pin, and the directories of the pod. */
+export abstract class PinnedNamespacesController {
+  readonly #namespaces: SandboxNamespaces;
+  readonly #directories: SandboxDirectories;
+
+  constructor({ namespaces, directories }: { namespaces: SandboxNamespaces; directories: SandboxDirectories }) {
+    this.#namespaces = namespaces;
+    this.#directories = directories;
+  }
+
+  async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }> {
+    await this.#namespaces.create(sandbox, signal);
+    return { netnsPath: this.netnsPath(sandbox) };
+  }
+
+  setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void> {
+    return this.#directories.setAddresses(sandbox, ips);
+  }
+
+  environment(sandbox: SandboxRecord): SandboxEnvironment {
+    return { namespaces: this.#namespaces.paths(sandbox), ...this.#directories.paths(sandbox) };
+  }
+
+  netnsPath(sandbox: SandboxRecord): string | undefined {
+    return this.#namespaces.paths(sandbox).network;
+  }
+
+  async list(): Promise<string[]> {
+    return [...new Set([...(await this.#namespaces.list()), ...(await this.#directories.list())])];
+  }
+
+  /** Why the sandbox cannot go on, if one of its namespaces is gone. */
+  protected async missingNamespace(sandbox: SandboxRecord): Promise<string | undefined> {
+    const path = await this.#namespaces.missing(sandbox);
+    return path && `namespace ${path} is gone`;
+  }
+
+  /** Unmounts and unpins everything of the sandbox: what is left of it are files. */
+  protected release(sandboxId: string): void {
+    this.#directories.unmount(sandboxId);
+    this.#namespaces.release(sandboxId);
+  }
+}

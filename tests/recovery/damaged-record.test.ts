@@ -1,0 +1,70 @@
+/** A record in the database is damaged: its pod or container is ended and removed at the next start, and the others go on. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Logger, silentLogger } from '@podwright/base';
+import { ContainerState, PodSandboxState } from '@podwright/cri';
+import { openDatabase } from '@podwright/metadata';
+import { containerOf, podOf } from '../fixtures/pods.ts';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+
+const runtime = new RuntimeUnderTest();
+const { place } = runtime;
+before(() => runtime.start());
+after(async () => assert.deepEqual(await runtime.end(), []));
+
+/** A pod with one container that runs. */
+async function runPod(name: string) {
+  const { cri, image } = runtime;
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
+  const config = containerOf(image, 'main', 'exec sleep 1000');
+  const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
+  await cri.runtime.startContainer({ containerId });
+  return { podSandboxId, containerId };
+}
+
+/** Stops the runtime, runs a statement on its records, and starts it again. Returns what it logged as errors. */
+async function restartAfter(sql: string, id: string): Promise<object[]> {
+  await runtime.stop();
+  const database = openDatabase(join(place.options.root, 'metadata.db'));
+  assert.equal(database.prepare(sql).run(id).changes, 1);
+  database.close();
+  const errors: object[] = [];
+  const logger: Logger = { ...silentLogger, error: (fields: object) => errors.push(fields) } as Logger;
+  await runtime.start({ logger }, { load: false });
+  return errors;
+}
+
+test('the pod of a damaged sandbox record is gone after a start, its name is free, and other pods go on', async () => {
+  const [lost, kept] = [await runPod('lost'), await runPod('kept')];
+  const sql = "UPDATE sandboxes SET record = json_set(record, '$.config.network', 'moon') WHERE id = ?";
+  const [error] = (await restartAfter(sql, lost.podSandboxId)) as { table: string; id: string; reason: string }[];
+  assert.deepEqual([error?.table, error?.id], ['sandboxes', lost.podSandboxId]);
+  assert.match(error!.reason, /^config\.network: /);
+  const { cri } = runtime;
+  assert.deepEqual(
+    (await cri.runtime.listContainers({})).containers.map(({ id, state }) => [id, state]),
+    [[kept.containerId, ContainerState.CONTAINER_RUNNING]],
+  );
+  assert.deepEqual(
+    (await cri.runtime.listPodSandbox({})).items.map(({ id, state }) => [id, state]),
+    [[kept.podSandboxId, PodSandboxState.SANDBOX_READY]],
+  );
+  const again = await runPod('lost');
+  for (const { podSandboxId } of [again, kept]) await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
+test('the container of a damaged record is gone after a start, and its sandbox goes on', async () => {
+  const { podSandboxId, containerId } = await runPod('half');
+  const sql = "UPDATE containers SET record = '{' || record WHERE id = ?";
+  const [error] = (await restartAfter(sql, containerId)) as { table: string; id: string; reason: string }[];
+  assert.deepEqual([error?.table, error?.id], ['containers', containerId]);
+  const { cri, image } = runtime;
+  assert.deepEqual((await cri.runtime.listContainers({})).containers, []);
+  assert.equal((await cri.runtime.podSandboxStatus({ podSandboxId })).status?.state, PodSandboxState.SANDBOX_READY);
+  const config = containerOf(image, 'main', 'exec sleep 1000');
+  await cri.runtime.createContainer({ podSandboxId, config });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});

@@ -1,0 +1,96 @@
+/** Holds what is inside of packages: arrows between rooms, no circles, and implementations that only composition names. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ROOM_ARROWS } from './room-arrows.ts';
+import { circlesOf, imports, ownImports, read, roomOf, shipped } from './source-tree.ts';
+
+/** Its files but for what only tests use. */
+const filesOf = (name: string) =>
+  shipped.filter((path) => path.startsWith(`packages/${name}/src/`) && !path.endsWith('.fixture.ts'));
+const isAtTop = (path: string) => path.split('/').length === 4;
+
+/** Packages whose rooms are in order. */
+const IN_ORDER = Object.keys(ROOM_ARROWS);
+/** Packages of which also the files form no circle. */
+const WITHOUT_CIRCLES = IN_ORDER.filter((name) => name !== 'runtime');
+
+test('a circle is found, and a graph without one has none', () => {
+  const graph = new Map([
+    ['a', ['b', 'c']],
+    ['b', ['d']],
+    ['c', ['d']],
+    ['d', []],
+  ]);
+  assert.deepEqual(circlesOf(graph), []);
+  assert.deepEqual(circlesOf(new Map([...graph, ['d', ['c']]])), ['d → c → d']);
+  assert.deepEqual(circlesOf(new Map([['a', ['a']]])), ['a → a']);
+});
+
+for (const name of IN_ORDER) {
+  test(`rooms of ${name} import what the table of arrows says`, () => {
+    const found: Record<string, Set<string>> = {};
+    for (const path of filesOf(name).filter((path) => !isAtTop(path))) {
+      found[roomOf(path)] ??= new Set();
+      for (const target of ownImports(path).filter((target) => !isAtTop(target) && roomOf(target) !== roomOf(path)))
+        found[roomOf(path)]!.add(roomOf(target));
+    }
+    const arrows = Object.entries(found).map(([room, targets]) => [room, [...targets].sort()]);
+    assert.deepEqual(Object.fromEntries(arrows), ROOM_ARROWS[name]);
+  });
+
+  test(`rooms of ${name} form no circle`, () => {
+    const graph = new Map<string, string[]>();
+    for (const path of filesOf(name)) {
+      const others = ownImports(path).map(roomOf);
+      const room = roomOf(path);
+      graph.set(room, [...(graph.get(room) ?? []), ...others.filter((other) => other !== room)]);
+    }
+    assert.deepEqual(circlesOf(graph), []);
+  });
+}
+
+for (const name of WITHOUT_CIRCLES) {
+  test(`files of ${name} form no circle`, () => {
+    assert.deepEqual(circlesOf(new Map(filesOf(name).map((path) => [path, ownImports(path)]))), []);
+  });
+}
+
+/** Contracts of the runtime, of which there may be several implementations. */
+const CONTRACTS = [
+  'ContainerSpecs',
+  'ImageService',
+  'Network',
+  'SandboxController',
+  'Snapshotter',
+  'Statistics',
+  'TaskRuntime',
+];
+/** Files that put a runtime or an image store together out of implementations. */
+const COMPOSITION = [
+  'packages/images/src/images.ts',
+  'packages/images/src/snapshots/open-snapshotter.ts',
+  'packages/runtime/src/builtins.ts',
+  'packages/runtime/src/compose-parts.ts',
+];
+
+test('only composition names implementations of contracts', () => {
+  const contracts = new RegExp(`^export class (\\w+)[^{]*\\bimplements [^{]*\\b(?:${CONTRACTS.join('|')})\\b`, 'gm');
+  const homes = new Map(
+    shipped.flatMap((path) => [...read(path).matchAll(contracts)].map((match) => [match[1]!, path] as const)),
+  );
+  assert.ok(homes.size >= CONTRACTS.length, `the implementations are found: ${[...homes.keys()]}`);
+  const wrong = shipped
+    .filter((path) => !COMPOSITION.includes(path))
+    .flatMap((path) =>
+      [...homes]
+        .filter(([name, home]) => home !== path && imports(path).length > 0 && namesOf(path).has(name))
+        .map(([name]) => `${path} names ${name}`),
+    );
+  assert.deepEqual(wrong, []);
+});
+
+/** Names that a file imports or exports again. */
+function namesOf(path: string): Set<string> {
+  const lists = [...read(path).matchAll(/^(?:import|export)\b[^;{]*\{([^}]*)\} from/gm)];
+  return new Set(lists.flatMap((list) => list[1]!.split(',').map((name) => name.replace(/\btype\b/, '').trim())));
+}

@@ -1,0 +1,55 @@
+/** The tracked sources, and what imports what, for the tests of the layout. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+
+const root = new URL('../..', import.meta.url).pathname;
+
+/** Every file of the tree, relative to its root. */
+export const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(root + path));
+
+export const read = (path: string): string => readFileSync(root + path, 'utf8');
+
+const isTest = (path: string) => /\.(test|suite)\.ts$/.test(path) || path.startsWith('tests/');
+
+/** TypeScript that was written by hand. */
+export const sources = tracked.filter((path) => /\.ts$/.test(path) && !path.includes('/gen/'));
+/** Those of packages, without tests, suites of contracts and examples. */
+export const shipped = sources.filter((path) => /^packages\/[^/]+\/src\//.test(path) && !isTest(path));
+
+/** What a file imports or exports again: paths of files of the tree, or names of packages. */
+export function imports(path: string): string[] {
+  return [...read(path).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => {
+    const target = match[1]!;
+    return target.startsWith('.') ? posix.join(posix.dirname(path), target) : target;
+  });
+}
+
+/** What a file imports of its own package. */
+export function ownImports(path: string): string[] {
+  const owner = path.split('/').slice(0, 3).join('/');
+  return imports(path).filter((target) => target.startsWith(`${owner}/`) && !target.includes('/gen/'));
+}
+
+/** The room of a file below a package's `src`: its directory, or the file itself if it stands at the top. */
+export const roomOf = (path: string): string => {
+  const [name, ...below] = path.split('/').slice(3);
+  return below.length === 0 ? name! : [name, ...below.slice(0, -1)].join('/');
+};
+
+/** Circles of a graph, each as its members in order of the way, the first one again at the end. */
+export function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const circles = new Set<string>();
+  const done = new Set<string>();
+  const visit = (node: string, way: string[]) => {
+    const begin = way.indexOf(node);
+    if (begin >= 0) circles.add([...way.slice(begin), node].join(' → '));
+    if (begin >= 0 || done.has(node)) return;
+    for (const next of graph.get(node) ?? []) visit(next, [...way, node]);
+    done.add(node);
+  };
+  for (const node of graph.keys()) visit(node, []);
+  return [...circles];
+}
