@@ -41,7 +41,8 @@ function fill(folder: string): void {
 
 test('layers that cannot fit are refused before they are fetched', async (t) => {
   await onSmallDisk(t, makeLayer({ big: randomBytes(10_000_000).toString('latin1') }), async (started) => {
-    const message = /its layers take \d+ bytes, .* has \d+ free for images; remove some with `podwright prune`/;
+    const message =
+      /its layers take \d+ bytes, .* has \d+ free for images; remove images that are not used with `podwright rmi`/;
     await rejects(started.room.images.pull(started.name, { signal }), 'resource_exhausted', message);
     assert.equal(started.registry.asked('blobs').length, 1);
     await checkNothingLeft(started);

@@ -4,7 +4,7 @@ import { type FileHandle, open, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isErrno, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import { hasherOf } from './digest.ts';
-import { bytesForImages, bytesUntilNextLook } from './disk-reserve.ts';
+import { bytesForImages, bytesUntilNextLook, MAKE_ROOM } from './disk-reserve.ts';
 
 /** What a blob must turn out to be. */
 export type ExpectedBlob = { digest: string; size: number };
@@ -144,10 +144,7 @@ export class ContentWriter {
     this.#uncheckedBytes = bytesUntilNextLook(space);
     if (bytesForImages(space) >= bytes) return;
     const free = `${space.bavail * space.bsize} bytes free, of which some stay free`;
-    throw new PodwrightError(
-      'resource_exhausted',
-      `write a blob: the disk is full: it has ${free}; remove images with \`podwright prune\``,
-    );
+    throw new PodwrightError('resource_exhausted', `write a blob: the disk is full: it has ${free}; ${MAKE_ROOM}`);
   }
 
   async #append(batch: Buffer): Promise<void> {
@@ -160,11 +157,7 @@ export class ContentWriter {
       }
     } catch (error) {
       if (isErrno(error, 'ENOSPC') || isErrno(error, 'EDQUOT')) {
-        throw wrapError(
-          'write a blob: the disk is full; remove images with `podwright prune`',
-          error,
-          'resource_exhausted',
-        );
+        throw wrapError(`write a blob: the disk is full; ${MAKE_ROOM}`, error, 'resource_exhausted');
       }
       throw error;
     }

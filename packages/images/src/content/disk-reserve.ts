@@ -6,6 +6,9 @@ const RESERVE_SHARE = 0.05;
 const MAX_RESERVE_BYTES = 2 * 2 ** 30;
 const MAX_UNSEEN_BYTES = 64 * 2 ** 20;
 
+/** What a person can do about a full disk, for the end of an error message. */
+export const MAKE_ROOM = 'remove images that are not used with `podwright rmi`';
+
 type Space = Pick<StatsFs, 'bavail' | 'blocks' | 'bsize'>;
 
 /** Bytes of a file system that images leave free. */

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { Limiter, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ExpectedBlob } from '../content/content-writer.ts';
-import { bytesForImages } from '../content/disk-reserve.ts';
+import { bytesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
 import {
   type Descriptor,
   type ImageManifest,
@@ -174,7 +174,7 @@ export class ImageInstaller {
     if (neededBytes <= freeBytes) return;
     throw new PodwrightError(
       'resource_exhausted',
-      `${what}: its layers take ${neededBytes} bytes, ${root} has ${freeBytes} free for images; remove some with \`podwright prune\``,
+      `${what}: its layers take ${neededBytes} bytes, ${root} has ${freeBytes} free for images; ${MAKE_ROOM}`,
     );
   }
 

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { PodwrightError } from '@podwright/base';
-import { bytesForImages, bytesUntilNextLook, filesForImages } from '../content/disk-reserve.ts';
+import { bytesForImages, bytesUntilNextLook, filesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
 
 /** More bytes than any layer has; what the disk has free is the bound that matters. */
 export const DEFAULT_MAX_BYTES = 2 ** 40;
@@ -68,13 +68,11 @@ export class UnpackLimits {
     if (bytesForImages(stats) < neededBytes) {
       const freeBytes = stats.bavail * stats.bsize;
       throw exhausted(
-        `the disk of ${this.#directory} has only ${freeBytes} bytes free, of which some stay free; make room and try again`,
+        `the disk of ${this.#directory} has only ${freeBytes} bytes free, of which some stay free; ${MAKE_ROOM}`,
       );
     }
     if (filesForImages(stats) < 0)
-      throw exhausted(
-        `the disk of ${this.#directory} can take only ${stats.ffree} more files; make room and try again`,
-      );
+      throw exhausted(`the disk of ${this.#directory} can take only ${stats.ffree} more files; ${MAKE_ROOM}`);
   }
 }
 
