@@ -135,13 +135,12 @@ export class Images implements ImageService {
   }
 
   find(reference: string): ImageRecord | undefined {
-    return findImage(this.list(), reference);
+    const image = this.#find(reference);
+    return image === undefined ? undefined : this.#toRecord(image);
   }
 
   list(): ImageRecord[] {
-    return this.#stores.records
-      .list()
-      .map(({ chain: _chain, unsyncedBoot: _boot, ...image }) => ({ ...image, pinned: this.#isPinned(image) }));
+    return this.#stores.records.list().map((image) => this.#toRecord(image));
   }
 
   async remove(reference: string): Promise<void> {
@@ -181,18 +180,23 @@ export class Images implements ImageService {
     });
   }
 
-  #isPinned(image: Omit<ImageRecord, 'pinned'>): boolean {
-    return this.#pinned.some((name) => findImage([image], name) !== undefined);
+  /** An id, which is what most callers have, costs no look through all images. */
+  #find(reference: string): StoredImage | undefined {
+    const { records } = this.#stores;
+    return records.get(reference) ?? findImage(records.list(), reference);
   }
 
-  #require(reference: string): ImageRecord {
-    const image = this.find(reference);
-    if (image !== undefined) return image;
-    throw new PodwrightError('not_found', `image "${reference}" not found; \`podwright images\` lists what is there`);
+  #toRecord({ chain: _chain, unsyncedBoot: _boot, ...image }: StoredImage): ImageRecord {
+    return { ...image, pinned: this.#pinned.some((name) => findImage([image], name) !== undefined) };
+  }
+
+  #require(id: string): ImageRecord {
+    return this.#toRecord(this.#requireStored(id));
   }
 
   #requireStored(reference: string): StoredImage {
-    const { id } = this.#require(reference);
-    return this.#stores.records.list().find((image) => image.id === id)!;
+    const image = this.#find(reference);
+    if (image !== undefined) return image;
+    throw new PodwrightError('not_found', `image "${reference}" not found; \`podwright images\` lists what is there`);
   }
 }

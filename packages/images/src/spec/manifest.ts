@@ -62,7 +62,8 @@ function optional<T>(schema: z.ZodType<T>): z.ZodType<T | undefined> {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-const configSchema = z.object({
+/** The part of an image config that is kept (image-spec v1, config.md); what is decoded once decodes again. */
+export const imageConfigSchema = z.object({
   architecture: z.string().default(''),
   os: z.string().default('linux'),
   variant: z.string().optional(),
@@ -121,7 +122,7 @@ export function parseImageConfig(
   layerCount: number,
   what: string,
 ): ImageConfig & { variant?: string } {
-  const value = decode(configSchema, data, what);
+  const value = decode(imageConfigSchema, data, what);
   checkKept(value.config, what);
   const diffIds = value.rootfs.diff_ids ?? [];
   if (diffIds.length !== layerCount) {

@@ -49,7 +49,7 @@ export class DiskSync {
         if (!signal.aborted) records.markSynced(images.map(({ id }) => id));
       } catch (error) {
         if (signal.aborted) return; // the records may be closed by now
-        const removed = !records.list().some(({ id }) => id === images[0]!.id);
+        const removed = records.get(images[0]!.id) === undefined;
         if (removed)
           this.#again = true; // its folder went meanwhile; the others are still to be written
         else logger.warn({ error: errorMessage(error) }, 'could not have images written to the disk');

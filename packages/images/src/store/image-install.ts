@@ -90,7 +90,7 @@ export class ImageInstaller {
   /** What an image that is there keeps, whoever brings it again: unless packed parts of it are lost, which now are there. */
   async #kept(id: string): Promise<Pick<InstalledImage, 'manifestDigest' | 'sizeBytes'> | undefined> {
     const { content, records } = this.#options;
-    const known = records.list().find((image) => image.id === id);
+    const known = records.get(id);
     if (known === undefined) return undefined;
     try {
       const data = await content.readSmall(known.manifestDigest, manifestLimits.manifestBytes);

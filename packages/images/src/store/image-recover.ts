@@ -18,12 +18,16 @@ export type RecoverOptions = {
 /**
  * Brings records and reality together at a start: snapshots that a crash left half unpacked go, an image whose snapshots
  * are gone (another snapshotter, a lost disk), or may have lost files in a power cut, is unpacked again from its packed
- * layers, or dropped if these are gone too.
+ * layers, or dropped if these are gone too, or if its record is damaged. What only it needed goes with the next collection.
  */
 export async function recoverImages(options: RecoverOptions): Promise<void> {
   const { snapshotter, layers, records, logger } = options;
   for (const { key, kind } of await snapshotter.list()) {
     if (kind === 'active' && key.startsWith(unpackKeyPrefix)) await snapshotter.remove(key);
+  }
+  for (const { id, names, reason } of records.damaged()) {
+    records.remove(id);
+    logger.warn({ image: names[0] ?? id, id, error: reason }, 'dropped image, its record is damaged; pull it again');
   }
   for (const image of records.list()) {
     await removeDoubtful(image, options);
