@@ -8,11 +8,11 @@ import { ContentStore } from '../../packages/images/src/content/content-store.ts
 import { Authorizer } from '../../packages/images/src/registry/authorizer.ts';
 import { downloadBlob } from '../../packages/images/src/registry/blob-download.ts';
 import { HttpClient } from '../../packages/images/src/registry/http-client.ts';
+import type { RegistryAuth } from '../../packages/images/src/registry/registry-auth.ts';
 import { RegistryClient } from '../../packages/images/src/registry/registry-client.ts';
 import { defaultHost, type RegistryHost } from '../../packages/images/src/registry/registry-host.ts';
 import { mediaTypes } from '../../packages/images/src/spec/media-types.ts';
 import { parseReference } from '../../packages/images/src/spec/reference.ts';
-import type { RegistryAuth } from '../../packages/images/src/store/image-service.ts';
 import { cutBlob, FaultyRegistry, sendError } from './faulty-registry.ts';
 import { rejects } from './rejects.ts';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { runChecked } from '@podwright/base';
-import type { RegistryAuth } from '../../packages/images/src/store/image-service.ts';
+import type { RegistryAuth } from '../../packages/images/src/registry/registry-auth.ts';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { DockerRegistry } from './docker-registry.ts';
 import { type ImageRoom, openImageRoom } from './image-room.ts';

@@ -12,7 +12,8 @@ const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
 const read = (path: string) => readFileSync(root + path, 'utf8');
 const isTest = (path: string) => /\.(test|suite)\.ts$/.test(path) || path.startsWith('tests/');
 const sources = tracked.filter((path) => /\.ts$/.test(path) && !path.includes('/gen/'));
-const shipped = sources.filter((path) => path.startsWith('packages/') && !isTest(path));
+const isExample = (path: string) => /^packages\/[^/]+\/examples\//.test(path);
+const shipped = sources.filter((path) => path.startsWith('packages/') && !isTest(path) && !isExample(path));
 
 /** What each package may import of the others; the arrows never go back. */
 const ARROWS: Record<string, string[]> = {
@@ -117,4 +118,14 @@ test('docs/security.md names each attack of tests/security, and none that is not
     [...row[1]!.matchAll(/`([a-z-]+)`/g)].map((match) => match[1]!),
   );
   assert.deepEqual([...new Set(named)].sort(), attacks.sort());
+});
+
+test('the README of a package quotes its examples as they are', () => {
+  const examples = tracked.filter(isExample);
+  assert.notDeepEqual(examples, []);
+  const unlike = examples.filter((path) => {
+    const readme = `${path.split('/examples/')[0]}/README.md`;
+    return !existsSync(root + readme) || !read(readme).includes(`\`\`\`ts\n${read(path)}\`\`\`\n`);
+  });
+  assert.deepEqual(unlike, []);
 });

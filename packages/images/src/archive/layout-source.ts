@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import { parseDigest } from '../content/digest.ts';
-import { type Descriptor, manifestLimits } from '../spec/manifest.ts';
+import { manifestLimits } from '../limits.ts';
+import type { Descriptor } from '../spec/manifest.ts';
 import type { BlobSource } from '../store/image-install.ts';
 
 /** Blobs of an OCI layout folder (image-spec v1, image-layout.md). */

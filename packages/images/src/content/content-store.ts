@@ -3,14 +3,12 @@ import { createReadStream, type ReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode, isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
+import { MAX_PARTIAL_AGE_MS } from '../limits.ts';
 import { ContentWriter, type ExpectedBlob } from './content-writer.ts';
 import { hasherOf, isDigest, parseDigest } from './digest.ts';
 
 /** Writes a blob, or what is missing of it. */
 export type Fill = (writer: ContentWriter) => Promise<void>;
-
-/** A partial file that nobody went on with for so long is given up. */
-const maxPartialAgeMs = 24 * 3600_000;
 
 /**
  * Blobs by digest, below `<root>/content`: `blobs/<algorithm>/<hex>` is there whole and verified or not at all;
@@ -170,7 +168,8 @@ export class ContentStore {
     for (const name of await readdir(join(this.#root, 'ingest'))) {
       const path = join(this.#root, 'ingest', name);
       const isPartial = isDigest(name.replace('-', ':'));
-      if (!isPartial || (await stat(path)).mtimeMs < Date.now() - maxPartialAgeMs) await rm(path, { recursive: true });
+      if (!isPartial || (await stat(path)).mtimeMs < Date.now() - MAX_PARTIAL_AGE_MS)
+        await rm(path, { recursive: true });
     }
   }
 }

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
-import type { RegistryAuth } from '../store/image-service.ts';
 import { type AuthChallenge, parseChallenges } from './auth-challenge.ts';
 import type { HttpClient, HttpResponse } from './http-client.ts';
+import type { RegistryAuth } from './registry-auth.ts';
 import { isLoopback, type RegistryHost } from './registry-host.ts';
 import { basicCredentials, type Credentials, fetchToken, type Token } from './token.ts';
 

@@ -1,6 +1,7 @@
 import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { hasherOf, isDigest, parseDigest, sha256Digest } from '../content/digest.ts';
-import { type Descriptor, manifestLimits } from '../spec/manifest.ts';
+import { MAX_AUTHORIZATIONS, manifestLimits } from '../limits.ts';
+import type { Descriptor } from '../spec/manifest.ts';
 import { acceptedManifests } from '../spec/media-types.ts';
 import { formatReference, type Reference } from '../spec/reference.ts';
 import type { Authorizer } from './authorizer.ts';
@@ -26,9 +27,6 @@ export type Resolved = { descriptor: Descriptor; data?: Buffer };
 type HostUse<T> = (host: RegistryHost) => Promise<T>;
 
 type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string> };
-
-/** A request, its challenge and the repetition; one more for a token that expired on the way. */
-const maxAuthorizations = 3;
 
 /**
  * One repository as the distribution-spec serves it, through its mirrors and the registry itself. For one pull: it keeps
@@ -152,7 +150,7 @@ export class RegistryClient {
         dialTimeoutMs: host.dialTimeoutMs,
         signal,
       });
-      if (response.status !== 401 || attempt === maxAuthorizations) return response;
+      if (response.status !== 401 || attempt === MAX_AUTHORIZATIONS) return response;
       if (!(await authorizer.answer(host, response, authorization))) return response;
       response.discard();
     }

@@ -1,7 +1,6 @@
 import { type ErrorCode, PodwrightError } from '@podwright/base';
+import { MAX_ERROR_BYTES } from '../limits.ts';
 import type { HttpResponse } from './http-client.ts';
-
-const maxErrorBytes = 64 * 1024;
 
 /**
  * An answer of a registry or a token server that is not a success: the HTTP status, and how long the server asks to
@@ -43,7 +42,7 @@ export async function registryError(
 ): Promise<RegistryStatusError> {
   let words = '';
   try {
-    words = errorWords((await response.document(maxErrorBytes, what)).toString('utf8'));
+    words = errorWords((await response.document(MAX_ERROR_BYTES, what)).toString('utf8'));
   } catch {
     // the status says enough
   }

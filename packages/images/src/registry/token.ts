@@ -1,5 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import * as z from 'zod';
+import { MAX_TOKEN_BYTES } from '../limits.ts';
 import { decode } from '../spec/decode-json.ts';
 import type { AuthChallenge } from './auth-challenge.ts';
 import type { HttpClient, HttpRequest } from './http-client.ts';
@@ -28,7 +29,6 @@ export type TokenRequest = {
 const defaultLifetimeSeconds = 60;
 /** Fetched anew so long before its end, so that it does not expire on the way. */
 const marginMs = 5_000;
-const maxTokenBytes = 256 * 1024;
 
 const answerSchema = z.object({
   token: z.string().optional(),
@@ -60,7 +60,7 @@ export async function fetchToken(options: TokenRequest): Promise<Token> {
     throw await registryError(response, what, {
       hasCredentials: Object.values(credentials).some((value) => value !== ''),
     });
-  const answer = decode(answerSchema, await response.document(maxTokenBytes, what), what);
+  const answer = decode(answerSchema, await response.document(MAX_TOKEN_BYTES, what), what);
   const value = answer.token || answer.access_token;
   if (!value || /[^\x21-\x7e]/.test(value)) throw new PodwrightError('unavailable', `${what}: the answer has no token`);
   const lifetimeSeconds = Math.max(answer.expires_in ?? defaultLifetimeSeconds, defaultLifetimeSeconds);

@@ -4,8 +4,7 @@ import type { MetadataDatabase } from '@podwright/metadata';
 import type { System } from '@podwright/system';
 import { DirectorySnapshotter } from './directory-snapshotter.ts';
 import { NativeLayout } from './native-layout.ts';
-import { OverlayLayout } from './overlay-layout.ts';
-import { probeOverlay } from './probe-overlay.ts';
+import { OverlayLayout, probeOverlay } from './overlay-layout.ts';
 import type { SnapshotLayout } from './snapshot-layout.ts';
 import type { Snapshotter } from './snapshotter.ts';
 

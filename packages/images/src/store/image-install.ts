@@ -3,14 +3,9 @@ import { Limiter, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ExpectedBlob } from '../content/content-writer.ts';
 import { bytesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
-import {
-  type Descriptor,
-  type ImageManifest,
-  manifestLimits,
-  parseImageConfig,
-  parseManifest,
-} from '../spec/manifest.ts';
-import type { ImageConfig } from '../spec/oci-image.ts';
+import { manifestLimits } from '../limits.ts';
+import type { ImageConfig } from '../spec/manifest.ts';
+import { type Descriptor, type ImageManifest, parseImageConfig, parseManifest } from '../spec/manifest.ts';
 import { canRun, formatPlatform, type Platform, pickPlatform } from '../spec/platform.ts';
 import type { ImageRecords, NewImage } from './image-records.ts';
 import { type LayerSnapshots, type LayerStep, layerSteps } from './layer-snapshots.ts';

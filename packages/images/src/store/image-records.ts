@@ -3,8 +3,8 @@ import { type MetadataDatabase, migrate } from '@podwright/metadata';
 import * as z from 'zod';
 import { chainIds, isDigest } from '../content/digest.ts';
 import { decode } from '../spec/decode-json.ts';
+import type { ImageConfig } from '../spec/manifest.ts';
 import { imageConfigSchema } from '../spec/manifest.ts';
-import type { ImageConfig } from '../spec/oci-image.ts';
 import type { ImageRecord } from './image-service.ts';
 
 /** What a pull or a load hands over to be recorded. */

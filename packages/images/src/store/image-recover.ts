@@ -1,7 +1,8 @@
 import { errorCode, errorMessage, type Logger } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
+import { manifestLimits } from '../limits.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
-import { manifestLimits, parseManifest } from '../spec/manifest.ts';
+import { parseManifest } from '../spec/manifest.ts';
 import type { ImageRecords, StoredImage } from './image-records.ts';
 import { type LayerSnapshots, layerSteps, unpackKeyPrefix } from './layer-snapshots.ts';
 

@@ -1,17 +1,6 @@
+import type { RegistryAuth } from '../registry/registry-auth.ts';
 import type { SnapshotUsage } from '../snapshots/snapshotter.ts';
-import type { ImageConfig } from '../spec/oci-image.ts';
-
-/** Credentials as in a Docker `config.json` entry or the CRI's AuthConfig; empty means anonymous. */
-export type RegistryAuth = {
-  username?: string;
-  password?: string;
-  /** base64 of `username:password`, used when those are absent. */
-  auth?: string;
-  identityToken?: string;
-  registryToken?: string;
-  /** URL or host whose credentials these are; other hosts, such as mirrors, do not get them. Empty: for all. */
-  serverAddress?: string;
-};
+import type { ImageConfig } from '../spec/manifest.ts';
 
 /** An image in the store. `id` is the digest of its config, as Docker and containerd's CRI plugin have it. */
 export type ImageRecord = {

@@ -13,6 +13,7 @@ import {
 } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import { chainIds } from '../content/digest.ts';
+import { MAX_ENTRY_OVERHEAD_BYTES, MAX_UNSEEN_LAYER_BYTES } from '../limits.ts';
 import { measureTree } from '../snapshots/disk-usage.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { Descriptor } from '../spec/manifest.ts';
@@ -21,11 +22,6 @@ import type { VerifiedLayers } from './verified-layers.ts';
 
 /** Begins the key of a snapshot that a layer is being unpacked into; what bears it at a start was left by a crash. */
 export const unpackKeyPrefix = 'unpack-';
-
-/** Headers of an entry, and what its extended attributes and long names take there: more than any real one has. */
-const ENTRY_BYTES = 16 << 10;
-/** For entries that leave nothing in the tree: whiteouts of a full copy, files that the layer itself replaces. */
-const UNSEEN_BYTES = 64 << 20;
 
 /** One layer of an image: its blob, and what it must unpack to. */
 export type LayerStep = { descriptor: Descriptor; diffId: string; chainId: string; parentChainId: string };
@@ -151,7 +147,7 @@ export class LayerSnapshots {
   async #mostStreamBytes(chainId: string, signal: AbortSignal): Promise<number> {
     const directory = await this.#options.snapshotter.layerDirectory(chainId);
     const { contentBytes, names } = await measureTree(directory, signal);
-    return 2 * contentBytes + ENTRY_BYTES * names + UNSEEN_BYTES;
+    return 2 * contentBytes + MAX_ENTRY_OVERHEAD_BYTES * names + MAX_UNSEEN_LAYER_BYTES;
   }
 
   #note({ descriptor: { digest }, diffId }: LayerStep, result: UnpackResult): void {

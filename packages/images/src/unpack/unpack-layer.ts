@@ -1,12 +1,8 @@
 import { Limiter } from '@podwright/base';
 import type { System } from '@podwright/system';
+import { MAX_WORKERS, WORKER_IDLE_MS } from '../limits.ts';
 import { LayerWorker } from './layer-worker.ts';
 import type { UnpackLayer, UnpackOptions, UnpackResult } from './unpack-options.ts';
-
-/** A worker takes 20 MB and more; the disk is busy with two. */
-const MAX_WORKERS = 2;
-/** Layers of one image come closer together than this; after it the memory is given back. */
-const IDLE_MS = 5000;
 
 /** Unpacks layers in up to two worker threads, which are started when needed and end when idle. */
 export class LayerUnpacker implements AsyncDisposable {
@@ -43,7 +39,7 @@ export class LayerUnpacker implements AsyncDisposable {
     const timer = setTimeout(() => {
       this.#idle.delete(worker);
       void worker.end().then(() => this.#system.trimMemory());
-    }, IDLE_MS);
+    }, WORKER_IDLE_MS);
     timer.unref();
     this.#idle.set(worker, timer);
   }
