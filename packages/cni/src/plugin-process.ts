@@ -1,5 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
-import { BoundedBytes, PodwrightError, type ProgramStarter, type StartedProgram, wrapError } from '@podwright/base';
+import {
+  BoundedBytes,
+  PodwrightError,
+  type ProgramStarter,
+  programDirectories,
+  type StartedProgram,
+  wrapError,
+} from '@podwright/base';
 import { endProcessGroup } from './left-processes.ts';
 
 /** How a plugin ended and what it wrote. */
@@ -37,9 +44,8 @@ export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
 /** Plugins call `iptables` and the like, which a root shell without a login does not have in its PATH. */
 function pluginEnvironment(variables: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CNI_'));
-  const path = [process.env.PATH ?? '', '/usr/sbin', '/usr/bin', '/sbin', '/bin'].filter((entry) => entry !== '');
   // The plugin's own come first: by them it is found again, and of an environment only the beginning is looked at.
-  return { ...variables, ...Object.fromEntries(inherited), PATH: path.join(':') };
+  return { ...variables, ...Object.fromEntries(inherited), PATH: programDirectories().join(':') };
 }
 
 class Running {

@@ -249,7 +249,7 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
   const { state, cgroupParent } = options;
   return {
     process: new InfraProcess({ tasks, state }),
-    roots: new HostInitRoot({ state, program: () => findProgram(INFRA_PROGRAM) }),
+    roots: new HostInitRoot({ state, program: async () => findProgram(INFRA_PROGRAM) }),
     cgroupsPath: cgroupsPathBelow(cgroupParent),
     oomScoreAdj: Math.max(INFRA_OOM_SCORE_ADJ, host.kernel.minimumOomScoreAdj),
   };
