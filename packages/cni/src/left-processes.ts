@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { findProcesses, processWords, readProcessStart, sleep } from '@podwright/base';
+import { KILLED_MS } from './limits.ts';
 
-const intervalMs = 20;
-/** Nothing survives SIGKILL for long, unless it hangs in the kernel; that is not waited for. */
-const killedMs = 2000;
+const INTERVAL_MS = 20;
 
 /**
  * Waits until the process group of a plugin that was killed is empty; what is left after `graceMs` is killed. Zombies
@@ -26,9 +25,9 @@ async function endProcesses(belongs: (pid: number) => Promise<boolean>, graceMs:
   const startedMs = Date.now();
   for (let left = await findProcesses(belongs); left.length > 0; left = await findProcesses(belongs)) {
     const waitedMs = Date.now() - startedMs;
-    if (waitedMs > graceMs + killedMs) return;
+    if (waitedMs > graceMs + KILLED_MS) return;
     if (waitedMs >= graceMs) left.forEach(kill);
-    await sleep(intervalMs);
+    await sleep(INTERVAL_MS);
   }
 }
 

@@ -16,8 +16,9 @@ import { type IdMappings, type OwnedNamespace, withUserNamespace } from './user-
 
 type NamespaceKind = OwnedNamespace;
 
-const cloneFlags: Record<NamespaceKind, number> = { net: 0x40000000, ipc: 0x08000000, uts: 0x04000000 };
-const kinds: NamespaceKind[] = ['net', 'ipc', 'uts'];
+/** CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS (linux/sched.h). */
+const CLONE_FLAGS: Record<NamespaceKind, number> = { net: 0x40000000, ipc: 0x08000000, uts: 0x04000000 };
+const KINDS: NamespaceKind[] = ['net', 'ipc', 'uts'];
 
 /** Which namespaces to make, each with the file that pins it, and how to set them up. */
 export type NamespaceRequest = {
@@ -49,13 +50,13 @@ export function preparePinDirectory(system: System, directory: string): void {
  */
 export function createNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
   const { system } = dependencies;
-  const wanted = kinds.filter((kind) => request[kind] !== undefined);
+  const wanted = KINDS.filter((kind) => request[kind] !== undefined);
   const sysctls = sysctlsOf(request, wanted);
   const made: string[] = [];
   try {
     for (const kind of wanted) makePinFile(request[kind]!, made);
     inOtherNamespaces(dependencies, wanted, () => {
-      system.unshare(wanted.reduce((flags, kind) => flags | cloneFlags[kind], 0));
+      system.unshare(wanted.reduce((flags, kind) => flags | CLONE_FLAGS[kind], 0));
       setUp(system, request, sysctls);
       for (const kind of wanted) {
         system.mount(request[kind]!, { source: `/proc/thread-self/ns/${kind}`, flags: mountFlags.bind });
@@ -78,7 +79,7 @@ export async function createOwnedNamespaces(
 ): Promise<void> {
   const { system } = dependencies;
   const { user, mappings } = request;
-  const owned = kinds.filter((kind) => request[kind] !== undefined);
+  const owned = KINDS.filter((kind) => request[kind] !== undefined);
   const sysctls = sysctlsOf(request, owned);
   const pins = { user, ...Object.fromEntries(owned.map((kind) => [kind, request[kind]!])) };
   const made: string[] = [];
@@ -127,7 +128,7 @@ function setUpPinned(
   const targets = request.owned.map((kind) => ({ kind, descriptor: openSync(request[kind]!, 'r') }));
   try {
     inOtherNamespaces(dependencies, request.owned, () => {
-      for (const { kind, descriptor } of targets) system.setNamespace(descriptor, cloneFlags[kind]);
+      for (const { kind, descriptor } of targets) system.setNamespace(descriptor, CLONE_FLAGS[kind]);
       const ofOthers = sysctls.filter(({ kind }) => kind !== 'ipc');
       setUp(system, request, ofOthers);
     });
@@ -156,7 +157,7 @@ export function withNetworkNamespace<T>(dependencies: NamespaceDependencies, pat
   const target = openNamespace(path);
   try {
     return inOtherNamespaces(dependencies, ['net'], () => {
-      dependencies.system.setNamespace(target, cloneFlags.net);
+      dependencies.system.setNamespace(target, CLONE_FLAGS.net);
       const result = work();
       if (result instanceof Promise) throw new PodwrightError('internal', `work in ${path}: it must be synchronous`);
       return result;
@@ -174,7 +175,7 @@ function openNamespace(path: string): number {
   }
 }
 
-/** Calls `work`, which leaves this thread's namespaces of these kinds, and comes back into them whatever happens. */
+/** Calls `work`, which leaves this thread's namespaces of these KINDS, and comes back into them whatever happens. */
 function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: NamespaceKind[], work: () => T): T {
   const home: { kind: NamespaceKind; descriptor: number }[] = [];
   try {
@@ -183,7 +184,7 @@ function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: N
       return work();
     } finally {
       try {
-        for (const { kind, descriptor } of home) system.setNamespace(descriptor, cloneFlags[kind]);
+        for (const { kind, descriptor } of home) system.setNamespace(descriptor, CLONE_FLAGS[kind]);
       } catch (error) {
         logger.error({ error: errorMessage(error) }, 'cannot return to the namespaces of the host, aborting');
         process.abort();
