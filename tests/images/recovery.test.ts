@@ -54,8 +54,8 @@ test('another snapshotter finds the images too', async (t) => {
   }
   await using room = await openImageRoom(root, { kind: 'native' });
   const image = room.images.find(name);
-  const folder = await room.snapshotter.layerDirectory(image!.chainId);
-  assert.equal(readFileSync(join(folder, 'etc/base'), 'utf8'), 'base');
+  const directory = await room.snapshotter.layerDirectory(image!.chainId);
+  assert.equal(readFileSync(join(directory, 'etc/base'), 'utf8'), 'base');
 });
 
 test('an image that lost snapshots and packed layers is dropped, with what is left of it', async (t) => {
@@ -166,8 +166,8 @@ test('a pull that is killed at any moment is right after a restart, and the next
     const kinds = (await room.snapshotter.list()).map(({ kind }) => kind);
     assert.deepEqual(kinds, image === undefined ? [] : ['committed', 'committed']);
     if (image !== undefined) {
-      const folder = await room.snapshotter.layerDirectory(image.chainId);
-      assert.equal(readFileSync(join(folder, 'etc/top'), 'utf8').length, 3_000_000);
+      const directory = await room.snapshotter.layerDirectory(image.chainId);
+      assert.equal(readFileSync(join(directory, 'etc/top'), 'utf8').length, 3_000_000);
       await room.images.remove(name);
     }
   }

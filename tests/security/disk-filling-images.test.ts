@@ -29,7 +29,7 @@ let disk: string;
 
 beforeEach(() => {
   scratch = new Scratch();
-  disk = scratch.folder('disk');
+  disk = scratch.directory('disk');
   mountAll(system, [{ type: 'tmpfs', source: 'small', options: [`size=${diskBytes}`, 'nr_inodes=20000'] }], disk);
 });
 afterEach(() => {

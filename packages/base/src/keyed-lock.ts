@@ -27,7 +27,7 @@ export class KeyedLock {
 
 /**
  * Lets at most `limit` pieces of work run at once; the others wait in order of arrival. With a `patienceMs`, work that takes
- * longer than that goes on and is not counted any more: it holds nobody up.
+ * longer than that goes on and is not counted any more: it holds up no other work.
  */
 export class Limiter {
   readonly #limit: number;

@@ -60,7 +60,7 @@ test('a second DEL runs no plugin without a configuration, and the given one wit
   assert.ok((await fakes.environment('DEL', 'first')).includes('CNI_NETNS='));
 });
 
-test('a later plugin that fails has the whole list deleted, and its words are kept', async () => {
+test('a later plugin that fails has the whole list deleted, and its message is kept', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));
   await fakes.install('second', failsOn('ADD', ''));

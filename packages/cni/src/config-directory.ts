@@ -37,16 +37,16 @@ async function readNetwork(directory: string, path: string): Promise<NetworkList
   const text = await readBounded(path);
   if (extname(path) !== '.conflist') return parseSinglePlugin(text);
   const list = parseNetworkList(text);
-  if (!list.loadOnlyInlinedPlugins) list.plugins.push(...(await readPluginFolder(join(directory, list.name))));
+  if (!list.loadOnlyInlinedPlugins) list.plugins.push(...(await readPluginDirectory(join(directory, list.name))));
   if (list.plugins.length === 0)
     throw new PodwrightError('invalid_argument', `the list has no plugins, and ${join(directory, list.name)} has none`);
   return list;
 }
 
-/** Plugins that are appended to a list from the folder with the network's name beside it (spec 1.1, section 1). */
-async function readPluginFolder(folder: string): Promise<PluginConfig[]> {
+/** Plugins that are appended to a list from the directory with the network's name beside it (spec 1.1, section 1). */
+async function readPluginDirectory(directory: string): Promise<PluginConfig[]> {
   const plugins: PluginConfig[] = [];
-  for (const path of await listFiles(folder, ['.conf'])) {
+  for (const path of await listFiles(directory, ['.conf'])) {
     try {
       plugins.push(parsePlugin(await readBounded(path)));
     } catch (error) {

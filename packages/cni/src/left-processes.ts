@@ -13,8 +13,8 @@ export async function endProcessGroup(group: number, graceMs: number): Promise<v
 }
 
 /**
- * Ends plugins that work for a container although whoever started them has gone: an ADD that survived the death of
- * its runtime would otherwise finish after the DEL, and what it makes would be nobody's. They are found by their environment
+ * Ends plugins that work for a container although the process that started them has gone: an ADD that survived the death of
+ * its runtime would otherwise finish after the DEL, and what it makes would be left over. They are found by their environment
  * and get `graceMs` to finish what they do.
  */
 export async function endStrayPlugins(containerId: string, graceMs: number): Promise<void> {

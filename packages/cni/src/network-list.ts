@@ -26,7 +26,7 @@ export type NetworkList = {
   plugins: PluginConfig[];
 };
 
-/** Reads a `.conflist`; `plugins` may be missing, since they can come from the folder beside it. Throws `invalid_argument`. */
+/** Reads a `.conflist`; `plugins` may be missing, since they can come from the directory beside it. Throws `invalid_argument`. */
 export function parseNetworkList(text: string): NetworkList {
   const raw = parseJsonObject(text, 'the network list');
   const loadOnlyInlinedPlugins = readFlag(raw, 'loadOnlyInlinedPlugins');
@@ -54,7 +54,7 @@ export function parseSinglePlugin(text: string): NetworkList {
   return { ...readVersions(raw), name: readName(raw), ...flags, plugins: [plugin] };
 }
 
-/** Reads one plugin configuration object, from a list or from the folder beside it. Throws `invalid_argument`. */
+/** Reads one plugin configuration object, from a list or from the directory beside it. Throws `invalid_argument`. */
 export function parsePlugin(text: string): PluginConfig {
   return readPlugin(parseJsonObject(text, 'the plugin configuration'));
 }

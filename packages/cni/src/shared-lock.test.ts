@@ -30,7 +30,7 @@ test('shared work runs together; what must run alone waits for it, and what come
   ]);
 });
 
-test('a caller that is aborted while it waits leaves at once, and lets nobody in before those it waited for', async () => {
+test('a caller that is aborted while it waits leaves at once, and lets no other in before those it waited for', async () => {
   const lock = new SharedLock();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   let running = true;

@@ -30,7 +30,7 @@ export type ImageServiceOptions = {
   database: MetadataDatabase;
   snapshotter: Snapshotter;
   unpackLayer: UnpackLayer;
-  /** Folder with a `hosts.toml` a registry. */
+  /** Directory with a `hosts.toml` a registry. */
   registryConfigDir: string;
   logger: Logger;
   /** Architecture whose images are taken, as Node.js, the kernel or Go call it (the process's). */
@@ -70,7 +70,7 @@ export async function createImageService(options: ImageServiceOptions): Promise<
 
 type Stores = { content: ContentStore; layers: LayerSnapshots; records: ImageRecords; verified: VerifiedLayers };
 
-/** The image room: content, registries, archives and records behind the `ImageService` contract. */
+/** The image store: content, registries, archives and records behind the `ImageService` contract. */
 export class Images implements ImageService {
   readonly #stores: Stores;
   readonly #leases = new Leases();
@@ -174,7 +174,7 @@ export class Images implements ImageService {
   /** Ends the pulls that run (`cancelled`) and closes the connections to registries. */
   async close(): Promise<void> {
     await this.#puller.close();
-    await this.#collector.close().catch(() => undefined); // who asked for it hears of its failure
+    await this.#collector.close().catch(() => undefined); // its caller gets the failure
     this.#sync.close();
     this.#http.close();
   }

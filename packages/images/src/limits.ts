@@ -18,9 +18,9 @@ export const manifestLimits = {
   layers: 500,
   /** What is kept of a config, as JSON. */
   keptConfigBytes: 1 << 20,
-  /** Variables, words of a command, or labels. */
+  /** Variables, arguments of a command, or labels. */
   configEntries: 10_000,
-  /** Each is a folder and a mount of every container. */
+  /** Each is a directory and a mount of every container. */
   volumes: 1000,
   /** Images, or names of images, in one archive. */
   archiveImages: 1000,
@@ -95,7 +95,7 @@ export const MAX_WORKERS = 2;
 /** Layers of one image come closer together than this; after it the memory is given back. */
 export const WORKER_IDLE_MS = 5000;
 
-/** A hostile layer of millions of folders must not take the whole process's memory. */
+/** A hostile layer of millions of directories must not take the whole process's memory. */
 export const MAX_WORKER_HEAP_MIB = 512;
 
 // What is asked of registries, and taken from them. The first four can be set (`ImageServiceOptions`).
@@ -123,7 +123,7 @@ export const MAX_INTERIM_ANSWERS = 10;
  */
 export const ADDRESS_TIMEOUT_MS = 2_000;
 
-/** A connection that nobody uses is kept so long, as Go's clients do; without a bound each redirect could leave one for ever. */
+/** An idle connection is kept so long, as Go's clients do; without a bound each redirect could leave one for ever. */
 export const IDLE_CONNECTION_MS = 90_000;
 
 export const MAX_ERROR_BYTES = 64 * 1024;
@@ -131,14 +131,14 @@ export const MAX_ERROR_BYTES = 64 * 1024;
 /** A request, its challenge and the repetition; one more for a token that expired on the way. */
 export const MAX_AUTHORIZATIONS = 3;
 
-/** Longest wait that a server's Retry-After is granted; who asks for more (a rate limit of hours) is not asked again. */
+/** Longest wait that a server's Retry-After is granted; one that asks for more (a rate limit of hours) gets no further request. */
 export const MAX_RETRY_AFTER_MS = 30_000;
 
 export const MAX_TOKEN_BYTES = 256 * 1024;
 
 // The disk.
 
-/** What images leave of a disk's space and files, so that neither a bomb nor a big image stops all else on the machine. */
+/** What images leave of a disk's space and files, so that neither a bomb nor a big image stops all else on the host. */
 export const RESERVE_SHARE = 0.05;
 
 /** More is not kept of a big disk: it would be wasted, and journald keeps some gigabytes besides. */
@@ -146,5 +146,5 @@ export const MAX_RESERVE_BYTES = 2 * 2 ** 30;
 
 export const MAX_UNCHECKED_BYTES = 64 * 2 ** 20;
 
-/** A partial file that nobody went on with for so long is given up. */
+/** Age at which a partial file that no pull has gone on with is removed. */
 export const MAX_PARTIAL_AGE_MS = 24 * 3600_000;

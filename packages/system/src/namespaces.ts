@@ -71,7 +71,7 @@ export function createNamespaces(dependencies: NamespaceDependencies, request: N
 /** A user namespace, pinned at `user`, with the namespaces of a `NamespaceRequest`, which it owns. */
 export type OwnedNamespaceRequest = NamespaceRequest & { user: string; mappings: IdMappings };
 
-/** As `createNamespaces`, in a new user namespace: who is its root may do as it likes with them. */
+/** As `createNamespaces`, in a new user namespace, whose root has all capabilities over them. */
 export async function createOwnedNamespaces(
   dependencies: NamespaceDependencies,
   request: OwnedNamespaceRequest,
@@ -89,7 +89,7 @@ export async function createOwnedNamespaces(
       for (const [kind, path] of Object.entries(pins)) {
         system.mount(path, { source: `/proc/${pid}/ns/${kind}`, flags: mountFlags.bind });
       }
-      // The kernel lets only the namespace's own root set those of IPC, and others only outside with ids of the machine.
+      // The kernel lets only the namespace's own root set those of IPC, and others only outside with ids of the host.
       const ofIpc = sysctls.filter(({ kind }) => kind === 'ipc');
       if (ofIpc.length > 0) await setAsOwner(pid, ofIpc, signal);
       setUpPinned(dependencies, { ...request, owned }, sysctls);
@@ -140,8 +140,8 @@ function setUpPinned(
 /** Sets sysctls as root of the process's user namespace, which `nsenter` becomes. */
 async function setAsOwner(pid: number, sysctls: Sysctl[], signal: AbortSignal): Promise<void> {
   const script = 'while [ $# -gt 0 ]; do printf %s "$2" > "$1" || exit 1; shift 2; done';
-  const words = sysctls.flatMap(({ path, value }) => [path, value]);
-  await runChecked('nsenter', ['--target', `${pid}`, '--user', '--ipc', 'sh', '-c', script, 'sh', ...words], {
+  const pairs = sysctls.flatMap(({ path, value }) => [path, value]);
+  await runChecked('nsenter', ['--target', `${pid}`, '--user', '--ipc', 'sh', '-c', script, 'sh', ...pairs], {
     signal,
   });
 }

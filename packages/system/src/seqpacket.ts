@@ -61,7 +61,7 @@ export class SeqpacketSockets {
     this.#endIfDone();
   }
 
-  /** With a socket open there may be a signal, which would end the process if nobody listened. */
+  /** With a socket open there may be a signal, which ends a process without a listener. */
   #endIfDone(): void {
     if (this.#closing && this.#open.size === 0) process.off('SIGIO', this.#onSignal);
   }
@@ -118,7 +118,7 @@ export class SeqpacketSocket {
   }
 }
 
-/** Connects by the descriptor of the folder, as paths of sockets may not be longer than 107 bytes. */
+/** Connects by the descriptor of the directory, as paths of sockets may not be longer than 107 bytes. */
 function connectTo(calls: Calls, descriptor: number, path: string): void {
   const directory = openSync(dirname(path), 'r');
   try {

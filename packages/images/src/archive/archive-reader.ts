@@ -27,8 +27,8 @@ export type ArchiveOptions = {
   onProgress: (bytes: number) => void;
 };
 
-const documentNames = ['index.json', 'manifest.json'];
-const bufferBytes = 256 * 1024;
+const DOCUMENT_NAMES = ['index.json', 'manifest.json'];
+const BUFFER_BYTES = 256 * 1024;
 
 /** Reads an OCI or Docker archive, plain, gzip or zstd, in one pass. Every file of it goes into the content store. */
 export async function readArchive(options: ArchiveOptions): Promise<Archive> {
@@ -50,7 +50,7 @@ export async function readArchive(options: ArchiveOptions): Promise<Archive> {
         links.set(path, normalize(posix.join(posix.dirname(path), entry.header.linkName)));
       else if (entry.header.type === 'link') links.set(path, normalize(entry.header.linkName));
       else if (entry.header.type !== 'file') continue;
-      else if (documentNames.includes(path)) {
+      else if (DOCUMENT_NAMES.includes(path)) {
         documents.set(path, await readDocument(entry));
       } else files.set(path, await store(path, entry, options));
     }
@@ -94,7 +94,7 @@ async function openUnpacked({ path, signal, onProgress }: ArchiveOptions): Promi
     await using file = await open(path);
     await file.read(start, 0, 4, 0);
   }
-  const packed = createReadStream(path, { highWaterMark: bufferBytes, signal });
+  const packed = createReadStream(path, { highWaterMark: BUFFER_BYTES, signal });
   let bytes = 0;
   packed.on('data', (chunk) => {
     bytes += chunk.length;
@@ -108,8 +108,8 @@ async function openUnpacked({ path, signal, onProgress }: ArchiveOptions): Promi
 }
 
 function unpackerFor(start: Buffer): (NodeJS.ReadWriteStream & Readable) | undefined {
-  if (start.readUInt16BE(0) === 0x1f8b) return createGunzip({ chunkSize: bufferBytes }) as never;
-  if (start.readUInt32LE(0) === 0xfd2fb528) return createZstdDecompress({ chunkSize: bufferBytes }) as never;
+  if (start.readUInt16BE(0) === 0x1f8b) return createGunzip({ chunkSize: BUFFER_BYTES }) as never;
+  if (start.readUInt32LE(0) === 0xfd2fb528) return createZstdDecompress({ chunkSize: BUFFER_BYTES }) as never;
   return undefined;
 }
 

@@ -20,7 +20,7 @@ export type Fill = (writer: ContentWriter) => Promise<void>;
 export class ContentStore {
   readonly #root: string;
   readonly #locks = new KeyedLock();
-  /** Blobs of which this life of the store has begun a partial file that may still be there. */
+  /** Blobs of which this process has begun a partial file that may still be there. */
   readonly #begun = new Set<string>();
 
   private constructor(root: string) {
@@ -110,7 +110,7 @@ export class ContentStore {
     return blobs;
   }
 
-  /** Deletes a blob if `isUnneeded` still says so once nobody is writing it; true if it was deleted. */
+  /** Deletes a blob if `isUnneeded` still says so once no writer has it; true if it was deleted. */
   deleteIf(digest: string, isUnneeded: () => boolean): Promise<boolean> {
     return this.#locks.run(digest, async () => {
       if (!isUnneeded()) return false;
@@ -120,7 +120,7 @@ export class ContentStore {
   }
 
   /**
-   * Deletes the partial files that `isUnneeded` names and that nobody is writing. Those of an earlier life, which a pull
+   * Deletes the partial files that `isUnneeded` names and that have no writer. Those from before the restart, which a pull
    * that was killed may go on with, stay as long as `open` leaves them.
    */
   async deletePartialsIf(isUnneeded: (digest: string) => boolean): Promise<void> {

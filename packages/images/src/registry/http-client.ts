@@ -45,7 +45,7 @@ export type HttpClientOptions = {
 };
 
 /** What may follow a redirect to another host; never credentials. */
-const harmlessHeaders = ['accept', 'range', 'user-agent'];
+const HARMLESS_HEADERS = ['accept', 'range', 'user-agent'];
 
 /** HTTP and HTTPS with kept connections, redirects, proxies and a bound on silence. Any status is an answer. */
 export class HttpClient {
@@ -195,7 +195,9 @@ function redirect(request: HttpRequest, from: string, location: string): HttpReq
   }
   const source = new URL(from);
   const same = target.host === source.host && (target.protocol === source.protocol || target.protocol === 'https:');
-  const kept = Object.entries(request.headers).filter(([name]) => same || harmlessHeaders.includes(name.toLowerCase()));
+  const kept = Object.entries(request.headers).filter(
+    ([name]) => same || HARMLESS_HEADERS.includes(name.toLowerCase()),
+  );
   return { ...request, url: target.href, headers: Object.fromEntries(kept), fallsBackToHttp: false };
 }
 

@@ -2,9 +2,9 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, rmSync, statSync, writeFile
 import { join } from 'node:path';
 import { CONTAINER_DIRECTORY, errorMessage, PRIVATE_DIRECTORY } from '@podwright/base';
 import { type Mount, mountAll, type System, unmountTree } from '@podwright/system';
-import { bindMount, filesIn, type SnapshotFolders, type SnapshotLayout, workIn } from './snapshot-layout.ts';
+import { bindMount, filesIn, type SnapshotDirectories, type SnapshotLayout, workIn } from './snapshot-layout.ts';
 
-/** Whether overlayfs works on a folder's file system: with which options, or why not. */
+/** Whether overlayfs works on a directory's file system: with which options, or why not. */
 export type OverlaySupport = { supported: true; options: string[] } | { supported: false; reason: string };
 
 /**
@@ -38,8 +38,8 @@ function tryOverlay(system: System, directory: string, options: string[]): void 
   const [lower, upper, work, merged] = ['lower', 'upper', 'work', 'merged'].map((name) => join(directory, name));
   for (const path of [lower!, upper!, work!, merged!]) mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY });
   writeFileSync(join(lower!, 'deleted'), '');
-  const folders = [`lowerdir=${lower}`, `upperdir=${upper}`, `workdir=${work}`];
-  mountAll(system, [{ type: 'overlay', source: 'overlay', options: [...options, ...folders] }], merged!);
+  const directories = [`lowerdir=${lower}`, `upperdir=${upper}`, `workdir=${work}`];
+  mountAll(system, [{ type: 'overlay', source: 'overlay', options: [...options, ...directories] }], merged!);
   rmSync(join(merged!, 'deleted'));
   const whiteout = lstatSync(join(upper!, 'deleted'));
   if (!whiteout.isCharacterDevice() || whiteout.rdev !== 0) throw new Error('a deleted file leaves no whiteout');
@@ -57,19 +57,19 @@ export class OverlayLayout implements SnapshotLayout {
     this.#options = options;
   }
 
-  async create({ kind, directory, parents }: SnapshotFolders): Promise<void> {
+  async create({ kind, directory, parents }: SnapshotDirectories): Promise<void> {
     const files = filesIn(directory);
     mkdirSync(files, { mode: CONTAINER_DIRECTORY });
     chmodSync(files, CONTAINER_DIRECTORY); // whatever the umask
     if (kind === 'active') mkdirSync(workIn(directory), { mode: PRIVATE_DIRECTORY });
     if (parents[0] === undefined) return;
-    // the uppermost root folder is the one whose attributes show
+    // the uppermost root directory is the one whose attributes show
     const { uid, gid, mode } = statSync(filesIn(parents[0]));
     chownSync(files, uid, gid);
     chmodSync(files, mode & 0o7777);
   }
 
-  mounts({ kind, directory, parents }: SnapshotFolders): Mount[] {
+  mounts({ kind, directory, parents }: SnapshotDirectories): Mount[] {
     const lower = parents.map(filesIn);
     if (lower.length === 0) return bindMount(filesIn(directory), kind === 'view');
     if (kind === 'view' && lower.length === 1) return bindMount(lower[0]!, true);

@@ -57,7 +57,7 @@ export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string):
 
 /**
  * Where JSON is wrong, if the parser tells. Not its message, which quotes what is there: a redirect or a link may have led to a
- * document that whoever reads the error must not see.
+ * document that the reader of the error must not see.
  */
 function positionOf(error: unknown): string {
   return /at position \d+/.exec((error as Error).message)?.[0].replace('at', ' at') ?? '';

@@ -120,7 +120,7 @@ export function parseImageConfig(
   if (diffIds.length !== layerCount) {
     throw new PodwrightError('invalid_argument', `${what}: it has ${diffIds.length} diff ids for ${layerCount} layers`);
   }
-  // sha256 is what everybody writes, and what a layer is checked against when it is unpacked
+  // sha256 is what all tools write, and what a layer is checked against when it is unpacked
   const wrong = diffIds.find((diffId) => !isDigest(diffId) || !diffId.startsWith('sha256:'));
   if (wrong !== undefined) {
     throw new PodwrightError('invalid_argument', `${what}: diff id "${wrong.slice(0, 100)}" is not a sha256 digest`);

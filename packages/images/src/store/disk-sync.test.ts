@@ -25,7 +25,7 @@ test('an image that is removed while it is written to the disk does not keep the
   };
   const snapshotter = { layerDirectory } as Partial<Snapshotter> as Snapshotter;
   const warned: unknown[] = [];
-  const logger = { ...silentLogger, warn: (...words: unknown[]) => warned.push(words) };
+  const logger = { ...silentLogger, warn: (...entry: unknown[]) => warned.push(entry) };
   new DiskSync({ root, records, snapshotter, logger }).begin();
   const synced = () => records.list().every(({ unsyncedBoot }) => unsyncedBoot === '') || undefined;
   await waitFor(synced, { intervalMs: 10, signal: AbortSignal.timeout(60_000) });

@@ -4,7 +4,7 @@ import { manifestLimits } from '../limits.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import { parseManifest } from '../spec/manifest.ts';
 import type { ImageRecords, StoredImage } from './image-records.ts';
-import { type LayerSnapshots, layerSteps, unpackKeyPrefix } from './layer-snapshots.ts';
+import { type LayerSnapshots, layerSteps, UNPACK_KEY_PREFIX } from './layer-snapshots.ts';
 
 export type RecoverOptions = {
   content: ContentStore;
@@ -24,7 +24,7 @@ export type RecoverOptions = {
 export async function recoverImages(options: RecoverOptions): Promise<void> {
   const { snapshotter, layers, records, logger } = options;
   for (const { key, kind } of await snapshotter.list()) {
-    if (kind === 'active' && key.startsWith(unpackKeyPrefix)) await snapshotter.remove(key);
+    if (kind === 'active' && key.startsWith(UNPACK_KEY_PREFIX)) await snapshotter.remove(key);
   }
   for (const { id, names, reason } of records.damaged()) {
     records.remove(id);
@@ -54,7 +54,7 @@ export async function recoverImages(options: RecoverOptions): Promise<void> {
   }
 }
 
-/** Snapshots that had not reached the disk when the machine went down. One that a container stands on has to stay. */
+/** Snapshots that had not reached the disk when the host went down. One that a container stands on has to stay. */
 async function removeDoubtful({ id, chain, unsyncedBoot }: StoredImage, options: RecoverOptions): Promise<void> {
   if (unsyncedBoot === '' || unsyncedBoot === options.bootId) return;
   for (const chainId of chain.toReversed()) {

@@ -30,7 +30,7 @@ export type TransferProgress = {
   error?: string;
 };
 
-/** What content and image snapshots take, what containers have written, and a folder on the file system of both. */
+/** What content and image snapshots take, what containers have written, and a directory on the file system of both. */
 export type StorageUsage = { mountpoint: string; images: SnapshotUsage; containers: SnapshotUsage };
 
 /**
@@ -42,7 +42,7 @@ export type StorageUsage = { mountpoint: string; images: SnapshotUsage; containe
 export interface ImageService {
   pull(reference: string, options: { auth?: RegistryAuth; signal: AbortSignal }): Promise<ImageRecord>;
   /**
-   * Loads every image of an OCI layout (folder or tar) or a Docker archive, plain or packed (gzip, zstd); all or none. `name` names
+   * Loads every image of an OCI layout (directory or tar) or a Docker archive, plain or packed (gzip, zstd); all or none. `name` names
    * the only image, or gives the repository to which the tags in the file belong.
    */
   load(path: string, options: { signal: AbortSignal; name?: string }): Promise<ImageRecord[]>;

@@ -21,7 +21,7 @@ import type { UnpackLayer, UnpackResult } from '../unpack/unpack-options.ts';
 import type { VerifiedLayers } from './verified-layers.ts';
 
 /** Begins the key of a snapshot that a layer is being unpacked into; what bears it at a start was left by a crash. */
-export const unpackKeyPrefix = 'unpack-';
+export const UNPACK_KEY_PREFIX = 'unpack-';
 
 /** One layer of an image: its blob, and what it must unpack to. */
 export type LayerStep = { descriptor: Descriptor; diffId: string; chainId: string; parentChainId: string };
@@ -82,7 +82,7 @@ export class LayerSnapshots {
     return this.#locks.run(step.chainId, work, signal);
   }
 
-  /** Removes the snapshot if `isUnneeded` still says so once nobody is making it. False if others build on it. */
+  /** Removes the snapshot if `isUnneeded` still says so once it is not being made. False if others build on it. */
   removeIf(chainId: string, isUnneeded: () => boolean): Promise<boolean> {
     return this.#locks.run(chainId, async () => {
       if (!isUnneeded()) return false;
@@ -98,7 +98,7 @@ export class LayerSnapshots {
 
   async #unpack(step: LayerStep, signal: AbortSignal): Promise<void> {
     const { snapshotter } = this.#options;
-    const key = `${unpackKeyPrefix}${randomBytes(8).toString('hex')}`;
+    const key = `${UNPACK_KEY_PREFIX}${randomBytes(8).toString('hex')}`;
     const undo = new Undo();
     try {
       await snapshotter.prepare(key, step.parentChainId);
@@ -121,7 +121,7 @@ export class LayerSnapshots {
     const result = await unpackLayer({ blobPath: content.path(digest), mediaType, ...target, signal }).catch(
       async (error: unknown) => {
         // on a full disk the records could not even note that the snapshot goes
-        if (errorCode(error) === 'resource_exhausted') await emptyFolder(target.directory);
+        if (errorCode(error) === 'resource_exhausted') await emptyDirectory(target.directory);
         throw error;
       },
     );
@@ -158,6 +158,6 @@ export class LayerSnapshots {
   }
 }
 
-async function emptyFolder(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
+async function emptyDirectory(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true, force: true });
 }

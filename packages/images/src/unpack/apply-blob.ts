@@ -12,7 +12,7 @@ import type { UnpackOptions, UnpackProgress, UnpackResult } from './unpack-optio
 /** What a worker is given: the options without what cannot be sent to it. */
 export type UnpackJob = Omit<UnpackOptions, 'signal' | 'onProgress'>;
 
-/** What `applyBlob` works with. `onProgress` is called often: whoever passes it on makes it rarer. */
+/** What `applyBlob` works with. `onProgress` is called often: the callee passes on what it wants. */
 export type ApplyDependencies = { system: LayerSystem; onProgress: (progress: UnpackProgress) => void };
 
 /** Unpacks a layer in this thread, synchronously but for reading. Errors as `UnpackLayer` has them. */

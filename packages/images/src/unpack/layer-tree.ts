@@ -52,7 +52,7 @@ export type MissingDirectory = (
 
 /**
  * The directories of a layer, known by lstat and kept in memory, so that every path is resolved inside the layer: symbolic
- * links are followed as if the layer were the whole file system. The folder on disk is private to us while this is used.
+ * links are followed as if the layer were the whole file system. The directory on disk is private to us while this is used.
  */
 export class LayerTree {
   readonly root: LayerDirectory;

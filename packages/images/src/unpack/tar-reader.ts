@@ -235,7 +235,7 @@ function describe(raw: RawHeader, extensions: Extensions, records: PaxFields): T
     linkBytes,
     uid: records.integer('uid') ?? raw.uid,
     gid: records.integer('gid') ?? raw.gid,
-    // links, devices and folders have no body whatever their size says
+    // links, devices and directories have no body whatever their size says
     size: type === 'file' ? (records.integer('size') ?? raw.size) : 0,
     mtimeSeconds: records.time('mtime') ?? raw.mtimeSeconds,
     xattrs: records.xattrs(),
@@ -252,7 +252,7 @@ function entryType(flag: string, name: Buffer): TarEntryType {
       `read tar archive: ${name} is of the unknown kind ${JSON.stringify(flag)}`,
     );
   }
-  // archives older than ustar mark a folder by its name only
+  // archives older than ustar mark a directory by its name only
   return type === 'file' && flag === '\0' && name.at(-1) === 0x2f ? 'directory' : type;
 }
 

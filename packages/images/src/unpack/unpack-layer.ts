@@ -14,7 +14,7 @@ export class LayerUnpacker implements AsyncDisposable {
     this.#system = system;
   }
 
-  /** Waits for a free worker, and unpacks. When an aborted call has ended, nothing writes to its folder any more. */
+  /** Waits for a free worker, and unpacks. When an aborted call has ended, nothing writes to its directory any more. */
   readonly unpackLayer: UnpackLayer = (options) => this.#limiter.run(() => this.#unpack(options), options.signal);
 
   async #unpack(options: UnpackOptions): Promise<UnpackResult> {
