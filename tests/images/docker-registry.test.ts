@@ -10,17 +10,17 @@ import type { ImageRecord } from '../../packages/images/src/store/image-service.
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { DockerRegistry, makeCertificates, type RegistrySettings } from './docker-registry.ts';
 import { type ImageRoom, openImageRoom, scratch } from './image-room.ts';
-import { LayoutFolder } from './layout-folder.ts';
+import { LayoutDirectory } from './layout-directory.ts';
 import { addImage, hostArchitecture, makeLayer, packLayer } from './made-image.ts';
 import { rejects } from './rejects.ts';
 
 const { signal } = new AbortController();
 
-async function start(t: TestContext, settings: (folder: string) => RegistrySettings = () => ({})) {
-  const folder = await scratch(t);
-  const chosen = settings(folder);
-  const registry = await DockerRegistry.start(folder, chosen);
-  const room = await openImageRoom(join(folder, 'room'));
+async function start(t: TestContext, settings: (directory: string) => RegistrySettings = () => ({})) {
+  const directory = await scratch(t);
+  const chosen = settings(directory);
+  const registry = await DockerRegistry.start(directory, chosen);
+  const room = await openImageRoom(join(directory, 'room'));
   t.after(async () => {
     await room[Symbol.asyncDispose]();
     await registry[Symbol.asyncDispose]();
@@ -33,7 +33,7 @@ async function start(t: TestContext, settings: (folder: string) => RegistrySetti
         stdio: 'pipe',
       },
     );
-  return { folder, registry, room, images: room.images, skopeo };
+  return { directory, registry, room, images: room.images, skopeo };
 }
 
 /** The media types of the layers of a stored manifest. */
@@ -43,16 +43,16 @@ function layerTypes({ root }: ImageRoom, { manifestDigest }: ImageRecord): strin
   return manifest.layers.map(({ mediaType }) => mediaType);
 }
 
-/** An image that umoci made from this machine's busybox. */
-function umociImage(folder: string): string {
+/** An image that umoci made from this host's busybox. */
+function umociImage(directory: string): string {
   const umoci = (...options: string[]) => execFileSync('umoci', options, { stdio: 'pipe' });
-  const layout = join(folder, 'umoci');
+  const layout = join(directory, 'umoci');
   umoci('init', '--layout', layout);
   umoci('new', '--image', `${layout}:one`);
-  umoci('unpack', '--image', `${layout}:one`, join(folder, 'bundle'));
-  mkdirSync(join(folder, 'bundle/rootfs/bin'));
-  copyFileSync('/bin/busybox', join(folder, 'bundle/rootfs/bin/busybox'));
-  umoci('repack', '--image', `${layout}:one`, join(folder, 'bundle'));
+  umoci('unpack', '--image', `${layout}:one`, join(directory, 'bundle'));
+  mkdirSync(join(directory, 'bundle/rootfs/bin'));
+  copyFileSync('/bin/busybox', join(directory, 'bundle/rootfs/bin/busybox'));
+  umoci('repack', '--image', `${layout}:one`, join(directory, 'bundle'));
   umoci('config', '--image', `${layout}:one`, '--config.cmd', '/bin/busybox', '--config.user', '1000');
   return layout;
 }
@@ -63,23 +63,23 @@ function packWithZstd(layout: string, target: string): string {
   const [entry] = (JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')) as { manifests: Descriptor[] })
     .manifests;
   const manifest = JSON.parse(String(read(entry!.digest))) as { config: Descriptor; layers: Descriptor[] };
-  const folder = new LayoutFolder(target);
-  folder.addBlob(read(manifest.config.digest));
+  const directory = new LayoutDirectory(target);
+  directory.addBlob(read(manifest.config.digest));
   const layers = manifest.layers.map(({ digest }) => {
     const { data, mediaType } = packLayer(gunzipSync(read(digest)), 'zstd');
-    return { mediaType, ...folder.addBlob(data) };
+    return { mediaType, ...directory.addBlob(data) };
   });
-  const made = folder.addManifest('', { ...manifest, layers }, entry!.mediaType);
-  folder.writeIndex([{ ...entry, ...made }]);
+  const made = directory.addManifest('', { ...manifest, layers }, entry!.mediaType);
+  directory.writeIndex([{ ...entry, ...made }]);
   return target;
 }
 
 test('OCI and Docker manifests, gzip and zstd layers are pulled', async (t) => {
-  const { folder, registry, room, images, skopeo } = await start(t);
-  const layout = umociImage(folder);
+  const { directory, registry, room, images, skopeo } = await start(t);
+  const layout = umociImage(directory);
   skopeo(`oci:${layout}:one`, 'made/oci:1');
   skopeo(`oci:${layout}:one`, 'made/docker:1', '--format', 'v2s2');
-  skopeo(`oci:${packWithZstd(layout, join(folder, 'zstd'))}:one`, 'made/zstd:1');
+  skopeo(`oci:${packWithZstd(layout, join(directory, 'zstd'))}:one`, 'made/zstd:1');
   const chains = new Set<string>();
   for (const [name, layerType] of [
     ['oci', 'application/vnd.oci.image.layer.v1.tar+gzip'],
@@ -99,8 +99,8 @@ test('OCI and Docker manifests, gzip and zstd layers are pulled', async (t) => {
 });
 
 test('an image is pulled from an index of several platforms, by tag and by digest', async (t) => {
-  const { folder, registry, images, skopeo } = await start(t);
-  const layout = new LayoutFolder(join(folder, 'layout'));
+  const { directory, registry, images, skopeo } = await start(t);
+  const layout = new LayoutDirectory(join(directory, 'layout'));
   const platforms = [hostArchitecture, 's390x', 'ppc64le'].map((architecture) => ({
     architecture,
     image: addImage(layout, { tag: architecture, layers: [makeLayer({ architecture })], architecture }),
@@ -124,8 +124,8 @@ test('an image is pulled from an index of several platforms, by tag and by diges
 });
 
 test('a registry with a password lets in who has it', async (t) => {
-  const { folder, registry, images, skopeo } = await start(t, () => ({ password: true }));
-  const { layout } = await makeBusyboxImage(join(folder, 'layout'));
+  const { directory, registry, images, skopeo } = await start(t, () => ({ password: true }));
+  const { layout } = await makeBusyboxImage(join(directory, 'layout'));
   skopeo(`oci:${layout}:1`, 'secret:1', '--dest-creds', 'me:secret');
   const name = `${registry.host}/secret:1`;
   await rejects(images.pull(name, { signal }), 'unauthenticated', /401 \(UNAUTHORIZED: authentication required\)/);
@@ -140,43 +140,45 @@ test('a registry with a password lets in who has it', async (t) => {
 });
 
 test('a registry on a loopback port that speaks TLS needs no configuration', async (t) => {
-  const { folder, registry, images, skopeo } = await start(t, (where) => ({ tls: makeCertificates(where, 'server') }));
-  const { layout } = await makeBusyboxImage(join(folder, 'layout'));
+  const { directory, registry, images, skopeo } = await start(t, (where) => ({
+    tls: makeCertificates(where, 'server'),
+  }));
+  const { layout } = await makeBusyboxImage(join(directory, 'layout'));
   skopeo(`oci:${layout}:1`, 'safe:1');
   await images.pull(`${registry.host}/safe:1`, { signal });
 });
 
 test('a mirror with a private CA and client certificates is used as hosts.toml says', async (t) => {
-  const { folder, registry, images, skopeo, room } = await start(t, (where) => {
+  const { directory, registry, images, skopeo, room } = await start(t, (where) => {
     return { tls: makeCertificates(where, 'server'), clientCa: makeCertificates(where, 'client').ca };
   });
-  const { layout } = await makeBusyboxImage(join(folder, 'layout'));
-  mkdirSync(join(folder, 'certs'));
-  copyFileSync(join(folder, 'client-cert.pem'), join(folder, 'certs/x.cert'));
-  copyFileSync(join(folder, 'client-key.pem'), join(folder, 'certs/x.key'));
-  skopeo(`oci:${layout}:1`, 'library/app:1', '--dest-cert-dir', join(folder, 'certs'));
+  const { layout } = await makeBusyboxImage(join(directory, 'layout'));
+  mkdirSync(join(directory, 'certs'));
+  copyFileSync(join(directory, 'client-cert.pem'), join(directory, 'certs/x.cert'));
+  copyFileSync(join(directory, 'client-key.pem'), join(directory, 'certs/x.key'));
+  skopeo(`oci:${layout}:1`, 'library/app:1', '--dest-cert-dir', join(directory, 'certs'));
   const configure = (...lines: string[]) => {
     const path = join(room.root, 'certs.d/registry.invalid');
     mkdirSync(path, { recursive: true });
     writeFileSync(join(path, 'hosts.toml'), [`[host."https://${registry.host}"]`, ...lines].join('\n'));
     return images.pull('registry.invalid/library/app:1', { signal });
   };
-  const client = `client = [["${folder}/client-cert.pem", "${folder}/client-key.pem"]]`;
+  const client = `client = [["${directory}/client-cert.pem", "${directory}/client-key.pem"]]`;
   await rejects(
     configure(client),
     'unavailable',
     /signed by an authority that is not trusted here; name .* hosts\.toml/,
   );
-  await rejects(configure(`ca = "${folder}/server-ca.pem"`), 'unavailable', /before: connect to https:\/\/127/);
-  const image = await configure(`ca = "${folder}/server-ca.pem"`, client);
+  await rejects(configure(`ca = "${directory}/server-ca.pem"`), 'unavailable', /before: connect to https:\/\/127/);
+  const image = await configure(`ca = "${directory}/server-ca.pem"`, client);
   assert.deepEqual(image.repoTags, ['registry.invalid/library/app:1']);
   await images.remove(image.id);
   await configure('skip_verify = true', client);
 });
 
 test('the content that is pulled is what the registry has', async (t) => {
-  const { folder, registry, images, room, skopeo } = await start(t);
-  const made = await makeBusyboxImage(join(folder, 'layout'));
+  const { directory, registry, images, room, skopeo } = await start(t);
+  const made = await makeBusyboxImage(join(directory, 'layout'));
   skopeo(`oci:${made.layout}:1`, 'app:1', '--preserve-digests');
   const image = await images.pull(`${registry.host}/app:1`, { signal });
   assert.deepEqual([image.id, image.manifestDigest], [made.id, made.manifestDigest]);

@@ -22,7 +22,7 @@ export type RegistrySettings = {
 /** `secret`, by bcrypt. */
 const passwordLine = 'me:$2y$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n';
 
-/** Debian's docker-registry on a free port of the loopback, with its files in a folder of the test. */
+/** Debian's docker-registry on a free port of the loopback, with its files in a directory of the test. */
 export class DockerRegistry implements AsyncDisposable {
   readonly host: string;
   readonly #process: ChildProcess;
@@ -32,11 +32,11 @@ export class DockerRegistry implements AsyncDisposable {
     this.#process = process;
   }
 
-  static async start(folder: string, settings: RegistrySettings = {}): Promise<DockerRegistry> {
+  static async start(directory: string, settings: RegistrySettings = {}): Promise<DockerRegistry> {
     const port = await freePort();
-    const config = join(folder, `registry-${port}.yml`);
-    writeFileSync(join(folder, 'htpasswd'), passwordLine);
-    writeFileSync(config, JSON.stringify(configuration(folder, port, settings))); // JSON is YAML
+    const config = join(directory, `registry-${port}.yml`);
+    writeFileSync(join(directory, 'htpasswd'), passwordLine);
+    writeFileSync(config, JSON.stringify(configuration(directory, port, settings))); // JSON is YAML
     const process = spawn('docker-registry', ['serve', config], { stdio: 'ignore' });
     const registry = new DockerRegistry(`127.0.0.1:${port}`, process);
     using signal = withTimeout(undefined, 10_000, 'start docker-registry');
@@ -51,11 +51,11 @@ export class DockerRegistry implements AsyncDisposable {
   }
 }
 
-function configuration(folder: string, port: number, { tls, clientCa, password, token }: RegistrySettings): object {
+function configuration(directory: string, port: number, { tls, clientCa, password, token }: RegistrySettings): object {
   return {
     version: '0.1',
     log: { level: 'error' },
-    storage: { filesystem: { rootdirectory: join(folder, 'registry') } },
+    storage: { filesystem: { rootdirectory: join(directory, 'registry') } },
     http: {
       addr: `127.0.0.1:${port}`,
       ...(tls && { tls: { certificate: tls.certificate, key: tls.key, ...(clientCa && { clientcas: [clientCa] }) } }),
@@ -70,7 +70,7 @@ function configuration(folder: string, port: number, { tls, clientCa, password, 
         },
       },
     }),
-    ...(password && { auth: { htpasswd: { realm: 'test', path: join(folder, 'htpasswd') } } }),
+    ...(password && { auth: { htpasswd: { realm: 'test', path: join(directory, 'htpasswd') } } }),
   };
 }
 
@@ -104,8 +104,8 @@ async function freePort(): Promise<number> {
 }
 
 /** A CA and a certificate of it, for a server at 127.0.0.1 or for a client, by openssl. */
-export function makeCertificates(folder: string, name: string): Certificates {
-  const path = (suffix: string) => join(folder, `${name}-${suffix}`);
+export function makeCertificates(directory: string, name: string): Certificates {
+  const path = (suffix: string) => join(directory, `${name}-${suffix}`);
   const openssl = (...options: string[]) => execFileSync('openssl', options, { stdio: 'pipe' });
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
   openssl('req', '-x509', ...key, '-subj', `/CN=${name} CA`, '-keyout', path('ca.key'), '-out', path('ca.pem'));

@@ -11,32 +11,32 @@ import { rejects } from './rejects.ts';
 
 const { signal } = new AbortController();
 
-type Started = { room: ImageRoom; registry: FaultyRegistry; name: string; folder: string };
+type Started = { room: ImageRoom; registry: FaultyRegistry; name: string; directory: string };
 
 /** An image room on a file system of 8 MB, and an image of one layer. */
 async function onSmallDisk(t: TestContext, layer: MadeLayer, use: (started: Started) => Promise<void>): Promise<void> {
-  const folder = await scratch(t);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8M', 'tmpfs', folder]);
+  const directory = await scratch(t);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8M', 'tmpfs', directory]);
   try {
     await using registry = await FaultyRegistry.start();
-    await using room = await openImageRoom(folder, { kind: 'native' });
+    await using room = await openImageRoom(directory, { kind: 'native' });
     addImage(registry, { tag: '1', layers: [layer] });
-    await use({ room, registry, name: `${registry.host}/room/app:1`, folder });
+    await use({ room, registry, name: `${registry.host}/room/app:1`, directory });
   } finally {
-    execFileSync('umount', [folder]);
+    execFileSync('umount', [directory]);
   }
 }
 
-async function checkNothingLeft({ room, folder }: Started): Promise<void> {
+async function checkNothingLeft({ room, directory }: Started): Promise<void> {
   assert.deepEqual(await room.snapshotter.list(), []);
-  assert.deepEqual(readdirSync(join(folder, 'content/ingest')), []);
-  assert.deepEqual(readdirSync(join(folder, 'content/blobs/sha256')), []);
+  assert.deepEqual(readdirSync(join(directory, 'content/ingest')), []);
+  assert.deepEqual(readdirSync(join(directory, 'content/blobs/sha256')), []);
 }
 
 /** Leaves a megabyte of the disk free. */
-function fill(folder: string): void {
-  const { bavail, bsize } = statfsSync(folder);
-  writeFileSync(join(folder, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - (1 << 20))));
+function fill(directory: string): void {
+  const { bavail, bsize } = statfsSync(directory);
+  writeFileSync(join(directory, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - (1 << 20))));
 }
 
 test('layers that cannot fit are refused before they are fetched', async (t) => {
@@ -54,7 +54,7 @@ test('a disk that becomes full while a layer comes ends the pull and is given ba
   await onSmallDisk(t, layer, async (started) => {
     const { digest } = started.registry.addBlob(layer.data);
     started.registry.faults.push(({ path }) => {
-      if (path.endsWith(digest)) fill(started.folder);
+      if (path.endsWith(digest)) fill(started.directory);
       return false;
     });
     await rejects(started.room.images.pull(started.name, { signal }), 'resource_exhausted', /the disk is full/);

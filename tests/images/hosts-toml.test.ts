@@ -1,4 +1,4 @@
-/** `hosts.toml` and certificate folders, tried on Debian's docker-registry behind TLS with client certificates. */
+/** `hosts.toml` and certificate directories, tried on Debian's docker-registry behind TLS with client certificates. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -19,8 +19,8 @@ const { signal } = new AbortController();
 
 /** An image room, and what configures the registry that it is to ask for `domain`. */
 async function start(t: TestContext) {
-  const folder = await scratch(t);
-  const room = await openImageRoom(join(folder, 'room'));
+  const directory = await scratch(t);
+  const room = await openImageRoom(join(directory, 'room'));
   t.after(() => room[Symbol.asyncDispose]());
   const certs = join(room.root, 'certs.d');
   const configure = (domain: string, files: Record<string, string>) => {
@@ -28,24 +28,27 @@ async function start(t: TestContext) {
     mkdirSync(join(certs, domain), { recursive: true });
     for (const [name, text] of Object.entries(files)) writeFileSync(join(certs, domain, name), text);
   };
-  return { folder, images: room.images, configure };
+  return { directory, images: room.images, configure };
 }
 
 /** A registry with an image `app:1`, behind TLS; only clients with a certificate are let in. */
-async function startSecure(t: TestContext, folder: string): Promise<{ host: string; read: (name: string) => string }> {
+async function startSecure(
+  t: TestContext,
+  directory: string,
+): Promise<{ host: string; read: (name: string) => string }> {
   const settings: RegistrySettings = {
-    tls: makeCertificates(folder, 'server'),
-    clientCa: makeCertificates(folder, 'client').ca,
+    tls: makeCertificates(directory, 'server'),
+    clientCa: makeCertificates(directory, 'client').ca,
   };
-  const registry = await DockerRegistry.start(folder, settings);
+  const registry = await DockerRegistry.start(directory, settings);
   t.after(() => registry[Symbol.asyncDispose]());
-  const { layout } = await makeBusyboxImage(join(folder, 'layout'));
-  mkdirSync(join(folder, 'skopeo'));
-  copyFileSync(join(folder, 'client-cert.pem'), join(folder, 'skopeo/x.cert'));
-  copyFileSync(join(folder, 'client-key.pem'), join(folder, 'skopeo/x.key'));
-  const options = ['copy', '-q', '--dest-tls-verify=false', '--dest-cert-dir', join(folder, 'skopeo')];
+  const { layout } = await makeBusyboxImage(join(directory, 'layout'));
+  mkdirSync(join(directory, 'skopeo'));
+  copyFileSync(join(directory, 'client-cert.pem'), join(directory, 'skopeo/x.cert'));
+  copyFileSync(join(directory, 'client-key.pem'), join(directory, 'skopeo/x.key'));
+  const options = ['copy', '-q', '--dest-tls-verify=false', '--dest-cert-dir', join(directory, 'skopeo')];
   execFileSync('skopeo', [...options, `oci:${layout}:1`, `docker://${registry.host}/app:1`], { stdio: 'pipe' });
-  return { host: registry.host, read: (name) => readFileSync(join(folder, name), 'utf8') };
+  return { host: registry.host, read: (name) => readFileSync(join(directory, name), 'utf8') };
 }
 
 async function pullAnew(images: Images, name: string): Promise<void> {
@@ -54,8 +57,8 @@ async function pullAnew(images: Images, name: string): Promise<void> {
 }
 
 test('certificates are taken in every form that containerd has', async (t) => {
-  const { folder, images, configure } = await start(t);
-  const { host, read } = await startSecure(t, folder);
+  const { directory, images, configure } = await start(t);
+  const { host, read } = await startSecure(t, directory);
   const [ca, cert, key] = [read('server-ca.pem'), read('client-cert.pem'), read('client-key.pem')];
   const both = cert + key;
   const forms: [string, Record<string, string>][] = [
@@ -64,7 +67,7 @@ test('certificates are taken in every form that containerd has', async (t) => {
       'a list of CAs, and one file for both',
       { 'hosts.toml': 'ca = ["x", "a"]\nclient = "b"', x: cert, a: ca, b: both },
     ],
-    ['a list of files', { 'hosts.toml': `ca = "${folder}/server-ca.pem"\nclient = ["b"]`, b: both }],
+    ['a list of files', { 'hosts.toml': `ca = "${directory}/server-ca.pem"\nclient = ["b"]`, b: both }],
     ['pairs, one with an empty key', { 'hosts.toml': 'skip_verify = true\nclient = [["b", ""]]', b: both }],
     ['files by their names', { 'any.crt': ca, 'me.cert': cert, 'me.key': key }],
     ['a certificate file with its key in it', { 'any.crt': ca, 'me.cert': both }],
@@ -79,9 +82,9 @@ test('certificates are taken in every form that containerd has', async (t) => {
   await rejects(images.pull(`${host}/app:1`, { signal }), 'failed_precondition', /certificate/);
 });
 
-test('an http mirror with TLS settings is asked over TLS, and the default folder stands for every registry', async (t) => {
-  const { folder, images, configure } = await start(t);
-  const { host, read } = await startSecure(t, folder);
+test('an http mirror with TLS settings is asked over TLS, and the default directory stands for every registry', async (t) => {
+  const { directory, images, configure } = await start(t);
+  const { host, read } = await startSecure(t, directory);
   const both = read('client-cert.pem') + read('client-key.pem');
   const mirror = `[host."http://${host}"]\nskip_verify = true\nclient = "b"`;
   configure('_default', { 'hosts.toml': mirror, b: both });

@@ -15,11 +15,11 @@ export type ImageRoom = { images: Images; database: MetadataDatabase; snapshotte
 /** Quick retries, so that what fails for good does so within the test's time. */
 export const quickRetries = { initialDelayMs: 1, maxDelayMs: 5, maxFailures: 2, maxFailuresInAll: 20 };
 
-/** A folder below /var/tmp (overlayfs cannot lie on overlayfs or tmpfs everywhere), removed after the test. */
+/** A directory below /var/tmp (overlayfs cannot lie on overlayfs or tmpfs everywhere), removed after the test. */
 export async function scratch(t: TestContext): Promise<string> {
-  const folder = await mkdtemp('/var/tmp/podwright-images-');
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
+  const directory = await mkdtemp('/var/tmp/podwright-images-');
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
 }
 
 /** Opens the image room on real parts below `root`; called again after `close` it is a restart. */

@@ -11,7 +11,7 @@ import { ContentStore } from '../../packages/images/src/content/content-store.ts
 import { ImageRecords } from '../../packages/images/src/store/image-records.ts';
 import { FaultyRegistry } from './faulty-registry.ts';
 import { type ImageRoom, openImageRoom, scratch } from './image-room.ts';
-import { LayoutFolder } from './layout-folder.ts';
+import { LayoutDirectory } from './layout-directory.ts';
 import { addImage, makeLayer } from './made-image.ts';
 
 const KILLS = 6;
@@ -24,7 +24,7 @@ async function makeImages(t: TestContext): Promise<{ layout: string; references:
   const shared = makeLayer({ ...files, big: 'x'.repeat(2_000_000) });
   const tops = ['1', '2'].map((tag) => ({ tag, layers: [shared, makeLayer({ tag }, 'zstd')] }));
   for (const image of tops) addImage(registry, image);
-  const layout = new LayoutFolder(join(await scratch(t), 'layout'));
+  const layout = new LayoutDirectory(join(await scratch(t), 'layout'));
   const { manifest } = addImage(layout, { tag: '3', layers: [shared, makeLayer({ loaded: '3' })] });
   layout.writeIndex([manifest]);
   return { layout: layout.path, references: tops.map(({ tag }) => `${registry.host}/room/app:${tag}`) };
@@ -63,9 +63,9 @@ test('a process that is killed in the middle of everything leaves nothing half',
   await checkWhole(room);
   for (const { id } of room.images.list()) await room.images.remove(id);
   using patience = withTimeout(undefined, 60_000, 'wait until removed layers are off the disk');
-  const folder = join(root, 'snapshots', room.snapshotter.name);
+  const directory = join(root, 'snapshots', room.snapshotter.name);
   const left = async () =>
-    (await readdir(folder, { recursive: true })).filter((path) => path !== 'new' && path !== 'trash');
+    (await readdir(directory, { recursive: true })).filter((path) => path !== 'new' && path !== 'trash');
   await waitFor(async () => ((await left()).length === 0 ? true : undefined), { intervalMs: 20, signal: patience });
   assert.deepEqual(readdirSync(join(root, 'content/blobs/sha256')), []);
 });

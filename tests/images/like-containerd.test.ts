@@ -15,7 +15,7 @@ import { describeTree } from '../snapshots/describe-tree.ts';
 import { directory, file, hardLink, symlink } from '../unpack/layer.fixture.ts';
 import { DockerRegistry } from './docker-registry.ts';
 import { openImageRoom, scratch } from './image-room.ts';
-import { LayoutFolder } from './layout-folder.ts';
+import { LayoutDirectory } from './layout-directory.ts';
 import { addImage, packLayer } from './made-image.ts';
 
 const system = loadSystem();
@@ -52,7 +52,7 @@ const layers: FixtureEntry[][] = [
     ...['.wh.gone', '.wh.gone-dir', 'd/.wh.2', 'opaque/.wh..wh..opq'].map((name) => file(name)),
     file('opaque/new', 'new'),
     directory('was-file'),
-    file('was-file/now', 'a folder'),
+    file('was-file/now', 'a directory'),
     file('was-dir', 'a file'),
     directory('was-link'),
     file('was-link/x', 'x'),
@@ -73,22 +73,22 @@ const layers: FixtureEntry[][] = [
 ];
 
 test('an image of odd layers is the same in containerd and here', async (t) => {
-  const folder = await scratch(t);
-  await using registry = await DockerRegistry.start(folder);
+  const root = await scratch(t);
+  await using registry = await DockerRegistry.start(root);
   const name = `${registry.host}/made/odd:1`;
-  push(join(folder, 'layout'), name);
+  push(join(root, 'layout'), name);
   await using containerd = await Containerd.start();
   const cri = await connectCri({ runtimeEndpoint: containerd.endpoint, logger: silentLogger });
   t.after(() => cri.close());
   const { imageRef } = await cri.image.pullImage({ image: { image: name } });
   const theirs = (await cri.image.imageStatus({ image: { image: name } })).image!;
-  await using room = await openImageRoom(join(folder, 'room'));
+  await using room = await openImageRoom(join(root, 'room'));
   const ours = await room.images.pull(name, { signal });
   assert.deepEqual(
     [ours.id, ours.id, ours.repoTags, ours.repoDigests, BigInt(ours.sizeBytes)],
     [imageRef, theirs.id, theirs.repoTags, theirs.repoDigests, theirs.size],
   );
-  const [left, right] = ['ours', 'theirs'].map((side) => join(folder, side)) as [string, string];
+  const [left, right] = ['ours', 'theirs'].map((side) => join(root, side)) as [string, string];
   for (const target of [left, right]) mkdirSync(target);
   try {
     mountAll(system, await room.snapshotter.view('view', ours.chainId), left);
@@ -101,7 +101,7 @@ test('an image of odd layers is the same in containerd and here', async (t) => {
 });
 
 function push(path: string, name: string): void {
-  const layout = new LayoutFolder(path);
+  const layout = new LayoutDirectory(path);
   const packed = layers.map((entries, index) => packLayer(tarArchive(entries), index === 1 ? 'tar' : 'gzip'));
   const { manifest } = addImage(layout, { tag: '1', layers: packed });
   layout.writeIndex([{ ...manifest, annotations: { 'org.opencontainers.image.ref.name': '1' } }]);
@@ -109,10 +109,10 @@ function push(path: string, name: string): void {
   execFileSync('skopeo', [...copy, `oci:${path}:1`, `docker://${name}`], { stdio: 'pipe' });
 }
 
-/** Everything but the times of folders: containerd leaves those at the moment of unpacking where a later layer adds to them. */
+/** Everything but the times of directories: containerd leaves those at the moment of unpacking where a later layer adds to them. */
 function tree(path: string): string[] {
   return describeTree(path, system).map(({ line, mtimeMs }) => {
-    const isFolder = line.split(' | ')[2]?.startsWith('4');
-    return isFolder ? line : `${line} at ${mtimeMs}`;
+    const isDirectory = line.split(' | ')[2]?.startsWith('4');
+    return isDirectory ? line : `${line} at ${mtimeMs}`;
   });
 }

@@ -10,16 +10,16 @@ import { errorMessage, PodwrightError } from '@podwright/base';
 import { EXAMPLE_IMAGE_NAME, writeExampleArchive } from '../../scripts/example-image.ts';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { openImageRoom, scratch } from './image-room.ts';
-import { LayoutFolder } from './layout-folder.ts';
+import { LayoutDirectory } from './layout-directory.ts';
 import { addImage, makeLayer } from './made-image.ts';
 
 const { signal } = new AbortController();
 
 async function start(t: TestContext) {
-  const folder = await scratch(t);
-  const room = await openImageRoom(join(folder, 'room'));
+  const directory = await scratch(t);
+  const room = await openImageRoom(join(directory, 'room'));
   t.after(() => room[Symbol.asyncDispose]());
-  return { folder, room, images: room.images };
+  return { directory, room, images: room.images };
 }
 
 const run = (file: string, ...options: string[]) => execFileSync(file, options, { stdio: 'pipe', encoding: 'utf8' });
@@ -32,9 +32,9 @@ async function refuses(promise: Promise<unknown>, message: RegExp): Promise<void
   });
 }
 
-test('the example image is loaded from its layout folder', async (t) => {
-  const { folder, room, images } = await start(t);
-  const made = await makeBusyboxImage(join(folder, 'layout'));
+test('the example image is loaded from its layout directory', async (t) => {
+  const { directory, room, images } = await start(t);
+  const made = await makeBusyboxImage(join(directory, 'layout'));
   const [image] = await images.load(made.layout, { signal });
   assert.equal(image?.id, made.id);
   assert.deepEqual(image?.repoTags, [EXAMPLE_IMAGE_NAME]);
@@ -46,8 +46,8 @@ test('the example image is loaded from its layout folder', async (t) => {
 });
 
 test('archives are loaded whatever they are packed with, and only what images need stays', async (t) => {
-  const { folder, room, images } = await start(t);
-  const path = join(folder, 'image.tar');
+  const { directory, room, images } = await start(t);
+  const path = join(directory, 'image.tar');
   const made = await writeExampleArchive(path);
   const plain = readFileSync(path);
   for (const packed of [plain, gzipSync(plain), zstdCompressSync(plain)]) {
@@ -63,24 +63,24 @@ test('archives are loaded whatever they are packed with, and only what images ne
 });
 
 test('a Docker archive of skopeo is loaded under its name', async (t) => {
-  const { folder, images } = await start(t);
-  const made = await makeBusyboxImage(join(folder, 'layout'));
-  const archive = join(folder, 'docker.tar');
+  const { directory, images } = await start(t);
+  const made = await makeBusyboxImage(join(directory, 'layout'));
+  const archive = join(directory, 'docker.tar');
   run('skopeo', 'copy', '-q', `oci:${made.layout}:1`, `docker-archive:${archive}:quay.io/room/app:v2`);
   const [image] = await images.load(archive, { signal });
   assert.deepEqual([image?.repoTags, image?.repoDigests], [['quay.io/room/app:v2'], []]);
   assert.deepEqual(image?.config.config.Cmd, ['sh']);
-  await images.save(['quay.io/room/app:v2'], join(folder, 'again.tar'), { signal });
+  await images.save(['quay.io/room/app:v2'], join(directory, 'again.tar'), { signal });
   await images.remove('quay.io/room/app:v2');
-  const [again] = await images.load(join(folder, 'again.tar'), { signal });
+  const [again] = await images.load(join(directory, 'again.tar'), { signal });
   assert.equal(again?.id, image?.id);
 });
 
 test('the old form of Docker archives, with links between layers, is loaded', async (t) => {
-  const { folder, images } = await start(t);
+  const { directory, images } = await start(t);
   const layer = makeLayer({ a: 'a' }, 'tar');
   const config = { architecture: '', os: 'linux', rootfs: { type: 'layers', diff_ids: [layer.diffId, layer.diffId] } };
-  const tree = join(folder, 'tree');
+  const tree = join(directory, 'tree');
   await mkdir(join(tree, 'one'), { recursive: true });
   await mkdir(join(tree, 'two'));
   writeFileSync(join(tree, 'one/layer.tar'), layer.data);
@@ -88,14 +88,14 @@ test('the old form of Docker archives, with links between layers, is loaded', as
   run('ln', '-s', '../one/layer.tar', join(tree, 'two/layer.tar'));
   const entry = { Config: 'config.json', RepoTags: ['a:1', 'b:2'], Layers: ['one/layer.tar', 'two/layer.tar'] };
   writeFileSync(join(tree, 'manifest.json'), JSON.stringify([entry]));
-  run('tar', '-C', tree, '-cf', join(folder, 'old.tar'), '.');
-  const [image] = await images.load(join(folder, 'old.tar'), { signal });
+  run('tar', '-C', tree, '-cf', join(directory, 'old.tar'), '.');
+  const [image] = await images.load(join(directory, 'old.tar'), { signal });
   assert.deepEqual(image?.repoTags, ['docker.io/library/a:1', 'docker.io/library/b:2']);
 });
 
 test('an image of umoci, which has a tag only, is named by the user', async (t) => {
-  const { folder, images } = await start(t);
-  const layout = join(folder, 'umoci');
+  const { directory, images } = await start(t);
+  const layout = join(directory, 'umoci');
   run('umoci', 'init', '--layout', layout);
   run('umoci', 'new', '--image', `${layout}:v7`);
   assert.deepEqual((await images.load(layout, { signal }))[0]?.repoTags, []);
@@ -106,8 +106,8 @@ test('an image of umoci, which has a tag only, is named by the user', async (t) 
 });
 
 test('several images and platforms of one layout are loaded under their names', async (t) => {
-  const { folder, images } = await start(t);
-  const layout = new LayoutFolder(join(folder, 'layout'));
+  const { directory, images } = await start(t);
+  const layout = new LayoutDirectory(join(directory, 'layout'));
   const own = addImage(layout, { tag: 'own', layers: [makeLayer({ own: '1' })] });
   const foreign = addImage(layout, { tag: 'foreign', layers: [], architecture: 's390x' });
   const other = addImage(layout, { tag: 'other', layers: [makeLayer({ other: '1' }, 'tar')] });
@@ -134,14 +134,14 @@ test('several images and platforms of one layout are loaded under their names', 
 });
 
 test('what is saved can be loaded again, here and by skopeo', async (t) => {
-  const { folder, images } = await start(t);
-  const made = await makeBusyboxImage(join(folder, 'layout'));
-  const layout = new LayoutFolder(join(folder, 'two'));
+  const { directory, images } = await start(t);
+  const made = await makeBusyboxImage(join(directory, 'layout'));
+  const layout = new LayoutDirectory(join(directory, 'two'));
   const second = addImage(layout, { tag: 'x', layers: [makeLayer({ x: randomBytes(700).toString('hex') }, 'zstd')] });
   layout.writeIndex([second.manifest]);
   await images.load(made.layout, { signal });
   await images.load(layout.path, { signal, name: 'room/second:9' });
-  const path = join(folder, 'saved.tar');
+  const path = join(directory, 'saved.tar');
   await images.save([made.id.slice(7, 20), 'room/second:9'], path, { signal });
   for (const archive of [`docker-archive:${path}:${EXAMPLE_IMAGE_NAME}`, `oci-archive:${path}:9`]) {
     run('skopeo', 'inspect', '--config', archive);
@@ -152,18 +152,18 @@ test('what is saved can be loaded again, here and by skopeo', async (t) => {
   const ids = (list: typeof before) => list.map(({ id, repoTags }) => [id, repoTags]).sort();
   assert.deepEqual(ids(images.list()), ids(before));
   await refuses(images.save(['missing'], path, { signal }), /image "missing" not found/);
-  await refuses(images.save([made.id], join(folder, 'no/where.tar'), { signal }), /save images to .*ENOENT/);
+  await refuses(images.save([made.id], join(directory, 'no/where.tar'), { signal }), /save images to .*ENOENT/);
 });
 
 test('files that are no images are refused and leave nothing', async (t) => {
-  const { folder, room, images } = await start(t);
-  const path = join(folder, 'x.tar');
+  const { directory, room, images } = await start(t);
+  const path = join(directory, 'x.tar');
   const refused = async (content: Buffer | string, message: RegExp) => {
     writeFileSync(path, content);
     await refuses(images.load(path, { signal }), message);
   };
-  await refuses(images.load(join(folder, 'missing'), { signal }), /load .*missing: there is no such file/);
-  await refuses(images.load(folder, { signal }), /index\.json is not there/);
+  await refuses(images.load(join(directory, 'missing'), { signal }), /load .*missing: there is no such file/);
+  await refuses(images.load(directory, { signal }), /index\.json is not there/);
   await refused('', /read the archive|neither index\.json/);
   await refused('not a tar file', /read the archive/);
   await refused(gzipSync(randomBytes(5000)), /read the archive/);
@@ -174,8 +174,8 @@ test('files that are no images are refused and leave nothing', async (t) => {
   const wrong = Buffer.from(good);
   wrong[wrong.length - 200_000]! ^= 1;
   await refused(wrong, /the content has the digest/);
-  run('tar', '-C', folder, '-cf', join(folder, 'empty.tar'), '--files-from=/dev/null');
-  await refuses(images.load(join(folder, 'empty.tar'), { signal }), /neither index\.json/);
+  run('tar', '-C', directory, '-cf', join(directory, 'empty.tar'), '--files-from=/dev/null');
+  await refuses(images.load(join(directory, 'empty.tar'), { signal }), /neither index\.json/);
   assert.deepEqual(images.list(), []);
   assert.deepEqual(readdirSync(join(room.root, 'content/blobs/sha256')), []);
   assert.deepEqual(readdirSync(join(room.root, 'content/ingest')), []);
@@ -183,8 +183,8 @@ test('files that are no images are refused and leave nothing', async (t) => {
 });
 
 test('a layout with a missing or a wrong blob is refused as a whole', async (t) => {
-  const { folder, images } = await start(t);
-  const layout = new LayoutFolder(join(folder, 'layout'));
+  const { directory, images } = await start(t);
+  const layout = new LayoutDirectory(join(directory, 'layout'));
   const good = addImage(layout, { tag: 'good', layers: [makeLayer({ good: '1' })] });
   const layer = makeLayer({ bad: '1' });
   const bad = addImage(layout, { tag: 'bad', layers: [layer] });

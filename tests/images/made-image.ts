@@ -13,17 +13,17 @@ export const hostArchitecture = process.arch === 'x64' ? 'amd64' : process.arch;
 
 /** A layer with these files (path → text), packed by GNU tar. */
 export function makeLayer(files: Record<string, string>, packing: Packing = 'gzip'): MadeLayer {
-  const folder = mkdtempSync(join(tmpdir(), 'made-layer-'));
+  const directory = mkdtempSync(join(tmpdir(), 'made-layer-'));
   try {
     for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), text);
+      mkdirSync(dirname(join(directory, path)), { recursive: true });
+      writeFileSync(join(directory, path), text);
     }
-    const options = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '-C', folder, '-cf', '-', '.'];
+    const options = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '-C', directory, '-cf', '-', '.'];
     const tar = execFileSync('tar', options, { maxBuffer: 1 << 30 });
     return packLayer(tar, packing);
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 }
 

@@ -19,7 +19,7 @@ async function start(t: TestContext, options: Partial<ImageServiceOptions> = {})
   return { registry, room, images: room.images, name: `${registry.host}/room/app:1` };
 }
 
-/** Reads a file of a layer's own folder, without the layers below. */
+/** Reads a file of a layer's own directory, without the layers below. */
 async function layerFile({ snapshotter }: ImageRoom, chainId: string, path: string): Promise<string> {
   return readFile(join(await snapshotter.layerDirectory(chainId), path), 'utf8');
 }
@@ -166,7 +166,7 @@ test('a layer that two images share comes to the second one when the pull of the
   assert.equal(registry.asked('blobs').filter(({ path }) => path.endsWith(digest)).length, 2);
 });
 
-test('the platform of this machine is picked from nested indexes', async (t) => {
+test('the platform of this host is picked from nested indexes', async (t) => {
   const { registry, images } = await start(t);
   const own = addImage(registry, { tag: 'own', layers: [base] });
   const foreign = addImage(registry, { tag: 'foreign', layers: [top], architecture: 's390x' });

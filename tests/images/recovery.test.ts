@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { sleep, waitFor, withTimeout } from '@podwright/base';
+import { type Logger, silentLogger, sleep, waitFor, withTimeout } from '@podwright/base';
 import { FaultyRegistry } from './faulty-registry.ts';
 import { openImageRoom, scratch } from './image-room.ts';
 import { addImage, makeLayer } from './made-image.ts';
@@ -54,8 +54,8 @@ test('another snapshotter finds the images too', async (t) => {
   }
   await using room = await openImageRoom(root, { kind: 'native' });
   const image = room.images.find(name);
-  const folder = await room.snapshotter.layerDirectory(image!.chainId);
-  assert.equal(readFileSync(join(folder, 'etc/base'), 'utf8'), 'base');
+  const directory = await room.snapshotter.layerDirectory(image!.chainId);
+  assert.equal(readFileSync(join(directory, 'etc/base'), 'utf8'), 'base');
 });
 
 test('an image that lost snapshots and packed layers is dropped, with what is left of it', async (t) => {
@@ -71,6 +71,32 @@ test('an image that lost snapshots and packed layers is dropped, with what is le
   assert.deepEqual(room.images.list(), []);
   assert.deepEqual(await room.snapshotter.list(), []);
   assert.deepEqual(readdirSync(join(root, 'content/blobs/sha256')), []);
+  await room.images.pull(name, { signal });
+});
+
+test('an image whose record is damaged is dropped and named, with what only it needed; the others stay', async (t) => {
+  const { registry, name } = await registryWithImage(t);
+  addImage(registry, { tag: '2', layers: [makeLayer({ 'etc/base': 'base' }), makeLayer({ other: 'other' })] });
+  const root = await scratch(t);
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(JSON.stringify(fields)) } as Logger;
+  let damaged = '';
+  {
+    await using room = await openImageRoom(root);
+    await room.images.pull(`${registry.host}/room/app:2`, { signal });
+    ({ chainId: damaged } = await room.images.pull(name, { signal }));
+    room.database.prepare("UPDATE images SET config = '{' WHERE id = ?").run(room.images.find(name)!.id);
+  }
+  await using room = await openImageRoom(root, { logger });
+  assert.deepEqual(
+    room.images.list().map(({ repoTags }) => repoTags),
+    [[`${registry.host}/room/app:2`]],
+  );
+  assert.equal(warnings.length, 1);
+  assert.ok(warnings[0]?.includes(name), warnings[0]);
+  const keys = (await room.snapshotter.list()).map(({ key }) => key);
+  assert.equal(keys.length, 2, 'the layer that both have stays');
+  assert.ok(!keys.includes(damaged));
   await room.images.pull(name, { signal });
 });
 
@@ -140,8 +166,8 @@ test('a pull that is killed at any moment is right after a restart, and the next
     const kinds = (await room.snapshotter.list()).map(({ kind }) => kind);
     assert.deepEqual(kinds, image === undefined ? [] : ['committed', 'committed']);
     if (image !== undefined) {
-      const folder = await room.snapshotter.layerDirectory(image.chainId);
-      assert.equal(readFileSync(join(folder, 'etc/top'), 'utf8').length, 3_000_000);
+      const directory = await room.snapshotter.layerDirectory(image.chainId);
+      assert.equal(readFileSync(join(directory, 'etc/top'), 'utf8').length, 3_000_000);
       await room.images.remove(name);
     }
   }

@@ -8,11 +8,11 @@ import { ContentStore } from '../../packages/images/src/content/content-store.ts
 import { Authorizer } from '../../packages/images/src/registry/authorizer.ts';
 import { downloadBlob } from '../../packages/images/src/registry/blob-download.ts';
 import { HttpClient } from '../../packages/images/src/registry/http-client.ts';
+import type { RegistryAuth } from '../../packages/images/src/registry/registry-auth.ts';
 import { RegistryClient } from '../../packages/images/src/registry/registry-client.ts';
 import { defaultHost, type RegistryHost } from '../../packages/images/src/registry/registry-host.ts';
 import { mediaTypes } from '../../packages/images/src/spec/media-types.ts';
 import { parseReference } from '../../packages/images/src/spec/reference.ts';
-import type { RegistryAuth } from '../../packages/images/src/store/image-service.ts';
 import { cutBlob, FaultyRegistry, sendError } from './faulty-registry.ts';
 import { rejects } from './rejects.ts';
 
@@ -75,7 +75,7 @@ test('a registry that does not tell by HEAD is asked by GET', async (t) => {
   assert.deepEqual(JSON.parse(String(data)), manifest);
 });
 
-test("a missing image is not found, in the registry's words", async (t) => {
+test("a missing image is not found, with the registry's message", async (t) => {
   const { client } = await start(t);
   await rejects(
     client.resolve(),
@@ -256,7 +256,7 @@ test('a token is fetched with credentials once, for the scope that is asked for'
   assert.deepEqual(scopes, ['repository:room/app:pull']);
 });
 
-test('the two words of a Docker config entry work as credentials', async (t) => {
+test('the two texts of a Docker config entry work as credentials', async (t) => {
   const auth = Buffer.from('me:secret').toString('base64');
   const { registry, client } = await start(t, { auth: { auth } });
   requireToken(registry, (authorization) => (authorization === basic ? 'good' : ''));
@@ -264,7 +264,7 @@ test('the two words of a Docker config entry work as credentials', async (t) => 
   await client.resolve();
 });
 
-test('wrong credentials are refused in the words of the token server', async (t) => {
+test("wrong credentials are refused with the token server's message", async (t) => {
   const { registry, client } = await start(t, { auth: { username: 'me', password: 'wrong' } });
   requireToken(registry, (authorization) => (authorization === basic ? 'good' : ''));
   await rejects(client.resolve(), 'unauthenticated', /get a token .* 401 \(incorrect username or password\)/);
@@ -399,7 +399,7 @@ test('an abort ends a download at once with its reason', async (t) => {
   assert.ok(progress.length <= 2);
 });
 
-test('a registry that is not on this machine is reached through the proxy of the environment', async (t) => {
+test('a registry that is not on this host is reached through the proxy of the environment', async (t) => {
   await using proxy = await FaultyRegistry.start();
   proxy.addManifest('1', manifest, mediaTypes.ociManifest);
   const far = { ...defaultHost('registry.example'), baseUrl: 'http://registry.example/v2' };

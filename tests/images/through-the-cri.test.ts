@@ -10,7 +10,7 @@ import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { DockerRegistry } from './docker-registry.ts';
 
-const folder = mkdtempSync('/var/tmp/podwright-images-');
+const directory = mkdtempSync('/var/tmp/podwright-images-');
 const runtime = new RuntimeUnderTest();
 let registry: DockerRegistry;
 /** Name of the pinned image, and the id of every image by its name in the registry. */
@@ -19,10 +19,10 @@ const ids = new Map<string, string>();
 const digests = new Map<string, string>();
 
 before(async () => {
-  registry = await DockerRegistry.start(folder);
+  registry = await DockerRegistry.start(directory);
   pinned = `${registry.host}/users/none:1`;
   const push = async (name: string, options: Parameters<typeof makeBusyboxImage>[1]) => {
-    const made = await makeBusyboxImage(join(folder, name.replaceAll('/', '-')), options);
+    const made = await makeBusyboxImage(join(directory, name.replaceAll('/', '-')), options);
     const to = `docker://${registry.host}/${name}:1`;
     const copy = ['copy', '-q', '--dest-tls-verify=false', '--preserve-digests'];
     execFileSync('skopeo', [...copy, `oci:${made.layout}:1`, to], { stdio: 'pipe' });
@@ -38,7 +38,7 @@ before(async () => {
 
 after(async () => {
   await registry[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
   for (const id of ids.values()) await runtime.cri.image.removeImage({ image: { image: id } });
   assert.deepEqual(await runtime.end(), []);
 });

@@ -4,24 +4,24 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { runChecked } from '@podwright/base';
-import type { RegistryAuth } from '../../packages/images/src/store/image-service.ts';
+import type { RegistryAuth } from '../../packages/images/src/registry/registry-auth.ts';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { DockerRegistry } from './docker-registry.ts';
 import { type ImageRoom, openImageRoom } from './image-room.ts';
 import { rejects } from './rejects.ts';
 import { TokenServer } from './token-server.ts';
 
-const folder = mkdtempSync('/var/tmp/podwright-images-');
+const directory = mkdtempSync('/var/tmp/podwright-images-');
 const me = { username: 'me', password: 'secret' };
 let tokens: TokenServer;
 let registry: DockerRegistry;
 let room: ImageRoom & AsyncDisposable;
 
 before(async () => {
-  tokens = await TokenServer.start(folder);
-  registry = await DockerRegistry.start(folder, tokens.settings);
-  room = await openImageRoom(join(folder, 'room'));
-  const { layout } = await makeBusyboxImage(join(folder, 'layout'));
+  tokens = await TokenServer.start(directory);
+  registry = await DockerRegistry.start(directory, tokens.settings);
+  room = await openImageRoom(join(directory, 'room'));
+  const { layout } = await makeBusyboxImage(join(directory, 'layout'));
   const copy = ['copy', '-q', '--dest-tls-verify=false', '--dest-creds', 'me:secret'];
   // not synchronously: it asks the token server in this process
   await runChecked('skopeo', [...copy, `oci:${layout}:1`, `docker://${registry.host}/private/app:1`]);
@@ -36,7 +36,7 @@ after(async () => {
   await room[Symbol.asyncDispose]();
   await registry[Symbol.asyncDispose]();
   await tokens[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 async function pullAnew(auth?: RegistryAuth): Promise<void> {

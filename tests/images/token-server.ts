@@ -25,16 +25,16 @@ export class TokenServer implements AsyncDisposable {
   readonly #key: Buffer;
   readonly #rootCertificates: string;
 
-  private constructor(folder: string) {
-    const { ca, certificate, key } = makeCertificates(folder, 'tokens');
+  private constructor(directory: string) {
+    const { ca, certificate, key } = makeCertificates(directory, 'tokens');
     this.#certificate = new X509Certificate(readFileSync(certificate)).raw.toString('base64');
     this.#key = readFileSync(key);
     this.#rootCertificates = ca;
     this.#server = createServer((request, response) => this.#answer(request, response));
   }
 
-  static async start(folder: string): Promise<TokenServer> {
-    const server = new TokenServer(folder);
+  static async start(directory: string): Promise<TokenServer> {
+    const server = new TokenServer(directory);
     server.#server.listen(0, '127.0.0.1');
     await once(server.#server, 'listening');
     return server;

@@ -35,7 +35,7 @@ export async function makeInfraParts(state: string) {
   return {
     ...makeSandboxParts(state),
     process: new InfraProcess({ tasks, state }),
-    roots: HostInitRoot.open({ state, program: () => findProgram('catatonit') }),
+    roots: HostInitRoot.open({ state, program: async () => findProgram('catatonit') }),
     cgroupsPath: (_: unknown, id: string) => `/pwt-${id.slice(0, 12)}`,
     oomScoreAdj: Math.max(-998, minimumOomScoreAdj),
     close: async () => tasks.close(),

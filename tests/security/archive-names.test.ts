@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { tarArchive } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
 import { openRoomWithRegistry } from '../images/image-room.ts';
-import { LayoutFolder } from '../images/layout-folder.ts';
+import { LayoutDirectory } from '../images/layout-directory.ts';
 import { addImage, makeLayer } from '../images/made-image.ts';
 import { rejects } from '../images/rejects.ts';
 import { file } from '../unpack/layer.fixture.ts';
@@ -21,7 +21,7 @@ async function start(t: TestContext) {
   const repository = `${registry.host}/room/app`;
   const pull = (reference = `${repository}:1`) => room.images.pull(reference, { signal });
   await pull();
-  const layout = new LayoutFolder(join(room.root, 'layout'));
+  const layout = new LayoutDirectory(join(room.root, 'layout'));
   const evil = addImage(layout, { tag: '1', layers: [makeLayer({ evil: 'evil' })] });
   const load = (annotations: Record<string, string>, name?: string) => {
     layout.writeIndex([{ ...evil.manifest, annotations }]);

@@ -8,7 +8,7 @@ import { contentOf } from '../conformance/cri-log.fixture.ts';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
-import { LayoutFolder } from '../images/layout-folder.ts';
+import { LayoutDirectory } from '../images/layout-directory.ts';
 import { packLayer } from '../images/made-image.ts';
 
 /** Fields of a message, not a whole message. */
@@ -51,7 +51,7 @@ export class AttackedRuntime {
     const path = join(this.runtime.place.directory, 'image', tag);
     const name = `localhost/attack/${tag}:1`;
     const { id, manifestDigest } = await makeBusyboxImage(path, { name, config });
-    const layout = new LayoutFolder(path);
+    const layout = new LayoutDirectory(path);
     const blob = (digest: string) => JSON.parse(readFileSync(join(path, 'blobs', digest.replace(':', '/')), 'utf8'));
     const layer = packLayer(tarArchive(entries), 'gzip');
     const [imageConfig, manifest] = [blob(id), blob(manifestDigest)];

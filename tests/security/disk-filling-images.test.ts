@@ -29,7 +29,7 @@ let disk: string;
 
 beforeEach(() => {
   scratch = new Scratch();
-  disk = scratch.folder('disk');
+  disk = scratch.directory('disk');
   mountAll(system, [{ type: 'tmpfs', source: 'small', options: [`size=${diskBytes}`, 'nr_inodes=20000'] }], disk);
 });
 afterEach(() => {
@@ -54,12 +54,12 @@ function checkLeft(): void {
 
 test('a layer of zeros, which is a thousandth when packed', async () => {
   const bomb = tarArchive([file('x', '0'.repeat(diskBytes * 2))]);
-  for (const pack of [gzipSync, zstdCompressSync]) await stopsInTime(pack(bomb), /bytes free.*make room/);
+  for (const pack of [gzipSync, zstdCompressSync]) await stopsInTime(pack(bomb), /bytes free.*remove images/);
 });
 
 test('a layer of files without content', async () => {
   const entries = Array.from({ length: 30_000 }, (_, index) => file(`f${index}`));
-  await stopsInTime(entries, /more files; make room/);
+  await stopsInTime(entries, /more files; remove images/);
 });
 
 test('a layer whose few bytes ask for a copy of what a layer below has as a hole', async () => {
@@ -67,7 +67,7 @@ test('a layer whose few bytes ask for a copy of what a layer below has as a hole
   const base = join(disk, 'base');
   mkdirSync(base);
   await unpackEntries(unpacker, scratch, [hole], { directory: base });
-  await stopsInTime([hardLink('y', 'x')], /bytes free.*make room/, [base]);
+  await stopsInTime([hardLink('y', 'x')], /bytes free.*remove images/, [base]);
 });
 
 test('a layer that is itself larger than what may be used is not fetched', async () => {

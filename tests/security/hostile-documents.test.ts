@@ -16,7 +16,7 @@ import { mediaTypes } from '../../packages/images/src/spec/media-types.ts';
 import { type FixtureEntry, tarArchive } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
 import { FaultyRegistry } from '../images/faulty-registry.ts';
 import { openRoomWithRegistry } from '../images/image-room.ts';
-import { LayoutFolder } from '../images/layout-folder.ts';
+import { LayoutDirectory } from '../images/layout-directory.ts';
 import { addImage, hostArchitecture, makeLayer } from '../images/made-image.ts';
 import { rejects } from '../images/rejects.ts';
 import { file } from '../unpack/layer.fixture.ts';
@@ -212,7 +212,7 @@ test('a folder whose files are links to what its maker may not read, of which an
   const { room } = await start(t);
   const secret = join(room.root, 'secret');
   writeFileSync(secret, 'hunter2 is the password');
-  const folder = new LayoutFolder(join(room.root, 'layout'));
+  const folder = new LayoutDirectory(join(room.root, 'layout'));
   const { path } = folder;
   const refused = (message: RegExp) => rejects(room.images.load(path, { signal }), 'invalid_argument', message);
   symlinkSync(secret, join(path, 'index.json'));

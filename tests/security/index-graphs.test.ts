@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { mediaTypes } from '../../packages/images/src/spec/media-types.ts';
 import { openRoomWithRegistry } from '../images/image-room.ts';
-import { LayoutFolder } from '../images/layout-folder.ts';
+import { LayoutDirectory } from '../images/layout-directory.ts';
 import { addImage, type BlobSink, hostArchitecture, makeLayer } from '../images/made-image.ts';
 import { rejects } from '../images/rejects.ts';
 
@@ -63,7 +63,7 @@ test('indexes deeper than any tool writes are refused, by platform or not', asyn
 
 test('an archive with such a tree is refused, too, and nothing of it is kept', async (t) => {
   const { room } = await start(t);
-  const folder = new LayoutFolder(join(room.root, 'layout'));
+  const folder = new LayoutDirectory(join(room.root, 'layout'));
   folder.writeIndex([addTree(folder)]);
   await rejects(room.images.load(folder.path, { signal }), 'resource_exhausted', /more than 32 manifests and configs/);
   assert.deepEqual([room.images.list(), (await room.images.usage()).images.sizeBytes], [[], 0]);

@@ -28,7 +28,7 @@ let scratch: Scratch;
 let outside: string;
 beforeEach(() => {
   scratch = new Scratch();
-  outside = scratch.folder('outside');
+  outside = scratch.directory('outside');
   mkdirSync(join(outside, 'folder'));
   writeFileSync(join(outside, 'secret'), 'secret');
 });
@@ -119,7 +119,7 @@ suite('whiteouts', () => {
       const images = await Promise.all(Array.from({ length: count }, (_, index) => pull(index)));
       for (const [index, { chainId }] of images.entries()) {
         const key = `look-${index}`;
-        const target = scratch.folder(`${kind}-${index}`);
+        const target = scratch.directory(`${kind}-${index}`);
         mountAll(system, await room.snapshotter.prepare(key, chainId), target);
         assert.deepEqual(readdirSync(target).sort(), ['d', 'e', `own-${index}`]);
         assert.deepEqual([readdirSync(join(target, 'd')), readdirSync(join(target, 'e'))], [[], []]);

@@ -76,6 +76,14 @@ test('a blob that would unpack to far more than the layer is not read to its end
   await rejects(room.images.pull(nameOf('evil'), { signal }), 'data_loss', /more than \d+ bytes/);
 });
 
+test('nor is it where an earlier version, which noted no sizes, has unpacked the layer', async (t) => {
+  const { root, nameOf, addManifest, config } = await start(t);
+  addManifest('evil', config, gzipSync(Buffer.alloc(256 << 20)), `${mediaTypes.ociLayer}+gzip`);
+  await using room = await openImageRoom(root);
+  room.database.exec('DELETE FROM verified_layers');
+  await rejects(room.images.pull(nameOf('evil'), { signal }), 'data_loss', /more than \d+ bytes/);
+});
+
 test('another packing of the same layer is taken and the record stays; so it is by records without notes of blobs', async (t) => {
   const { root, nameOf, addManifest, config, layer } = await start(t);
   const other = packLayer(layer.data, 'zstd');

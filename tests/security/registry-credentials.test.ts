@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { RegistryAuth } from '../../packages/images/src/store/image-service.ts';
+import type { RegistryAuth } from '../../packages/images/src/registry/registry-auth.ts';
 import { makeCertificates } from '../images/docker-registry.ts';
 import { type Fault, FaultyRegistry } from '../images/faulty-registry.ts';
 import { type ImageRoom, openImageRoom, scratch } from '../images/image-room.ts';

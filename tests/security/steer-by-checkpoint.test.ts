@@ -22,7 +22,7 @@ import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
 import { writePlayedCriu, writePlayedRunc } from '../conformance/played-criu.fixture.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
-import { LayoutFolder } from '../images/layout-folder.ts';
+import { LayoutDirectory } from '../images/layout-directory.ts';
 import { addImage, type BlobSink, makeLayer } from '../images/made-image.ts';
 
 const place = makeTestPlace();
@@ -75,7 +75,7 @@ async function runContainer(name: string, change: object = {}) {
 
 /** A checkpoint as an image: its files, with the annotations on all that can have some. */
 function writeCheckpointImage(path: string, tag: string): string {
-  const layout = new LayoutFolder(path);
+  const layout = new LayoutDirectory(path);
   const sink: BlobSink = {
     addBlob: (data) => layout.addBlob(data),
     addManifest: (name, value, mediaType) =>

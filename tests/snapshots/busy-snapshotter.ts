@@ -1,4 +1,4 @@
-/** Prepares, commits and removes snapshots below the folder of its argument until it is killed. */
+/** Prepares, commits and removes snapshots below the directory of its argument until it is killed. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLogger } from '@podwright/base';
@@ -15,9 +15,9 @@ const snapshotter = new DirectorySnapshotter({ root: join(scratch, 'root'), data
 const run = process.pid;
 await snapshotter.prepare(`filling ${run}`, '');
 const directory = await snapshotter.layerDirectory(`filling ${run}`);
-for (let folder = 0; folder < 20; folder++) {
-  mkdirSync(join(directory, String(folder)));
-  for (let file = 0; file < 10; file++) writeFileSync(join(directory, String(folder), String(file)), 'content');
+for (let index = 0; index < 20; index++) {
+  mkdirSync(join(directory, String(index)));
+  for (let file = 0; file < 10; file++) writeFileSync(join(directory, String(index), String(file)), 'content');
 }
 writeFileSync(join(directory, 'complete'), '');
 await snapshotter.commit(`base ${run}`, `filling ${run}`);

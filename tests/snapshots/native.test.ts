@@ -37,22 +37,22 @@ snapshotterSuite('native', { open, system, scratch: makeScratch });
 /** A tree with one of everything. */
 function fill(directory: string): void {
   const at = (name: string) => join(directory, name);
-  mkdirSync(at('folder/below'), { recursive: true });
-  writeFileSync(at('folder/file'), 'content');
-  linkSync(at('folder/file'), at('folder/below/twin'));
-  symlinkSync('../nowhere', at('folder/link'));
-  writeFileSync(Buffer.concat([Buffer.from(at('folder/')), Buffer.from([0xff, 0xfe])]), 'a name that is not UTF-8');
+  mkdirSync(at('directory/below'), { recursive: true });
+  writeFileSync(at('directory/file'), 'content');
+  linkSync(at('directory/file'), at('directory/below/twin'));
+  symlinkSync('../nowhere', at('directory/link'));
+  writeFileSync(Buffer.concat([Buffer.from(at('directory/')), Buffer.from([0xff, 0xfe])]), 'a name that is not UTF-8');
   execFileSync('mknod', [at('device'), 'b', '7', '300']);
   execFileSync('mkfifo', ['-m', '640', at('pipe')]);
   execFileSync('install', ['-m', '6755', '-o', '123', '-g', '45', '/bin/true', at('setuid')]);
-  system.setXattr(at('folder/file'), 'user.binary', Buffer.from([0, 1, 255, 0]));
-  system.setXattr(at('folder'), 'trusted.probe', Buffer.from('x'));
+  system.setXattr(at('directory/file'), 'user.binary', Buffer.from([0, 1, 255, 0]));
+  system.setXattr(at('directory'), 'trusted.probe', Buffer.from('x'));
   const sparse = openSync(at('sparse'), 'w');
   writeSync(sparse, 'start', 0);
   writeSync(sparse, 'end', 5_000_000);
   ftruncateSync(sparse, 1 << 26);
   closeSync(sparse);
-  utimesSync(at('folder/below'), 1_000_000_000, 1_000_000_000.25);
+  utimesSync(at('directory/below'), 1_000_000_000, 1_000_000_000.25);
 }
 
 test('a copy has everything that the original has', async () => {
@@ -66,7 +66,7 @@ test('a copy has everything that the original has', async () => {
     await snapshotter.prepare('copy', 'base');
     const copy = await snapshotter.layerDirectory('copy');
     assertSameTree(copy, original, system);
-    const [file, twin] = [lstatSync(join(copy, 'folder/file')), lstatSync(join(copy, 'folder/below/twin'))];
+    const [file, twin] = [lstatSync(join(copy, 'directory/file')), lstatSync(join(copy, 'directory/below/twin'))];
     assert.equal(file.ino, twin.ino);
     assert.ok(lstatSync(join(copy, 'sparse')).blocks * 512 < 1 << 20, 'the holes were filled');
     const { sizeBytes } = await snapshotter.usage('copy');

@@ -64,7 +64,7 @@ test('taking a container down does not wait for the writes of the whole disk', a
   }
 });
 
-test('a root on which overlayfs cannot work is told in words, and auto falls back to copies', async () => {
+test('a root on which overlayfs cannot work has a reason, and auto falls back to copies', async () => {
   const scratch = makeScratch();
   const root = join(scratch, 'with:colon');
   mkdirSync(root);
@@ -95,7 +95,7 @@ test('the probe leaves nothing and auto prefers overlayfs', async () => {
     assert.match(reason, /^overlayfs works on /);
     assert.equal(existsSync(join(root, 'probe')), false);
     closeSync(openSync(root, 'r'));
-    assert.equal(statSync(root).nlink, 3); // itself, its entry, and the snapshotter's folder
+    assert.equal(statSync(root).nlink, 3); // itself, its entry, and the snapshotter's directory
     await snapshotter.close();
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -25,25 +25,25 @@ function open(): DirectorySnapshotter {
   return new DirectorySnapshotter({ root, database, layout: new NativeLayout(system), logger: silentLogger });
 }
 
-/** Names of the folders that belong to a snapshot. */
-const folders = () => readdirSync(join(scratch, 'root')).filter((name) => /^[0-9]+$/.test(name));
+/** Names of the directories that belong to a snapshot. */
+const directories = () => readdirSync(join(scratch, 'root')).filter((name) => /^[0-9]+$/.test(name));
 
-test('folders without a record, half filled ones and old trash go when the snapshotter is opened', async () => {
+test('directories without a record, half filled ones and old trash go when the snapshotter is opened', async () => {
   const first = open();
   await first.prepare('kept', '');
   await first.close();
   mkdirSync(join(scratch, 'root', 'new', '7', 'fs'), { recursive: true });
   mkdirSync(join(scratch, 'root', '8', 'fs'), { recursive: true });
-  mkdirSync(join(scratch, 'root', 'trash', 'old', 'folder'), { recursive: true });
+  mkdirSync(join(scratch, 'root', 'trash', 'old', 'directory'), { recursive: true });
   const second = open();
   await second.settle();
-  assert.deepEqual(folders(), ['1']);
+  assert.deepEqual(directories(), ['1']);
   assert.deepEqual(readdirSync(join(scratch, 'root', 'trash')), []);
   assert.equal(existsSync(join(scratch, 'root', 'new')), false);
   await second.close();
 });
 
-test('a record without a folder goes, with what was built on it, and nothing else', async () => {
+test('a record without a directory goes, with what was built on it, and nothing else', async () => {
   const first = open();
   await first.prepare('filling', '');
   await first.commit('lost', 'filling');
@@ -57,7 +57,7 @@ test('a record without a folder goes, with what was built on it, and nothing els
     ['other'],
   );
   await second.settle();
-  assert.deepEqual(folders(), ['3']);
+  assert.deepEqual(directories(), ['3']);
   await second.close();
 });
 
@@ -68,7 +68,7 @@ test('numbers of removed snapshots are not given again', async () => {
   await first.close();
   const second = open();
   await second.prepare('b', '');
-  assert.deepEqual(folders(), ['2']);
+  assert.deepEqual(directories(), ['2']);
   await second.close();
 });
 
@@ -86,7 +86,7 @@ for i in range(150):
   for (let i = 0; i < 1000; i++) writeFileSync(join(directory, `file-${i}`), '');
   await snapshotter.usage('big');
   await snapshotter.remove('big');
-  assert.deepEqual(folders(), []);
+  assert.deepEqual(directories(), []);
   await snapshotter.settle();
   assert.deepEqual(readdirSync(join(scratch, 'root', 'trash')), []);
   await snapshotter.close();
@@ -109,7 +109,7 @@ test('a process that is killed while it prepares, commits and removes leaves eve
       assert.ok(parent === '' || list.some((other) => other.key === parent), `${key} has lost its parent`);
     }
     await snapshotter.settle();
-    assert.equal(folders().length, list.length);
+    assert.equal(directories().length, list.length);
     await snapshotter.close();
   }
 });

@@ -49,7 +49,7 @@ test('a tmpfs takes flags and options', () => {
 });
 
 test('a bind mount is read-only if asked, and its source is not', () => {
-  const source = join(scratch, 'a folder with spaces');
+  const source = join(scratch, 'a directory with spaces');
   mkdirSync(source);
   mountAll(system, [{ type: 'bind', source, options: ['rbind', 'ro', 'nosuid', 'rprivate'] }], target);
   assert.throws(() => writeFileSync(join(target, 'x'), ''), { code: 'EROFS' });
@@ -92,24 +92,24 @@ test('a tree of mounts is taken down, busy or not, with names of every kind', ()
   unmountTree(system, target); // nothing is there any more, which is fine
 });
 
-test('what is mounted on the entries of a folder is taken down, with what is on top of it and inside; links stay', () => {
-  const folder = join(target, 'entries');
-  const file = join(folder, 'file');
-  mkdirSync(join(folder, 'twice'), { recursive: true });
-  mkdirSync(join(folder, 'outer'));
+test('what is mounted on the entries of a directory is taken down, with what is on top of it and inside; links stay', () => {
+  const directory = join(target, 'entries');
+  const file = join(directory, 'file');
+  mkdirSync(join(directory, 'twice'), { recursive: true });
+  mkdirSync(join(directory, 'outer'));
   writeFileSync(file, 'kept');
   const tmpfs = { type: 'tmpfs', source: 'x', options: [] };
-  mountAll(system, [tmpfs, tmpfs], join(folder, 'twice'));
-  mountAll(system, [tmpfs], join(folder, 'outer'));
-  mkdirSync(join(folder, 'outer', 'inner'));
-  mountAll(system, [tmpfs], join(folder, 'outer', 'inner'));
-  symlinkSync('/proc', join(folder, 'link'));
-  unmountEntries(system, folder);
-  assert.deepEqual(mountsBelow(folder), []);
-  assert.deepEqual(readdirSync(folder).sort(), ['file', 'link', 'outer', 'twice']);
+  mountAll(system, [tmpfs, tmpfs], join(directory, 'twice'));
+  mountAll(system, [tmpfs], join(directory, 'outer'));
+  mkdirSync(join(directory, 'outer', 'inner'));
+  mountAll(system, [tmpfs], join(directory, 'outer', 'inner'));
+  symlinkSync('/proc', join(directory, 'link'));
+  unmountEntries(system, directory);
+  assert.deepEqual(mountsBelow(directory), []);
+  assert.deepEqual(readdirSync(directory).sort(), ['file', 'link', 'outer', 'twice']);
   assert.ok(existsSync('/proc/self'));
-  rmSync(folder, { recursive: true });
-  unmountEntries(system, folder); // nothing is there any more, which is fine
+  rmSync(directory, { recursive: true });
+  unmountEntries(system, directory); // nothing is there any more, which is fine
 });
 
 test('a link is not followed when unmounting', () => {
@@ -122,7 +122,7 @@ test('a link is not followed when unmounting', () => {
   assert.equal(mountsBelow(target).length, 1);
 });
 
-test('too many options are told in words', () => {
+test('too many options are an error that says so', () => {
   const lower = Array.from({ length: 2000 }, (_, index) => `${scratch}/${index}`).join(':');
   const refused = { code: 'invalid_argument', message: /the kernel accepts 4095; the image has too many layers/ };
   for (const [type, option] of [

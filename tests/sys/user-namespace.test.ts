@@ -95,12 +95,12 @@ test('a copy of a mount shows its files as those of the namespace', async () => 
 });
 
 test('a root file system of layers belongs to the users of the namespace, and the layers stay as they are', async () => {
-  const folder = (name: string) => {
+  const directory = (name: string) => {
     mkdirSync(join(scratch, name), { recursive: true });
     return join(scratch, name);
   };
-  const layers = ['layers/1/fs', 'layers/2/fs'].map(folder);
-  const [upper, work, target] = ['layers/3/fs', 'layers/3/work', 'place/rootfs'].map(folder) as [
+  const layers = ['layers/1/fs', 'layers/2/fs'].map(directory);
+  const [upper, work, target] = ['layers/3/fs', 'layers/3/work', 'place/rootfs'].map(directory) as [
     string,
     string,
     string,

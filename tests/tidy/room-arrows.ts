@@ -9,13 +9,13 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   cni: {},
   images: {
-    archive: ['content', 'registry', 'spec', 'store', 'unpack'],
+    archive: ['content', 'spec', 'store', 'unpack'],
     content: [],
     pull: ['content', 'registry', 'spec', 'store'],
-    registry: ['content', 'spec', 'store'],
+    registry: ['content', 'spec'],
     snapshots: [],
     spec: ['content'],
-    store: ['content', 'snapshots', 'spec', 'unpack'],
+    store: ['content', 'registry', 'snapshots', 'spec', 'unpack'],
     unpack: ['content'],
   },
   cri: {

@@ -16,6 +16,9 @@ const isTest = (path: string) => /\.(test|suite)\.ts$/.test(path) || path.starts
 
 /** TypeScript that was written by hand. */
 export const sources = tracked.filter((path) => /\.ts$/.test(path) && !path.includes('/gen/'));
+/** A program that the README of a package quotes. */
+export const isExample = (path: string): boolean => /^packages\/[^/]+\/examples\//.test(path);
+
 /** Those of packages, without tests, suites of contracts and examples. */
 export const shipped = sources.filter((path) => /^packages\/[^/]+\/src\//.test(path) && !isTest(path));
 

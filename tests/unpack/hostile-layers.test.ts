@@ -1,4 +1,4 @@
-/** Layers made to harm: nothing outside of their folder changes, and the error says why. */
+/** Layers made to harm: nothing outside of their directory changes, and the error says why. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -25,8 +25,8 @@ let outside: string;
 
 beforeEach(() => {
   scratch = new Scratch();
-  outside = scratch.folder('outside');
-  mkdirSync(join(outside, 'folder'));
+  outside = scratch.directory('outside');
+  mkdirSync(join(outside, 'directory'));
   writeFileSync(join(outside, 'secret'), 'secret');
 });
 afterEach(() => {
@@ -34,7 +34,7 @@ afterEach(() => {
   scratch[Symbol.dispose]();
 });
 
-/** Unpacks, and makes sure that the folder beside the layer's is as before. */
+/** Unpacks, and makes sure that the directory beside the layer's is as before. */
 async function unpack(entries: FixtureEntry[] | Buffer, options: Partial<UnpackOptions> = {}): Promise<void> {
   const before = describeTree(outside, system);
   try {
@@ -57,7 +57,7 @@ function refuses(
   });
 }
 
-suite('ways out of the folder', () => {
+suite('ways out of the directory', () => {
   test('names with .. that lead out are refused, others are resolved', async () => {
     for (const name of ['../outside/x', '..', 'a/../../outside/x', '/../x', 'a/b/../../../x']) {
       await refuses([file(name, 'x')], 'invalid_argument', /leads out of it/);
@@ -77,17 +77,17 @@ suite('ways out of the folder', () => {
     assert.equal(text(scratch.at('layer/x')), 'mine');
   });
 
-  test("a folder of a link's name replaces it, and its attributes go to the folder", async () => {
+  test("a directory of a link's name replaces it, and its attributes go to the directory", async () => {
     await unpack([symlink('x', outside), directory('x', { mode: 0o777, uid: 99 }), file('x/y', 'y')]);
     assert.ok(lstatSync(scratch.at('layer/x')).isDirectory());
     assert.equal(text(scratch.at('layer/x/y')), 'y');
   });
 
-  test('a folder that becomes a link takes nothing of what comes later along', async () => {
+  test('a directory that becomes a link takes nothing of what comes later along', async () => {
     const pax = { 'SCHILY.xattr.user.evil': 'x', mtime: '5' };
     await unpack([
       directory('d', { pax }),
-      directory('d/folder', { pax }),
+      directory('d/directory', { pax }),
       file('d/secret', 'x', { pax }),
       symlink('d', outside),
     ]);
@@ -112,7 +112,7 @@ suite('ways out of the folder', () => {
     await refuses([hardLink('x', 'l/secret')], 'invalid_argument', /which is not there/, { parentDirectories });
   });
 
-  test('whiteouts delete only names of their folder', async () => {
+  test('whiteouts delete only names of their directory', async () => {
     for (const name of ['.wh.', '.wh..', '.wh...', 'a/.wh.', 'a/.wh...']) {
       await refuses([directory('a'), file(name)], 'invalid_argument', /names no file/);
     }
@@ -133,7 +133,7 @@ suite('ways out of the folder', () => {
 });
 
 suite('entries that do not fit', () => {
-  test('a file cannot be a folder', async () => {
+  test('a file cannot be a directory', async () => {
     await refuses([file('a', 'x'), file('a/b', 'y')], 'invalid_argument', /"a" is no directory, but has entries below/);
     await refuses([file('.', 'x')], 'invalid_argument', /the root is a file/);
     await refuses([symlink('/', 'x')], 'invalid_argument', /the root is a symlink/);
@@ -241,12 +241,12 @@ suite('bombs', () => {
   });
 
   test('a full disk is told, and some of it is left', async () => {
-    const disk = scratch.folder('disk');
+    const disk = scratch.directory('disk');
     mountAll(system, [{ type: 'tmpfs', source: 'small', options: ['size=8m'] }], disk);
     const target = join(disk, 'layer');
     mkdirSync(target);
     const bomb = gzipSync(tarArchive([file('x', '0'.repeat(50 << 20))]));
-    await refuses(bomb, 'resource_exhausted', /ENOSPC|free; make room/, { directory: target });
+    await refuses(bomb, 'resource_exhausted', /ENOSPC|free; remove images/, { directory: target });
     mountAll(system, [{ type: 'tmpfs', source: 'few files', options: ['nr_inodes=50'] }], disk);
     mkdirSync(target);
     const entries = Array.from({ length: 100 }, (_, index) => file(`f${index}`));
@@ -302,7 +302,7 @@ suite('giving up', () => {
       import { LayerUnpacker } from '${import.meta.resolve('../../packages/images/src/unpack/unpack-layer.ts')}';
       import { loadSystem } from '${import.meta.resolve('../../packages/system/src/system.ts')}';
       const unpacker = new LayerUnpacker({ system: loadSystem() });
-      const { entries } = await unpacker.unpackLayer({ blobPath: '${blob}', mediaType: '', directory: '${scratch.folder('alive')}',
+      const { entries } = await unpacker.unpackLayer({ blobPath: '${blob}', mediaType: '', directory: '${scratch.directory('alive')}',
         overlayWhiteouts: true, signal: AbortSignal.timeout(60000) });
       console.log(entries);
       const endMs = performance.now();

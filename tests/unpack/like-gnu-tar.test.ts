@@ -50,7 +50,7 @@ const noise = (length: number) => {
 };
 
 const layers: Layer[] = [
-  { name: 'an empty folder', fill: () => undefined },
+  { name: 'an empty directory', fill: () => undefined },
   {
     name: 'plain files of many sizes',
     fill: (at) =>
@@ -91,7 +91,7 @@ const layers: Layer[] = [
     },
   },
   {
-    name: 'times of files, folders and links',
+    name: 'times of files, directories and links',
     fill: (at) => {
       mkdirSync(at('d/e'), { recursive: true });
       write(at('d/e/f'));
@@ -157,7 +157,7 @@ const layers: Layer[] = [
       symlinkSync('f', at('l'));
       system.setXattr(at('f'), 'user.binary', Buffer.from([0, 10, 61, 255]));
       system.setXattr(at('f'), 'user.big', noise(3000));
-      system.setXattr(at('d'), 'user.x', Buffer.from('on a folder'));
+      system.setXattr(at('d'), 'user.x', Buffer.from('on a directory'));
       system.setXattr(at('f'), 'user.a=b%c', Buffer.from('odd name'));
     },
   },
@@ -199,7 +199,7 @@ const layers: Layer[] = [
     },
   },
   {
-    name: 'deep folders',
+    name: 'deep directories',
     fill: (at) => {
       const path = Array(400).fill('deep').join('/');
       mkdirSync(at(path), { recursive: true });
@@ -270,21 +270,21 @@ suite('a layer is unpacked as GNU tar does it', () => {
   for (const [index, { name, fill, options = ['--format=pax'] }] of layers.entries()) {
     test(name, async () => {
       using scratch = new Scratch();
-      const source = scratch.folder('source');
+      const source = scratch.directory('source');
       fill((path) => join(source, path));
       const archive = scratch.at('layer.tar');
       const xattrs =
         options[0] === '--format=pax' ? everything : everything.filter((option) => !option.startsWith('--xattrs'));
       const wanted = options.some((option) => /v7|ustar/.test(option)) ? ['--numeric-owner'] : xattrs;
       execFileSync('tar', [...wanted, ...options, '-C', source, '-cf', archive, '.']);
-      const reference = scratch.folder('reference');
+      const reference = scratch.directory('reference');
       execFileSync('tar', [...everything, '-p', '-C', reference, '-xf', archive], {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const content = readFileSync(archive);
       const pack = [(bytes: Buffer) => bytes, gzipSync, zstdCompressSync][index % 3]!;
       writeFileSync(scratch.at('blob'), pack(content));
-      const directory = scratch.folder('unpacked');
+      const directory = scratch.directory('unpacked');
       const { diffId } = await unpacker.unpackLayer({
         blobPath: scratch.at('blob'),
         mediaType: 'application/vnd.oci.image.layer.v1.tar+gzip',

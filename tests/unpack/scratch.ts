@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A new folder for one test, with a folder to unpack into; on a real file system, which has all kinds of attributes. */
+/** A new directory for one test, with a directory to unpack into; on a real file system, which has all kinds of attributes. */
 export class Scratch implements Disposable {
   readonly path = mkdtempSync(join(process.env.PODWRIGHT_TEST_DIR ?? '/var/tmp', 'podwright-unpack-'));
 
-  folder(name: string): string {
+  directory(name: string): string {
     const path = join(this.path, name);
     mkdirSync(path);
     return path;

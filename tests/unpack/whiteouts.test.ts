@@ -15,7 +15,7 @@ const system = loadSystem();
 const unpacker = new LayerUnpacker({ system });
 after(() => unpacker[Symbol.asyncDispose]());
 
-/** Names and contents below a folder. */
+/** Names and contents below a directory. */
 function contents(path: string, prefix = ''): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of readdirSync(path)) {
@@ -43,12 +43,12 @@ async function check(upper: FixtureEntry[], expected: Record<string, string>): P
   const parentDirectories = [scratch.at('base')];
   await unpackEntries(unpacker, scratch, upper, { name: 'upper', parentDirectories });
   for (const name of ['work', 'merged']) mkdirSync(scratch.at(name));
-  const folders = [
+  const directories = [
     `lowerdir=${scratch.at('base')}`,
     `upperdir=${scratch.at('upper')}`,
     `workdir=${scratch.at('work')}`,
   ];
-  mountAll(system, [{ type: 'overlay', source: 'overlay', options: folders }], scratch.at('merged'));
+  mountAll(system, [{ type: 'overlay', source: 'overlay', options: directories }], scratch.at('merged'));
   try {
     assert.deepEqual(contents(scratch.at('merged')), expected, 'overlay');
   } finally {
@@ -64,7 +64,7 @@ const without = (...names: string[]) =>
   Object.fromEntries(Object.entries(all).filter(([name]) => !names.some((gone) => name.startsWith(gone))));
 
 suite('whiteouts', () => {
-  test('delete files and folders of the layers below', async () => {
+  test('delete files and directories of the layers below', async () => {
     await check([file('a/.wh.1')], without('a/1'));
     await check([file('.wh.a')], without('a/'));
     await check([directory('a'), file('a/.wh.b'), file('.wh.top')], without('a/b', 'top'));
@@ -75,7 +75,7 @@ suite('whiteouts', () => {
     await check([file('a/.wh.1'), file('a/.wh.1')], without('a/1'));
   });
 
-  test('an opaque folder shows only what its layer has, wherever the mark stands', async () => {
+  test('an opaque directory shows only what its layer has, wherever the mark stands', async () => {
     const opaque = file('a/.wh..wh..opq');
     const expected = { ...without('a/'), 'a/': '', 'a/new': 'new' };
     await check([directory('a'), opaque, file('a/new', 'new')], expected);
@@ -91,7 +91,7 @@ suite('whiteouts', () => {
     await check([file('a/.wh.1'), file('a/1', 'new')], expected);
   });
 
-  test('a folder in place of a deleted one is empty', async () => {
+  test('a directory in place of a deleted one is empty', async () => {
     const expected = { ...without('a/b'), 'a/b/': '', 'a/b/new': 'new' };
     await check([file('a/.wh.b'), directory('a/b'), file('a/b/new', 'new')], expected);
     await check([directory('a/b'), file('a/b/new', 'new'), file('a/.wh.b')], expected);
@@ -125,7 +125,7 @@ suite('entries', () => {
     await check([file('x', '1'), file('x', '2'), directory('x'), file('x/y', '3')], { ...all, 'x/': '', 'x/y': '3' });
   });
 
-  test('without their folders get them with the attributes that they have below', async () => {
+  test('without their directories get them with the attributes that they have below', async () => {
     using scratch = new Scratch();
     const attributes = { mode: 0o2751, uid: 12, gid: 34, mtime: 1_000_000_000 };
     const pax = { 'SCHILY.xattr.user.probe': 'x', mtime: '1000000000' };

@@ -27,7 +27,7 @@ export async function removeTree(path: string, signal?: AbortSignal): Promise<vo
   }
 }
 
-/** Looking again cures these: somebody put one kind of file in the place of another, or something into a directory. */
+/** Looking again cures these: another process put one kind of file in the place of another, or something into a directory. */
 const CHANGED_MEANWHILE = ['ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'ELOOP'];
 
 /** An entry of a directory; `isDirectory` is what was read, which may have changed. */
@@ -47,7 +47,7 @@ class TreeRemoval {
     this.#signal = signal;
   }
 
-  /** Goes on for as long as somebody changes the entry: the signal is the bound. */
+  /** Goes on for as long as another process changes the entry: the signal is the bound. */
   async remove(parent: FileHandle, entry: Entry): Promise<void> {
     const place = inDirectory(parent, entry.name);
     for (let { isDirectory } = entry; ; isDirectory = !isDirectory) {

@@ -8,10 +8,10 @@ import type { Logger } from './log.ts';
 import { makePrivateDirectory } from './modes.ts';
 import { removeTree } from './remove-tree.ts';
 
-/** How long a trash that is closed still deletes: small trees are gone with whoever threw them away. */
+/** How long a trash that is being closed still deletes: small trees are then gone when the process ends. */
 const CLOSE_GRACE_MS = 1000;
 
-/** A tree that takes longer lets the others go first: whoever holds a directory of it can fill it again and again. */
+/** A tree that takes longer lets the others go first: a process that holds a directory of it can fill it again and again. */
 const TURN_MS = 60_000;
 /** When a tree that could not be deleted is tried again. */
 const RETRY_MS = 60_000;

@@ -60,7 +60,7 @@ test('a second DEL runs no plugin without a configuration, and the given one wit
   assert.ok((await fakes.environment('DEL', 'first')).includes('CNI_NETNS='));
 });
 
-test('a later plugin that fails has the whole list deleted, and its words are kept', async () => {
+test('a later plugin that fails has the whole list deleted, and its message is kept', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));
   await fakes.install('second', failsOn('ADD', ''));
@@ -273,3 +273,19 @@ async function checkGone(pidFile: string): Promise<void> {
   };
   await waitFor(probe, { intervalMs: 5, signal: bounded() });
 }
+
+test('a caller that is aborted while another call for its container runs leaves at once, and nothing is begun', async () => {
+  await using fakes = await FakePlugins.create();
+  await fakes.install('slow', `while [ ! -e ${fakes.directory}/go ]; do sleep 0.02; done; ${answers('10.0.0.1/24')}`);
+  const client = clientOf(fakes);
+  const adding = client.add(listOf(['slow']), attachment, bounded());
+  const begun = async () => (await fakes.journal()).length === 1 || undefined;
+  await waitFor(begun, { intervalMs: 5, signal: bounded() });
+  const leaving = new AbortController();
+  const removal = client.del(attachment, undefined, leaving.signal);
+  leaving.abort(new Error('left'));
+  await assert.rejects(removal, /left/); // while the ADD still runs
+  await writeFile(join(fakes.directory, 'go'), '');
+  await adding;
+  assert.deepEqual(await fakes.journal(), ['ADD slow']);
+});

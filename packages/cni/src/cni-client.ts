@@ -7,11 +7,13 @@ import {
   type ProgramStarter,
   startByFork,
   Undo,
+  withTimeout,
   wrapError,
 } from '@podwright/base';
 import { type Attachment, validateAttachment } from './attachment.ts';
 import { AttachmentCache, type AttachmentKey, type AttachmentRecord } from './attachment-cache.ts';
 import { endStrayPlugins } from './left-processes.ts';
+import { ADD_TIMEOUT_MS, DEL_TIMEOUT_MS, QUERY_TIMEOUT_MS, STRAY_TIMEOUT_MS } from './limits.ts';
 import { isNamespace } from './netns.ts';
 import type { NetworkList } from './network-list.ts';
 import { type CallObserver, PluginCaller } from './plugin-caller.ts';
@@ -20,7 +22,7 @@ import { type CniResult, decodeResult } from './result.ts';
 import { SharedLock } from './shared-lock.ts';
 import { selectVersion, supportsCheck, supportsGcAndStatus, supportsPrevResultOnDel } from './versions.ts';
 
-/** Deadlines of one plugin's run, in milliseconds; `strayMs` is for one that an earlier life has left running. */
+/** Deadlines of one plugin's run, in milliseconds; `strayMs` is for one that a process before this one has left running. */
 export type CniDeadlines = { addMs: number; delMs: number; queryMs: number; strayMs: number };
 
 export type CniClientOptions = {
@@ -35,8 +37,12 @@ export type CniClientOptions = {
   start?: ProgramStarter;
 };
 
-/** Address plugins may ask a server, so that ADD gets more than the rest. */
-const defaultDeadlines: CniDeadlines = { addMs: 120_000, delMs: 60_000, queryMs: 10_000, strayMs: 3000 };
+const defaultDeadlines: CniDeadlines = {
+  addMs: ADD_TIMEOUT_MS,
+  delMs: DEL_TIMEOUT_MS,
+  queryMs: QUERY_TIMEOUT_MS,
+  strayMs: STRAY_TIMEOUT_MS,
+};
 
 /**
  * Runs the plugins of network configurations (CNI 0.1.0 to 1.1.0). Operations on one container run one after the other,
@@ -66,8 +72,7 @@ export class CniClient {
    */
   async add(list: NetworkList, attachment: Attachment, signal: AbortSignal): Promise<CniResult> {
     validateAttachment(attachment);
-    return await this.#exclusively(attachment, async () => {
-      signal.throwIfAborted();
+    return await this.#exclusively(attachment, signal, async () => {
       this.#requirePlugins(list);
       // ADD must not be run twice without DEL: what an interrupted ADD left is removed first.
       if (this.#cache.has(attachment)) await this.#del(attachment, list, signal);
@@ -82,12 +87,12 @@ export class CniClient {
    */
   async del(attachment: Attachment, list: NetworkList | undefined, signal: AbortSignal): Promise<void> {
     validateAttachment(attachment);
-    await this.#exclusively(attachment, () => this.#del(attachment, list, signal));
+    await this.#exclusively(attachment, signal, () => this.#del(attachment, list, signal));
   }
 
   /** Asks the plugins whether an attachment is as ADD left it. Throws `not_found` without a finished ADD. */
   async check(key: AttachmentKey, signal: AbortSignal): Promise<void> {
-    await this.#exclusively(key, async () => {
+    await this.#exclusively(key, signal, async () => {
       const record = this.#cache.read(key);
       if (record === undefined || record.result === null)
         throw new PodwrightError('not_found', `CNI CHECK: ${key.containerId} was not added to a network`);
@@ -115,10 +120,10 @@ export class CniClient {
    */
   async collectGarbage(list: NetworkList, valid: AttachmentKey[], signal: AbortSignal): Promise<void> {
     if (list.disableGC) return;
-    const failures = await this.#operations.alone(async () => [
-      ...(await this.#deleteStale(list, valid, signal)),
-      ...(await this.#runGc(list, valid, signal)),
-    ]);
+    const failures = await this.#operations.alone(
+      async () => [...(await this.#deleteStale(list, valid, signal)), ...(await this.#runGc(list, valid, signal))],
+      signal,
+    );
     if (failures.length > 0)
       throw new PodwrightError('internal', `CNI GC of ${list.name}: ${failures.map(errorMessage).join('; ')}`);
   }
@@ -133,8 +138,9 @@ export class CniClient {
     return await this.#cache.list();
   }
 
-  #exclusively<T>({ containerId }: AttachmentKey, work: () => Promise<T>): Promise<T> {
-    return this.#operations.shared(() => this.#containers.run(containerId, work));
+  /** A caller whose signal aborts before its turn leaves at once, and nothing is begun for it. */
+  #exclusively<T>({ containerId }: AttachmentKey, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    return this.#operations.shared(() => this.#containers.run(containerId, work, signal), signal);
   }
 
   #requirePlugins(list: NetworkList): void {
@@ -168,7 +174,8 @@ export class CniClient {
 
   /** Some plugins fail on their own half-made state the first time (`bridge` with `ipMasq` does), and find it gone the second. */
   async #delTwice(record: AttachmentRecord): Promise<void> {
-    const { signal } = new AbortController();
+    const most = 2 * this.#deadlines.delMs * record.network.plugins.length;
+    using signal = withTimeout(undefined, most, `remove ${record.attachment.containerId} again`);
     await this.#runDel(record, signal).catch((error) => {
       if (isDeadlineExceeded(error)) throw error; // what hangs would only hang again
       return this.#runDel(record, signal);

@@ -54,7 +54,7 @@ test('a directory that does not exist has no networks', async () => {
   assert.deepEqual(await loadNetworks('/nonexistent/net.d'), { networks: [], rejected: [] });
 });
 
-test('plugins are appended from the folder with the name of the network, unless only inlined ones are wanted', async () => {
+test('plugins are appended from the directory with the name of the network, unless only inlined ones are wanted', async () => {
   const list = { name: 'net', plugins: [{ type: 'bridge' }] };
   const { types } = await load({
     '1.conflist': JSON.stringify(list),

@@ -1,6 +1,7 @@
 import { open, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
+import { MAX_FILE_BYTES, MAX_FILES } from './limits.ts';
 import {
   type NetworkList,
   type PluginConfig,
@@ -15,9 +16,6 @@ export type LoadedNetworks = {
   /** Files that cannot be used, and why. */
   rejected: { path: string; reason: string }[];
 };
-
-const maxFileBytes = 1 << 20;
-const maxFiles = 1000;
 
 /**
  * Reads the `.conf`, `.conflist` and `.json` files of a directory in lexical order. A bad file is in `rejected` and the
@@ -39,16 +37,16 @@ async function readNetwork(directory: string, path: string): Promise<NetworkList
   const text = await readBounded(path);
   if (extname(path) !== '.conflist') return parseSinglePlugin(text);
   const list = parseNetworkList(text);
-  if (!list.loadOnlyInlinedPlugins) list.plugins.push(...(await readPluginFolder(join(directory, list.name))));
+  if (!list.loadOnlyInlinedPlugins) list.plugins.push(...(await readPluginDirectory(join(directory, list.name))));
   if (list.plugins.length === 0)
     throw new PodwrightError('invalid_argument', `the list has no plugins, and ${join(directory, list.name)} has none`);
   return list;
 }
 
-/** Plugins that are appended to a list from the folder with the network's name beside it (spec 1.1, section 1). */
-async function readPluginFolder(folder: string): Promise<PluginConfig[]> {
+/** Plugins that are appended to a list from the directory with the network's name beside it (spec 1.1, section 1). */
+async function readPluginDirectory(directory: string): Promise<PluginConfig[]> {
   const plugins: PluginConfig[] = [];
-  for (const path of await listFiles(folder, ['.conf'])) {
+  for (const path of await listFiles(directory, ['.conf'])) {
     try {
       plugins.push(parsePlugin(await readBounded(path)));
     } catch (error) {
@@ -62,8 +60,8 @@ async function listFiles(directory: string, extensions: string[]): Promise<strin
   try {
     const entries = await readdir(directory, { withFileTypes: true });
     const names = entries.filter((entry) => !entry.isDirectory() && extensions.includes(extname(entry.name)));
-    if (names.length > maxFiles)
-      throw new PodwrightError('resource_exhausted', `${directory} has more than ${maxFiles} network configurations`);
+    if (names.length > MAX_FILES)
+      throw new PodwrightError('resource_exhausted', `${directory} has more than ${MAX_FILES} network configurations`);
     // By bytes, as every other CNI runtime sorts: not by the locale.
     return names.map((entry) => join(directory, entry.name)).sort();
   } catch (error) {
@@ -77,8 +75,8 @@ async function readBounded(path: string): Promise<string> {
   try {
     const status = await file.stat();
     if (!status.isFile()) throw new PodwrightError('invalid_argument', 'it is not a regular file');
-    if (status.size > maxFileBytes)
-      throw new PodwrightError('resource_exhausted', `it has ${status.size} bytes, more than ${maxFileBytes}`);
+    if (status.size > MAX_FILE_BYTES)
+      throw new PodwrightError('resource_exhausted', `it has ${status.size} bytes, more than ${MAX_FILE_BYTES}`);
     return await file.readFile('utf8');
   } finally {
     await file.close();

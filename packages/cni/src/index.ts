@@ -6,5 +6,5 @@ export { isNamespace } from './netns.ts';
 export { type NetworkList, type PluginConfig, parseNetworkList, parseSinglePlugin } from './network-list.ts';
 export type { CallObserver, ObservedCall } from './plugin-caller.ts';
 export { type CniCommand, PluginError, type PluginFailure, pluginFailureOf } from './plugin-error.ts';
-export { findProgram, missingPlugins, missingPluginsError } from './plugin-path.ts';
+export { missingPlugins, missingPluginsError } from './plugin-path.ts';
 export { type CniResult, decodeResult, type ResultIp } from './result.ts';

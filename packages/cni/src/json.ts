@@ -1,9 +1,8 @@
 import { PodwrightError } from '@podwright/base';
+import { MAX_JSON_DEPTH } from './limits.ts';
 
 /** A parsed JSON object of unknown content. */
 export type JsonObject = { [key: string]: unknown };
-
-const maxDepth = 64;
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -21,8 +20,8 @@ export function parseJsonObject(text: string, what: string): JsonObject {
     throw new PodwrightError('invalid_argument', `${what} is not JSON: ${(error as Error).message}`, { cause: error });
   }
   if (!isJsonObject(value)) throw new PodwrightError('invalid_argument', `${what} is not a JSON object`);
-  if (isDeeperThan(value, maxDepth))
-    throw new PodwrightError('invalid_argument', `${what} is nested more than ${maxDepth} deep`);
+  if (isDeeperThan(value, MAX_JSON_DEPTH))
+    throw new PodwrightError('invalid_argument', `${what} is nested more than ${MAX_JSON_DEPTH} deep`);
   return value;
 }
 

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { findProcesses, parseProcessStart, readProcessStart, sleep } from '@podwright/base';
+import { KILLED_MS } from './limits.ts';
 
-const intervalMs = 20;
-/** Nothing survives SIGKILL for long, unless it hangs in the kernel; that is not waited for. */
-const killedMs = 2000;
+const INTERVAL_MS = 20;
 
 /**
  * Waits until the process group of a plugin that was killed is empty; what is left after `graceMs` is killed. Zombies
@@ -14,8 +13,8 @@ export async function endProcessGroup(group: number, graceMs: number): Promise<v
 }
 
 /**
- * Ends plugins that work for a container although whoever started them has gone: an ADD that survived the death of
- * its runtime would otherwise finish after the DEL, and what it makes would be nobody's. They are found by their environment
+ * Ends plugins that work for a container although the process that started them has gone: an ADD that survived the death of
+ * its runtime would otherwise finish after the DEL, and what it makes would be left over. They are found by their environment
  * and get `graceMs` to finish what they do.
  */
 export async function endStrayPlugins(containerId: string, graceMs: number): Promise<void> {
@@ -26,9 +25,9 @@ async function endProcesses(belongs: (pid: number) => Promise<boolean>, graceMs:
   const startedMs = Date.now();
   for (let left = await findProcesses(belongs); left.length > 0; left = await findProcesses(belongs)) {
     const waitedMs = Date.now() - startedMs;
-    if (waitedMs > graceMs + killedMs) return;
+    if (waitedMs > graceMs + KILLED_MS) return;
     if (waitedMs >= graceMs) left.forEach(kill);
-    await sleep(intervalMs);
+    await sleep(INTERVAL_MS);
   }
 }
 

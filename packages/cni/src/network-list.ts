@@ -1,5 +1,6 @@
 import { PodwrightError, wrapError } from '@podwright/base';
 import { isJsonObject, type JsonObject, parseJsonObject } from './json.ts';
+import { MAX_PLUGINS } from './limits.ts';
 import { isNetworkName, isPluginType } from './names.ts';
 import { currentVersion, isVersion, oldestVersion, selectVersion } from './versions.ts';
 
@@ -25,9 +26,7 @@ export type NetworkList = {
   plugins: PluginConfig[];
 };
 
-const maxPlugins = 64;
-
-/** Reads a `.conflist`; `plugins` may be missing, since they can come from the folder beside it. Throws `invalid_argument`. */
+/** Reads a `.conflist`; `plugins` may be missing, since they can come from the directory beside it. Throws `invalid_argument`. */
 export function parseNetworkList(text: string): NetworkList {
   const raw = parseJsonObject(text, 'the network list');
   const loadOnlyInlinedPlugins = readFlag(raw, 'loadOnlyInlinedPlugins');
@@ -55,7 +54,7 @@ export function parseSinglePlugin(text: string): NetworkList {
   return { ...readVersions(raw), name: readName(raw), ...flags, plugins: [plugin] };
 }
 
-/** Reads one plugin configuration object, from a list or from the folder beside it. Throws `invalid_argument`. */
+/** Reads one plugin configuration object, from a list or from the directory beside it. Throws `invalid_argument`. */
 export function parsePlugin(text: string): PluginConfig {
   return readPlugin(parseJsonObject(text, 'the plugin configuration'));
 }
@@ -63,7 +62,7 @@ export function parsePlugin(text: string): PluginConfig {
 function readPlugins(value: unknown): PluginConfig[] {
   if (!Array.isArray(value)) throw invalid("'plugins' is not a list");
   if (value.length === 0) throw invalid("'plugins' is empty");
-  if (value.length > maxPlugins) throw invalid(`'plugins' has more than ${maxPlugins} entries`);
+  if (value.length > MAX_PLUGINS) throw invalid(`'plugins' has more than ${MAX_PLUGINS} entries`);
   return value.map((entry: unknown, index) => {
     try {
       if (!isJsonObject(entry)) throw invalid('it is not an object');

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
-import { errorMessage, type ProgramStarter, withTimeout, wrapError } from '@podwright/base';
+import { errorMessage, findProgram, type ProgramStarter, withTimeout, wrapError } from '@podwright/base';
 import type { Attachment } from './attachment.ts';
 import { isJsonObject } from './json.ts';
 import type { NetworkList, PluginConfig } from './network-list.ts';
 import { type CniCommand, PluginError, readFailure } from './plugin-error.ts';
-import { findProgram, missingPluginsError } from './plugin-path.ts';
+import { missingPluginsError } from './plugin-path.ts';
 import { type PluginOutput, runPlugin } from './plugin-process.ts';
 import { buildEnvironment, buildRequest, type RequestExtras } from './request.ts';
 import { currentVersion, oldestVersion } from './versions.ts';
@@ -78,7 +78,7 @@ export class PluginCaller {
     type: string,
     { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
   ): Promise<ReadonlySet<string>> {
-    const path = await this.#find(type);
+    const path = this.#find(type);
     const key = `${path} ${(await stat(path)).mtimeMs}`; // another program may be installed in its place
     const known = this.#versions.get(key);
     if (known !== undefined) return known;
@@ -90,7 +90,7 @@ export class PluginCaller {
     return versions;
   }
 
-  async #find(type: string): Promise<string> {
+  #find(type: string): string {
     const path = findProgram(type, this.#directories);
     if (path === undefined) throw missingPluginsError([type], this.#directories);
     return path;
@@ -104,7 +104,7 @@ export class PluginCaller {
     timeoutMs: number;
     signal: AbortSignal;
   }): Promise<PluginOutput> {
-    const path = await this.#find(run.type);
+    const path = this.#find(run.type);
     const what = `plugin ${run.type} on ${run.command}`;
     using signal = withTimeout(run.signal, run.timeoutMs, what);
     try {

@@ -39,7 +39,7 @@ export function pluginFailureOf(error: unknown): PluginFailure | undefined {
 
 /**
  * The reserved codes that say more than that it failed; see the table in section 5 of the specification. For a full disk
- * there is none, but the system's words.
+ * there is none, but the system's message.
  */
 function codeOf(cniCode: number | undefined, msg: string): ErrorCode {
   if (/no space left on device/i.test(msg)) return 'resource_exhausted';
@@ -50,8 +50,8 @@ function codeOf(cniCode: number | undefined, msg: string): ErrorCode {
 }
 
 /**
- * Reads a failed plugin's words: its JSON error on stdout, or else whatever it wrote. `how` says how it ended, for
- * plugins that die without a word.
+ * Reads a failed plugin's message: its JSON error on stdout, or else whatever it wrote. `how` says how it ended, for
+ * plugins that die silently.
  */
 export function readFailure(
   call: { plugin: string; command: CniCommand },
@@ -59,8 +59,8 @@ export function readFailure(
 ): PluginFailure {
   const stated = parseStated(output.stdout);
   if (stated !== undefined) return { ...call, ...stated };
-  const words = [output.stderr, output.stdout].map((text) => text.trim().slice(-2000)).filter((text) => text !== '');
-  return { ...call, cniCode: undefined, msg: output.how, details: words.join('; ') };
+  const texts = [output.stderr, output.stdout].map((text) => text.trim().slice(-2000)).filter((text) => text !== '');
+  return { ...call, cniCode: undefined, msg: output.how, details: texts.join('; ') };
 }
 
 function parseStated(stdout: string): { cniCode: number | undefined; msg: string; details: string } | undefined {

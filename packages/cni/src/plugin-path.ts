@@ -1,6 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { PodwrightError } from '@podwright/base';
+import { findProgram, PodwrightError } from '@podwright/base';
 import type { NetworkList } from './network-list.ts';
 
 /** Plugins of the reference collection, which distributions ship in one package. */
@@ -9,11 +7,6 @@ const referencePlugins = new Set(
     ' ',
   ),
 );
-
-/** The program of this name (a plugin is called after its type) in the first directory that has it. */
-export function findProgram(type: string, directories: string[]): string | undefined {
-  return directories.map((directory) => join(directory, type)).find(isProgram);
-}
 
 /** The plugins that a network needs, address plugins among them, and that are in none of the directories. */
 export function missingPlugins(list: NetworkList, directories: string[]): string[] {
@@ -29,13 +22,4 @@ export function missingPluginsError(missing: string[], directories: string[]): P
     : '; install what provides them, or put the programs there';
   const where = directories.join(', ') || 'no directory at all';
   return new PodwrightError('failed_precondition', `CNI plugins not found: ${names} (searched: ${where})${hint}`);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,14 @@
 import type { Readable, Writable } from 'node:stream';
-import { BoundedBytes, PodwrightError, type ProgramStarter, type StartedProgram, wrapError } from '@podwright/base';
+import {
+  BoundedBytes,
+  PodwrightError,
+  type ProgramStarter,
+  programDirectories,
+  type StartedProgram,
+  wrapError,
+} from '@podwright/base';
 import { endProcessGroup } from './left-processes.ts';
+import { HELPER_GRACE_MS, LINGER_MS, MAX_OUTPUT_BYTES } from './limits.ts';
 
 /** How a plugin ended and what it wrote. */
 export type PluginOutput = { exitCode: number | null; signal: string | null; stdout: string; stderr: string };
@@ -12,12 +20,6 @@ export type PluginProcess = {
   signal: AbortSignal;
   start: ProgramStarter;
 };
-
-const maxOutputBytes = 1 << 20;
-/** How long a program that has ended may leave its output open, as it does when it starts a daemon. */
-const lingerMs = 1000;
-/** How long the helpers of a killed plugin may take to finish. */
-const helperGraceMs = 500;
 
 /**
  * Runs a plugin in a process group of its own. When the signal aborts, or it writes more than 1 MiB, it is killed, and the
@@ -37,16 +39,15 @@ export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
 /** Plugins call `iptables` and the like, which a root shell without a login does not have in its PATH. */
 function pluginEnvironment(variables: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CNI_'));
-  const path = [process.env.PATH ?? '', '/usr/sbin', '/usr/bin', '/sbin', '/bin'].filter((entry) => entry !== '');
   // The plugin's own come first: by them it is found again, and of an environment only the beginning is looked at.
-  return { ...variables, ...Object.fromEntries(inherited), PATH: path.join(':') };
+  return { ...variables, ...Object.fromEntries(inherited), PATH: programDirectories().join(':') };
 }
 
 class Running {
   readonly done: Promise<PluginOutput>;
   readonly #child: StartedProgram;
   readonly #output: Record<'stdout' | 'stderr', Readable>;
-  readonly #written = { stdout: new BoundedBytes(maxOutputBytes), stderr: new BoundedBytes(maxOutputBytes) };
+  readonly #written = { stdout: new BoundedBytes(MAX_OUTPUT_BYTES), stderr: new BoundedBytes(MAX_OUTPUT_BYTES) };
   #failure: unknown;
   #linger: NodeJS.Timeout | undefined;
 
@@ -67,21 +68,22 @@ class Running {
       reject(wrapError(`start the CNI plugin ${path}`, error, 'internal'));
     });
     child.on('exit', () => {
-      this.#linger = setTimeout(() => this.#closeOutput(), this.#failure === undefined ? lingerMs : 0);
+      this.#linger = setTimeout(() => this.#closeOutput(), this.#failure === undefined ? LINGER_MS : 0);
     });
     child.on('close', (exitCode, killedBy) => {
       clearTimeout(this.#linger);
       signal.removeEventListener('abort', onAbort);
       const failed = () => reject(this.#failure);
-      if (this.#failure !== undefined) return void endProcessGroup(child.pid ?? 0, helperGraceMs).then(failed, failed);
+      if (this.#failure !== undefined)
+        return void endProcessGroup(child.pid ?? 0, HELPER_GRACE_MS).then(failed, failed);
       resolve({ exitCode, signal: killedBy, stdout: this.#text('stdout'), stderr: this.#text('stderr') });
     });
   }
 
   #collect(name: 'stdout' | 'stderr', chunk: Buffer): void {
     this.#written[name].add(chunk);
-    if (this.#written.stdout.sizeBytes + this.#written.stderr.sizeBytes > maxOutputBytes || this.#written[name].isCut)
-      this.#kill(new PodwrightError('resource_exhausted', `it wrote more than ${maxOutputBytes} bytes`));
+    if (this.#written.stdout.sizeBytes + this.#written.stderr.sizeBytes > MAX_OUTPUT_BYTES || this.#written[name].isCut)
+      this.#kill(new PodwrightError('resource_exhausted', `it wrote more than ${MAX_OUTPUT_BYTES} bytes`));
   }
 
   #text(name: 'stdout' | 'stderr'): string {

@@ -15,7 +15,7 @@ export type CniResult = {
   ips: ResultIp[];
   routes: { dst: string; gw?: string }[];
   dns: { nameservers: string[]; domain: string; search: string[]; options: string[] };
-  /** The plugin's own words, for `prevResult`. */
+  /** The plugin's own output, for `prevResult`. */
   raw: JsonObject;
 };
 

@@ -1,3 +1,5 @@
+import { raceAbort } from '@podwright/base';
+
 /**
  * Work that may run together, and work that must run alone: CNI forbids ADD and DEL while GC runs (spec section 3,
  * "Lifecycle & ordering"). Alone waits for what runs; what comes after it waits for it.
@@ -6,20 +8,28 @@ export class SharedLock {
   #running = new Set<Promise<unknown>>();
   #alone: Promise<unknown> = Promise.resolve();
 
-  async shared<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#alone.then(work);
-    this.#running.add(turn);
-    try {
-      return await turn;
-    } finally {
-      this.#running.delete(turn);
-    }
+  /** As soon as nothing runs alone; a caller whose signal aborts before that leaves at once with the signal's reason. */
+  shared<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const turn = this.#whenOver(this.#alone, { work, signal });
+    const ended = turn.catch(() => undefined).finally(() => this.#running.delete(ended));
+    this.#running.add(ended);
+    return turn;
   }
 
-  async alone<T>(work: () => Promise<T>): Promise<T> {
-    const before = Promise.allSettled([this.#alone, ...this.#running]);
-    const turn = before.then(work);
-    this.#alone = turn.catch(() => undefined);
-    return await turn;
+  /** When all that runs has ended; a caller that leaves before lets those behind it go on. */
+  alone<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const before = Promise.all([this.#alone, ...this.#running]);
+    const turn = this.#whenOver(before, { work, signal });
+    const ended = turn.catch(() => undefined);
+    this.#alone = Promise.all([before, ended]); // one that has left does not let others in before those it waited for
+    return turn;
+  }
+
+  async #whenOver<T>(
+    before: Promise<unknown>,
+    { work, signal }: { work: () => Promise<T>; signal: AbortSignal },
+  ): Promise<T> {
+    await raceAbort(before, signal);
+    return await work();
   }
 }

@@ -3,9 +3,11 @@ import type { MetadataDatabase } from '@podwright/metadata';
 import { ImageLoader } from './archive/image-load.ts';
 import { saveImages } from './archive/image-save.ts';
 import { ContentStore } from './content/content-store.ts';
+import { DOCUMENT_TIMEOUT_MS, FAILED_PULL_LIFETIME_MS, PARALLEL_DOWNLOADS, STALL_TIMEOUT_MS } from './limits.ts';
 import { FailedPulls } from './pull/failed-pulls.ts';
 import { ImagePuller } from './pull/image-pull.ts';
 import { HttpClient } from './registry/http-client.ts';
+import type { RegistryAuth } from './registry/registry-auth.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './registry/retry.ts';
 import type { Snapshotter } from './snapshots/snapshotter.ts';
 import { linuxPlatform } from './spec/platform.ts';
@@ -15,7 +17,7 @@ import { ImageInstaller } from './store/image-install.ts';
 import { canonicalName, findImage } from './store/image-lookup.ts';
 import { ImageRecords, type StoredImage } from './store/image-records.ts';
 import { recoverImages } from './store/image-recover.ts';
-import type { ImageRecord, ImageService, RegistryAuth, StorageUsage, TransferProgress } from './store/image-service.ts';
+import type { ImageRecord, ImageService, StorageUsage, TransferProgress } from './store/image-service.ts';
 import { ImageUsage } from './store/image-usage.ts';
 import { LayerSnapshots } from './store/layer-snapshots.ts';
 import { Leases } from './store/leases.ts';
@@ -28,11 +30,11 @@ export type ImageServiceOptions = {
   database: MetadataDatabase;
   snapshotter: Snapshotter;
   unpackLayer: UnpackLayer;
-  /** Folder with a `hosts.toml` a registry. */
+  /** Directory with a `hosts.toml` a registry. */
   registryConfigDir: string;
   logger: Logger;
-  /** Architecture of the machine, as Node.js, the kernel or Go call it. */
-  arch: string;
+  /** Architecture whose images are taken, as Node.js, the kernel or Go call it (the process's). */
+  arch?: string;
   /** Names of images that must never be collected. */
   pinnedImages?: string[];
   /** Downloads of one pull that run at once (3, as containerd's max_concurrent_downloads). */
@@ -68,7 +70,7 @@ export async function createImageService(options: ImageServiceOptions): Promise<
 
 type Stores = { content: ContentStore; layers: LayerSnapshots; records: ImageRecords; verified: VerifiedLayers };
 
-/** The image room: content, registries, archives and records behind the `ImageService` contract. */
+/** The image store: content, registries, archives and records behind the `ImageService` contract. */
 export class Images implements ImageService {
   readonly #stores: Stores;
   readonly #leases = new Leases();
@@ -84,16 +86,20 @@ export class Images implements ImageService {
 
   constructor(options: ImageServiceOptions, stores: Stores) {
     const { root, snapshotter, logger, registryConfigDir } = options;
-    const { stallTimeoutMs = 60_000, documentTimeoutMs = 60_000 } = options;
-    const { parallelDownloads = 3, retryPolicy = defaultRetryPolicy, environment = process.env } = options;
-    const platform = linuxPlatform(options.arch);
+    const { stallTimeoutMs = STALL_TIMEOUT_MS, documentTimeoutMs = DOCUMENT_TIMEOUT_MS } = options;
+    const {
+      parallelDownloads = PARALLEL_DOWNLOADS,
+      retryPolicy = defaultRetryPolicy,
+      environment = process.env,
+    } = options;
+    const platform = linuxPlatform(options.arch ?? process.arch);
     const shared = { ...stores, leases: this.#leases, progress: this.#progress };
     const installer = new ImageInstaller({ ...stores, platform, root, parallelDownloads });
     this.#stores = stores;
     this.#logger = logger;
     this.#pinned = options.pinnedImages ?? [];
     this.#http = new HttpClient({ stallTimeoutMs, documentTimeoutMs, environment });
-    const keepMs = options.failedPullLifetimeMs ?? 900_000;
+    const keepMs = options.failedPullLifetimeMs ?? FAILED_PULL_LIFETIME_MS;
     const failedPulls = new FailedPulls({ keepMs, collectGarbage: () => this.#tidyUp('a failed pull has left') });
     const pulling = { ...shared, installer, failedPulls, http: this.#http };
     this.#puller = new ImagePuller({ ...pulling, registryConfigDir, retryPolicy, logger });
@@ -135,13 +141,12 @@ export class Images implements ImageService {
   }
 
   find(reference: string): ImageRecord | undefined {
-    return findImage(this.list(), reference);
+    const image = this.#find(reference);
+    return image === undefined ? undefined : this.#toRecord(image);
   }
 
   list(): ImageRecord[] {
-    return this.#stores.records
-      .list()
-      .map(({ chain: _chain, unsyncedBoot: _boot, ...image }) => ({ ...image, pinned: this.#isPinned(image) }));
+    return this.#stores.records.list().map((image) => this.#toRecord(image));
   }
 
   async remove(reference: string): Promise<void> {
@@ -169,7 +174,7 @@ export class Images implements ImageService {
   /** Ends the pulls that run (`cancelled`) and closes the connections to registries. */
   async close(): Promise<void> {
     await this.#puller.close();
-    await this.#collector.close().catch(() => undefined); // who asked for it hears of its failure
+    await this.#collector.close().catch(() => undefined); // its caller gets the failure
     this.#sync.close();
     this.#http.close();
   }
@@ -181,18 +186,23 @@ export class Images implements ImageService {
     });
   }
 
-  #isPinned(image: Omit<ImageRecord, 'pinned'>): boolean {
-    return this.#pinned.some((name) => findImage([image], name) !== undefined);
+  /** An id, which is what most callers have, costs no look through all images. */
+  #find(reference: string): StoredImage | undefined {
+    const { records } = this.#stores;
+    return records.get(reference) ?? findImage(records.list(), reference);
   }
 
-  #require(reference: string): ImageRecord {
-    const image = this.find(reference);
-    if (image !== undefined) return image;
-    throw new PodwrightError('not_found', `image "${reference}" not found; \`podwright images\` lists what is there`);
+  #toRecord({ chain: _chain, unsyncedBoot: _boot, ...image }: StoredImage): ImageRecord {
+    return { ...image, pinned: this.#pinned.some((name) => findImage([image], name) !== undefined) };
+  }
+
+  #require(id: string): ImageRecord {
+    return this.#toRecord(this.#requireStored(id));
   }
 
   #requireStored(reference: string): StoredImage {
-    const { id } = this.#require(reference);
-    return this.#stores.records.list().find((image) => image.id === id)!;
+    const image = this.#find(reference);
+    if (image !== undefined) return image;
+    throw new PodwrightError('not_found', `image "${reference}" not found; \`podwright images\` lists what is there`);
   }
 }

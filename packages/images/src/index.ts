@@ -1,8 +1,18 @@
-export * from './content/disk-reserve.ts';
-export * from './images.ts';
-export * from './snapshots/disk-usage.ts';
-export * from './snapshots/open-snapshotter.ts';
-export * from './snapshots/snapshotter.ts';
-export * from './spec/oci-image.ts';
-export * from './store/image-service.ts';
-export * from './unpack/unpack-layer.ts';
+/** An image store: pulls, unpacks and garbage-collects OCI images. See the README beside it. */
+
+// Layers: unpacking them, what a tree takes, and what is left of the disk.
+export { bytesForImages, filesForImages } from './content/disk-reserve.ts';
+// The store, opened by itself or put together out of parts, and what it hands out.
+export { createImageService, type ImageServiceOptions, type Images } from './images.ts';
+export { type ImageStore, type OpenImagesOptions, openImages } from './open-images.ts';
+export type { RegistryAuth } from './registry/registry-auth.ts';
+export type { RetryPolicy } from './registry/retry.ts';
+export { diskUsage } from './snapshots/disk-usage.ts';
+
+// Snapshots: the contract, and the snapshotters that are here.
+export { type OpenedSnapshotter, openSnapshotter, type SnapshotterOptions } from './snapshots/open-snapshotter.ts';
+export type { SnapshotInfo, SnapshotKind, Snapshotter, SnapshotUsage, UnpackTarget } from './snapshots/snapshotter.ts';
+export type { ImageConfig } from './spec/manifest.ts';
+export type { ImageRecord, ImageService, StorageUsage, TransferProgress } from './store/image-service.ts';
+export { LayerUnpacker } from './unpack/unpack-layer.ts';
+export type { UnpackLayer, UnpackOptions, UnpackProgress, UnpackResult } from './unpack/unpack-options.ts';

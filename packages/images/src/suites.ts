@@ -6,8 +6,8 @@ import { snapshotterSuite } from './snapshots/snapshotter.suite.ts';
 import type { Snapshotter } from './snapshots/snapshotter.ts';
 
 /**
- * What every snapshotter must do. `open` opens one with its lasting data in a folder, new or as an earlier one left it.
- * Scratch folders are made in `directory`, which must be on a real file system: not tmpfs for those that need extended attributes.
+ * What every snapshotter must do. `open` opens one with its lasting data in a directory, new or as an earlier one left it.
+ * Scratch directories are made in `directory`, which must be on a real file system: not tmpfs for those that need extended attributes.
  */
 export function testSnapshotter(
   name: string,

@@ -258,7 +258,7 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
   const { state, cgroupParent } = options;
   return {
     process: new InfraProcess({ tasks, state }),
-    roots: HostInitRoot.open({ state, program: () => findProgram(INFRA_PROGRAM) }),
+    roots: HostInitRoot.open({ state, program: async () => findProgram(INFRA_PROGRAM) }),
     cgroupsPath: cgroupsPathBelow(cgroupParent),
     oomScoreAdj: Math.max(INFRA_OOM_SCORE_ADJ, host.kernel.minimumOomScoreAdj),
   };

@@ -5,7 +5,7 @@ import { hasErrno } from './errno.ts';
 import { mountFlags, parseMountOptions } from './mount-options.ts';
 import { unmountOnce } from './mountinfo.ts';
 import type { Mount } from './mounts.ts';
-import { commonFolder, mountAll } from './mounts.ts';
+import { commonDirectory, mountAll } from './mounts.ts';
 import type { System } from './system.ts';
 import { hostIdOf, type IdMappings } from './user-namespace.ts';
 
@@ -19,9 +19,9 @@ export type MappedPlace = { target: string; users: MappedUsers };
 const LAYERS = 'layers';
 
 /**
- * As `mountAll`, so that the users of a user namespace own what the machine's users with the same numbers own: files on disk
+ * As `mountAll`, so that the users of a user namespace own what the host's users with the same numbers own: files on disk
  * stay as they are. Layers of an overlay are shown so, and what is written goes to the upper directory with the
- * numbers that the machine has for the namespace's users. `failed_precondition` if the kernel or the file system cannot.
+ * numbers that the host has for the namespace's users. `failed_precondition` if the kernel or the file system cannot.
  */
 export function mountAllIdMapped(system: System, mounts: Mount[], place: MappedPlace): void {
   for (const mount of mounts) {
@@ -69,24 +69,24 @@ function mountBind(system: System, { source, options }: Mount, { target, users }
 function mountOverlay(system: System, mount: Mount, { target, users }: MappedPlace): void {
   const lower = optionOf(mount, 'lowerdir')?.split(':') ?? [];
   const upper = optionOf(mount, 'upperdir');
-  const folder = commonFolder(lower);
+  const directory = commonDirectory(lower);
   const layers = join(dirname(target), LAYERS);
   mkdirSync(layers, { recursive: true, mode: PRIVATE_DIRECTORY });
-  bindIdMapped(system, { source: folder, target: layers, descriptor: users.descriptor, propagation: 'private' });
+  bindIdMapped(system, { source: directory, target: layers, descriptor: users.descriptor, propagation: 'private' });
   try {
     if (upper !== undefined) giveToUsers(upper, users.mappings);
-    const mapped = lower.map((path) => layers + path.slice(folder.length)).join(':');
+    const mapped = lower.map((path) => layers + path.slice(directory.length)).join(':');
     const options = mount.options.map((option) => (option.startsWith('lowerdir=') ? `lowerdir=${mapped}` : option));
     mountAll(system, [{ ...mount, options }], target);
   } catch (error) {
-    throw cannotMap(folder, error);
+    throw cannotMap(directory, error);
   } finally {
     unmountOnce(system, layers);
     rmdirSync(layers);
   }
 }
 
-/** Gives a file to the namespace's users with its owners' numbers; others stay nobody's. */
+/** Gives a file to the namespace's users with its owners' numbers; those of ids that are not mapped stay as they are. */
 export function giveToUsers(path: string, { uids, gids }: IdMappings): void {
   const { uid, gid } = statSync(path);
   chownSync(path, hostIdOf(uids, uid) ?? uid, hostIdOf(gids, gid) ?? gid);

@@ -15,7 +15,7 @@ export const trialMappings: IdMappings = { uids: trialRange, gids: trialRange };
 export type IdMappingSupport = { works: boolean; reason: string };
 
 /**
- * Mounts an overlay and a folder with mapped ids below `directory`, which is on the file system of image layers: kernels
+ * Mounts an overlay and a directory with mapped ids below `directory`, which is on the file system of image layers: kernels
  * before 5.19 cannot map the layers of an overlay, and some file systems cannot be mapped at all.
  */
 export async function probeIdMapping(system: System, directory: string): Promise<IdMappingSupport> {
@@ -34,11 +34,11 @@ export async function probeIdMapping(system: System, directory: string): Promise
   }
 }
 
-/** The folder, or the one in which it will be. */
+/** The directory, or the one in which it will be. */
 function existing(directory: string): string {
-  let folder = directory;
-  while (!existsSync(folder)) folder = dirname(folder);
-  return folder;
+  let found = directory;
+  while (!existsSync(found)) found = dirname(found);
+  return found;
 }
 
 function tryMapped(
@@ -46,9 +46,9 @@ function tryMapped(
   scratch: string,
   { kind, users }: { kind: 'overlay' | 'bind'; users: MappedUsers },
 ): void {
-  const folders = ['layers/1', 'upper', 'work', 'place/target'].map((name) => join(scratch, name));
-  const [lower, upper, work, target] = folders as [string, string, string, string];
-  for (const folder of folders) mkdirSync(folder, { recursive: true, mode: PRIVATE_DIRECTORY });
+  const directories = ['layers/1', 'upper', 'work', 'place/target'].map((name) => join(scratch, name));
+  const [lower, upper, work, target] = directories as [string, string, string, string];
+  for (const directory of directories) mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   writeFileSync(join(lower, 'file'), '');
   chmodSync(lower, CONTAINER_DIRECTORY);
   const overlay = [`lowerdir=${lower}`, `upperdir=${upper}`, `workdir=${work}`];

@@ -34,12 +34,14 @@ export type Libc = {
   statvfs(path: Pointer, result: Buffer): Promise<number>;
 };
 
+/** linux/fcntl.h */
 const AT_FDCWD = -100;
 /** Number of mknodat(2): glibc before 2.33 has no function for it. 33 is that of every newer architecture. */
-const mknodatNumbers: Partial<Record<NodeJS.Architecture, number>> = { x64: 259, arm64: 33, riscv64: 33, loong64: 33 };
+const MKNODAT_NUMBERS: Partial<Record<NodeJS.Architecture, number>> = { x64: 259, arm64: 33, riscv64: 33, loong64: 33 };
 
 /** System calls that glibc has no function for before 2.36. Numbers above 423 are the same on every architecture that Node.js has. */
-const callNumbers = { openTree: 428, moveMount: 429, mountSetattr: 442 };
+const CALL_NUMBERS = { openTree: 428, moveMount: 429, mountSetattr: 442 };
+/** linux/mount.h */
 const MOVE_MOUNT_F_EMPTY_PATH = 4;
 const EMPTY = Buffer.alloc(1);
 
@@ -50,7 +52,7 @@ export function loadLibc(): Libc {
   const syscall = bind('long syscall(long number, ...)');
   const statvfs = bind('int statvfs(void *path, void *result)');
   const ioctl = bind('int ioctl(int fd, unsigned long request, ...)');
-  const mknodatNumber = mknodatNumbers[process.arch];
+  const mknodatNumber = MKNODAT_NUMBERS[process.arch];
   return {
     errno: () => koffi.errno(),
     mallocTrim: bindIfThere(library, 'int malloc_trim(size_t pad)'),
@@ -72,14 +74,14 @@ export function loadLibc(): Libc {
     socket: bind('int socket(int domain, int type, int protocol)'),
     close: bind('int close(int fd)'),
     ioctl: (descriptor, request, argument) => ioctl(descriptor, request, 'void *', argument),
-    openTree: (path, flags) => syscall(callNumbers.openTree, 'int', AT_FDCWD, 'void *', path, 'unsigned int', flags),
+    openTree: (path, flags) => syscall(CALL_NUMBERS.openTree, 'int', AT_FDCWD, 'void *', path, 'unsigned int', flags),
     moveMount: (descriptor, target) => {
       const to = ['int', AT_FDCWD, 'void *', target, 'unsigned int', MOVE_MOUNT_F_EMPTY_PATH] as const;
-      return syscall(callNumbers.moveMount, 'int', descriptor, 'void *', EMPTY, ...to);
+      return syscall(CALL_NUMBERS.moveMount, 'int', descriptor, 'void *', EMPTY, ...to);
     },
     mountSetattr: (descriptor, flags, attributes) => {
       const how = ['unsigned int', flags, 'void *', attributes, 'size_t', attributes.length] as const;
-      return syscall(callNumbers.mountSetattr, 'int', descriptor, 'void *', EMPTY, ...how);
+      return syscall(CALL_NUMBERS.mountSetattr, 'int', descriptor, 'void *', EMPTY, ...how);
     },
     statvfs: (path, result) =>
       new Promise((resolve, reject) =>

@@ -40,4 +40,10 @@ test('mounts below a path are those at it and under it, not beside it', () => {
   const below = (path: string) => mountsBelow(path, mounts).map(({ mountPoint }) => mountPoint);
   assert.deepEqual(below('/run/a'), ['/run/a', '/run/a/b']);
   assert.equal(below('/').length, 5);
+  const twice = parse(['/a', '/a/b', '/a/b', '/a/with\\040space'].map(line).join('\n'));
+  assert.deepEqual(
+    mountsBelow('/a', twice).map(({ mountPoint }) => mountPoint),
+    ['/a', '/a/b', '/a/b', '/a/with space'],
+    'once a mount',
+  );
 });

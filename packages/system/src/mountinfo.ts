@@ -80,8 +80,8 @@ export function unmountTree(system: System, path: string): void {
 }
 
 /**
- * Unmounts all that is mounted on the entries of a folder, without the machine's mount table, for which one waits while
- * others mount. No error for a folder that is not there.
+ * Unmounts all that is mounted on the entries of a directory, without the host's mount table, for which one waits while
+ * others mount. No error for a directory that is not there.
  */
 export function unmountEntries(system: System, directory: string): void {
   let names: string[];

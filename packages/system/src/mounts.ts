@@ -56,8 +56,8 @@ function mountOne(system: System, mount: Mount, target: string): void {
 
 /**
  * Calls `use` with the options as one string. Lower directories of an overlay that do not fit in a page are spelled relative
- * to the folder that all of them are in, which is the working directory meanwhile: 400 layers then take about 3 kB. Nothing
- * else sees that: it is over before this returns, and nobody uses relative paths.
+ * to the directory that all of them are in, which is the working directory meanwhile: 400 layers then take about 3 kB. Nothing
+ * else sees that: it is over before this returns, and no other code uses relative paths.
  */
 function withData(mount: Mount, data: string[], use: (text: string) => void): void {
   const text = data.join(',');
@@ -68,13 +68,13 @@ function withData(mount: Mount, data: string[], use: (text: string) => void): vo
   const prefix = 'lowerdir=';
   const index = data.findIndex((option) => option.startsWith(prefix));
   const lower = data[index]?.slice(prefix.length).split(':') ?? [];
-  const folder = commonFolder(lower);
-  if (mount.type !== 'overlay' || folder === '/') throw tooLong(mount, text);
-  const short = lower.map((path) => path.slice(folder.length + 1));
+  const directory = commonDirectory(lower);
+  if (mount.type !== 'overlay' || directory === '/') throw tooLong(mount, text);
+  const short = lower.map((path) => path.slice(directory.length + 1));
   const shorter = data.with(index, prefix + short.join(':')).join(',');
   if (Buffer.byteLength(shorter) > MAX_DATA_BYTES) throw tooLong(mount, shorter);
   const before = process.cwd();
-  process.chdir(folder);
+  process.chdir(directory);
   try {
     use(shorter);
   } finally {
@@ -82,18 +82,18 @@ function withData(mount: Mount, data: string[], use: (text: string) => void): vo
   }
 }
 
-/** A mount with `volatile` leaves a mark in its work folder, with which the kernel refuses the next one. */
+/** A mount with `volatile` leaves a mark in its work directory, with which the kernel refuses the next one. */
 function forgetVolatile({ type, options }: Mount): void {
   const work = options.find((option) => option.startsWith('workdir='))?.slice('workdir='.length);
   if (type !== 'overlay' || work === undefined || !options.includes('volatile')) return;
   rmSync(join(work, 'work', 'incompat'), { recursive: true, force: true });
 }
 
-/** The deepest folder that all absolute paths are below. */
-export function commonFolder(paths: string[]): string {
-  let folder = dirname(paths[0] ?? '/');
-  while (folder !== '/' && !paths.every((path) => path.startsWith(`${folder}/`))) folder = dirname(folder);
-  return folder;
+/** The deepest directory that all absolute paths are below. */
+export function commonDirectory(paths: string[]): string {
+  let directory = dirname(paths[0] ?? '/');
+  while (directory !== '/' && !paths.every((path) => path.startsWith(`${directory}/`))) directory = dirname(directory);
+  return directory;
 }
 
 function tooLong(mount: Mount, text: string): PodwrightError {

@@ -16,8 +16,9 @@ import { type IdMappings, type OwnedNamespace, withUserNamespace } from './user-
 
 type NamespaceKind = OwnedNamespace;
 
-const cloneFlags: Record<NamespaceKind, number> = { net: 0x40000000, ipc: 0x08000000, uts: 0x04000000 };
-const kinds: NamespaceKind[] = ['net', 'ipc', 'uts'];
+/** CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS (linux/sched.h). */
+const CLONE_FLAGS: Record<NamespaceKind, number> = { net: 0x40000000, ipc: 0x08000000, uts: 0x04000000 };
+const KINDS: NamespaceKind[] = ['net', 'ipc', 'uts'];
 
 /** Which namespaces to make, each with the file that pins it, and how to set them up. */
 export type NamespaceRequest = {
@@ -49,13 +50,13 @@ export function preparePinDirectory(system: System, directory: string): void {
  */
 export function createNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
   const { system } = dependencies;
-  const wanted = kinds.filter((kind) => request[kind] !== undefined);
+  const wanted = KINDS.filter((kind) => request[kind] !== undefined);
   const sysctls = sysctlsOf(request, wanted);
   const made: string[] = [];
   try {
     for (const kind of wanted) makePinFile(request[kind]!, made);
     inOtherNamespaces(dependencies, wanted, () => {
-      system.unshare(wanted.reduce((flags, kind) => flags | cloneFlags[kind], 0));
+      system.unshare(wanted.reduce((flags, kind) => flags | CLONE_FLAGS[kind], 0));
       setUp(system, request, sysctls);
       for (const kind of wanted) {
         system.mount(request[kind]!, { source: `/proc/thread-self/ns/${kind}`, flags: mountFlags.bind });
@@ -70,7 +71,7 @@ export function createNamespaces(dependencies: NamespaceDependencies, request: N
 /** A user namespace, pinned at `user`, with the namespaces of a `NamespaceRequest`, which it owns. */
 export type OwnedNamespaceRequest = NamespaceRequest & { user: string; mappings: IdMappings };
 
-/** As `createNamespaces`, in a new user namespace: who is its root may do as it likes with them. */
+/** As `createNamespaces`, in a new user namespace, whose root has all capabilities over them. */
 export async function createOwnedNamespaces(
   dependencies: NamespaceDependencies,
   request: OwnedNamespaceRequest,
@@ -78,7 +79,7 @@ export async function createOwnedNamespaces(
 ): Promise<void> {
   const { system } = dependencies;
   const { user, mappings } = request;
-  const owned = kinds.filter((kind) => request[kind] !== undefined);
+  const owned = KINDS.filter((kind) => request[kind] !== undefined);
   const sysctls = sysctlsOf(request, owned);
   const pins = { user, ...Object.fromEntries(owned.map((kind) => [kind, request[kind]!])) };
   const made: string[] = [];
@@ -88,7 +89,7 @@ export async function createOwnedNamespaces(
       for (const [kind, path] of Object.entries(pins)) {
         system.mount(path, { source: `/proc/${pid}/ns/${kind}`, flags: mountFlags.bind });
       }
-      // The kernel lets only the namespace's own root set those of IPC, and others only outside with ids of the machine.
+      // The kernel lets only the namespace's own root set those of IPC, and others only outside with ids of the host.
       const ofIpc = sysctls.filter(({ kind }) => kind === 'ipc');
       if (ofIpc.length > 0) await setAsOwner(pid, ofIpc, signal);
       setUpPinned(dependencies, { ...request, owned }, sysctls);
@@ -127,7 +128,7 @@ function setUpPinned(
   const targets = request.owned.map((kind) => ({ kind, descriptor: openSync(request[kind]!, 'r') }));
   try {
     inOtherNamespaces(dependencies, request.owned, () => {
-      for (const { kind, descriptor } of targets) system.setNamespace(descriptor, cloneFlags[kind]);
+      for (const { kind, descriptor } of targets) system.setNamespace(descriptor, CLONE_FLAGS[kind]);
       const ofOthers = sysctls.filter(({ kind }) => kind !== 'ipc');
       setUp(system, request, ofOthers);
     });
@@ -139,8 +140,8 @@ function setUpPinned(
 /** Sets sysctls as root of the process's user namespace, which `nsenter` becomes. */
 async function setAsOwner(pid: number, sysctls: Sysctl[], signal: AbortSignal): Promise<void> {
   const script = 'while [ $# -gt 0 ]; do printf %s "$2" > "$1" || exit 1; shift 2; done';
-  const words = sysctls.flatMap(({ path, value }) => [path, value]);
-  await runChecked('nsenter', ['--target', `${pid}`, '--user', '--ipc', 'sh', '-c', script, 'sh', ...words], {
+  const pairs = sysctls.flatMap(({ path, value }) => [path, value]);
+  await runChecked('nsenter', ['--target', `${pid}`, '--user', '--ipc', 'sh', '-c', script, 'sh', ...pairs], {
     signal,
   });
 }
@@ -156,7 +157,7 @@ export function withNetworkNamespace<T>(dependencies: NamespaceDependencies, pat
   const target = openNamespace(path);
   try {
     return inOtherNamespaces(dependencies, ['net'], () => {
-      dependencies.system.setNamespace(target, cloneFlags.net);
+      dependencies.system.setNamespace(target, CLONE_FLAGS.net);
       const result = work();
       if (result instanceof Promise) throw new PodwrightError('internal', `work in ${path}: it must be synchronous`);
       return result;
@@ -174,7 +175,7 @@ function openNamespace(path: string): number {
   }
 }
 
-/** Calls `work`, which leaves this thread's namespaces of these kinds, and comes back into them whatever happens. */
+/** Calls `work`, which leaves this thread's namespaces of these KINDS, and comes back into them whatever happens. */
 function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: NamespaceKind[], work: () => T): T {
   const home: { kind: NamespaceKind; descriptor: number }[] = [];
   try {
@@ -183,7 +184,7 @@ function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: N
       return work();
     } finally {
       try {
-        for (const { kind, descriptor } of home) system.setNamespace(descriptor, cloneFlags[kind]);
+        for (const { kind, descriptor } of home) system.setNamespace(descriptor, CLONE_FLAGS[kind]);
       } catch (error) {
         logger.error({ error: errorMessage(error) }, 'cannot return to the namespaces of the host, aborting');
         process.abort();

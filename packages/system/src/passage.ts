@@ -8,7 +8,7 @@ export type Passage = { top: string; directory: string; mappings: IdMappings };
 
 /**
  * Lets root of a user namespace into `directory`, and no other user of the host: an OCI runtime looks a root file system up by
- * its path when it has become that user. The directories from `top` down to it can be passed by everybody from then on, but not
+ * its path when it has become that user. The directories from `top` down to it can be passed by all users from then on, but not
  * listed, until `closePassage`.
  */
 export function openPassage({ top, directory, mappings }: Passage): void {
@@ -17,7 +17,7 @@ export function openPassage({ top, directory, mappings }: Passage): void {
   openWay(top, directory);
 }
 
-/** Lets everybody pass the directories from `top` to the one above `directory`, which says itself who comes in. */
+/** Lets all users pass the directories from `top` to the one above `directory`, whose own mode says who may enter. */
 export function openWay(top: string, directory: string): void {
   for (let path = directory; path !== top && path !== dirname(path); ) {
     path = dirname(path);

@@ -4,7 +4,7 @@ import type { System } from './system.ts';
 
 const O_CLOEXEC = 0o2000000;
 /** Major number of the slaves of pseudo terminals. */
-const ptySlaveMajor = 136n;
+const PTY_SLAVE_MAJOR = 136n;
 
 /**
  * Sets the size of the terminal that is a process's stdin, also one in another mount namespace; its foreground processes get
@@ -15,7 +15,7 @@ export function setProcessTerminalSize(system: System, pid: number, size: { colu
   try {
     // Looked at before it is opened: opening some other device may do something.
     const stats = statSync(link, { bigint: true });
-    if (!stats.isCharacterDevice() || ((stats.rdev >> 8n) & 0xfffn) !== ptySlaveMajor) return false;
+    if (!stats.isCharacterDevice() || ((stats.rdev >> 8n) & 0xfffn) !== PTY_SLAVE_MAJOR) return false;
     const slave = openSync(link, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK | O_CLOEXEC);
     try {
       system.setTerminalSize(slave, size);

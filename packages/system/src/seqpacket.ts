@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path';
 import koffi from 'koffi';
 import { syscallError } from './errno.ts';
 
+// socket(2), shutdown(2), send(2) and fcntl(2) (linux/socket.h, linux/net.h, asm-generic/fcntl.h).
 const AF_UNIX = 1;
 const SOCK_SEQPACKET_CLOEXEC_NONBLOCK = 5 | 0o2000000 | 0o4000;
 const SHUT_WR = 1;
@@ -12,8 +13,8 @@ const F_SETFL = 4;
 const F_SETOWN = 8;
 const O_NONBLOCK = 0o4000;
 const O_ASYNC = 0o20000;
-/** Size of the path in a struct sockaddr_un. */
-const sunPathBytes = 108;
+/** struct sockaddr_un (linux/un.h): u16 sun_family, then UNIX_PATH_MAX bytes of path. */
+const SUN_PATH_BYTES = 108;
 const { EAGAIN, EPIPE, ECONNRESET, ENOTCONN } = constants.errno;
 
 /**
@@ -60,7 +61,7 @@ export class SeqpacketSockets {
     this.#endIfDone();
   }
 
-  /** With a socket open there may be a signal, which would end the process if nobody listened. */
+  /** With a socket open there may be a signal, which ends a process without a listener. */
   #endIfDone(): void {
     if (this.#closing && this.#open.size === 0) process.off('SIGIO', this.#onSignal);
   }
@@ -117,14 +118,14 @@ export class SeqpacketSocket {
   }
 }
 
-/** Connects by the descriptor of the folder, as paths of sockets may not be longer than 107 bytes. */
+/** Connects by the descriptor of the directory, as paths of sockets may not be longer than 107 bytes. */
 function connectTo(calls: Calls, descriptor: number, path: string): void {
   const directory = openSync(dirname(path), 'r');
   try {
     const name = Buffer.from(`/proc/self/fd/${directory}/${basename(path)}`);
-    const address = Buffer.alloc(2 + sunPathBytes);
+    const address = Buffer.alloc(2 + SUN_PATH_BYTES);
     address.writeUInt16LE(AF_UNIX, 0);
-    name.copy(address, 2, 0, sunPathBytes - 1);
+    name.copy(address, 2, 0, SUN_PATH_BYTES - 1);
     if (calls.connect(descriptor, address, address.length) < 0) throw syscallError('connect', path, koffi.errno());
   } finally {
     closeSync(directory);

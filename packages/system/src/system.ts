@@ -9,27 +9,33 @@ export type SystemPath = string | Buffer;
 /** What a device node stands for: character or block device, major and minor number. */
 export type DeviceNode = { type: 'char' | 'block'; major: number; minor: number };
 
+// Types of files in the mode of mknod(2) (linux/stat.h).
 const S_IFCHR = 0o020000;
 const S_IFBLK = 0o060000;
 const S_IFIFO = 0o010000;
+// Flags of umount2(2) (linux/fs.h).
 const MNT_DETACH = 2;
 const UMOUNT_NOFOLLOW = 8;
+// flock(2) (asm-generic/fcntl.h) and lseek(2) (linux/fs.h).
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const SEEK_DATA = 3;
 const SEEK_HOLE = 4;
+// socket(2) (linux/socket.h, asm-generic/fcntl.h), and requests of netdevice(7) (linux/sockios.h, linux/if.h).
 const AF_INET = 2;
 const SOCK_DGRAM_CLOEXEC = 0o2000002;
 const SIOCGIFFLAGS = 0x8913;
 const SIOCSIFFLAGS = 0x8914;
 const IFF_UP = 1;
+/** ioctl_tty(2) (asm-generic/ioctls.h). */
 const TIOCSWINSZ = 0x5414;
+// open_tree(2), move_mount(2) and mount_setattr(2) (linux/mount.h, linux/fcntl.h).
 const OPEN_TREE_CLONE = 1;
 const OPEN_TREE_CLOEXEC = 0o2000000;
 const AT_EMPTY_PATH = 0x1000;
 const AT_RECURSIVE = 0x8000;
 const MOUNT_ATTR_IDMAP = 0x100000;
-/** struct statvfs of glibc and musl on machines of 64 bits: eleven numbers, of which the tenth has the flags. */
+/** struct statvfs of glibc and musl on hosts of 64 bits (bits/statvfs.h): 8-byte numbers, of which the tenth is `f_flag`. */
 const STATVFS = { bytes: 112, flagsAt: 72 };
 /** The flags of statvfs(3) that restrict what a mount may be used for, as options of mount(8). */
 const RESTRICTIONS: [flag: number, option: string][] = [
@@ -83,7 +89,7 @@ export class System {
    * namespace's mapping; `propagation` is a flag of mount(2), for the mounts below it, too.
    */
   changeMount(descriptor: number, change: { userNamespace: number } | { propagation: number }): void {
-    const attributes = Buffer.alloc(32); // struct mount_attr: attr_set, attr_clr, propagation, userns_fd
+    const attributes = Buffer.alloc(32); // struct mount_attr (linux/mount.h): u64 attr_set, attr_clr, propagation, userns_fd
     const recursive = 'propagation' in change ? AT_RECURSIVE : 0;
     if ('propagation' in change) attributes.writeBigUInt64LE(BigInt(change.propagation), 16);
     else {
@@ -184,7 +190,7 @@ export class System {
     const socket = this.#libc.socket(AF_INET, SOCK_DGRAM_CLOEXEC, 0);
     this.#check(socket, 'socket', name);
     try {
-      const request = Buffer.alloc(40); // struct ifreq: 16 bytes of name, then a union
+      const request = Buffer.alloc(40); // struct ifreq (linux/if.h): IFNAMSIZ = 16 bytes of name, then a union that begins with `short ifr_flags`
       request.write(name, 0, 15, 'latin1');
       this.#check(this.#libc.ioctl(socket, SIOCGIFFLAGS, request), 'ioctl SIOCGIFFLAGS', name);
       request.writeInt16LE(request.readInt16LE(16) | IFF_UP, 16);
@@ -196,7 +202,7 @@ export class System {
 
   /** Sets the size of the terminal that a descriptor is. */
   setTerminalSize(descriptor: number, size: { columns: number; rows: number }): void {
-    const argument = Buffer.alloc(8); // struct winsize
+    const argument = Buffer.alloc(8); // struct winsize (asm-generic/termios.h): u16 ws_row, ws_col, ws_xpixel, ws_ypixel
     argument.writeUInt16LE(size.rows, 0);
     argument.writeUInt16LE(size.columns, 2);
     this.#check(this.#libc.ioctl(descriptor, TIOCSWINSZ, argument), 'ioctl TIOCSWINSZ', `descriptor ${descriptor}`);
@@ -207,14 +213,14 @@ export class System {
   }
 }
 
-/** Loads the system calls. Throws `failed_precondition` where the foreign function library has no build for this machine. */
+/** Loads the system calls. Throws `failed_precondition` where the foreign function library has no build for this host. */
 export function loadSystem(): System {
   try {
     return new System(loadLibc());
   } catch (cause) {
     throw new PodwrightError(
       'failed_precondition',
-      `load the C library on ${process.platform}-${process.arch}: ${cause instanceof Error ? cause.message : cause}; install the packages again for this machine`,
+      `load the C library on ${process.platform}-${process.arch}: ${cause instanceof Error ? cause.message : cause}; install the packages again for this host`,
       { cause },
     );
   }

@@ -10,7 +10,7 @@ export type IdMappings = { uids: IdMapping[]; gids: IdMapping[] };
 /** Namespaces that a user namespace can be made with, which then owns them. */
 export type OwnedNamespace = 'net' | 'ipc' | 'uts';
 
-/** Starting two small programs; a busy machine takes its time. */
+/** Starting two small programs; a busy host takes its time. */
 const START_TIMEOUT_MS = 30_000;
 
 /**
@@ -60,18 +60,18 @@ async function untilInside(
   ended: Promise<unknown>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  let words = '';
+  let stderr = '';
   child.stderr!.on('data', (chunk: Buffer) => {
-    words = (words + chunk).slice(0, 2000);
+    stderr = (stderr + chunk).slice(0, 2000);
   });
   child.stdin!.write('\n');
   const refused = ended.then(
-    () => Promise.reject(new PodwrightError('failed_precondition', `make a user namespace: ${words.trim()}`)),
+    () => Promise.reject(new PodwrightError('failed_precondition', `make a user namespace: ${stderr.trim()}`)),
     (error) => Promise.reject(wrapError('make a user namespace', error, 'failed_precondition')),
   );
   using bounded = withTimeout(signal, START_TIMEOUT_MS, 'make a user namespace');
   const started = Promise.race([once(child.stdout!, 'data'), refused]);
-  started.catch(() => undefined); // nobody waits for it any more when the signal comes first
+  started.catch(() => undefined); // not awaited any more when the signal comes first
   await raceAbort(started, bounded);
 }
 
@@ -86,7 +86,7 @@ function mapIds(pid: number, { uids, gids }: IdMappings): void {
   }
 }
 
-/** The id on the machine of an id in the namespace, `undefined` if it is not mapped. */
+/** The host's id of an id in the namespace, `undefined` if it is not mapped. */
 export function hostIdOf(mappings: IdMapping[], id: number): number | undefined {
   const found = mappings.find(({ containerId, length }) => id >= containerId && id < containerId + length);
   return found === undefined ? undefined : found.hostId + id - found.containerId;

@@ -3,12 +3,11 @@ import { open } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import { PodwrightError, wrapError } from '@podwright/base';
+import { gatherBytes, PodwrightError, wrapError } from '@podwright/base';
 import type { ContentStore, Fill } from '../content/content-store.ts';
 import type { ExpectedBlob } from '../content/content-writer.ts';
 import { isDigest } from '../content/digest.ts';
-import { readWhole } from '../registry/http-body.ts';
-import { manifestLimits } from '../spec/manifest.ts';
+import { MAX_ARCHIVE_ENTRIES, MAX_ARCHIVE_LINK_DEPTH, MAX_ARCHIVE_NAME_BYTES, manifestLimits } from '../limits.ts';
 import type { Lease } from '../store/leases.ts';
 import { readTar, type TarEntry } from '../unpack/tar-reader.ts';
 
@@ -28,12 +27,8 @@ export type ArchiveOptions = {
   onProgress: (bytes: number) => void;
 };
 
-const documentNames = ['index.json', 'manifest.json'];
-const maxEntries = 100_000;
-/** Of all names and targets of links together, which are kept until the end. */
-const maxNameBytes = 16 << 20;
-const maxLinkDepth = 10;
-const bufferBytes = 256 * 1024;
+const DOCUMENT_NAMES = ['index.json', 'manifest.json'];
+const BUFFER_BYTES = 256 * 1024;
 
 /** Reads an OCI or Docker archive, plain, gzip or zstd, in one pass. Every file of it goes into the content store. */
 export async function readArchive(options: ArchiveOptions): Promise<Archive> {
@@ -45,17 +40,18 @@ export async function readArchive(options: ArchiveOptions): Promise<Archive> {
   try {
     for await (const entry of readTar(await openUnpacked(options))) {
       options.signal.throwIfAborted();
-      if (++entries > maxEntries) throw new PodwrightError('invalid_argument', `more than ${maxEntries} entries`);
+      if (++entries > MAX_ARCHIVE_ENTRIES)
+        throw new PodwrightError('invalid_argument', `more than ${MAX_ARCHIVE_ENTRIES} entries`);
       nameBytes += entry.header.nameBytes.length + entry.header.linkBytes.length;
-      if (nameBytes > maxNameBytes)
-        throw new PodwrightError('invalid_argument', `its names take more than ${maxNameBytes} bytes`);
+      if (nameBytes > MAX_ARCHIVE_NAME_BYTES)
+        throw new PodwrightError('invalid_argument', `its names take more than ${MAX_ARCHIVE_NAME_BYTES} bytes`);
       const path = normalize(entry.header.name);
       if (entry.header.type === 'symlink')
         links.set(path, normalize(posix.join(posix.dirname(path), entry.header.linkName)));
       else if (entry.header.type === 'link') links.set(path, normalize(entry.header.linkName));
       else if (entry.header.type !== 'file') continue;
-      else if (documentNames.includes(path)) {
-        documents.set(path, await readWhole(entry.body, manifestLimits.manifestBytes, path));
+      else if (DOCUMENT_NAMES.includes(path)) {
+        documents.set(path, await readDocument(entry));
       } else files.set(path, await store(path, entry, options));
     }
   } catch (error) {
@@ -63,6 +59,13 @@ export async function readArchive(options: ArchiveOptions): Promise<Archive> {
     throw wrapError('read the archive', error);
   }
   return { documents, fileAt: (path) => follow(normalize(path), { files, links }) };
+}
+
+/** A document of the archive; `resource_exhausted` if it is larger than any manifest. */
+function readDocument({ header, body }: TarEntry): Promise<Buffer> {
+  const { manifestBytes } = manifestLimits;
+  const tooLarge = () => new PodwrightError('resource_exhausted', `${header.name}: more than ${manifestBytes} bytes`);
+  return gatherBytes(body, manifestBytes, tooLarge);
 }
 
 /** Layout blobs are verified against their names; the files of a Docker archive get the digest that they have. */
@@ -91,7 +94,7 @@ async function openUnpacked({ path, signal, onProgress }: ArchiveOptions): Promi
     await using file = await open(path);
     await file.read(start, 0, 4, 0);
   }
-  const packed = createReadStream(path, { highWaterMark: bufferBytes, signal });
+  const packed = createReadStream(path, { highWaterMark: BUFFER_BYTES, signal });
   let bytes = 0;
   packed.on('data', (chunk) => {
     bytes += chunk.length;
@@ -105,8 +108,8 @@ async function openUnpacked({ path, signal, onProgress }: ArchiveOptions): Promi
 }
 
 function unpackerFor(start: Buffer): (NodeJS.ReadWriteStream & Readable) | undefined {
-  if (start.readUInt16BE(0) === 0x1f8b) return createGunzip({ chunkSize: bufferBytes }) as never;
-  if (start.readUInt32LE(0) === 0xfd2fb528) return createZstdDecompress({ chunkSize: bufferBytes }) as never;
+  if (start.readUInt16BE(0) === 0x1f8b) return createGunzip({ chunkSize: BUFFER_BYTES }) as never;
+  if (start.readUInt32LE(0) === 0xfd2fb528) return createZstdDecompress({ chunkSize: BUFFER_BYTES }) as never;
   return undefined;
 }
 
@@ -115,7 +118,7 @@ function follow(
   { files, links }: { files: Map<string, ExpectedBlob>; links: Map<string, string> },
 ): ExpectedBlob | undefined {
   let current = path;
-  for (let depth = 0; depth < maxLinkDepth; depth++) {
+  for (let depth = 0; depth < MAX_ARCHIVE_LINK_DEPTH; depth++) {
     const file = files.get(current);
     const target = links.get(current);
     if (file !== undefined || target === undefined) return file;

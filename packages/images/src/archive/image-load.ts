@@ -2,7 +2,8 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Broadcast, isErrno, PodwrightError, wrapError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
-import { manifestLimits, parseManifest } from '../spec/manifest.ts';
+import { manifestLimits } from '../limits.ts';
+import { parseManifest } from '../spec/manifest.ts';
 import { mediaTypes } from '../spec/media-types.ts';
 import { type Platform, pickPlatform } from '../spec/platform.ts';
 import type { BlobSource, ImageInstaller } from '../store/image-install.ts';
@@ -37,7 +38,7 @@ export class ImageLoader {
     this.#options = options;
   }
 
-  /** Loads every image of the file or folder at `path`, all or none, and returns their ids. */
+  /** Loads every image of the file or directory at `path`, all or none, and returns their ids. */
   async load(path: string, { signal, name }: { signal: AbortSignal; name?: string }): Promise<string[]> {
     const tracker = new TransferTracker(this.#options.progress, path);
     using lease = this.#options.leases.open();
@@ -73,7 +74,7 @@ export class ImageLoader {
 
   async #open(load: Load): Promise<Opened> {
     const { content } = this.#options;
-    if (await isFolder(load.path)) {
+    if (await isDirectory(load.path)) {
       const index = await readSmallFile(join(load.path, 'index.json'));
       return { images: layoutImages(index), source: layoutSource(load.path, content), hasManifests: true };
     }
@@ -122,7 +123,7 @@ function recordedNames(name: string | undefined, digest: string | undefined): Pi
   return { tags: [name], digests: digest === undefined ? [] : [`${repository}@${digest}`] };
 }
 
-async function isFolder(path: string): Promise<boolean> {
+async function isDirectory(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {

@@ -3,8 +3,8 @@ import type { Descriptor } from '../spec/manifest.ts';
 import { formatReference, parseReference } from '../spec/reference.ts';
 
 /** The annotations that name an image of a layout: containerd's has the full name, image-spec's often only a tag. */
-const fullNameAnnotation = 'io.containerd.image.name';
-const refNameAnnotation = 'org.opencontainers.image.ref.name';
+const FULL_NAME_ANNOTATION = 'io.containerd.image.name';
+const REF_NAME_ANNOTATION = 'org.opencontainers.image.ref.name';
 
 /** An image of a layout: its manifests, one for each platform, and its name, or the tag that it has without one. */
 export type NamedImage = { candidates: Descriptor[]; name?: string; tag?: string };
@@ -50,9 +50,9 @@ export function chooseNames(
 
 /** A `ref.name` with a slash or a colon is a name, otherwise it is a tag (as containerd reads it). */
 function nameOf({ annotations }: Descriptor): { name?: string; tag?: string } {
-  const refName = annotations?.[refNameAnnotation];
+  const refName = annotations?.[REF_NAME_ANNOTATION];
   const isTag = refName !== undefined && /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(refName);
-  const name = annotations?.[fullNameAnnotation] ?? (isTag ? undefined : refName);
+  const name = annotations?.[FULL_NAME_ANNOTATION] ?? (isTag ? undefined : refName);
   return { name, tag: isTag ? refName : tagOf(name) };
 }
 

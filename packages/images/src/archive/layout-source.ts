@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import { parseDigest } from '../content/digest.ts';
-import { type Descriptor, manifestLimits } from '../spec/manifest.ts';
+import { manifestLimits } from '../limits.ts';
+import type { Descriptor } from '../spec/manifest.ts';
 import type { BlobSource } from '../store/image-install.ts';
 
-/** Blobs of an OCI layout folder (image-spec v1, image-layout.md). */
-export function layoutSource(folder: string, content: ContentStore): BlobSource {
+/** Blobs of an OCI layout directory (image-spec v1, image-layout.md). */
+export function layoutSource(directory: string, content: ContentStore): BlobSource {
   const pathOf = ({ digest }: Descriptor): string => {
     const { algorithm, hex } = parseDigest(digest);
-    return join(folder, 'blobs', algorithm, hex);
+    return join(directory, 'blobs', algorithm, hex);
   };
   return {
     readManifest: (descriptor) => readSmallFile(pathOf(descriptor)),
@@ -69,7 +70,7 @@ export async function readSmallFile(path: string): Promise<Buffer> {
 
 /**
  * Opens a file of a layout. Devices and pipes, which end never or wait for ever, are `invalid_argument`, and so are symbolic
- * links: whoever made the folder may not be allowed to read what they lead to.
+ * links: the maker of the directory may not be allowed to read what they lead to.
  */
 async function openFile(path: string): Promise<FileHandle> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

@@ -3,14 +3,12 @@ import { createReadStream, type ReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode, isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
+import { MAX_PARTIAL_AGE_MS } from '../limits.ts';
 import { ContentWriter, type ExpectedBlob } from './content-writer.ts';
 import { hasherOf, isDigest, parseDigest } from './digest.ts';
 
 /** Writes a blob, or what is missing of it. */
 export type Fill = (writer: ContentWriter) => Promise<void>;
-
-/** A partial file that nobody went on with for so long is given up. */
-const maxPartialAgeMs = 24 * 3600_000;
 
 /**
  * Blobs by digest, below `<root>/content`: `blobs/<algorithm>/<hex>` is there whole and verified or not at all;
@@ -22,7 +20,7 @@ const maxPartialAgeMs = 24 * 3600_000;
 export class ContentStore {
   readonly #root: string;
   readonly #locks = new KeyedLock();
-  /** Blobs of which this life of the store has begun a partial file that may still be there. */
+  /** Blobs of which this process has begun a partial file that may still be there. */
   readonly #begun = new Set<string>();
 
   private constructor(root: string) {
@@ -112,7 +110,7 @@ export class ContentStore {
     return blobs;
   }
 
-  /** Deletes a blob if `isUnneeded` still says so once nobody is writing it; true if it was deleted. */
+  /** Deletes a blob if `isUnneeded` still says so once no writer has it; true if it was deleted. */
   deleteIf(digest: string, isUnneeded: () => boolean): Promise<boolean> {
     return this.#locks.run(digest, async () => {
       if (!isUnneeded()) return false;
@@ -122,7 +120,7 @@ export class ContentStore {
   }
 
   /**
-   * Deletes the partial files that `isUnneeded` names and that nobody is writing. Those of an earlier life, which a pull
+   * Deletes the partial files that `isUnneeded` names and that have no writer. Those from before the restart, which a pull
    * that was killed may go on with, stay as long as `open` leaves them.
    */
   async deletePartialsIf(isUnneeded: (digest: string) => boolean): Promise<void> {
@@ -170,7 +168,8 @@ export class ContentStore {
     for (const name of await readdir(join(this.#root, 'ingest'))) {
       const path = join(this.#root, 'ingest', name);
       const isPartial = isDigest(name.replace('-', ':'));
-      if (!isPartial || (await stat(path)).mtimeMs < Date.now() - maxPartialAgeMs) await rm(path, { recursive: true });
+      if (!isPartial || (await stat(path)).mtimeMs < Date.now() - MAX_PARTIAL_AGE_MS)
+        await rm(path, { recursive: true });
     }
   }
 }

@@ -18,7 +18,7 @@ type WriterParts = {
 };
 
 /** Bytes that are gathered before they are written. */
-const batchBytes = 1 << 20;
+const BATCH_BYTES = 1 << 20;
 
 /**
  * Appends to the partial file of one blob and hashes on the way. It refuses bytes beyond the expected size, so that a
@@ -65,7 +65,7 @@ export class ContentWriter {
         offset = 0;
       }
       if (offset > 0)
-        for await (const chunk of createReadStream(path, { highWaterMark: batchBytes })) hash.update(chunk);
+        for await (const chunk of createReadStream(path, { highWaterMark: BATCH_BYTES })) hash.update(chunk);
       return new ContentWriter({ path, file, hash, offset, expected });
     } catch (error) {
       await file.close();
@@ -86,15 +86,15 @@ export class ContentWriter {
       this.#batch.set(taken, this.#batchSize);
       this.#batchSize += taken.length;
       left = left.subarray(taken.length);
-      if (this.#batchSize === batchBytes) await this.#flush();
+      if (this.#batchSize === BATCH_BYTES) await this.#flush();
     }
   }
 
   /** Room in the batch, which grows to take `wanted` bytes if it may. */
   #room(wanted: number): number {
-    const needed = Math.min(batchBytes, this.#batchSize + wanted);
+    const needed = Math.min(BATCH_BYTES, this.#batchSize + wanted);
     if (needed > this.#batch.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.min(batchBytes, Math.max(needed, 2 * this.#batch.length)));
+      const grown = Buffer.allocUnsafeSlow(Math.min(BATCH_BYTES, Math.max(needed, 2 * this.#batch.length)));
       this.#batch.copy(grown, 0, 0, this.#batchSize);
       this.#batch = grown;
     }

@@ -2,14 +2,14 @@ import { createHash, type Hash } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 
 /** Hex lengths of the digest algorithms that image-spec v1 (descriptor.md, Digests) registers and we compute. */
-const hexLengths: Record<string, number> = { sha256: 64, sha384: 96, sha512: 128 };
+const HEX_LENGTHS: Record<string, number> = { sha256: 64, sha384: 96, sha512: 128 };
 
 export type Digest = { algorithm: string; hex: string };
 
 /** True for `<algorithm>:<lower-case hex>` with a known algorithm and the right length. */
 export function isDigest(text: string): boolean {
   const colon = text.indexOf(':');
-  const length = hexLengths[text.slice(0, colon)];
+  const length = HEX_LENGTHS[text.slice(0, colon)];
   return length !== undefined && text.length === colon + 1 + length && /^[0-9a-f]+$/.test(text.slice(colon + 1));
 }
 

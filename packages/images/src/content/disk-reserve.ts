@@ -1,10 +1,5 @@
 import type { StatsFs } from 'node:fs';
-
-/** What images leave of a disk's space and files, so that neither a bomb nor a big image stops all else on the machine. */
-const RESERVE_SHARE = 0.05;
-/** More is not kept of a big disk: it would be wasted, and journald keeps some gigabytes besides. */
-const MAX_RESERVE_BYTES = 2 * 2 ** 30;
-const MAX_UNSEEN_BYTES = 64 * 2 ** 20;
+import { MAX_RESERVE_BYTES, MAX_UNCHECKED_BYTES, RESERVE_SHARE } from '../limits.ts';
 
 /** What a person can do about a full disk, for the end of an error message. */
 export const MAKE_ROOM = 'remove images that are not used with `podwright rmi`';
@@ -23,7 +18,7 @@ export function bytesForImages(space: Space): number {
 
 /** After how many bytes the space is to be looked at again, so that the reserve stays. */
 export function bytesUntilNextLook(space: Space): number {
-  return Math.min(MAX_UNSEEN_BYTES, reserveBytes(space) / 4);
+  return Math.min(MAX_UNCHECKED_BYTES, reserveBytes(space) / 4);
 }
 
 /** Files that images may still make; file systems without a bound on files say 0 of 0. */

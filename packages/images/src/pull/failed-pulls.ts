@@ -9,7 +9,7 @@ export type FailedPullsOptions = {
 };
 
 /** Failures after which what was fetched by then is of use for the next attempt. */
-const passing = ['unavailable', 'deadline_exceeded', 'cancelled', 'aborted'];
+const PASSING = ['unavailable', 'deadline_exceeded', 'cancelled', 'aborted'];
 
 /**
  * What pulls that failed have brought. It is kept for a while where the next attempt can go on with it, and removed at once
@@ -25,7 +25,7 @@ export class FailedPulls {
 
   /** Takes over the lease of a pull of `name` that failed, or that its callers have left. Resolves when what goes at once is gone. */
   async takeOver(lease: Lease, { name, error, left }: { name: string; error: unknown; left: boolean }): Promise<void> {
-    if (!left && !passing.includes(errorCode(error))) return this.#giveUp(lease);
+    if (!left && !PASSING.includes(errorCode(error))) return this.#giveUp(lease);
     const timer = setTimeout(() => this.#giveUp(lease), this.#options.keepMs);
     timer.unref();
     this.#kept.set(lease, { name, timer });

@@ -54,7 +54,7 @@ test('closing waits for work that its callers have left', async () => {
   await closing;
 });
 
-test('who comes after the last caller has left does not join the aborted work', async () => {
+test('a caller that comes after the last one has left does not join the aborted work', async () => {
   const tasks = new SharedTasks();
   const caller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<string>();

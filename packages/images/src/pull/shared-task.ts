@@ -4,7 +4,7 @@ type Running = { promise: Promise<unknown>; controller: AbortController; callers
 
 /**
  * Work that callers of one key share while it runs. A caller that goes away leaves it to the others; when the last one has
- * gone it is aborted. (Unlike `SharedWork` of the metadata room, whose work outlives its callers.)
+ * gone it is aborted. (Unlike `SharedWork` of base, whose work outlives its callers.)
  */
 export class SharedTasks {
   readonly #running = new Map<string, Running>();
@@ -20,7 +20,7 @@ export class SharedTasks {
     } finally {
       task.callers--;
       if (task.callers === 0) {
-        // who asks from now on must not join work that is being aborted
+        // a caller that comes now must not join work that is being aborted
         if (this.#running.get(key) === task) this.#running.delete(key);
         task.controller.abort(signal.reason);
       }

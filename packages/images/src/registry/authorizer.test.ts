@@ -43,7 +43,7 @@ test('credentials go to the host that they are for, spelled in any way, and to n
   await check('https://x.example.evil/v2', 'x.example', false);
 });
 
-test('credentials for nobody in particular go to mirrors too, if nobody on the way can read them', async () => {
+test('credentials without a server address go to mirrors too, but not in plain text', async () => {
   const check = async (baseUrl: string, serverAddress: string, goes: boolean) =>
     assert.equal((await sentTo(baseUrl, serverAddress, baseUrl, 'x.example')) !== undefined, goes, baseUrl);
   await check('https://mirror.example/v2', '', true);

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
-import type { RegistryAuth } from '../store/image-service.ts';
 import { type AuthChallenge, parseChallenges } from './auth-challenge.ts';
 import type { HttpClient, HttpResponse } from './http-client.ts';
+import type { RegistryAuth } from './registry-auth.ts';
 import { isLoopback, type RegistryHost } from './registry-host.ts';
 import { basicCredentials, type Credentials, fetchToken, type Token } from './token.ts';
 
@@ -57,8 +57,8 @@ export class Authorizer {
 
   /**
    * Takes in a 401. True if the request is worth repeating; false if it was sent with all that there is, which is told
-   * by `sent`, the authorization that the refused request had, or if the challenge is not the host's own: whoever a
-   * redirect leads to must not say where the credentials go (CVE-2020-15157).
+   * by `sent`, the authorization that the refused request had, or if the challenge is not the host's own: the target
+   * of a redirect must not say where the credentials go (CVE-2020-15157).
    */
   async answer(host: RegistryHost, response: HttpResponse, sent: string | undefined): Promise<boolean> {
     if (!isFrom(host, response.url)) return false;
@@ -87,8 +87,8 @@ export class Authorizer {
   }
 
   /**
-   * Credentials go to the host that they are for; those for nobody in particular to the registry and its mirrors, as in
-   * containerd, but to no mirror that everybody on the way to it can listen to.
+   * Credentials go to the host that they are for; those without a server address to the registry and its mirrors, as in
+   * containerd, but to no mirror by plain HTTP, unless it is on the loopback.
    */
   #credentialsFor({ baseUrl, namespace }: RegistryHost, url: string): Credentials {
     if (this.#server !== '') return this.#server === serverOf(baseUrl) ? this.#credentials : anonymous;

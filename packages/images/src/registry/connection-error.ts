@@ -1,6 +1,6 @@
 import { errorMessage, PodwrightError } from '@podwright/base';
 
-const words: Record<string, string> = {
+const MESSAGES: Record<string, string> = {
   ECONNREFUSED: 'connection refused; is the registry running?',
   ENOTFOUND: 'no such host',
   EAI_AGAIN: 'the name could not be looked up',
@@ -11,7 +11,7 @@ const words: Record<string, string> = {
   ENETUNREACH: 'no route to the network',
 };
 
-const untrusted = new Set([
+const UNTRUSTED = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
@@ -19,12 +19,12 @@ const untrusted = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
-/** A failure below HTTP as an `unavailable` error in words; one that is ours already is returned unchanged. */
+/** A failure below HTTP as an `unavailable` error with a message for users; one that is ours already is returned unchanged. */
 export function connectionError(error: unknown, url: string): PodwrightError {
   if (error instanceof PodwrightError) return error;
   const code = systemCode(error);
   const where = new URL(url).origin;
-  if (untrusted.has(code)) {
+  if (UNTRUSTED.has(code)) {
     return new PodwrightError(
       'unavailable',
       `connect to ${where}: its certificate is signed by an authority that is not trusted here; name the authority's file as "ca" in the registry's hosts.toml`,
@@ -36,12 +36,12 @@ export function connectionError(error: unknown, url: string): PodwrightError {
       cause: error,
     });
   }
-  return new PodwrightError('unavailable', `connect to ${where}: ${words[code] ?? errorMessage(error)}`, {
+  return new PodwrightError('unavailable', `connect to ${where}: ${MESSAGES[code] ?? errorMessage(error)}`, {
     cause: error,
   });
 }
 
-/** A URL as an error may tell it: queries of redirects hold signatures that let whoever reads them in. */
+/** A URL as an error may tell it: queries of redirects hold signatures that are credentials. */
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`.slice(0, 500);

@@ -54,14 +54,9 @@ export async function readDocument(message: IncomingMessage, options: DocumentOp
   const late = () => new PodwrightError('deadline_exceeded', `${what}: it did not come whole in ${timeoutMs} ms`);
   const timer = setTimeout(() => message.destroy(late()), timeoutMs);
   try {
-    return await readWhole(readBody(message, options), maxBytes, what);
+    const tooLarge = () => new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
+    return await gatherBytes(readBody(message, options), maxBytes, tooLarge);
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** All bytes of a small stream; `resource_exhausted` beyond `maxBytes`. */
-export function readWhole(chunks: AsyncIterable<Buffer>, maxBytes: number, what: string): Promise<Buffer> {
-  const refusal = () => new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
-  return gatherBytes(chunks, maxBytes, refusal);
 }

@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
 import { PodwrightError, wrapError } from '@podwright/base';
+import { ADDRESS_TIMEOUT_MS, IDLE_CONNECTION_MS, MAX_INTERIM_ANSWERS, MAX_REDIRECTS } from '../limits.ts';
 import { connectionError, isTlsMismatch, shownUrl } from './connection-error.ts';
 import { readBody, readDocument } from './http-body.ts';
 import { isLoopback, type RegistryTls } from './registry-host.ts';
@@ -43,18 +44,8 @@ export type HttpClientOptions = {
   environment: NodeJS.ProcessEnv;
 };
 
-const maxRedirects = 10;
-/** Answers before the answer (1xx, as Early Hints) cost time each; honest servers send one or two. */
-const MAX_INTERIM_ANSWERS = 10;
-/**
- * How long one of a host's addresses is tried before the next: Node.js's quarter of a second is less than the way to
- * another continent and back may take, and then no address would ever answer.
- */
-const addressTimeoutMs = 2_000;
-/** A connection that nobody uses is kept so long, as Go's clients do; without a bound each redirect could leave one for ever. */
-const DEFAULT_IDLE_TIMEOUT_MS = 90_000;
 /** What may follow a redirect to another host; never credentials. */
-const harmlessHeaders = ['accept', 'range', 'user-agent'];
+const HARMLESS_HEADERS = ['accept', 'range', 'user-agent'];
 
 /** HTTP and HTTPS with kept connections, redirects, proxies and a bound on silence. Any status is an answer. */
 export class HttpClient {
@@ -70,7 +61,7 @@ export class HttpClient {
   /** Sends a request and follows redirects. `unavailable` and `deadline_exceeded` if no answer comes. */
   async send(request: HttpRequest): Promise<HttpResponse> {
     let current = request;
-    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const response = await this.#sendWithFallback(current);
       const location = response.headers.location;
       const redirected = [301, 302, 303, 307, 308].includes(response.status) && location !== undefined;
@@ -79,7 +70,7 @@ export class HttpClient {
       current = redirect(current, response.url, location);
     }
     const what = `${request.method} ${shownUrl(request.url)}`;
-    throw new PodwrightError('unavailable', `${what}: more than ${maxRedirects} redirects`);
+    throw new PodwrightError('unavailable', `${what}: more than ${MAX_REDIRECTS} redirects`);
   }
 
   /** Closes the kept connections. */
@@ -152,8 +143,8 @@ export class HttpClient {
     const key = `${protocol} ${proxyEnv === undefined} ${settingsKey}`;
     const known = this.#agents.get(key);
     if (known !== undefined) return known;
-    const { idleTimeoutMs: timeout = DEFAULT_IDLE_TIMEOUT_MS } = this.#options;
-    const common = { keepAlive: true, timeout, proxyEnv, autoSelectFamilyAttemptTimeout: addressTimeoutMs };
+    const { idleTimeoutMs: timeout = IDLE_CONNECTION_MS } = this.#options;
+    const common = { keepAlive: true, timeout, proxyEnv, autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS };
     const agent = secure ? new https.Agent({ ...common, ...secureOptions(settings, host) }) : new http.Agent(common);
     this.#agents.set(key, agent);
     return agent;
@@ -204,7 +195,9 @@ function redirect(request: HttpRequest, from: string, location: string): HttpReq
   }
   const source = new URL(from);
   const same = target.host === source.host && (target.protocol === source.protocol || target.protocol === 'https:');
-  const kept = Object.entries(request.headers).filter(([name]) => same || harmlessHeaders.includes(name.toLowerCase()));
+  const kept = Object.entries(request.headers).filter(
+    ([name]) => same || HARMLESS_HEADERS.includes(name.toLowerCase()),
+  );
   return { ...request, url: target.href, headers: Object.fromEntries(kept), fallsBackToHttp: false };
 }
 

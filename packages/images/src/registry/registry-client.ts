@@ -1,7 +1,8 @@
 import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { hasherOf, isDigest, parseDigest, sha256Digest } from '../content/digest.ts';
-import { type Descriptor, manifestLimits } from '../spec/manifest.ts';
-import { acceptedManifests } from '../spec/media-types.ts';
+import { MAX_AUTHORIZATIONS, manifestLimits } from '../limits.ts';
+import type { Descriptor } from '../spec/manifest.ts';
+import { ACCEPTED_MANIFESTS } from '../spec/media-types.ts';
 import { formatReference, type Reference } from '../spec/reference.ts';
 import type { Authorizer } from './authorizer.ts';
 import { openRange } from './blob-range.ts';
@@ -27,9 +28,6 @@ type HostUse<T> = (host: RegistryHost) => Promise<T>;
 
 type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string> };
 
-/** A request, its challenge and the repetition; one more for a token that expired on the way. */
-const maxAuthorizations = 3;
-
 /**
  * One repository as the distribution-spec serves it, through its mirrors and the registry itself. For one pull: it keeps
  * the pull's credentials and signal. Errors: `not_found`, `unauthenticated`, `permission_denied`, `unavailable`,
@@ -53,7 +51,7 @@ export class RegistryClient {
   async resolve(): Promise<Resolved> {
     const { reference } = this.#options;
     const path = `manifests/${reference.digest ?? reference.tag}`;
-    const headers = { accept: acceptedManifests };
+    const headers = { accept: ACCEPTED_MANIFESTS };
     // a digest says itself what it stands for
     return this.#patiently(reference.digest === undefined ? 'resolve' : 'pull', async (host) => {
       const head = await this.#send(host, { method: 'HEAD', path, headers });
@@ -94,13 +92,13 @@ export class RegistryClient {
 
   async #getManifest(host: RegistryHost, path: string): Promise<{ data: Buffer; mediaType: string }> {
     const what = `pull ${this.#name}`;
-    const response = await this.#send(host, { method: 'GET', path, headers: { accept: acceptedManifests } });
+    const response = await this.#send(host, { method: 'GET', path, headers: { accept: ACCEPTED_MANIFESTS } });
     if (response.status !== 200) throw await this.#refusal(response, what, true);
     const data = await response.document(manifestLimits.manifestBytes, `${what}: its manifest`);
     return { data, mediaType: mediaTypeOf(response) };
   }
 
-  /** Goes through the hosts until one gives an answer; the last one's error is thrown, with the words of the others. */
+  /** Goes through the hosts until one gives an answer; the last one's error is thrown, with the messages of the others. */
   async #anyHost<T>(capability: RegistryCapability, use: HostUse<T>, rotation = 0): Promise<T> {
     const { reference, signal } = this.#options;
     const able = this.#options.hosts.filter(({ capabilities }) => capabilities.includes(capability));
@@ -152,7 +150,7 @@ export class RegistryClient {
         dialTimeoutMs: host.dialTimeoutMs,
         signal,
       });
-      if (response.status !== 401 || attempt === maxAuthorizations) return response;
+      if (response.status !== 401 || attempt === MAX_AUTHORIZATIONS) return response;
       if (!(await authorizer.answer(host, response, authorization))) return response;
       response.discard();
     }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorWords, RegistryStatusError } from './registry-error.ts';
+import { bodyMessage, RegistryStatusError } from './registry-error.ts';
 
 function check(body: unknown, expected: string): void {
-  assert.equal(errorWords(typeof body === 'string' ? body : JSON.stringify(body)), expected);
+  assert.equal(bodyMessage(typeof body === 'string' ? body : JSON.stringify(body)), expected);
 }
 
-test('the words of registries and token servers are found', () => {
+test('the messages of registries and token servers are found', () => {
   check({ errors: [{ code: 'DENIED', message: 'no access', detail: {} }] }, 'DENIED: no access');
   check({ errors: [{ code: 'A', message: '' }, { message: 'b' }] }, 'A; b');
   check({ details: 'incorrect username or password' }, 'incorrect username or password');
@@ -14,10 +14,10 @@ test('the words of registries and token servers are found', () => {
   check({ error: 'invalid_grant', error_description: 'token expired' }, 'token expired; invalid_grant');
 });
 
-test('other bodies have no words', () => {
+test('other bodies have no message', () => {
   for (const body of ['', '<html>', 'null', '[]', '{"errors":{}}', '{"errors":[null,1]}', '{"message":1}'])
     check(body, '');
-  assert.equal(errorWords(JSON.stringify({ message: 'x'.repeat(5000) })).length, 1000);
+  assert.equal(bodyMessage(JSON.stringify({ message: 'x'.repeat(5000) })).length, 1000);
 });
 
 test('how long a server asks to wait is a number of seconds or a date', () => {

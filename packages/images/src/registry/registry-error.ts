@@ -1,7 +1,6 @@
 import { type ErrorCode, PodwrightError } from '@podwright/base';
+import { MAX_ERROR_BYTES } from '../limits.ts';
 import type { HttpResponse } from './http-client.ts';
-
-const maxErrorBytes = 64 * 1024;
 
 /**
  * An answer of a registry or a token server that is not a success: the HTTP status, and how long the server asks to
@@ -27,13 +26,13 @@ function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>): number {
 
 /** What is known about a request that a registry refused, for the advice that its error ends with. */
 export type RefusedRequest = {
-  /** It asked for what a person has named, not for a part of it. */
+  /** It asked for what a user has named, not for a part of it. */
   isNamed?: boolean;
   hasCredentials?: boolean;
 };
 
 /**
- * The error for a response, with the registry's own words (distribution-spec, Error Codes) and what a person can do about
+ * The error for a response, with the registry's own message (distribution-spec, Error Codes) and what a user can do about
  * it. Consumes the body.
  */
 export async function registryError(
@@ -41,21 +40,21 @@ export async function registryError(
   what: string,
   request: RefusedRequest = {},
 ): Promise<RegistryStatusError> {
-  let words = '';
+  let message = '';
   try {
-    words = errorWords((await response.document(maxErrorBytes, what)).toString('utf8'));
+    message = bodyMessage((await response.document(MAX_ERROR_BYTES, what)).toString('utf8'));
   } catch {
     // the status says enough
   }
   const host = new URL(response.url).host;
   return new RegistryStatusError(
     response,
-    `${what}: ${host} answered ${response.status}${words === '' ? '' : ` (${words})`}${advice(response, request)}`,
+    `${what}: ${host} answered ${response.status}${message === '' ? '' : ` (${message})`}${advice(response, request)}`,
   );
 }
 
-/** The words of a JSON error body: those of `errors`, or a lone message; '' if there are none. */
-export function errorWords(body: string): string {
+/** The message in a JSON error body: those of `errors`, or a lone one; '' if there is none. */
+export function bodyMessage(body: string): string {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -65,8 +64,8 @@ export function errorWords(body: string): string {
   if (typeof value !== 'object' || value === null) return '';
   const { errors, message, details, error, error_description: description } = value as Record<string, unknown>;
   const listed = Array.isArray(errors) ? errors.slice(0, 5).map(describe) : [];
-  const words = [...listed, ...[description, message, details, error].filter((part) => typeof part === 'string')];
-  return [...new Set(words.filter((word) => word !== ''))].join('; ').slice(0, 1000);
+  const messages = [...listed, ...[description, message, details, error].filter((part) => typeof part === 'string')];
+  return [...new Set(messages.filter((text) => text !== ''))].join('; ').slice(0, 1000);
 }
 
 function describe(entry: unknown): string {
@@ -82,7 +81,7 @@ function codeOf(status: number): ErrorCode {
   return 'unavailable';
 }
 
-/** What a person can do about it. */
+/** What a user can do about it. */
 function advice(response: HttpResponse, { isNamed, hasCredentials }: RefusedRequest): string {
   const { status } = response;
   if (status === 401 && hasCredentials) return '; it does not exist, or these credentials are wrong';

@@ -1,7 +1,7 @@
 /** What a host may be asked for: `resolve` turns a tag into a digest, `pull` serves content by digest. */
 export type RegistryCapability = 'pull' | 'resolve' | 'push' | 'referrers';
 
-/** TLS settings of one host, PEM text. The CAs are added to those that the machine trusts. */
+/** TLS settings of one host, PEM text. The CAs are added to those that this node trusts. */
 export type RegistryTls = {
   ca: string[];
   clientCertificates: { certificate: string; key: string }[];

@@ -7,7 +7,7 @@ import { errorCode } from '@podwright/base';
 import { defaultHost } from './registry-host.ts';
 import { loadRegistryHosts } from './registry-hosts.ts';
 
-async function folder(t: TestContext, files: Record<string, string>): Promise<string> {
+async function directory(t: TestContext, files: Record<string, string>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'registry-hosts-'));
   t.after(() => rm(root, { recursive: true, force: true }));
   for (const [path, text] of Object.entries(files)) {
@@ -40,7 +40,7 @@ test('without configuration a registry is asked over https, a loopback one also 
 });
 
 test('mirrors come in the order of the file, then the server', async (t) => {
-  const root = await folder(t, {
+  const root = await directory(t, {
     'docker.io/hosts.toml': `
 server = "https://registry-1.docker.io"
 [host."https://mirror.example:5000"]
@@ -60,8 +60,8 @@ server = "https://registry-1.docker.io"
   ]);
 });
 
-test('the folder of the host and port wins over the default one', async (t) => {
-  const root = await folder(t, {
+test('the directory of the host and port wins over the default one', async (t) => {
+  const root = await directory(t, {
     '_default/hosts.toml': '[host."https://all.example"]',
     'a.example_5000_/hosts.toml': 'server = "https://one.example"',
     'b.example:5000/hosts.toml': 'server = "https://two.example/v2"',
@@ -80,7 +80,7 @@ test('the folder of the host and port wins over the default one', async (t) => {
 });
 
 test('certificates, headers and skip_verify are read for each host', async (t) => {
-  const root = await folder(t, {
+  const root = await directory(t, {
     'a.example/hosts.toml': `
 ca = "ca.pem"
 [host."https://m.example"]
@@ -110,11 +110,15 @@ ca = "ca.pem"
   assert.deepEqual(itself?.tls, { ca: ['CA'], clientCertificates: [], skipVerify: false });
 });
 
-test("a folder without hosts.toml, or with an empty one, is read as Docker's", async (t) => {
+test("a directory without hosts.toml, or with an empty one, is read as Docker's", async (t) => {
   const files = { 'x.crt': 'CA', 'me.cert': 'CERT', 'me.key': 'KEY', 'one.cert': 'BOTH' };
-  const inFolder = (name: string) =>
+  const inDirectory = (name: string) =>
     Object.fromEntries(Object.entries(files).map(([file, text]) => [`${name}/${file}`, text]));
-  const root = await folder(t, { ...inFolder('a.example'), ...inFolder('b.example'), 'b.example/hosts.toml': '' });
+  const root = await directory(t, {
+    ...inDirectory('a.example'),
+    ...inDirectory('b.example'),
+    'b.example/hosts.toml': '',
+  });
   for (const domain of ['a.example', 'b.example']) {
     const [host] = await loadRegistryHosts(root, domain);
     assert.deepEqual(host?.tls, {
@@ -129,7 +133,7 @@ test("a folder without hosts.toml, or with an empty one, is read as Docker's", a
 });
 
 test('an http mirror with TLS settings is asked over https first, unless its port says http', async (t) => {
-  const root = await folder(t, {
+  const root = await directory(t, {
     'a.example/hosts.toml': `
 [host."http://m.example:5000"]
   skip_verify = true
@@ -149,8 +153,8 @@ test('an http mirror with TLS settings is asked over https first, unless its por
   );
 });
 
-test('capabilities are words of any case, and a dial timeout is a duration as Go has it', async (t) => {
-  const root = await folder(t, {
+test('capabilities are of any case, and a dial timeout is a duration as Go has it', async (t) => {
+  const root = await directory(t, {
     'a.example/hosts.toml': 'dial_timeout = "1m1.5s"\ncapabilities = ["Pull", "RESOLVE"]',
   });
   const [host] = await loadRegistryHosts(root, 'a.example');
@@ -159,7 +163,7 @@ test('capabilities are words of any case, and a dial timeout is a duration as Go
 
 test('a wrong file is named', async (t) => {
   const wrong = async (text: string, message: RegExp) => {
-    const root = await folder(t, { 'a.example/hosts.toml': text });
+    const root = await directory(t, { 'a.example/hosts.toml': text });
     await assert.rejects(
       loadRegistryHosts(root, 'a.example'),
       (error: unknown) => errorCode(error) === 'failed_precondition' && message.test((error as Error).message),

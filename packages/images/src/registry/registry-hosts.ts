@@ -5,39 +5,39 @@ import { type HostEntry, parseHostsFile } from './hosts-file.ts';
 import { defaultHost, isLoopback, type RegistryHost } from './registry-host.ts';
 
 /**
- * The hosts to ask for the repositories of `domain`, in order: those of the first folder that exists of
+ * The hosts to ask for the repositories of `domain`, in order: those of the first directory that exists of
  * `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`; the registry itself if there is
- * none. A folder without a `hosts.toml`, or with an empty one, is read as Docker's certs.d (`*.crt` CAs, `*.cert` with
+ * none. A directory without a `hosts.toml`, or with an empty one, is read as Docker's certs.d (`*.crt` CAs, `*.cert` with
  * `*.key`). Files are read anew each time, so that a change needs no restart. Throws `failed_precondition` for a file that
  * cannot be used.
  */
 export async function loadRegistryHosts(configDir: string, domain: string): Promise<RegistryHost[]> {
-  for (const name of folderNames(domain)) {
-    const folder = join(configDir, name);
-    const files = await listFolder(folder);
+  for (const name of directoryNames(domain)) {
+    const directory = join(configDir, name);
+    const files = await listDirectory(directory);
     if (files === undefined) continue;
-    const text = files.includes('hosts.toml') ? await readFile(join(folder, 'hosts.toml'), 'utf8') : '';
-    const entries = text === '' ? [certificateFolder(files)] : parseHostsFile(text, join(folder, 'hosts.toml'));
-    return Promise.all(entries.map((entry) => readEntry(entry, folder, domain)));
+    const text = files.includes('hosts.toml') ? await readFile(join(directory, 'hosts.toml'), 'utf8') : '';
+    const entries = text === '' ? [certificateDirectory(files)] : parseHostsFile(text, join(directory, 'hosts.toml'));
+    return Promise.all(entries.map((entry) => readEntry(entry, directory, domain)));
   }
   return [defaultHost(domain)];
 }
 
-function folderNames(domain: string): string[] {
+function directoryNames(domain: string): string[] {
   const port = /^(.+):(\d+)$/.exec(domain);
   return [...(port === null ? [] : [`${port[1]}_${port[2]}_`]), domain, '_default'];
 }
 
-async function listFolder(folder: string): Promise<string[] | undefined> {
+async function listDirectory(directory: string): Promise<string[] | undefined> {
   try {
-    return (await readdir(folder)).sort();
+    return (await readdir(directory)).sort();
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
-    throw wrapError(`read ${folder}`, error, 'failed_precondition');
+    throw wrapError(`read ${directory}`, error, 'failed_precondition');
   }
 }
 
-function certificateFolder(files: string[]): HostEntry {
+function certificateDirectory(files: string[]): HostEntry {
   const certificates = files.filter((file) => file.endsWith('.cert'));
   return {
     baseUrl: undefined,
@@ -53,9 +53,9 @@ function certificateFolder(files: string[]): HostEntry {
   };
 }
 
-async function readEntry(entry: HostEntry, folder: string, domain: string): Promise<RegistryHost> {
+async function readEntry(entry: HostEntry, directory: string, domain: string): Promise<RegistryHost> {
   const read = async (file: string): Promise<string> => {
-    const path = isAbsolute(file) ? file : join(folder, file);
+    const path = isAbsolute(file) ? file : join(directory, file);
     try {
       return await readFile(path, 'utf8');
     } catch (error) {
@@ -79,7 +79,7 @@ async function readEntry(entry: HostEntry, folder: string, domain: string): Prom
     fallsBackToHttp: entry.baseUrl === undefined && itself.fallsBackToHttp,
     dialTimeoutMs: entry.dialTimeoutMs,
   };
-  // nobody can have a certificate for a loopback name that others trust, so containerd does not check one
+  // there are no trusted certificates for loopback names, so containerd does not check one
   if (entry.baseUrl === undefined && isLoopback(domain)) host.tls.skipVerify = entry.skipVerify ?? true;
   return { ...host, ...preferTls(host.baseUrl, entry), namespace: namespaceOf(host.baseUrl, domain) };
 }

@@ -1,4 +1,5 @@
 import { errorCode, PodwrightError, sleep } from '@podwright/base';
+import { MAX_RETRY_AFTER_MS } from '../limits.ts';
 import { isCut } from './connection-error.ts';
 import { RegistryStatusError } from './registry-error.ts';
 
@@ -19,14 +20,11 @@ export const defaultRetryPolicy: RetryPolicy = {
   maxFailuresInAll: 100,
 };
 
-/** Longest wait that a server's Retry-After is granted; who asks for more (a rate limit of hours) is not asked again. */
-const maxRetryAfterMs = 30_000;
-
 /** True if the same request may succeed soon: the server is busy, or the connection was cut or stalled. */
 export function isTransient(error: unknown): boolean {
   const status = statusErrorIn(error);
   if (status !== undefined) {
-    return [408, 425, 429, 500, 502, 503, 504].includes(status.status) && status.retryAfterMs <= maxRetryAfterMs;
+    return [408, 425, 429, 500, 502, 503, 504].includes(status.status) && status.retryAfterMs <= MAX_RETRY_AFTER_MS;
   }
   return isCut(error) || (error instanceof PodwrightError && isCut(error.cause));
 }

@@ -1,5 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import * as z from 'zod';
+import { MAX_TOKEN_BYTES } from '../limits.ts';
 import { decode } from '../spec/decode-json.ts';
 import type { AuthChallenge } from './auth-challenge.ts';
 import type { HttpClient, HttpRequest } from './http-client.ts';
@@ -25,10 +26,9 @@ export type TokenRequest = {
 };
 
 /** distribution-spec's token authentication: without `expires_in` a token lives for 60 s. */
-const defaultLifetimeSeconds = 60;
+const DEFAULT_LIFETIME_SECONDS = 60;
 /** Fetched anew so long before its end, so that it does not expire on the way. */
-const marginMs = 5_000;
-const maxTokenBytes = 256 * 1024;
+const MARGIN_MS = 5_000;
 
 const answerSchema = z.object({
   token: z.string().optional(),
@@ -60,11 +60,11 @@ export async function fetchToken(options: TokenRequest): Promise<Token> {
     throw await registryError(response, what, {
       hasCredentials: Object.values(credentials).some((value) => value !== ''),
     });
-  const answer = decode(answerSchema, await response.document(maxTokenBytes, what), what);
+  const answer = decode(answerSchema, await response.document(MAX_TOKEN_BYTES, what), what);
   const value = answer.token || answer.access_token;
   if (!value || /[^\x21-\x7e]/.test(value)) throw new PodwrightError('unavailable', `${what}: the answer has no token`);
-  const lifetimeSeconds = Math.max(answer.expires_in ?? defaultLifetimeSeconds, defaultLifetimeSeconds);
-  return { value, expiresAtMs: startedAtMs + lifetimeSeconds * 1000 - marginMs };
+  const lifetimeSeconds = Math.max(answer.expires_in ?? DEFAULT_LIFETIME_SECONDS, DEFAULT_LIFETIME_SECONDS);
+  return { value, expiresAtMs: startedAtMs + lifetimeSeconds * 1000 - MARGIN_MS };
 }
 
 function realmOf({ challenge, credentials, registryUrl }: TokenRequest): URL {

@@ -76,7 +76,7 @@ export class TreeCopier {
 type FileCopy = { from: Buffer; to: Buffer; stat: Stats };
 
 /** What a file system answers that cannot share blocks. */
-const noReflink = ['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOSYS', 'ENOTTY'];
+const NO_REFLINK = ['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOSYS', 'ENOTTY'];
 
 async function copyContent(system: System, { from, to, stat }: FileCopy): Promise<void> {
   const isSparse = stat.blocks * 512 < stat.size;
@@ -84,7 +84,7 @@ async function copyContent(system: System, { from, to, stat }: FileCopy): Promis
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE | constants.COPYFILE_EXCL);
   } catch (error) {
-    if (!noReflink.some((name) => hasErrno(error, name))) throw error;
+    if (!NO_REFLINK.some((name) => hasErrno(error, name))) throw error;
     await copySparse(system, { from, to, stat });
   }
 }

@@ -11,13 +11,13 @@ import {
 import type { MetadataDatabase } from '@podwright/metadata';
 import { type Mount, wrapFileError } from '@podwright/system';
 import { diskUsage } from './disk-usage.ts';
-import { filesIn, type SnapshotFolders, type SnapshotLayout } from './snapshot-layout.ts';
+import { filesIn, type SnapshotDirectories, type SnapshotLayout } from './snapshot-layout.ts';
 import { type SnapshotRecord, SnapshotRecords } from './snapshot-records.ts';
 import type { SnapshotInfo, SnapshotKind, Snapshotter, SnapshotUsage, UnpackTarget } from './snapshotter.ts';
 
 const MAX_KEY_BYTES = 1024;
 
-/** What a snapshotter works with. `root` is a folder of its own. */
+/** What a snapshotter works with. `root` is a directory of its own. */
 export type SnapshotterDependencies = {
   root: string;
   database: MetadataDatabase;
@@ -26,7 +26,7 @@ export type SnapshotterDependencies = {
 };
 
 /**
- * A snapshotter with a folder and a record a snapshot: `<root>/<number>/fs`. A folder is filled in `<root>/new`, moved to its
+ * A snapshotter with a directory and a record a snapshot: `<root>/<number>/fs`. A directory is filled in `<root>/new`, moved to its
  * place, and then recorded; it is moved to `<root>/trash` before the record goes. So whatever a crash leaves is seen at `open`.
  */
 export class DirectorySnapshotter implements Snapshotter {
@@ -36,11 +36,11 @@ export class DirectorySnapshotter implements Snapshotter {
   readonly #records: SnapshotRecords;
   readonly #trash: Trash;
   readonly #stop = new AbortController();
-  /** Keys whose folder is being filled, and the numbers of the snapshots that they are filled from. */
+  /** Keys whose directory is being filled, and the numbers of the snapshots that they are filled from. */
   readonly #preparing = new Map<string, number | undefined>();
   #lastId: number;
 
-  /** Opens the snapshots below `root`, and brings records and folders into line. */
+  /** Opens the snapshots below `root`, and brings records and directories into line. */
   constructor({ root, database, layout, logger }: SnapshotterDependencies) {
     this.name = layout.name;
     this.#root = root;
@@ -71,7 +71,7 @@ export class DirectorySnapshotter implements Snapshotter {
   async mounts(key: string): Promise<Mount[]> {
     const record = this.#record(key);
     if (record.kind === 'committed') throw wrongKind('mount', record);
-    return this.#layout.mounts(this.#folders(record));
+    return this.#layout.mounts(this.#directories(record));
   }
 
   async stat(key: string): Promise<SnapshotInfo> {
@@ -115,7 +115,7 @@ export class DirectorySnapshotter implements Snapshotter {
   async unpackTarget(key: string): Promise<UnpackTarget> {
     const record = this.#record(key);
     if (record.kind !== 'active') throw wrongKind('unpack into', record);
-    const { directory, parents } = this.#folders(record);
+    const { directory, parents } = this.#directories(record);
     const { isLayered } = this.#layout;
     return {
       directory: filesIn(directory),
@@ -149,7 +149,7 @@ export class DirectorySnapshotter implements Snapshotter {
       this.#records.insert({ id, key, kind, parent, createdAtMs: Date.now() }, parentRecord?.id);
     } catch (error) {
       this.#discard(id);
-      throw wrapError(`prepare snapshot ${key}`, wrapFileError('make its folder', error));
+      throw wrapError(`prepare snapshot ${key}`, wrapFileError('make its directory', error));
     } finally {
       this.#preparing.delete(key);
     }
@@ -173,7 +173,7 @@ export class DirectorySnapshotter implements Snapshotter {
     throw new PodwrightError('already_exists', `snapshot ${key} is already there`);
   }
 
-  #folders(record: SnapshotRecord): SnapshotFolders {
+  #directories(record: SnapshotRecord): SnapshotDirectories {
     const parents = this.#records.ancestors(record.id).map((id) => this.#directory(id));
     return { kind: record.kind, directory: this.#directory(record.id), parents };
   }
@@ -187,7 +187,7 @@ export class DirectorySnapshotter implements Snapshotter {
     return join(this.#root, String(id));
   }
 
-  /** Throws away folders without a record, forgets records without a folder; returns the last number that was used. */
+  /** Throws away directories without a record, forgets records without a directory; returns the last number that was used. */
   #reconcile(logger: Logger): number {
     const names = readdirSync(this.#root).filter((name) => name !== 'trash');
     const records = this.#records.list();
@@ -197,12 +197,12 @@ export class DirectorySnapshotter implements Snapshotter {
     const present = new Set(names);
     const lost = records.filter(({ id }) => !present.has(String(id)));
     for (const record of lost) this.#forget(record, logger);
-    if (stray.length > 0) logger.info({ folders: stray.length }, 'threw away what unfinished snapshots left');
+    if (stray.length > 0) logger.info({ directories: stray.length }, 'threw away what unfinished snapshots left');
     const numbers = names.map(Number).filter(Number.isSafeInteger);
     return Math.max(this.#records.lastId(), ...numbers, 0);
   }
 
-  /** Without its folder a snapshot is nothing, nor is what was built on it. */
+  /** Without its directory a snapshot is nothing, nor is what was built on it. */
   #forget(record: SnapshotRecord, logger: Logger): void {
     for (const child of this.#records.children(record.id)) this.#forget(child, logger);
     if (this.#records.find(record.key)?.id !== record.id) return;

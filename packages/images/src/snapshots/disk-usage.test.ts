@@ -4,7 +4,7 @@ import { linkSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { removeTree } from '@podwright/base';
-import { diskUsage } from './disk-usage.ts';
+import { diskUsage, measureTree } from './disk-usage.ts';
 
 const signal = AbortSignal.timeout(60_000);
 
@@ -28,6 +28,16 @@ test('a tree is counted as du counts it: hard links once, links not followed', a
   linkSync(join(directory, 'a/file'), join(directory, 'a/b/same'));
   symlinkSync('/usr', join(directory, 'a/usr'));
   assert.deepEqual(await diskUsage(directory, signal), du(directory));
+});
+
+test('names are counted each, and content without regard to holes', async (t) => {
+  const directory = scratch(t);
+  writeFileSync(join(directory, 'file'), 'x'.repeat(1000));
+  linkSync(join(directory, 'file'), join(directory, 'same'));
+  symlinkSync('/usr', join(directory, 'usr'));
+  execFileSync('truncate', ['-s', '1M', join(directory, 'holes')]);
+  const { names, contentBytes } = await measureTree(directory, signal);
+  assert.deepEqual({ names, contentBytes }, { names: 5, contentBytes: 1000 + (1 << 20) });
 });
 
 test('directories too deep for any path are counted as well', async (t) => {

@@ -16,11 +16,22 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 type Place = { parent: Place; name: Buffer; depth: number } | undefined;
 
 /**
- * Space that a tree takes on the disk, as `du` counts it: allocated blocks, hard links once, other file systems left out. Entries
- * that vanish meanwhile are left out, too, and those below 2048 levels. Others have the thread now and then, however deep the tree is and however many entries
- * a directory has: a container may make millions.
+ * What is in a tree: the space that it takes, the names in it (hard links each), and what its files hold, without regard to
+ * holes and compression.
  */
+export type TreeMeasure = { usage: SnapshotUsage; names: number; contentBytes: number };
+
+/** Space that a tree takes on the disk, as `du` counts it. See `measureTree`. */
 export async function diskUsage(directory: string, signal: AbortSignal): Promise<SnapshotUsage> {
+  return (await measureTree(directory, signal)).usage;
+}
+
+/**
+ * Measures a tree as `du` does: allocated blocks, hard links once, other file systems left out. Entries that vanish meanwhile are
+ * left out, too, and those below 2048 levels. Others have the thread now and then, however deep the tree is and however many
+ * entries a directory has: a container may make millions.
+ */
+export async function measureTree(directory: string, signal: AbortSignal): Promise<TreeMeasure> {
   const top = lstatSync(directory);
   const count = new Count(top);
   const pending: Place[] = [undefined];
@@ -37,11 +48,11 @@ export async function diskUsage(directory: string, signal: AbortSignal): Promise
     }
     if (budget.isSpent) await budget.renew(signal);
   }
-  return count.usage;
+  return count.measure;
 }
 
 class Count {
-  readonly usage: SnapshotUsage = { sizeBytes: 0, inodes: 0 };
+  readonly measure: TreeMeasure = { usage: { sizeBytes: 0, inodes: 0 }, names: 0, contentBytes: 0 };
   readonly #device: number;
   readonly #linked = new Set<number>();
 
@@ -53,12 +64,14 @@ class Count {
   /** False for what is not of this tree's file system, or was counted before. */
   add(stat: Stats): boolean {
     if (stat.dev !== this.#device) return false;
+    this.measure.names++;
     if (stat.nlink > 1 && !stat.isDirectory()) {
       if (this.#linked.has(stat.ino)) return false;
       this.#linked.add(stat.ino);
     }
-    this.usage.sizeBytes += stat.blocks * BLOCK_BYTES;
-    this.usage.inodes++;
+    this.measure.usage.sizeBytes += stat.blocks * BLOCK_BYTES;
+    this.measure.usage.inodes++;
+    if (stat.isFile()) this.measure.contentBytes += stat.size;
     return true;
   }
 }

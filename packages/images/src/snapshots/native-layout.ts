@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { CONTAINER_DIRECTORY } from '@podwright/base';
 import type { Mount, System } from '@podwright/system';
 import { TreeCopier } from './copy-tree.ts';
-import { bindMount, filesIn, type SnapshotFolders, type SnapshotLayout } from './snapshot-layout.ts';
+import { bindMount, filesIn, type SnapshotDirectories, type SnapshotLayout } from './snapshot-layout.ts';
 
 /** Each snapshot is a full copy of the one below: slow and big, but right on every file system. */
 export class NativeLayout implements SnapshotLayout {
@@ -14,14 +14,14 @@ export class NativeLayout implements SnapshotLayout {
     this.#system = system;
   }
 
-  async create({ kind, directory, parents }: SnapshotFolders): Promise<void> {
+  async create({ kind, directory, parents }: SnapshotDirectories): Promise<void> {
     const [parent] = parents;
-    // a view shows the folder below as it is
+    // a view shows the directory below as it is
     if (parent === undefined || kind === 'view') mkdirSync(filesIn(directory), { mode: CONTAINER_DIRECTORY });
     else await new TreeCopier(this.#system).copy(Buffer.from(filesIn(parent)), Buffer.from(filesIn(directory)));
   }
 
-  mounts({ kind, directory, parents }: SnapshotFolders): Mount[] {
+  mounts({ kind, directory, parents }: SnapshotDirectories): Mount[] {
     const isView = kind === 'view';
     return bindMount(filesIn(isView && parents[0] !== undefined ? parents[0] : directory), isView);
   }

@@ -4,12 +4,11 @@ import type { MetadataDatabase } from '@podwright/metadata';
 import type { System } from '@podwright/system';
 import { DirectorySnapshotter } from './directory-snapshotter.ts';
 import { NativeLayout } from './native-layout.ts';
-import { OverlayLayout } from './overlay-layout.ts';
-import { probeOverlay } from './probe-overlay.ts';
+import { OverlayLayout, probeOverlay } from './overlay-layout.ts';
 import type { SnapshotLayout } from './snapshot-layout.ts';
 import type { Snapshotter } from './snapshotter.ts';
 
-/** Where snapshots are, and what they work with. Each kind has its folder below `root`. */
+/** Where snapshots are, and what they work with. Each kind has its directory below `root`. */
 export type SnapshotterOptions = {
   kind: 'auto' | 'overlayfs' | 'native';
   root: string;
@@ -18,7 +17,7 @@ export type SnapshotterOptions = {
   logger: Logger;
 };
 
-/** The snapshotter that was opened. `reason` says in words why it is this one, for people who look after the machine. */
+/** The snapshotter that was opened. `reason` is a message for operators: why it is this one. */
 export type OpenedSnapshotter = { snapshotter: Snapshotter; reason: string };
 
 /**

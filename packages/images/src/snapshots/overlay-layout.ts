@@ -1,7 +1,50 @@
-import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
-import { CONTAINER_DIRECTORY, PRIVATE_DIRECTORY } from '@podwright/base';
-import type { Mount } from '@podwright/system';
-import { bindMount, filesIn, type SnapshotFolders, type SnapshotLayout, workIn } from './snapshot-layout.ts';
+import { chmodSync, chownSync, lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CONTAINER_DIRECTORY, errorMessage, PRIVATE_DIRECTORY } from '@podwright/base';
+import { type Mount, mountAll, type System, unmountTree } from '@podwright/system';
+import { bindMount, filesIn, type SnapshotDirectories, type SnapshotLayout, workIn } from './snapshot-layout.ts';
+
+/** Whether overlayfs works on a directory's file system: with which options, or why not. */
+export type OverlaySupport = { supported: true; options: string[] } | { supported: false; reason: string };
+
+/**
+ * Options by preference, each set tried in turn. `index=off`: layers may be shared by mounts and copied. `volatile` (kernel
+ * 5.10): taking a mount down does not wait for the whole disk's writes; containers do not survive a power cut anyway.
+ */
+const OPTION_SETS = [['index=off', 'volatile'], ['index=off'], []];
+
+/** Mounts a small overlay below `root`, deletes a file in it, and looks at what came of it. */
+export function probeOverlay(system: System, root: string): OverlaySupport {
+  if (/[:,\\]/.test(root)) {
+    return { supported: false, reason: `overlayfs cannot take the colon, comma or backslash in the path ${root}` };
+  }
+  let reason = '';
+  for (const options of OPTION_SETS) {
+    const directory = join(root, 'probe');
+    try {
+      tryOverlay(system, directory, options);
+      return { supported: true, options };
+    } catch (error) {
+      reason ||= errorMessage(error);
+    } finally {
+      unmountTree(system, directory);
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
+  return { supported: false, reason: `overlayfs does not work on ${root}: ${reason}` };
+}
+
+function tryOverlay(system: System, directory: string, options: string[]): void {
+  const [lower, upper, work, merged] = ['lower', 'upper', 'work', 'merged'].map((name) => join(directory, name));
+  for (const path of [lower!, upper!, work!, merged!]) mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY });
+  writeFileSync(join(lower!, 'deleted'), '');
+  const directories = [`lowerdir=${lower}`, `upperdir=${upper}`, `workdir=${work}`];
+  mountAll(system, [{ type: 'overlay', source: 'overlay', options: [...options, ...directories] }], merged!);
+  rmSync(join(merged!, 'deleted'));
+  const whiteout = lstatSync(join(upper!, 'deleted'));
+  if (!whiteout.isCharacterDevice() || whiteout.rdev !== 0) throw new Error('a deleted file leaves no whiteout');
+  system.setXattr(upper!, 'trusted.overlay.opaque', Buffer.from('y'));
+}
 
 /** Each snapshot holds its own layer; overlayfs shows the stack. */
 export class OverlayLayout implements SnapshotLayout {
@@ -14,19 +57,19 @@ export class OverlayLayout implements SnapshotLayout {
     this.#options = options;
   }
 
-  async create({ kind, directory, parents }: SnapshotFolders): Promise<void> {
+  async create({ kind, directory, parents }: SnapshotDirectories): Promise<void> {
     const files = filesIn(directory);
     mkdirSync(files, { mode: CONTAINER_DIRECTORY });
     chmodSync(files, CONTAINER_DIRECTORY); // whatever the umask
     if (kind === 'active') mkdirSync(workIn(directory), { mode: PRIVATE_DIRECTORY });
     if (parents[0] === undefined) return;
-    // the uppermost root folder is the one whose attributes show
+    // the uppermost root directory is the one whose attributes show
     const { uid, gid, mode } = statSync(filesIn(parents[0]));
     chownSync(files, uid, gid);
     chmodSync(files, mode & 0o7777);
   }
 
-  mounts({ kind, directory, parents }: SnapshotFolders): Mount[] {
+  mounts({ kind, directory, parents }: SnapshotDirectories): Mount[] {
     const lower = parents.map(filesIn);
     if (lower.length === 0) return bindMount(filesIn(directory), kind === 'view');
     if (kind === 'view' && lower.length === 1) return bindMount(lower[0]!, true);

@@ -1,7 +1,7 @@
 import { type MetadataDatabase, migrate, withReserve } from '@podwright/metadata';
 import type { SnapshotInfo, SnapshotKind, SnapshotUsage } from './snapshotter.ts';
 
-/** A record: what the contract tells, and the number that names the snapshot's folder. Numbers are never used again. */
+/** A record: what the contract tells, and the number that names the snapshot's directory. Numbers are never used again. */
 export type SnapshotRecord = SnapshotInfo & { id: number };
 
 type Row = { id: number; key: string; kind: SnapshotKind; parent: string | null; created_at_ms: number };

@@ -7,7 +7,7 @@ import { errorCode } from '@podwright/base';
 import { type Mount, mountAll, type System, unmountTree } from '@podwright/system';
 import type { Snapshotter } from './snapshotter.ts';
 
-/** How a test opens the snapshotter, and opens it again as after a restart, on the same folder. */
+/** How a test opens the snapshotter, and opens it again as after a restart, on the same directory. */
 export type SnapshotterFactory = {
   open(root: string): Snapshotter | Promise<Snapshotter>;
   system: System;
@@ -25,7 +25,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       return true;
     });
 
-  /** Calls `work` with the mounts made on a folder. */
+  /** Calls `work` with the mounts made on a directory. */
   function mounted<T>(mounts: Mount[], work: (path: string) => T): T {
     const target = join(scratch, 'mnt');
     mkdirSync(target, { recursive: true });
@@ -98,7 +98,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       }
     });
 
-    test('the root folder keeps the mode and owner of the layer below', async () => {
+    test('the root directory keeps the mode and owner of the layer below', async () => {
       mounted(await snapshotter.prepare('filling', ''), (at) => system.setXattr(at, 'user.probe', Buffer.from('1')));
       const directory = await snapshotter.layerDirectory('filling');
       const { chmodSync, chownSync } = await import('node:fs');

@@ -9,12 +9,12 @@ export type SnapshotInfo = { key: string; kind: SnapshotKind; parent: string; cr
 /** Disk space that a snapshot itself takes, without its parents. */
 export type SnapshotUsage = { sizeBytes: number; inodes: number };
 
-/** Where an active snapshot's layer is unpacked, in the words of `unpackLayer`. */
+/** Where an active snapshot's layer is unpacked, as options of `unpackLayer`. */
 export type UnpackTarget = {
   directory: string;
   /** Deleted files become overlay whiteouts in `directory`; otherwise it is a full copy, and they are deleted. */
   overlayWhiteouts: boolean;
-  /** Layer folders below it, the topmost first; none where `directory` is a full copy. */
+  /** Layer directories below it, the topmost first; none where `directory` is a full copy. */
   parentDirectories: string[];
 };
 
@@ -38,7 +38,7 @@ export interface Snapshotter {
   usage(key: string): Promise<SnapshotUsage>;
   remove(key: string): Promise<void>;
   list(): Promise<SnapshotInfo[]>;
-  /** The folder whose content is the layer itself: what an active snapshot's layer is unpacked into. */
+  /** The directory whose content is the layer itself: what an active snapshot's layer is unpacked into. */
   layerDirectory(key: string): Promise<string>;
   /** How to unpack a layer into the active snapshot `key`. */
   unpackTarget(key: string): Promise<UnpackTarget>;

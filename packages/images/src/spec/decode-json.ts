@@ -1,11 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import * as z from 'zod';
-
-/**
- * Most values of a document. Each takes two bytes of text and up to some hundred of memory once it is parsed, so that a limit on
- * the text alone does not bound that. An image that exposes every port has a quarter of a million.
- */
-const MAX_VALUES = 300_000;
+import { MAX_JSON_VALUES } from '../limits.ts';
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 /** `,`, `[` and `{`: what values come after. */
@@ -46,7 +41,8 @@ function isObject(value: unknown, most: number): value is Record<string, unknown
 
 /** Decodes JSON against a schema; the first mistakes are named by path. Throws `invalid_argument` that begins with `what`. */
 export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string): T {
-  if (hasManyValues(data)) throw new PodwrightError('invalid_argument', `${what}: more than ${MAX_VALUES} JSON values`);
+  if (hasManyValues(data))
+    throw new PodwrightError('invalid_argument', `${what}: more than ${MAX_JSON_VALUES} JSON values`);
   let json: unknown;
   try {
     json = JSON.parse(Buffer.from(data).toString('utf8'));
@@ -61,7 +57,7 @@ export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string):
 
 /**
  * Where JSON is wrong, if the parser tells. Not its message, which quotes what is there: a redirect or a link may have led to a
- * document that whoever reads the error must not see.
+ * document that the reader of the error must not see.
  */
 function positionOf(error: unknown): string {
   return /at position \d+/.exec((error as Error).message)?.[0].replace('at', ' at') ?? '';
@@ -71,11 +67,11 @@ function positionOf(error: unknown): string {
 function hasManyValues(data: Uint8Array): boolean {
   let values = 1;
   let isText = false;
-  for (let index = 0; index < data.length && values <= MAX_VALUES; index++) {
+  for (let index = 0; index < data.length && values <= MAX_JSON_VALUES; index++) {
     const byte = data[index]!;
     if (byte === QUOTE) isText = !isText;
     else if (isText) index += byte === BACKSLASH ? 1 : 0;
     else if (VALUE_STARTS.has(byte)) values++;
   }
-  return values > MAX_VALUES;
+  return values > MAX_JSON_VALUES;
 }

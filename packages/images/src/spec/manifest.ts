@@ -1,35 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 import * as z from 'zod';
 import { isDigest } from '../content/digest.ts';
+import { manifestLimits } from '../limits.ts';
 import { boundedList, decode, keySet, stringList, stringMap } from './decode-json.ts';
 import { isLayer, mediaTypes } from './media-types.ts';
-import type { ImageConfig } from './oci-image.ts';
-
-/** Bounds on what a registry or an archive may hand us. */
-export const manifestLimits = {
-  /** containerd and the registries have the same bound. */
-  manifestBytes: 4 << 20,
-  configBytes: 8 << 20,
-  /** Indexes inside indexes. */
-  indexDepth: 3,
-  /** Entries of an index without a platform that are looked into. */
-  unnamedPlatforms: 10,
-  /** Entries of an index; those that are there for more than a few platforms have some hundred. */
-  indexEntries: 10_000,
-  annotations: 1000,
-  /** Manifests, indexes and configs that are fetched in search of one image: indexes may lead to each other (GO-2026-6597). */
-  documents: 32,
-  /** overlayfs takes at most 500 lower directories. */
-  layers: 500,
-  /** What is kept of a config, as JSON. */
-  keptConfigBytes: 1 << 20,
-  /** Variables, words of a command, or labels. */
-  configEntries: 10_000,
-  /** Each is a folder and a mount of every container. */
-  volumes: 1000,
-  /** Images, or names of images, in one archive. */
-  archiveImages: 1000,
-};
 
 const descriptorSchema = z.object({
   mediaType: z.string().default(''),
@@ -62,7 +36,8 @@ function optional<T>(schema: z.ZodType<T>): z.ZodType<T | undefined> {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-const configSchema = z.object({
+/** The part of an image config that is kept (image-spec v1, config.md); what is decoded once decodes again. */
+export const imageConfigSchema = z.object({
   architecture: z.string().default(''),
   os: z.string().default('linux'),
   variant: z.string().optional(),
@@ -85,6 +60,24 @@ const configSchema = z.object({
     .transform((config) => config ?? {}),
   rootfs: z.object({ type: z.string().default('layers'), diff_ids: optional(stringList(configEntries)) }),
 });
+
+/** The part of an OCI image config that a runtime reads (image-spec v1, config.md). */
+export type ImageConfig = {
+  architecture: string;
+  os: string;
+  created?: string;
+  config: {
+    User?: string;
+    Env?: string[];
+    Entrypoint?: string[];
+    Cmd?: string[];
+    Volumes?: Record<string, object>;
+    WorkingDir?: string;
+    Labels?: Record<string, string>;
+    StopSignal?: string;
+  };
+  rootfs: { type: string; diff_ids: string[] };
+};
 
 export type ImageManifest = { kind: 'manifest'; mediaType: string; config: Descriptor; layers: Descriptor[] };
 export type ImageIndex = { kind: 'index'; mediaType: string; manifests: Descriptor[] };
@@ -121,13 +114,13 @@ export function parseImageConfig(
   layerCount: number,
   what: string,
 ): ImageConfig & { variant?: string } {
-  const value = decode(configSchema, data, what);
+  const value = decode(imageConfigSchema, data, what);
   checkKept(value.config, what);
   const diffIds = value.rootfs.diff_ids ?? [];
   if (diffIds.length !== layerCount) {
     throw new PodwrightError('invalid_argument', `${what}: it has ${diffIds.length} diff ids for ${layerCount} layers`);
   }
-  // sha256 is what everybody writes, and what a layer is checked against when it is unpacked
+  // sha256 is what all tools write, and what a layer is checked against when it is unpacked
   const wrong = diffIds.find((diffId) => !isDigest(diffId) || !diffId.startsWith('sha256:'));
   if (wrong !== undefined) {
     throw new PodwrightError('invalid_argument', `${what}: diff id "${wrong.slice(0, 100)}" is not a sha256 digest`);

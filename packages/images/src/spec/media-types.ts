@@ -12,7 +12,7 @@ export const mediaTypes = {
 } as const;
 
 /** What a pull asks a registry for. */
-export const acceptedManifests = [
+export const ACCEPTED_MANIFESTS = [
   mediaTypes.ociIndex,
   mediaTypes.dockerList,
   mediaTypes.ociManifest,

@@ -7,9 +7,9 @@ function platform(text: string): Platform {
   return { os, architecture, variant };
 }
 
-function check(machine: string, offered: string[], expected: string | undefined): void {
+function check(host: string, offered: string[], expected: string | undefined): void {
   const candidates = offered.map((text) => ({ text, platform: text === '' ? undefined : platform(text) }));
-  assert.equal(pickPlatform(candidates, linuxPlatform(machine))?.text, expected, `${machine} of ${offered}`);
+  assert.equal(pickPlatform(candidates, linuxPlatform(host))?.text, expected, `${host} of ${offered}`);
 }
 
 test('the best platform of an index is picked', () => {

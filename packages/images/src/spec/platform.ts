@@ -1,4 +1,4 @@
-/** A platform as in an image index (image-spec v1, image-index.md), in GOARCH words. */
+/** A platform as in an image index (image-spec v1, image-index.md), with GOARCH's names. */
 export type Platform = { os: string; architecture: string; variant?: string };
 
 const architectureNames: Record<string, Platform> = {
@@ -14,7 +14,7 @@ const architectureNames: Record<string, Platform> = {
   ppc64: { os: 'linux', architecture: 'ppc64le' },
 };
 
-/** The platform of a machine whose architecture is called `arch` by Node.js, the kernel or Go, on Linux. */
+/** The platform of a host whose architecture is called `arch` by Node.js, the kernel or Go, on Linux. */
 export function linuxPlatform(arch: string): Platform {
   return normalizePlatform({ os: 'linux', architecture: arch });
 }
@@ -32,9 +32,9 @@ function normalizePlatform(platform: Platform): Platform {
   return variant === '' ? { os, architecture } : { os, architecture, variant };
 }
 
-/** What a machine of this platform can run, best first: older variants, and the 32-bit sibling. */
-function runnablePlatforms(machine: Platform): Platform[] {
-  const own = normalizePlatform(machine);
+/** What a host of this platform can run, best first: older variants, and the 32-bit sibling. */
+function runnablePlatforms(host: Platform): Platform[] {
+  const own = normalizePlatform(host);
   const arms = (from: number): Platform[] =>
     Array.from({ length: from - 4 }, (_, step) => ({ os: own.os, architecture: 'arm', variant: `v${from - step}` }));
   switch (own.architecture) {
@@ -50,20 +50,20 @@ function runnablePlatforms(machine: Platform): Platform[] {
 }
 
 /**
- * The best of `candidates` for a machine, the first of equals. One without a platform counts only if no other fits:
- * its config has the last word.
+ * The best of `candidates` for a host, the first of equals. One without a platform counts only if no other fits:
+ * its config decides.
  */
-export function pickPlatform<T extends { platform?: Platform }>(candidates: T[], machine: Platform): T | undefined {
-  for (const wanted of runnablePlatforms(machine)) {
+export function pickPlatform<T extends { platform?: Platform }>(candidates: T[], host: Platform): T | undefined {
+  for (const wanted of runnablePlatforms(host)) {
     const found = candidates.find(({ platform }) => platform !== undefined && samePlatform(platform, wanted));
     if (found !== undefined) return found;
   }
   return candidates.find(({ platform }) => platform === undefined);
 }
 
-/** True if the machine can run programs of `platform`. */
-export function canRun(machine: Platform, platform: Platform): boolean {
-  return runnablePlatforms(machine).some((runnable) => samePlatform(platform, runnable));
+/** True if the host can run programs of `platform`. */
+export function canRun(host: Platform, platform: Platform): boolean {
+  return runnablePlatforms(host).some((runnable) => samePlatform(platform, runnable));
 }
 
 /** `linux/arm/v7`. */

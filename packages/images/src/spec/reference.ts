@@ -12,18 +12,18 @@ export type Reference = {
 };
 
 // The grammar is that of distribution's reference package, which Docker, containerd and the kubelet share.
-const domainComponent = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
-const host = `(?:${domainComponent}(?:\\.${domainComponent})*|\\[(?:[a-fA-F0-9:]+)\\])`;
-const domainPattern = new RegExp(`^${host}(?::[0-9]+)?$`);
+const DOMAIN_COMPONENT = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
+const HOST = `(?:${DOMAIN_COMPONENT}(?:\\.${DOMAIN_COMPONENT})*|\\[(?:[a-fA-F0-9:]+)\\])`;
+const domainPattern = new RegExp(`^${HOST}(?::[0-9]+)?$`);
 const pathPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
-const maxPathLength = 255;
+const MAX_PATH_LENGTH = 255;
 /** Longest text looked at: the longest domain (253 and a port), path, tag and digest with room to spare. */
-const maxReferenceLength = 1024;
+const MAX_REFERENCE_LENGTH = 1024;
 
 /**
- * Parses an image name as people and manifests write it and spells it out: `busybox` is
+ * Parses an image name as users and manifests write it and spells it out: `busybox` is
  * `docker.io/library/busybox:latest`. A tag beside a digest is dropped, as containerd does, since the digest decides.
  * Throws `invalid_argument` with what is wrong.
  */
@@ -31,14 +31,14 @@ export function parseReference(text: string): Reference {
   const fail = (why: string) =>
     new PodwrightError('invalid_argument', `image reference "${text.slice(0, 300)}" is invalid: ${why}`);
   if (text === '') throw fail('it is empty');
-  if (text.length > maxReferenceLength) throw fail(`it is longer than ${maxReferenceLength} characters`);
+  if (text.length > MAX_REFERENCE_LENGTH) throw fail(`it is longer than ${MAX_REFERENCE_LENGTH} characters`);
   if (/^[a-f0-9]{64}$/.test(text)) throw fail('64 hex digits are an image id, not a name');
   const { name, tag, digest } = splitSuffixes(text);
   const { domain, path } = splitDomain(name);
   if (!domainPattern.test(domain)) throw fail(`"${domain}" is not a registry host`);
   if (path !== path.toLowerCase()) throw fail(`the repository name "${path}" must be lower case`);
   if (!pathPattern.test(path)) throw fail(`"${path}" is not a repository name`);
-  if (path.length > maxPathLength) throw fail(`the repository name is longer than ${maxPathLength} characters`);
+  if (path.length > MAX_PATH_LENGTH) throw fail(`the repository name is longer than ${MAX_PATH_LENGTH} characters`);
   if (tag !== undefined && !tagPattern.test(tag)) throw fail(`"${tag}" is not a tag`);
   if (digest === undefined) return { domain, path, tag: tag ?? 'latest' };
   if (!isDigest(digest)) throw fail(`"${digest}" is not a digest that can be verified`);

@@ -5,38 +5,49 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
 import { openDatabase } from '@podwright/metadata';
+import { sha256Digest } from '../content/digest.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import { DiskSync } from './disk-sync.ts';
-import { ImageRecords } from './image-records.ts';
+import { ImageRecords, type NewImage } from './image-records.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'podwright-sync-'));
 after(() => rmSync(root, { recursive: true }));
+
+/** An image of one layer; its id is the layer's chain id, too. */
+function imageOf(name: string): NewImage {
+  const id = sha256Digest(name);
+  const config = { architecture: 'amd64', os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [id] } };
+  return { id, manifestDigest: id, config, chain: [id], content: [], sizeBytes: 0, tags: [], digests: [] };
+}
 
 test('an image that is removed while it is written to the disk does not keep the others from it', async () => {
   const database = openDatabase(join(root, 'metadata.db'));
   after(() => database.close());
   const records = new ImageRecords(database, 'boot');
-  const config = { architecture: 'amd64', os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [] } };
-  const image = { manifestDigest: '', config, content: [], sizeBytes: 0, tags: [], digests: [] };
-  for (const id of ['gone', 'stays']) records.put({ ...image, id, chain: [id] });
+  for (const name of ['gone', 'stays']) records.put(imageOf(name));
+  const { id: gone } = imageOf('gone');
+  assert.equal(records.list().length, 2);
   const layerDirectory = async (chainId: string) => {
-    records.remove('gone');
-    return chainId === 'gone' ? join(root, 'gone') : root;
+    records.remove(gone);
+    return chainId === gone ? join(root, 'gone') : root;
   };
   const snapshotter = { layerDirectory } as Partial<Snapshotter> as Snapshotter;
   const warned: unknown[] = [];
-  const logger = { ...silentLogger, warn: (...words: unknown[]) => warned.push(words) };
+  const logger = { ...silentLogger, warn: (...entry: unknown[]) => warned.push(entry) };
   new DiskSync({ root, records, snapshotter, logger }).begin();
   const synced = () => records.list().every(({ unsyncedBoot }) => unsyncedBoot === '') || undefined;
   await waitFor(synced, { intervalMs: 10, signal: AbortSignal.timeout(60_000) });
+  assert.deepEqual(
+    records.list().map(({ id }) => id),
+    [imageOf('stays').id],
+  );
   assert.deepEqual(warned, []);
 });
 
 test('once it is closed, nothing touches the records any more', async () => {
   const database = openDatabase(join(root, 'closed.db'));
   const records = new ImageRecords(database, 'boot');
-  const config = { architecture: 'amd64', os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [] } };
-  records.put({ id: 'a', manifestDigest: '', config, content: [], sizeBytes: 0, tags: [], digests: [], chain: ['a'] });
+  records.put(imageOf('app'));
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const { promise: found, resolve: find } = Promise.withResolvers<string>();
   const layerDirectory = () => {

@@ -5,7 +5,7 @@ import type { ImageRecords } from './image-records.ts';
 
 export type DiskSyncOptions = { root: string; records: ImageRecords; snapshotter: Snapshotter; logger: Logger };
 
-/** Changes with every start of the machine. */
+/** Changes with every boot of the host. */
 export async function readBootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 }
@@ -32,7 +32,7 @@ export class DiskSync {
     });
   }
 
-  /** Stops, without waiting for the disk; what is not on it by now is written by the kernel, or by the next life. */
+  /** Stops, without waiting for the disk; what is not on it by now is written by the kernel, or after the next start. */
   close(): void {
     this.#abort.abort();
   }
@@ -51,7 +51,7 @@ export class DiskSync {
         if (signal.aborted) return; // the records may be closed by now
         const removed = !records.list().some(({ id }) => id === images[0]!.id);
         if (removed)
-          this.#again = true; // its folder went meanwhile; the others are still to be written
+          this.#again = true; // its directory went meanwhile; the others are still to be written
         else logger.warn({ error: errorMessage(error) }, 'could not have images written to the disk');
       }
     }

@@ -23,7 +23,7 @@ export type GarbageCollectorOptions = {
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
   readonly #lock = new KeyedLock();
-  /** A collection that has not begun: whoever asks meanwhile shares it. */
+  /** A collection that has not begun: callers share it. */
   #next: Promise<void> | undefined;
   #closed = false;
 

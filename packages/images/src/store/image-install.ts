@@ -3,21 +3,16 @@ import { Limiter, PodwrightError } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ExpectedBlob } from '../content/content-writer.ts';
 import { bytesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
-import {
-  type Descriptor,
-  type ImageManifest,
-  manifestLimits,
-  parseImageConfig,
-  parseManifest,
-} from '../spec/manifest.ts';
-import type { ImageConfig } from '../spec/oci-image.ts';
+import { manifestLimits } from '../limits.ts';
+import type { ImageConfig } from '../spec/manifest.ts';
+import { type Descriptor, type ImageManifest, parseImageConfig, parseManifest } from '../spec/manifest.ts';
 import { canRun, formatPlatform, type Platform, pickPlatform } from '../spec/platform.ts';
 import type { ImageRecords, NewImage } from './image-records.ts';
 import { type LayerSnapshots, type LayerStep, layerSteps } from './layer-snapshots.ts';
 import type { Lease } from './leases.ts';
 import type { TransferTracker } from './transfer-progress.ts';
 
-/** Where an image comes from: a registry, a layout folder, or the content store itself. */
+/** Where an image comes from: a registry, a layout directory, or the content store itself. */
 export interface BlobSource {
   /** The manifest or index of a descriptor, not more than `manifestLimits.manifestBytes`. */
   readManifest(descriptor: Descriptor): Promise<Buffer>;
@@ -51,7 +46,7 @@ export type InstalledImage = Omit<NewImage, 'tags' | 'digests'>;
 type Found = { manifest: ImageManifest; config: ImageConfig; manifestDigest: string; visited: ExpectedBlob[] };
 
 /**
- * The way down to a manifest: the indexes above it, whether it is known to be meant for this machine, and the digests that the
+ * The way down to a manifest: the indexes above it, whether it is known to be meant for this host, and the digests that the
  * search has come by so far.
  */
 type Path = { above: ExpectedBlob[]; certain: boolean; seen: Set<string> };
@@ -70,7 +65,7 @@ export class ImageInstaller {
 
   async install(installation: Installation): Promise<InstalledImage> {
     const { tracker, lease } = installation;
-    // what is named itself is taken as it is: emulators run what the machine cannot
+    // what is named itself is taken as it is: emulators run what the host cannot
     const found = await this.#find(installation, installation.target, { above: [], certain: true, seen: new Set() });
     const { manifest, config, manifestDigest, visited } = found;
     const steps = layerSteps(manifest.layers, config.rootfs.diff_ids);
@@ -81,16 +76,16 @@ export class ImageInstaller {
     tracker.startDownloads([manifest.config, ...manifest.layers], steps.length);
     tracker.setBlobBytes(manifest.config.digest, manifest.config.size);
     await this.#checkSpace(installation, manifest.layers);
-    await this.#bringLayers(installation, steps);
+    await this.#fetchLayers(installation, steps);
     const sizeBytes = blobs.reduce((sum, { size }) => sum + size, 0);
     const kept = await this.#kept(manifest.config.digest);
     return { id: manifest.config.digest, config, chain, content, manifestDigest, sizeBytes, ...kept };
   }
 
-  /** What an image that is there keeps, whoever brings it again: unless packed parts of it are lost, which now are there. */
+  /** What a known image keeps when it is pulled or loaded again, unless packed parts of it were lost, which now are there. */
   async #kept(id: string): Promise<Pick<InstalledImage, 'manifestDigest' | 'sizeBytes'> | undefined> {
     const { content, records } = this.#options;
-    const known = records.list().find((image) => image.id === id);
+    const known = records.get(id);
     if (known === undefined) return undefined;
     try {
       const data = await content.readSmall(known.manifestDigest, manifestLimits.manifestBytes);
@@ -103,7 +98,7 @@ export class ImageInstaller {
     }
   }
 
-  /** Goes down from an index to the manifest for this machine; each step is kept in the content store. */
+  /** Goes down from an index to the manifest for this host; each step is kept in the content store. */
   async #find(installation: Installation, descriptor: Descriptor, path: Path): Promise<Found> {
     const { content } = this.#options;
     const { what, source, lease } = installation;
@@ -178,15 +173,15 @@ export class ImageInstaller {
     );
   }
 
-  async #bringLayers({ source, tracker, signal }: Installation, steps: LayerStep[]): Promise<void> {
+  async #fetchLayers({ source, tracker, signal }: Installation, steps: LayerStep[]): Promise<void> {
     const failure = new AbortController();
     const either = AbortSignal.any([signal, failure.signal]);
     const limiter = new Limiter(this.#options.parallelDownloads);
     const downloads = steps.map(({ descriptor }) =>
-      limiter.run(async () => {
-        either.throwIfAborted();
-        await source.fetchBlob(descriptor, either, (bytes) => tracker.setBlobBytes(descriptor.digest, bytes));
-      }),
+      limiter.run(
+        () => source.fetchBlob(descriptor, either, (bytes) => tracker.setBlobBytes(descriptor.digest, bytes)),
+        either,
+      ),
     );
     const all = Promise.all(downloads).then(() => tracker.finishDownloads());
     all.catch((error: unknown) => failure.abort(error)); // the first failure ends the rest
@@ -209,17 +204,17 @@ export class ImageInstaller {
 function countDocument(seen: Set<string>, digest: string, what: string): void {
   seen.add(digest);
   if (seen.size <= manifestLimits.documents) return;
-  const why = `more than ${manifestLimits.documents} manifests and configs were looked at, and none was for this machine`;
+  const why = `more than ${manifestLimits.documents} manifests and configs were looked at, and none was for this host`;
   throw new PodwrightError('resource_exhausted', `${what}: ${why}`);
 }
 
-/** There is nothing for this machine. */
+/** There is nothing for this host. */
 class NoPlatformError extends PodwrightError {
   readonly offered: string[];
 
-  constructor(what: string, machine: Platform, offered: string[]) {
+  constructor(what: string, host: Platform, offered: string[]) {
     const list = offered.length === 0 ? 'none' : [...new Set(offered)].slice(0, 20).join(', ').slice(0, 500);
-    super('not_found', `${what}: no image for ${formatPlatform(machine)}; there is: ${list}`);
+    super('not_found', `${what}: no image for ${formatPlatform(host)}; there is: ${list}`);
     this.offered = offered;
   }
 }

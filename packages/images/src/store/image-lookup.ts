@@ -6,7 +6,7 @@ import type { ImageRecord } from './image-service.ts';
 type NamedRecord = Pick<ImageRecord, 'id' | 'repoTags' | 'repoDigests' | 'manifestDigest'>;
 
 /** Shorter prefixes of ids are taken for names. */
-const minPrefixLength = 8;
+const MIN_PREFIX_LENGTH = 8;
 
 /**
  * Finds an image by id, name, digest of its manifest or index, or a prefix of its id. A name wins over a prefix.
@@ -37,7 +37,7 @@ export function canonicalName(text: string): string | undefined {
 
 function findByPrefix<T extends NamedRecord>(images: T[], text: string): T | undefined {
   const prefix = text.replace(/^sha256:/, '');
-  if (prefix.length < minPrefixLength || !/^[0-9a-f]+$/.test(prefix)) return undefined;
+  if (prefix.length < MIN_PREFIX_LENGTH || !/^[0-9a-f]+$/.test(prefix)) return undefined;
   const matches = images.filter(({ id }) => id.startsWith(`sha256:${prefix}`));
   if (matches.length > 1) {
     throw new PodwrightError('invalid_argument', `find image ${text}: ${matches.length} ids begin with it`);

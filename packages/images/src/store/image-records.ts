@@ -1,5 +1,10 @@
+import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { type MetadataDatabase, migrate } from '@podwright/metadata';
-import type { ImageConfig } from '../spec/oci-image.ts';
+import * as z from 'zod';
+import { chainIds, isDigest } from '../content/digest.ts';
+import { decode } from '../spec/decode-json.ts';
+import type { ImageConfig } from '../spec/manifest.ts';
+import { imageConfigSchema } from '../spec/manifest.ts';
 import type { ImageRecord } from './image-service.ts';
 
 /** What a pull or a load hands over to be recorded. */
@@ -23,7 +28,13 @@ export type NewImage = {
  */
 export type StoredImage = Omit<ImageRecord, 'pinned'> & { chain: string[]; unsyncedBoot: string };
 
-const schema = `
+/** An image whose record cannot be read; `names` are those that it had. */
+export type DamagedImage = { id: string; names: string[]; reason: string };
+
+/** Of what is written as JSON into a row. Records of before it tell none, and are read as version 1. */
+const RECORD_VERSION = 1;
+
+const tables = `
 CREATE TABLE images (
   id TEXT PRIMARY KEY, manifest_digest TEXT NOT NULL, config TEXT NOT NULL, chain TEXT NOT NULL, size_bytes INTEGER NOT NULL,
   unsynced_boot TEXT NOT NULL
@@ -35,6 +46,7 @@ CREATE TABLE image_needs (
   key TEXT NOT NULL, image_id TEXT NOT NULL REFERENCES images (id) ON DELETE CASCADE, PRIMARY KEY (key, image_id)
 ) STRICT, WITHOUT ROWID;`;
 
+/** The tables are STRICT: SQLite holds the types of columns. */
 type ImageRow = {
   id: string;
   manifest_digest: string;
@@ -45,22 +57,35 @@ type ImageRow = {
 };
 type NameRow = { name: string; kind: 'tag' | 'digest'; image_id: string };
 
+const chainSchema = z.array(z.string());
+const versionSchema = z.object({ recordVersion: z.number().int().default(RECORD_VERSION) });
+
 /** The images' tables. What each image needs is written with it in one transaction. */
 export class ImageRecords {
   readonly #database: MetadataDatabase;
   readonly #bootId: string;
   /** All records in order of creation; read again after a change. */
-  #cache: StoredImage[] | undefined;
+  #cache: Records | undefined;
 
   constructor(database: MetadataDatabase, bootId: string) {
-    migrate(database, 'images', [schema]);
+    migrate(database, 'images', [tables]);
     this.#database = database;
     this.#bootId = bootId;
   }
 
+  /** All images whose records are sound, in order of creation. */
   list(): StoredImage[] {
-    this.#cache ??= this.#read();
-    return this.#cache;
+    return this.#records().images;
+  }
+
+  /** The image with this id. */
+  get(id: string): StoredImage | undefined {
+    return this.#records().byId.get(id);
+  }
+
+  /** Images whose records are damaged: they are in no list, but what they need is held until they are removed. */
+  damaged(): DamagedImage[] {
+    return this.#records().damaged;
   }
 
   put(image: NewImage): void {
@@ -111,12 +136,13 @@ export class ImageRecords {
     database
       .prepare(
         `INSERT INTO images (id, manifest_digest, config, chain, size_bytes, unsynced_boot) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET manifest_digest = excluded.manifest_digest, size_bytes = excluded.size_bytes`,
+         ON CONFLICT (id) DO UPDATE SET manifest_digest = excluded.manifest_digest, size_bytes = excluded.size_bytes,
+           config = excluded.config, chain = excluded.chain`,
       )
       .run(
         image.id,
         image.manifestDigest,
-        JSON.stringify(image.config),
+        JSON.stringify({ recordVersion: RECORD_VERSION, ...image.config }),
         JSON.stringify(image.chain),
         image.sizeBytes,
         this.#bootId,
@@ -130,24 +156,64 @@ export class ImageRecords {
     for (const key of [...image.content, ...image.chain]) need.run(key, image.id);
   }
 
-  #read(): StoredImage[] {
-    const images = this.#database.prepare('SELECT * FROM images ORDER BY rowid').all() as ImageRow[];
-    const names = this.#database.prepare('SELECT * FROM image_names').all() as NameRow[];
-    const namesOf = (id: string, kind: NameRow['kind']) =>
-      names.filter((row) => row.image_id === id && row.kind === kind).map(({ name }) => name);
-    return images.map((row) => {
-      const chain = JSON.parse(row.chain) as string[];
-      return {
-        id: row.id,
-        repoTags: namesOf(row.id, 'tag'),
-        repoDigests: namesOf(row.id, 'digest'),
-        sizeBytes: row.size_bytes,
-        manifestDigest: row.manifest_digest,
-        config: JSON.parse(row.config) as ImageConfig,
-        chainId: chain.at(-1) ?? '',
-        chain,
-        unsyncedBoot: row.unsynced_boot,
-      };
-    });
+  #records(): Records {
+    this.#cache ??= this.#read();
+    return this.#cache;
   }
+
+  #read(): Records {
+    const rows = this.#database.prepare('SELECT * FROM images ORDER BY rowid').all() as ImageRow[];
+    const names = this.#database.prepare('SELECT * FROM image_names').all() as NameRow[];
+    const namesOf = (id: string) => names.filter((row) => row.image_id === id);
+    const records: Records = { images: [], byId: new Map(), damaged: [] };
+    for (const row of rows) {
+      const own = namesOf(row.id);
+      try {
+        const image = decodeRow(row, own);
+        records.images.push(image);
+        records.byId.set(image.id, image);
+      } catch (error) {
+        if (errorCode(error) === 'failed_precondition') throw error;
+        records.damaged.push({ id: row.id, names: own.map(({ name }) => name), reason: errorMessage(error) });
+      }
+    }
+    return records;
+  }
+}
+
+/** What the tables hold, in memory. */
+type Records = { images: StoredImage[]; byId: Map<string, StoredImage>; damaged: DamagedImage[] };
+
+/** Throws `failed_precondition` for a record of a newer version, `invalid_argument` for one that is damaged. */
+function decodeRow({ id, ...row }: ImageRow, names: NameRow[]): StoredImage {
+  const json = Buffer.from(row.config);
+  const { recordVersion } = decode(versionSchema, json, 'config');
+  if (recordVersion > RECORD_VERSION) throw tooNew(names[0]?.name ?? id, recordVersion);
+  const { rootfs, ...config } = decode(imageConfigSchema, json, 'config');
+  const diffIds = rootfs.diff_ids ?? [];
+  const chain = decode(chainSchema, Buffer.from(row.chain), 'chain');
+  if (chain.join() !== chainIds(diffIds).join()) throw damaged('the chain ids are not those of the diff ids');
+  if (![id, row.manifest_digest].every(isDigest)) throw damaged('an id is no digest');
+  if (row.size_bytes < 0) throw damaged('the size is below zero');
+  const ofKind = (kind: NameRow['kind']) => names.filter((name) => name.kind === kind).map(({ name }) => name);
+  return {
+    id,
+    repoTags: ofKind('tag'),
+    repoDigests: ofKind('digest'),
+    sizeBytes: row.size_bytes,
+    manifestDigest: row.manifest_digest,
+    config: { ...config, rootfs: { ...rootfs, diff_ids: diffIds } },
+    chainId: chain.at(-1) ?? '',
+    chain,
+    unsyncedBoot: row.unsynced_boot,
+  };
+}
+
+const damaged = (reason: string): PodwrightError => new PodwrightError('invalid_argument', reason);
+
+function tooNew(name: string, version: number): PodwrightError {
+  return new PodwrightError(
+    'failed_precondition',
+    `read the record of image ${name}: it has version ${version}, this Podwright knows up to ${RECORD_VERSION}; use the newer Podwright or another root directory`,
+  );
 }

@@ -1,9 +1,10 @@
 import { errorCode, errorMessage, type Logger } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
+import { manifestLimits } from '../limits.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
-import { manifestLimits, parseManifest } from '../spec/manifest.ts';
+import { parseManifest } from '../spec/manifest.ts';
 import type { ImageRecords, StoredImage } from './image-records.ts';
-import { type LayerSnapshots, layerSteps, unpackKeyPrefix } from './layer-snapshots.ts';
+import { type LayerSnapshots, layerSteps, UNPACK_KEY_PREFIX } from './layer-snapshots.ts';
 
 export type RecoverOptions = {
   content: ContentStore;
@@ -18,12 +19,16 @@ export type RecoverOptions = {
 /**
  * Brings records and reality together at a start: snapshots that a crash left half unpacked go, an image whose snapshots
  * are gone (another snapshotter, a lost disk), or may have lost files in a power cut, is unpacked again from its packed
- * layers, or dropped if these are gone too.
+ * layers, or dropped if these are gone too, or if its record is damaged. What only it needed goes with the next collection.
  */
 export async function recoverImages(options: RecoverOptions): Promise<void> {
   const { snapshotter, layers, records, logger } = options;
   for (const { key, kind } of await snapshotter.list()) {
-    if (kind === 'active' && key.startsWith(unpackKeyPrefix)) await snapshotter.remove(key);
+    if (kind === 'active' && key.startsWith(UNPACK_KEY_PREFIX)) await snapshotter.remove(key);
+  }
+  for (const { id, names, reason } of records.damaged()) {
+    records.remove(id);
+    logger.warn({ image: names[0] ?? id, id, error: reason }, 'dropped image, its record is damaged; pull it again');
   }
   for (const image of records.list()) {
     await removeDoubtful(image, options);
@@ -49,7 +54,7 @@ export async function recoverImages(options: RecoverOptions): Promise<void> {
   }
 }
 
-/** Snapshots that had not reached the disk when the machine went down. One that a container stands on has to stay. */
+/** Snapshots that had not reached the disk when the host went down. One that a container stands on has to stay. */
 async function removeDoubtful({ id, chain, unsyncedBoot }: StoredImage, options: RecoverOptions): Promise<void> {
   if (unsyncedBoot === '' || unsyncedBoot === options.bootId) return;
   for (const chainId of chain.toReversed()) {

@@ -1,17 +1,6 @@
+import type { RegistryAuth } from '../registry/registry-auth.ts';
 import type { SnapshotUsage } from '../snapshots/snapshotter.ts';
-import type { ImageConfig } from '../spec/oci-image.ts';
-
-/** Credentials as in a Docker `config.json` entry or the CRI's AuthConfig; empty means anonymous. */
-export type RegistryAuth = {
-  username?: string;
-  password?: string;
-  /** base64 of `username:password`, used when those are absent. */
-  auth?: string;
-  identityToken?: string;
-  registryToken?: string;
-  /** URL or host whose credentials these are; other hosts, such as mirrors, do not get them. Empty: for all. */
-  serverAddress?: string;
-};
+import type { ImageConfig } from '../spec/manifest.ts';
 
 /** An image in the store. `id` is the digest of its config, as Docker and containerd's CRI plugin have it. */
 export type ImageRecord = {
@@ -41,7 +30,7 @@ export type TransferProgress = {
   error?: string;
 };
 
-/** What content and image snapshots take, what containers have written, and a folder on the file system of both. */
+/** What content and image snapshots take, what containers have written, and a directory on the file system of both. */
 export type StorageUsage = { mountpoint: string; images: SnapshotUsage; containers: SnapshotUsage };
 
 /**
@@ -53,7 +42,7 @@ export type StorageUsage = { mountpoint: string; images: SnapshotUsage; containe
 export interface ImageService {
   pull(reference: string, options: { auth?: RegistryAuth; signal: AbortSignal }): Promise<ImageRecord>;
   /**
-   * Loads every image of an OCI layout (folder or tar) or a Docker archive, plain or packed (gzip, zstd); all or none. `name` names
+   * Loads every image of an OCI layout (directory or tar) or a Docker archive, plain or packed (gzip, zstd); all or none. `name` names
    * the only image, or gives the repository to which the tags in the file belong.
    */
   load(path: string, options: { signal: AbortSignal; name?: string }): Promise<ImageRecord[]>;

@@ -2,10 +2,10 @@ import { isNotFound } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import type { SnapshotInfo, Snapshotter, SnapshotUsage } from '../snapshots/snapshotter.ts';
 import type { StorageUsage } from './image-service.ts';
-import { unpackKeyPrefix } from './layer-snapshots.ts';
+import { UNPACK_KEY_PREFIX } from './layer-snapshots.ts';
 
 /** How long the size of what containers have written is good: finding it out walks their layers. */
-const containersLifetimeMs = 10_000;
+const CONTAINERS_LIFETIME_MS = 10_000;
 
 type Options = { root: string; content: ContentStore; snapshotter: Snapshotter };
 
@@ -19,7 +19,7 @@ export class ImageUsage {
     this.#options = options;
   }
 
-  /** `mountpoint` is a folder on the file system that holds it all. */
+  /** `mountpoint` is a directory on the file system that holds it all. */
   async read(): Promise<StorageUsage> {
     const { root, content, snapshotter } = this.#options;
     const snapshots = await snapshotter.list();
@@ -39,8 +39,8 @@ export class ImageUsage {
 
   async #ofContainers(snapshots: SnapshotInfo[]): Promise<SnapshotUsage> {
     const known = this.#containers;
-    if (known !== undefined && performance.now() - known.atMs < containersLifetimeMs) return known.usage;
-    const active = snapshots.filter(({ key, kind }) => kind === 'active' && !key.startsWith(unpackKeyPrefix));
+    if (known !== undefined && performance.now() - known.atMs < CONTAINERS_LIFETIME_MS) return known.usage;
+    const active = snapshots.filter(({ key, kind }) => kind === 'active' && !key.startsWith(UNPACK_KEY_PREFIX));
     const usage = this.#measureAll(active);
     this.#containers = { usage, atMs: performance.now() };
     usage.catch(() => {

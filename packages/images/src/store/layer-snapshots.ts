@@ -13,13 +13,15 @@ import {
 } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import { chainIds } from '../content/digest.ts';
+import { MAX_ENTRY_OVERHEAD_BYTES, MAX_UNSEEN_LAYER_BYTES } from '../limits.ts';
+import { measureTree } from '../snapshots/disk-usage.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { Descriptor } from '../spec/manifest.ts';
 import type { UnpackLayer, UnpackResult } from '../unpack/unpack-options.ts';
 import type { VerifiedLayers } from './verified-layers.ts';
 
 /** Begins the key of a snapshot that a layer is being unpacked into; what bears it at a start was left by a crash. */
-export const unpackKeyPrefix = 'unpack-';
+export const UNPACK_KEY_PREFIX = 'unpack-';
 
 /** One layer of an image: its blob, and what it must unpack to. */
 export type LayerStep = { descriptor: Descriptor; diffId: string; chainId: string; parentChainId: string };
@@ -80,7 +82,7 @@ export class LayerSnapshots {
     return this.#locks.run(step.chainId, work, signal);
   }
 
-  /** Removes the snapshot if `isUnneeded` still says so once nobody is making it. False if others build on it. */
+  /** Removes the snapshot if `isUnneeded` still says so once it is not being made. False if others build on it. */
   removeIf(chainId: string, isUnneeded: () => boolean): Promise<boolean> {
     return this.#locks.run(chainId, async () => {
       if (!isUnneeded()) return false;
@@ -96,7 +98,7 @@ export class LayerSnapshots {
 
   async #unpack(step: LayerStep, signal: AbortSignal): Promise<void> {
     const { snapshotter } = this.#options;
-    const key = `${unpackKeyPrefix}${randomBytes(8).toString('hex')}`;
+    const key = `${UNPACK_KEY_PREFIX}${randomBytes(8).toString('hex')}`;
     const undo = new Undo();
     try {
       await snapshotter.prepare(key, step.parentChainId);
@@ -119,7 +121,7 @@ export class LayerSnapshots {
     const result = await unpackLayer({ blobPath: content.path(digest), mediaType, ...target, signal }).catch(
       async (error: unknown) => {
         // on a full disk the records could not even note that the snapshot goes
-        if (errorCode(error) === 'resource_exhausted') await emptyFolder(target.directory);
+        if (errorCode(error) === 'resource_exhausted') await emptyDirectory(target.directory);
         throw error;
       },
     );
@@ -132,13 +134,20 @@ export class LayerSnapshots {
     const { digest, mediaType } = step.descriptor;
     if (verified.has({ digest, diffId: step.diffId })) return;
     const blobPath = content.path(digest);
-    const maxBytes = verified.streamBytesOf(step.diffId);
+    const maxBytes = verified.streamBytesOf(step.diffId) ?? (await this.#mostStreamBytes(step.chainId, signal));
     const where = { directory: '', overlayWhiteouts: false, isDryRun: true };
     try {
       this.#note(step, await unpackLayer({ blobPath, mediaType, maxBytes, ...where, signal }));
     } catch (error) {
       throw signal.aborted ? signal.reason : wrapError(`unpack layer ${digest}`, error);
     }
+  }
+
+  /** More than any packing of a layer unpacks to whose size was not noted when it was unpacked, by what is there of it. */
+  async #mostStreamBytes(chainId: string, signal: AbortSignal): Promise<number> {
+    const directory = await this.#options.snapshotter.layerDirectory(chainId);
+    const { contentBytes, names } = await measureTree(directory, signal);
+    return 2 * contentBytes + MAX_ENTRY_OVERHEAD_BYTES * names + MAX_UNSEEN_LAYER_BYTES;
   }
 
   #note({ descriptor: { digest }, diffId }: LayerStep, result: UnpackResult): void {
@@ -149,6 +158,6 @@ export class LayerSnapshots {
   }
 }
 
-async function emptyFolder(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
+async function emptyDirectory(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true, force: true });
 }

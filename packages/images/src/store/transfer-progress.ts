@@ -2,7 +2,7 @@ import { type Broadcast, errorMessage } from '@podwright/base';
 import type { TransferProgress } from './image-service.ts';
 
 /** Shortest time between two values of one transfer whose phase is the same. */
-const intervalMs = 100;
+const INTERVAL_MS = 100;
 
 /** Keeps the figures of one pull or load and publishes them: every change of phase, and bytes at most ten times a second. */
 export class TransferTracker {
@@ -32,7 +32,7 @@ export class TransferTracker {
   setBlobBytes(digest: string, bytes: number): void {
     this.#progress.doneBytes += bytes - (this.#bytes.get(digest) ?? 0);
     this.#bytes.set(digest, bytes);
-    if (Date.now() - this.#publishedAtMs >= intervalMs) this.#publish();
+    if (Date.now() - this.#publishedAtMs >= INTERVAL_MS) this.#publish();
   }
 
   finishDownloads(): void {

@@ -11,7 +11,7 @@ export type PackedLayer = { digest: string; diffId: string };
 
 /**
  * Which blobs were seen to unpack to which diff ids. A manifest that names another blob for a layer that is there must not be
- * believed: the image would be recorded with a blob that it cannot be made from again, and who does not have a layer would get
+ * believed: the image would be recorded with a blob that it cannot be made from again, and a user who does not have a layer would get
  * it by its diff id. Records of earlier versions have no such notes; their blobs are read once when they are pulled again.
  */
 export class VerifiedLayers {

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 import { wrapFileError } from '@podwright/system';
+import { MAX_LAYER_BYTES } from '../limits.ts';
 import { readUncompressed } from './decompress.ts';
 import { LayerApplier } from './layer-applier.ts';
 import type { LayerSystem } from './system-calls.ts';
 import { readTar, type TarEntry } from './tar-reader.ts';
-import { DEFAULT_MAX_BYTES, UnpackLimits } from './unpack-limits.ts';
+import { UnpackLimits } from './unpack-limits.ts';
 import type { UnpackOptions, UnpackProgress, UnpackResult } from './unpack-options.ts';
 
 /** What a worker is given: the options without what cannot be sent to it. */
 export type UnpackJob = Omit<UnpackOptions, 'signal' | 'onProgress'>;
 
-/** What `applyBlob` works with. `onProgress` is called often: whoever passes it on makes it rarer. */
+/** What `applyBlob` works with. `onProgress` is called often: the callee passes on what it wants. */
 export type ApplyDependencies = { system: LayerSystem; onProgress: (progress: UnpackProgress) => void };
 
 /** Unpacks a layer in this thread, synchronously but for reading. Errors as `UnpackLayer` has them. */
@@ -20,7 +21,7 @@ export async function applyBlob(job: UnpackJob, { system, onProgress }: ApplyDep
     refuseForeign(job.mediaType);
     if (job.isDryRun) return await hashBlob(job);
     const hash = createHash('sha256');
-    const limits = new UnpackLimits(job.directory, job.maxBytes ?? DEFAULT_MAX_BYTES);
+    const limits = new UnpackLimits(job.directory, job.maxBytes ?? MAX_LAYER_BYTES);
     let streamBytes = 0;
     let blobBytes = 0;
     const packed = readUncompressed(job.blobPath, (count) => {
@@ -46,7 +47,7 @@ export async function applyBlob(job: UnpackJob, { system, onProgress }: ApplyDep
 }
 
 /** Finds what a layer unpacks to without unpacking it. */
-async function hashBlob({ blobPath, maxBytes = DEFAULT_MAX_BYTES }: UnpackJob): Promise<UnpackResult> {
+async function hashBlob({ blobPath, maxBytes = MAX_LAYER_BYTES }: UnpackJob): Promise<UnpackResult> {
   const hash = createHash('sha256');
   let streamBytes = 0;
   for await (const chunk of readUncompressed(blobPath, () => undefined)) {

@@ -10,19 +10,19 @@ import { splitFrames } from './zstd-frames.ts';
 
 /** The content of a blob, through a file, and how many of its bytes were read. */
 async function unpack(blob: Buffer): Promise<{ content: Buffer; read: number }> {
-  const folder = mkdtempSync(join(tmpdir(), 'podwright-decompress-'));
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-decompress-'));
   try {
-    writeFileSync(join(folder, 'blob'), blob);
+    writeFileSync(join(directory, 'blob'), blob);
     const pieces: Buffer[] = [];
     let read = 0;
-    for await (const piece of readUncompressed(join(folder, 'blob'), (bytes) => {
+    for await (const piece of readUncompressed(join(directory, 'blob'), (bytes) => {
       read += bytes;
     })) {
       pieces.push(piece);
     }
     return { content: Buffer.concat(pieces), read };
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 }
 

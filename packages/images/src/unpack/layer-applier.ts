@@ -25,7 +25,7 @@ import { isLayerXattr, type LayerSystem } from './system-calls.ts';
 import type { TarHeader, Xattr } from './tar-header.ts';
 import type { TarEntry } from './tar-reader.ts';
 import type { UnpackLimits } from './unpack-limits.ts';
-import { isWhiteoutMetadata, Whiteouts, whiteoutPrefix } from './whiteouts.ts';
+import { isWhiteoutMetadata, WHITEOUT_PREFIX, Whiteouts } from './whiteouts.ts';
 
 /** The kernel's limit (XATTR_SIZE_MAX). */
 const MAX_XATTR_BYTES = 65536;
@@ -39,7 +39,7 @@ export type ApplierOptions = {
 };
 
 /**
- * Makes the entries of a layer in its folder, one after the other, synchronously but for the bodies. Attributes are set when
+ * Makes the entries of a layer in its directory, one after the other, synchronously but for the bodies. Attributes are set when
  * the entry is made, times of directories at the end (`finish`).
  */
 export class LayerApplier {
@@ -63,7 +63,7 @@ export class LayerApplier {
     if (isWhiteoutMetadata(components)) return;
     const name = components.pop();
     if (name === undefined) return this.#applyRoot(header);
-    if (name.startsWith(whiteoutPrefix)) return this.#whiteouts.apply(components, name, this.#makeMissing);
+    if (name.startsWith(WHITEOUT_PREFIX)) return this.#whiteouts.apply(components, name, this.#makeMissing);
     const parent = this.#directory(components);
     this.#whiteouts.touch(parent, name);
     if (header.type === 'file') await this.#makeFile(parent, name, { header, body });

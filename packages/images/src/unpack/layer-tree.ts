@@ -9,22 +9,8 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { CONTAINER_DIRECTORY, PodwrightError } from '@podwright/base';
+import { LINK_STEPS, LINK_STEPS_A_LAYER, LINK_STEPS_A_NAME, MAX_LINKS, MAX_STEPS } from '../limits.ts';
 import { type BytePath, bytePathOf, displayPath, fsPath } from './byte-path.ts';
-
-/** As many links as the kernel follows in one path, and then some (containerd's limit). */
-const MAX_LINKS = 255;
-/**
- * Components of one name, with those of all links on the way: a name of 4 KiB has 2,000. Links of `./././` would have each
- * of a million small entries take half a million steps.
- */
-const MAX_STEPS = 10_000;
-/**
- * What the links of a whole layer may cost, in components: a link takes as long as some hundred, as it is looked up and read
- * each time. Each name brings a few links' worth, and honest names need one or two. The rest is for layers of odd names.
- */
-const LINK_STEPS = 100;
-const LINK_STEPS_A_NAME = 4 * LINK_STEPS;
-const LINK_STEPS_A_LAYER = 100_000 * LINK_STEPS;
 
 /** A directory of the layer that is known to be one: every component of `path` was looked at without following links. */
 export class LayerDirectory {
@@ -66,7 +52,7 @@ export type MissingDirectory = (
 
 /**
  * The directories of a layer, known by lstat and kept in memory, so that every path is resolved inside the layer: symbolic
- * links are followed as if the layer were the whole file system. The folder on disk is private to us while this is used.
+ * links are followed as if the layer were the whole file system. The directory on disk is private to us while this is used.
  */
 export class LayerTree {
   readonly root: LayerDirectory;

@@ -1,13 +1,11 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { PodwrightError } from '@podwright/base';
 import type { System } from '@podwright/system';
+import { MAX_WORKER_HEAP_MIB } from '../limits.ts';
 import type { UnpackJob } from './apply-blob.ts';
 import { makeSystemCalls, type SystemCall } from './system-calls.ts';
 import type { UnpackOptions, UnpackResult } from './unpack-options.ts';
 import { receiveError, type SystemAnswer, sendError, type WorkerMessage, type WorkerStart } from './worker-protocol.ts';
-
-/** A hostile layer of millions of folders must not take the whole process's memory. */
-const MAX_HEAP_MIB = 512;
 
 /** The main thread's end of a worker: runs one job at a time, and makes the system calls that the worker asks for. */
 export class LayerWorker {
@@ -27,7 +25,7 @@ export class LayerWorker {
       {
         workerData,
         transferList: [port2],
-        resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
+        resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_HEAP_MIB },
         execArgv: [], // flags of the process need not fit a thread (--input-type, --inspect-brk)
       },
     );
@@ -112,6 +110,6 @@ function describeEnd(error: unknown): unknown {
   if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
   return new PodwrightError(
     'resource_exhausted',
-    `unpack layer: its entries need more than ${MAX_HEAP_MIB} MiB of memory`,
+    `unpack layer: its entries need more than ${MAX_WORKER_HEAP_MIB} MiB of memory`,
   );
 }

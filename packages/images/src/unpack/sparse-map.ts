@@ -1,9 +1,8 @@
 import type { PodwrightError } from '@podwright/base';
+import { MAX_SPARSE_PARTS } from '../limits.ts';
 import { type PaxRecord, paxInteger } from './pax-records.ts';
 import { BLOCK_BYTES, malformed, parseNumber, type SparsePart } from './tar-header.ts';
 
-/** Most parts of one sparse file, a bound on memory. */
-export const MAX_SPARSE_PARTS = 1 << 17;
 /** Digits of the largest number that can be counted to. */
 const MAX_DIGITS = 16;
 const LINE_FEED = 0x0a;

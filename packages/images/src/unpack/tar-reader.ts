@@ -1,14 +1,8 @@
 import { PodwrightError } from '@podwright/base';
+import { MAX_EXTENSION_BYTES, MAX_GLOBAL_RECORDS, MAX_SPARSE_PARTS } from '../limits.ts';
 import { ByteReader } from './byte-reader.ts';
 import { type PaxRecord, parsePaxRecords, paxInteger, paxTime } from './pax-records.ts';
-import {
-  checkSparse,
-  MAX_SPARSE_PARTS,
-  oldGnuSparse,
-  oldGnuSparseExtension,
-  paxSparse,
-  readPaxSparse,
-} from './sparse-map.ts';
+import { checkSparse, oldGnuSparse, oldGnuSparseExtension, paxSparse, readPaxSparse } from './sparse-map.ts';
 import {
   BLOCK_BYTES,
   malformed,
@@ -26,10 +20,6 @@ export type { TarHeader } from './tar-header.ts';
 /** An entry of an archive. What is not read of the body is skipped when the next entry is asked for. */
 export type TarEntry = { header: TarHeader; body: AsyncIterable<Buffer> };
 
-/** Largest PAX header and GNU long name: names have 4 KiB at most, extended attributes 64 KiB each. */
-const MAX_EXTENSION_BYTES = 1 << 20;
-/** Records that hold for all entries; honest archives have a comment. */
-const MAX_GLOBAL_RECORDS = 100;
 const MAX_ID = 0xffff_fffe;
 
 const entryTypes: Record<string, TarEntryType> = {
@@ -245,7 +235,7 @@ function describe(raw: RawHeader, extensions: Extensions, records: PaxFields): T
     linkBytes,
     uid: records.integer('uid') ?? raw.uid,
     gid: records.integer('gid') ?? raw.gid,
-    // links, devices and folders have no body whatever their size says
+    // links, devices and directories have no body whatever their size says
     size: type === 'file' ? (records.integer('size') ?? raw.size) : 0,
     mtimeSeconds: records.time('mtime') ?? raw.mtimeSeconds,
     xattrs: records.xattrs(),
@@ -262,7 +252,7 @@ function entryType(flag: string, name: Buffer): TarEntryType {
       `read tar archive: ${name} is of the unknown kind ${JSON.stringify(flag)}`,
     );
   }
-  // archives older than ustar mark a folder by its name only
+  // archives older than ustar mark a directory by its name only
   return type === 'file' && flag === '\0' && name.at(-1) === 0x2f ? 'directory' : type;
 }
 

@@ -1,12 +1,8 @@
-import { Limiter, raceAbort } from '@podwright/base';
+import { Limiter } from '@podwright/base';
 import type { System } from '@podwright/system';
+import { MAX_WORKERS, WORKER_IDLE_MS } from '../limits.ts';
 import { LayerWorker } from './layer-worker.ts';
 import type { UnpackLayer, UnpackOptions, UnpackResult } from './unpack-options.ts';
-
-/** A worker takes 20 MB and more; the disk is busy with two. */
-const MAX_WORKERS = 2;
-/** Layers of one image come closer together than this; after it the memory is given back. */
-const IDLE_MS = 5000;
 
 /** Unpacks layers in up to two worker threads, which are started when needed and end when idle. */
 export class LayerUnpacker implements AsyncDisposable {
@@ -18,24 +14,10 @@ export class LayerUnpacker implements AsyncDisposable {
     this.#system = system;
   }
 
-  /** Waits for a free worker, and unpacks. When an aborted call has ended, nothing writes to its folder any more. */
-  readonly unpackLayer: UnpackLayer = async (options) => {
-    const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
-    let hasBegun = false;
-    const work = this.#limiter.run(() => {
-      hasBegun = true;
-      begin();
-      return this.#unpack(options);
-    });
-    work.catch(() => undefined); // not heard if the call is aborted before its turn
-    await raceAbort(turn, options.signal).catch((error: unknown) => {
-      if (!hasBegun) throw error;
-    });
-    return await work;
-  };
+  /** Waits for a free worker, and unpacks. When an aborted call has ended, nothing writes to its directory any more. */
+  readonly unpackLayer: UnpackLayer = (options) => this.#limiter.run(() => this.#unpack(options), options.signal);
 
   async #unpack(options: UnpackOptions): Promise<UnpackResult> {
-    options.signal.throwIfAborted();
     const worker = this.#take();
     try {
       return await worker.run(options);
@@ -57,7 +39,7 @@ export class LayerUnpacker implements AsyncDisposable {
     const timer = setTimeout(() => {
       this.#idle.delete(worker);
       void worker.end().then(() => this.#system.trimMemory());
-    }, IDLE_MS);
+    }, WORKER_IDLE_MS);
     timer.unref();
     this.#idle.set(worker, timer);
   }

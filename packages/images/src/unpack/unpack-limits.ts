@@ -1,16 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { PodwrightError } from '@podwright/base';
 import { bytesForImages, bytesUntilNextLook, filesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
+import { MAX_LAYER_ENTRIES, MAX_OVERHEAD_BYTES } from '../limits.ts';
 
-/** More bytes than any layer has; what the disk has free is the bound that matters. */
-export const DEFAULT_MAX_BYTES = 2 ** 40;
-/** Entries of the largest images are below a million. */
-export const MAX_ENTRIES = 2_000_000;
-/**
- * Bytes of a stream that go into no file: headers, padding, what follows the archive. Packed zeros cost a thousandth and less,
- * so the disk bounds none of it. Enough for as many entries as there may be.
- */
-const MAX_OVERHEAD_BYTES = 8 * 2 ** 30;
 /** The disk's space is looked at again after so many entries, too: empty files take some. */
 const CHECK_EVERY_ENTRIES = 100;
 
@@ -58,7 +50,7 @@ export class UnpackLimits {
   }
 
   addEntry(): void {
-    if (++this.entries > MAX_ENTRIES) throw exhausted(`it has more than ${MAX_ENTRIES} entries`);
+    if (++this.entries > MAX_LAYER_ENTRIES) throw exhausted(`it has more than ${MAX_LAYER_ENTRIES} entries`);
     if (this.entries % CHECK_EVERY_ENTRIES === 0) this.#checkDisk(0);
   }
 

@@ -3,11 +3,11 @@ export type UnpackOptions = {
   /** The packed layer in the content store: plain, gzip or zstd, whatever the media type says. */
   blobPath: string;
   mediaType: string;
-  /** Private folder of the layer: empty, or (without `overlayWhiteouts`) a full copy of the layers below. */
+  /** Private directory of the layer: empty, or (without `overlayWhiteouts`) a full copy of the layers below. */
   directory: string;
   /** True: deleted files become overlay whiteouts. False: they are deleted from `directory`. */
   overlayWhiteouts: boolean;
-  /** Folders of the layers below, the topmost first: hard links and attributes of folders may refer to them. */
+  /** Directories of the layers below, the topmost first: hard links and attributes of directories may refer to them. */
   parentDirectories?: string[];
   /** True: nothing is written, only the diff id is found. */
   isDryRun?: boolean;

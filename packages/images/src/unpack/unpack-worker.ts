@@ -1,9 +1,39 @@
 /** The worker thread that unpacks layers: one job at a time, until it is ended from outside. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { applyBlob, type UnpackJob } from './apply-blob.ts';
-import { RemoteSystem } from './remote-system.ts';
+import type { LayerSystem, SystemCall } from './system-calls.ts';
 import type { UnpackProgress } from './unpack-options.ts';
-import { sendError, type WorkerMessage, type WorkerStart } from './worker-protocol.ts';
+import { receiveError, type SystemAnswer, sendError, type WorkerMessage, type WorkerStart } from './worker-protocol.ts';
+
+/** Calls that are put off at most: each holds an attribute of up to 64 KiB. */
+const MAX_PENDING_CALLS = 256;
+
+/** The worker's end: has the main thread make system calls, and sleeps meanwhile. */
+class RemoteSystem implements LayerSystem {
+  readonly #port: MessagePort;
+  readonly #signal: Int32Array<SharedArrayBuffer>;
+  #pending: SystemCall[] = [];
+
+  constructor({ systemPort, systemSignal }: WorkerStart) {
+    this.#port = systemPort;
+    this.#signal = new Int32Array(systemSignal);
+  }
+
+  add(call: SystemCall): void {
+    this.#pending.push(call);
+    if (this.#pending.length >= MAX_PENDING_CALLS) this.flush();
+  }
+
+  flush(): void {
+    if (this.#pending.length === 0) return;
+    Atomics.store(this.#signal, 0, 0);
+    this.#port.postMessage(this.#pending);
+    this.#pending = [];
+    Atomics.wait(this.#signal, 0, 0); // unbounded: the main thread ends this worker when the job is given up
+    const { error } = receiveMessageOnPort(this.#port)!.message as SystemAnswer;
+    if (error !== undefined) throw receiveError(error);
+  }
+}
 
 const PROGRESS_INTERVAL_MS = 100;
 

@@ -7,16 +7,16 @@ import { isWhiteout } from './parent-layers.ts';
 import type { LayerSystem } from './system-calls.ts';
 
 /** Starts the name of an entry that deletes another of the layers below (image-spec v1, layer.md). */
-export const whiteoutPrefix = '.wh.';
-/** Starts the names of entries that say something of their folder. */
-const metadataPrefix = '.wh..wh.';
-/** Hides everything that the layers below have in the folder. */
-const opaqueName = '.wh..wh..opq';
+export const WHITEOUT_PREFIX = '.wh.';
+/** Starts the names of entries that say something of their directory. */
+const METADATA_PREFIX = '.wh..wh.';
+/** Hides everything that the layers below have in the directory. */
+const OPAQUE_NAME = '.wh..wh..opq';
 
 /** True for the leftovers of AUFS that some old layers carry: they are no files. */
 export function isWhiteoutMetadata(components: string[]): boolean {
   return components.some(
-    (name, index) => name.startsWith(metadataPrefix) && !(name === opaqueName && index === components.length - 1),
+    (name, index) => name.startsWith(METADATA_PREFIX) && !(name === OPAQUE_NAME && index === components.length - 1),
   );
 }
 
@@ -40,17 +40,17 @@ export class Whiteouts {
     this.#overlay = overlay;
   }
 
-  /** Applies the whiteout entry `name` in the folder `components`. */
+  /** Applies the whiteout entry `name` in the directory `components`. */
   apply(components: string[], name: string, onMissing: MissingDirectory): void {
     const parent = this.#tree.resolve(components, this.#overlay ? onMissing : () => undefined);
     if (parent === undefined) return; // there is nothing to delete
-    if (name === opaqueName) this.hideLower(parent);
+    if (name === OPAQUE_NAME) this.hideLower(parent);
     else this.#delete(parent, deletedName(name));
   }
 
-  /** Notes that this layer has something of this name: whiteouts must not delete it, nor the folders on the way. */
+  /** Notes that this layer has something of this name: whiteouts must not delete it, nor the directories on the way. */
   touch(parent: LayerDirectory, name: string): void {
-    if (this.#overlay) return; // the folder holds nothing but this layer
+    if (this.#overlay) return; // the directory holds nothing but this layer
     let here: LayerDirectory | undefined = parent;
     for (let child = name; here !== undefined && !here.touched.has(child); here = here.parent) {
       here.touched.add(child);
@@ -68,7 +68,7 @@ export class Whiteouts {
     return this.#overlay ? isWhiteout(found) : !parent.touched.has(name);
   }
 
-  /** Makes the folder show only what this layer has in it. */
+  /** Makes the directory show only what this layer has in it. */
   hideLower(directory: LayerDirectory): void {
     if (this.#overlay) {
       const path = Buffer.from(directory.path, 'latin1');
@@ -79,7 +79,7 @@ export class Whiteouts {
     this.#removeUntouched(directory);
   }
 
-  /** Once for each folder: what comes later is the layer's own, and a hostile layer asks again and again. */
+  /** Once for each directory: what comes later is the layer's own, and a hostile layer asks again and again. */
   #removeUntouched(directory: LayerDirectory): void {
     if (directory.isCleared) return;
     directory.isCleared = true;
@@ -122,9 +122,9 @@ export class Whiteouts {
   }
 }
 
-/** The name that a whiteout deletes. Anything but a plain name would reach outside of the folder. */
+/** The name that a whiteout deletes. Anything but a plain name would reach outside of the directory. */
 function deletedName(whiteout: string): string {
-  const name = whiteout.slice(whiteoutPrefix.length);
+  const name = whiteout.slice(WHITEOUT_PREFIX.length);
   if (name === '' || name === '.' || name === '..') {
     throw new PodwrightError(
       'invalid_argument',

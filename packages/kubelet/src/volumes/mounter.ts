@@ -1,5 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { isErrno, runChecked } from '@podwright/base';
+import { mountsBelow, parseMountinfo } from '@podwright/system/mountinfo';
 
 /** Mounts and unmounts on the host. */
 export interface Mounter {
@@ -31,7 +32,11 @@ export class ProgramMounter implements Mounter {
 
   async mountsBelow(directory: string): Promise<string[]> {
     const real = await realpathIfThere(directory);
-    return real === undefined ? [] : mountPointsBelow(await readFile('/proc/self/mountinfo', 'utf8'), real);
+    if (real === undefined) return [];
+    const mounts = parseMountinfo(await readFile('/proc/self/mountinfo'));
+    return mountsBelow(real, mounts)
+      .map(({ mountPoint }) => mountPoint)
+      .reverse();
   }
 
   async isMountPoint(path: string): Promise<boolean> {
@@ -48,18 +53,4 @@ async function realpathIfThere(path: string): Promise<string | undefined> {
     if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
-}
-
-/** Mount points of proc(5) mountinfo that are `directory` or below it, the last one first. */
-export function mountPointsBelow(mountinfo: string, directory: string): string[] {
-  return mountinfo
-    .split('\n')
-    .map((line) => decodeField(line.split(' ')[4] ?? ''))
-    .filter((point) => point === directory || point.startsWith(`${directory}/`))
-    .reverse();
-}
-
-/** Space, tab, newline and backslash are written as three octal digits. */
-function decodeField(field: string): string {
-  return field.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

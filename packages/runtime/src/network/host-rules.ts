@@ -1,5 +1,4 @@
-import { errorMessage, type Logger, PodwrightError, runChecked, withTimeout } from '@podwright/base';
-import { findProgram } from '@podwright/cni';
+import { errorMessage, findProgram, type Logger, PodwrightError, runChecked, withTimeout } from '@podwright/base';
 import { NETWORK_PROGRAM_TIMEOUT_MS } from '../time-limits.ts';
 import {
   filtersForwarding,
@@ -95,7 +94,7 @@ export class HostRules {
 
 /** What the packet filter needs and the host lacks, for people; undefined if nothing. */
 export async function missingFilterProgram(): Promise<string | undefined> {
-  if ((await hasProgram('nft')) || (await hasProgram('iptables-restore'))) return undefined;
+  if (findProgram('nft') !== undefined || findProgram('iptables-restore') !== undefined) return undefined;
   return 'neither nft nor iptables is installed, on Debian and Ubuntu: apt install nftables iptables';
 }
 
@@ -110,15 +109,8 @@ async function restoreChain(subnet: Subnet, input: string): Promise<void> {
   await run(restore(subnet), ['-w', LOCK_WAIT_SECONDS, '--noflush'], input);
 }
 
-/** Where a root shell without a login does not look. */
-const programDirectories = (): string[] => [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin'];
-
-async function hasProgram(name: string): Promise<boolean> {
-  return findProgram(name, programDirectories()) !== undefined;
-}
-
 async function run(name: string, args: string[], stdin: string): Promise<string> {
-  const path = findProgram(name, programDirectories());
+  const path = findProgram(name);
   if (path === undefined) {
     const hint = 'install it, on Debian and Ubuntu with: apt install nftables iptables';
     throw new PodwrightError('failed_precondition', `set up the pod network: ${name} not found; ${hint}`);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { sha256Digest } from '../../packages/images/src/content/digest.ts';
 import type { BlobSink } from './made-image.ts';
 
-/** An OCI layout folder that is written blob by blob. */
-export class LayoutFolder implements BlobSink {
+/** An OCI layout directory that is written blob by blob. */
+export class LayoutDirectory implements BlobSink {
   readonly path: string;
 
   constructor(path: string) {

@@ -1,0 +1,24 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { openImages } from '@podwright/images';
+import { loadSystem, mountAll, unmountOnce } from '@podwright/system';
+
+const [root = '/var/lib/example-images', reference = 'docker.io/library/busybox:1.36'] = process.argv.slice(2);
+const signal = AbortSignal.timeout(300_000);
+
+await using store = await openImages({ root });
+const image = await store.images.pull(reference, { signal });
+console.log(`${image.repoTags[0]} runs ${image.config.config.Cmd?.join(' ')}`);
+
+// The root file system: a writable snapshot on the image's topmost layer. The store names mounts, the caller makes them.
+const system = loadSystem();
+const target = `${root}/rootfs`;
+mkdirSync(target, { recursive: true });
+mountAll(system, await store.snapshotter.prepare('my-container', image.chainId), target);
+console.log(`in it: ${readdirSync(target).join(', ')}`);
+unmountOnce(system, target);
+await store.snapshotter.remove('my-container');
+
+for (const { id, sizeBytes } of store.images.list()) console.log(`${id}: ${sizeBytes} bytes, packed`);
+await store.images.remove(reference); // with all that only this image needed
+await store.images.collectGarbage(); // after the last snapshot of a removed image has gone, too
+console.log(`images left: ${store.images.list().length}, snapshots left: ${(await store.snapshotter.list()).length}`);

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openDatabase } from '@podwright/metadata';
+import { chainIds, sha256Digest } from '../content/digest.ts';
+import { ImageRecords, type NewImage } from './image-records.ts';
+
+function open() {
+  const database = openDatabase(':memory:');
+  return { database, records: new ImageRecords(database, 'this boot') };
+}
+
+function imageOf(name: string): NewImage {
+  const diffIds = [sha256Digest(`${name} base`), sha256Digest(`${name} top`)];
+  return {
+    id: sha256Digest(name),
+    manifestDigest: sha256Digest(`${name} manifest`),
+    config: {
+      architecture: 'amd64',
+      os: 'linux',
+      config: { Env: ['A=b'] },
+      rootfs: { type: 'layers', diff_ids: diffIds },
+    },
+    chain: chainIds(diffIds),
+    content: [sha256Digest(`${name} layer`)],
+    sizeBytes: 7,
+    tags: [`docker.io/library/${name}:1`],
+    digests: [],
+  };
+}
+
+test('an image is found by its id, as it was put', () => {
+  const { records } = open();
+  const { content: _content, tags, digests, ...image } = imageOf('app');
+  records.putAll([imageOf('other'), imageOf('app')]);
+  assert.deepEqual(records.get(image.id), {
+    ...image,
+    repoTags: tags,
+    repoDigests: digests,
+    chainId: image.chain[1],
+    unsyncedBoot: 'this boot',
+  });
+  assert.equal(records.get('sha256:'), undefined);
+  assert.equal(records.get(image.id), records.list()[1], 'a look-up copies nothing');
+});
+
+test('records of the version before, which tell no version, are read', () => {
+  const { database, records } = open();
+  records.put(imageOf('app'));
+  const before = records.list();
+  database.exec("UPDATE images SET config = json_remove(config, '$.recordVersion')");
+  assert.deepEqual(new ImageRecords(database, 'this boot').list(), before);
+});
+
+const damages: [string, string][] = [
+  ['config that is no JSON', "config = '{'"],
+  ['config of another shape', `config = '{"rootfs": 1}'`],
+  ['chain that is not that of the diff ids', `chain = '["sha256:${'0'.repeat(64)}"]'`],
+  ['chain that is no list', "chain = '7'"],
+  ['manifest digest that is none', "manifest_digest = '../../etc/passwd'"],
+  ['size below zero', 'size_bytes = -1'],
+];
+for (const [what, damage] of damages) {
+  test(`a record with a ${what} is no image, is told by its name, and holds nothing once it is removed`, () => {
+    const { database, records } = open();
+    records.putAll([imageOf('sound'), imageOf('app')]);
+    const { id, content } = imageOf('app');
+    database.exec(`UPDATE images SET ${damage} WHERE id = '${id}'`);
+    const again = new ImageRecords(database, 'this boot');
+    assert.deepEqual(
+      again.list().map((image) => image.id),
+      [imageOf('sound').id],
+    );
+    assert.equal(again.get(id), undefined);
+    const [damaged, ...others] = again.damaged();
+    assert.deepEqual(others, []);
+    assert.equal(damaged?.id, id);
+    assert.deepEqual(damaged?.names, ['docker.io/library/app:1']);
+    assert.notEqual(damaged?.reason, '');
+    assert.ok(again.needs(content[0]!));
+    again.remove(id);
+    assert.deepEqual(again.damaged(), []);
+    assert.ok(!again.needs(content[0]!));
+  });
+}
+
+test('a record that is damaged is whole again when the image is put again', () => {
+  const { database, records } = open();
+  database.exec(`INSERT INTO images VALUES ('${imageOf('app').id}', 'x', '{', '[]', 1, '')`);
+  assert.equal(records.damaged().length, 1);
+  records.put(imageOf('app'));
+  assert.deepEqual(records.damaged(), []);
+  assert.deepEqual(records.get(imageOf('app').id)?.chain, imageOf('app').chain);
+});
+
+test('records of a newer version are refused, and not touched', () => {
+  const { database, records } = open();
+  records.put(imageOf('app'));
+  database.exec("UPDATE images SET config = json_set(config, '$.recordVersion', 2)");
+  const again = new ImageRecords(database, 'this boot');
+  assert.throws(() => again.list(), { code: 'failed_precondition', message: /library\/app:1.* version 2.* up to 1/ });
+  assert.equal((database.prepare('SELECT count(*) AS n FROM images').get() as { n: number }).n, 1);
+});
