@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { KeyedLock, Limiter } from './keyed-lock.ts';
 
@@ -60,4 +61,46 @@ test('a limiter does not let work that takes long hold up the others', async () 
     running--;
   };
   await Promise.all([limiter.run(alone), limiter.run(alone), limiter.run(alone)]);
+});
+
+test('a caller that leaves while it waits for a limiter is gone at once, and takes no turn', async () => {
+  const limiter = new Limiter(1);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const first = limiter.run(() => held);
+  const leaving = new AbortController();
+  const second = limiter.run(() => assert.fail('it has left'), leaving.signal);
+  const third = limiter.run(async () => 'third');
+  leaving.abort(new Error('left'));
+  await assert.rejects(second, /left/); // while the first still runs
+  release();
+  await first;
+  assert.equal(await third, 'third');
+  assert.equal(await limiter.run(async () => 'fourth'), 'fourth');
+});
+
+test('a caller that leaves just as its turn comes gives the turn on', async () => {
+  const limiter = new Limiter(1);
+  const leaving = new AbortController();
+  const first = limiter.run(async () => undefined).then(() => leaving.abort(new Error('left')));
+  const second = limiter.run(() => assert.fail('it has left'), leaving.signal);
+  const third = limiter.run(async () => 'third');
+  await first;
+  await assert.rejects(second, /left/);
+  assert.equal(await third, 'third');
+});
+
+test('a limiter begins nothing for a signal that has aborted, and drops its listener when a turn comes', async () => {
+  const limiter = new Limiter(1);
+  await assert.rejects(
+    limiter.run(() => assert.fail('begun'), AbortSignal.abort(new Error('before'))),
+    /before/,
+  );
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const first = limiter.run(() => held);
+  const { signal } = new AbortController();
+  const second = limiter.run(async () => getEventListeners(signal, 'abort').length, signal);
+  assert.equal(getEventListeners(signal, 'abort').length, 1);
+  release();
+  await first;
+  assert.equal(await second, 0);
 });

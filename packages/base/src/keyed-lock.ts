@@ -33,28 +33,55 @@ export class Limiter {
   readonly #limit: number;
   readonly #patienceMs: number | undefined;
   #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(limit: number, patienceMs?: number) {
     this.#limit = limit;
     this.#patienceMs = patienceMs;
   }
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** A caller whose signal aborts before its turn leaves the queue at once with the signal's reason; its work is not begun. */
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    if (this.#running >= this.#limit) await this.#turn(signal);
     else this.#running++;
     let leave = () => {
       leave = () => undefined;
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
+      this.#passOn();
     };
     const timer = this.#patienceMs === undefined ? undefined : setTimeout(() => leave(), this.#patienceMs);
     try {
+      signal?.throwIfAborted(); // it may have aborted between the turn and now
       return await work();
     } finally {
       clearTimeout(timer);
       leave();
     }
+  }
+
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        this.#waiting.delete(begin);
+        reject(signal?.reason);
+      };
+      const begin = () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      this.#waiting.add(begin);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  /** Gives the place of work that has ended to the first of those that wait. */
+  #passOn(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#running--;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
   }
 }

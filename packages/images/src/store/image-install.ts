@@ -183,10 +183,10 @@ export class ImageInstaller {
     const either = AbortSignal.any([signal, failure.signal]);
     const limiter = new Limiter(this.#options.parallelDownloads);
     const downloads = steps.map(({ descriptor }) =>
-      limiter.run(async () => {
-        either.throwIfAborted();
-        await source.fetchBlob(descriptor, either, (bytes) => tracker.setBlobBytes(descriptor.digest, bytes));
-      }),
+      limiter.run(
+        () => source.fetchBlob(descriptor, either, (bytes) => tracker.setBlobBytes(descriptor.digest, bytes)),
+        either,
+      ),
     );
     const all = Promise.all(downloads).then(() => tracker.finishDownloads());
     all.catch((error: unknown) => failure.abort(error)); // the first failure ends the rest

@@ -1,4 +1,4 @@
-import { Limiter, raceAbort } from '@podwright/base';
+import { Limiter } from '@podwright/base';
 import type { System } from '@podwright/system';
 import { LayerWorker } from './layer-worker.ts';
 import type { UnpackLayer, UnpackOptions, UnpackResult } from './unpack-options.ts';
@@ -19,23 +19,9 @@ export class LayerUnpacker implements AsyncDisposable {
   }
 
   /** Waits for a free worker, and unpacks. When an aborted call has ended, nothing writes to its folder any more. */
-  readonly unpackLayer: UnpackLayer = async (options) => {
-    const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
-    let hasBegun = false;
-    const work = this.#limiter.run(() => {
-      hasBegun = true;
-      begin();
-      return this.#unpack(options);
-    });
-    work.catch(() => undefined); // not heard if the call is aborted before its turn
-    await raceAbort(turn, options.signal).catch((error: unknown) => {
-      if (!hasBegun) throw error;
-    });
-    return await work;
-  };
+  readonly unpackLayer: UnpackLayer = (options) => this.#limiter.run(() => this.#unpack(options), options.signal);
 
   async #unpack(options: UnpackOptions): Promise<UnpackResult> {
-    options.signal.throwIfAborted();
     const worker = this.#take();
     try {
       return await worker.run(options);
