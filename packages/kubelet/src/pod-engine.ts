@@ -70,7 +70,7 @@ export function createPodEngine(input: PodEngineInput): PodEngine {
     logger,
     relistPeriodMs: options.relist.periodMs,
     eventedRelistPeriodMs: options.relist.eventedPeriodMs,
-    onEvents: (podUid) => loop.handleLifecycle(podUid),
+    onChange: (podUid) => loop.handleLifecycle(podUid),
   });
   const syncer = new PodSyncer({
     runtime: runtimeDependencies(input, { tracer, networks }),

@@ -3,20 +3,29 @@ import { isNotFound } from '@podwright/base';
 import {
   type Container,
   type ContainerEventResponse,
+  ContainerEventType,
   ContainerState,
   type ContainerStatus,
   type CriClient,
   type PodSandbox,
   PodSandboxState,
+  type PodSandboxStatus,
 } from '@podwright/cri';
 import {
   decodeContainerInfo,
   decodePodIdentity,
   decodeSandboxOwner,
+  isOfKubelet,
   labelSelector,
   type PodIdentity,
 } from './labels.ts';
-import type { RuntimeContainer, RuntimeContainerState, RuntimePodStatus, RuntimeSandbox } from './runtime-pod.ts';
+import type {
+  RuntimeContainer,
+  RuntimeContainerState,
+  RuntimePodStatus,
+  RuntimeSandbox,
+  SandboxSight,
+} from './runtime-pod.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 
 const stateNames: Record<ContainerState, RuntimeContainerState> = {
@@ -102,6 +111,25 @@ export class RuntimePodReader {
     };
   }
 
+  /**
+   * What an event says about a pod of this kubelet; `undefined` if it is of another one's, or does not name its pod. Without
+   * `sight` the runtime did not tell in the event what it is about.
+   */
+  async readEvent(event: ContainerEventResponse): Promise<{ pod: PodIdentity; sight?: SandboxSight } | undefined> {
+    const { podSandboxStatus: sandbox, containersStatuses, containerId, containerEventType } = event;
+    if (sandbox === undefined || !isOfKubelet(sandbox.labels, this.#options.kubeletId)) return undefined;
+    const pod = decodePodIdentity(sandbox.labels);
+    if (pod === undefined) return undefined;
+    const { id } = sandbox;
+    const deleted = containerEventType === ContainerEventType.CONTAINER_DELETED_EVENT;
+    if (deleted && containerId === id) return { pod, sight: { id, sandbox: undefined, containers: [] } };
+    const told = deleted || containerId === id || containersStatuses.some((one) => one.id === containerId);
+    if (!told) return { pod };
+    const containers = await Promise.all(containersStatuses.map((status) => this.#decodeContainer(status, id)));
+    const facts = { ...sandboxFacts(sandbox), ...this.#options.networks.note(sandbox) };
+    return { pod, sight: { id, sandbox: facts, containers: containers.filter((one) => one !== undefined) } };
+  }
+
   async #list(podUid: string | undefined, signal?: AbortSignal): Promise<[PodSandbox[], Container[]]> {
     const filter = { labelSelector: labelSelector(this.#options.kubeletId, podUid) };
     const [sandboxes, containers] = await Promise.all([
@@ -132,6 +160,8 @@ export class RuntimePodReader {
   }
 
   async #decodeContainer(status: ContainerStatus, sandboxId: string): Promise<RuntimeContainer | undefined> {
+    const known = this.#ended.get(status.id);
+    if (known !== undefined) return known;
     const info = decodeContainerInfo(status.labels, status.annotations);
     if (info === undefined) return undefined;
     const exited = status.state === ContainerState.CONTAINER_EXITED;
@@ -172,7 +202,7 @@ function newestFirst(a: Dated, b: Dated): number {
   return (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
 }
 
-function sandboxFacts(sandbox: PodSandbox) {
+function sandboxFacts(sandbox: PodSandbox | PodSandboxStatus) {
   return {
     id: sandbox.id,
     owner: decodeSandboxOwner(sandbox.labels, sandbox.annotations),
@@ -180,11 +210,4 @@ function sandboxFacts(sandbox: PodSandbox) {
     attempt: sandbox.metadata?.attempt ?? 0,
     createdAtMs: toMs(sandbox.createdAt),
   };
-}
-
-/** The pod that an event of the runtime is about. */
-export function podOfEvent(event: ContainerEventResponse): PodIdentity | undefined {
-  const metadata = event.podSandboxStatus?.metadata;
-  if (metadata === undefined || metadata.uid === '') return undefined;
-  return { uid: metadata.uid, name: metadata.name, namespace: metadata.namespace };
 }
