@@ -16,7 +16,7 @@ import {
   treeOf,
 } from '../../packages/base/src/index.ts';
 import type { Pod } from '../../packages/kubelet/src/api/types.ts';
-import { openPodCgroups } from '../../packages/kubelet/src/cgroups/pod-cgroups.ts';
+import { openPodCgroups } from '../../packages/kubelet/src/cgroups/cgroupfs-pod-cgroups.ts';
 
 const root = `/cgroup-test-${randomBytes(4).toString('hex')}`;
 let cgroups: CgroupHierarchy;

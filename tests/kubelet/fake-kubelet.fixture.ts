@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
 import {
-  assembleKubelet,
   decodeManifest,
-  type KubeletHandle,
+  type Kubelet,
   type KubeletOptions,
+  type KubeletParts,
   kubeletOptions,
   LocalObjects,
   type Pod,
   PodConfig,
+  startKubelet,
 } from '@podwright/kubelet';
 import { ProbeResults } from '../../packages/kubelet/src/prober/probe-results.ts';
 
@@ -22,7 +23,7 @@ const patienceMs = 10_000;
 /** A kubelet on a runtime in memory, with manifests given as text. */
 export type FakeKubelet = {
   runtime: FakeRuntime;
-  handle: KubeletHandle;
+  handle: Kubelet;
   liveness: ProbeResults;
   /** Ids of volumes that are mounted, by pod. */
   mounted: Set<string>;
@@ -59,7 +60,7 @@ export async function startFakeKubelet(
   const config: { current?: PodConfig; text: string } = { text: manifest };
   const liveness = new ProbeResults();
   const mounted = new Set<string>();
-  const start = () => assembleKubelet(kubelet, runtime.client, () => fakeRooms({ config, liveness, mounted }));
+  const start = () => startKubelet(kubelet, { cri: runtime.client, ...fakeParts({ config, liveness, mounted }) });
   const fake: FakeKubelet = {
     runtime,
     handle: await start(),
@@ -102,7 +103,7 @@ function snapshot(text: string) {
 
 type Shared = { config: { current?: PodConfig; text: string }; liveness: ProbeResults; mounted: Set<string> };
 
-function fakeRooms({ config, liveness, mounted }: Shared): ReturnType<Parameters<typeof assembleKubelet>[2]> {
+function fakeParts({ config, liveness, mounted }: Shared): KubeletParts {
   const objects = new LocalObjects();
   const none = new ProbeResults();
   const ignore = () => undefined;
@@ -136,7 +137,6 @@ function fakeRooms({ config, liveness, mounted }: Shared): ReturnType<Parameters
       args: container.args ?? [],
       mounts: [],
     }),
-    readEnd: async () => '',
     startSources: ({ onUpdate, runningPods }) => {
       config.current = new PodConfig({
         sources: ['file'],

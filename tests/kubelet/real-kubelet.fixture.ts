@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger, discoverCgroups, listChildCgroups, removeCgroup, waitFor, withTimeout } from '@podwright/base';
-import { type KubeletHandle, type KubeletOptions, kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
+import { type Kubelet, type KubeletOptions, kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
 import type { Containerd } from './containerd.fixture.ts';
 
 /** Enough for a busy machine. */
@@ -11,7 +11,7 @@ const patienceMs = 30_000;
 /** A kubelet with a manifest directory of its own on a real runtime. */
 export type RealKubelet = {
   options: KubeletOptions;
-  handle: KubeletHandle;
+  handle: Kubelet;
   apply: (file: string, manifest: string) => Promise<void>;
   remove: (file: string) => Promise<void>;
   pod: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;

@@ -1,4 +1,5 @@
 /** Texts of manifests and Secrets that make a pattern or an expansion take for ever, or grow without end. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isQuantity } from '../../packages/kubelet/src/api/quantity.ts';
@@ -9,7 +10,7 @@ import { makeEnvironment } from '../../packages/kubelet/src/container/environmen
 import { expand } from '../../packages/kubelet/src/container/expansion.ts';
 import { parseImageReference } from '../../packages/kubelet/src/images/image-reference.ts';
 import { credentialsFor, parseDockerConfig } from '../../packages/kubelet/src/images/keyring.ts';
-import { parseResolvConf } from '../../packages/kubelet/src/kuberuntime/dns-config.ts';
+import { parseResolvConf } from '../../packages/kubelet/src/node/resolv-conf.ts';
 
 /** Each takes milliseconds on a fast machine; what backtracks takes minutes, or years. */
 const PATIENCE_MS = 3000;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { silentLogger, sleep } from '@podwright/base';
 import { rotateLogs } from '../../packages/kubelet/src/gc/log-rotation.ts';
-import type { RuntimeContainer } from '../../packages/kubelet/src/kuberuntime/runtime-pod.ts';
+import type { RuntimeContainer } from '../../packages/kubelet/src/kubecontainer/runtime-pod.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { opportunitiesOfNobody } from './as-nobody.fixture.ts';

@@ -1,7 +1,7 @@
 /** What answers probes and hooks must not keep the kubelet busy: the probes of other pods would be late, and these restarted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LifecycleHooks } from '../../packages/kubelet/src/lifecycle/hook-runner.ts';
+import { LifecycleHooks } from '../../packages/kubelet/src/kuberuntime/lifecycle-hooks.ts';
 import { Prober } from '../../packages/kubelet/src/prober/prober.ts';
 import { type EndlessAnswer, startAnswering } from './endless-answers.fixture.ts';
 

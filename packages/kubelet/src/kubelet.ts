@@ -1,161 +1,188 @@
-/** Puts the kubelet together and starts it. */
-import { type CgroupHierarchy, discoverCgroups, errorMessage, isUnimplemented } from '@podwright/base';
-import { CgroupDriver, type CriClient, connectCri } from '@podwright/cri';
-import type { Pod } from './api/types.ts';
-import { type NodeAmounts, nodeAllocatable } from './cgroups/node-allocatable.ts';
-import { readNodeCapacity } from './cgroups/node-capacity.ts';
-import { openPodCgroups } from './cgroups/pod-cgroups.ts';
-import { PodEvents } from './events/event-recorder.ts';
-import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
-import { KubeletHandle } from './handle.ts';
-import { hostAddresses } from './host.ts';
-import { keepHouse } from './housekeeping.ts';
-import type { WaitingReason } from './kuberuntime/sync-result.ts';
+import { join } from 'node:path';
+import { PodwrightError, type Subscription } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
+import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
+import type { LocalObjects } from './config/local-objects.ts';
+import { existingPod } from './config/pod-config.ts';
+import type { ExistingPod } from './config/pod-update.ts';
+import type { PodEvents } from './events/pod-events.ts';
+import { podIdentity } from './kubecontainer/pod-identity.ts';
+import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
+import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import type { KubeletOptions } from './options.ts';
-import type { EnforcedLimits, PodCgroups } from './pod/contract.ts';
-import { createPodEngine, type PodEngine } from './pod-engine.ts';
-import type { KubeletRooms, RoomsInput } from './rooms.ts';
+import type { PodStatusCache } from './pleg/pod-status-cache.ts';
+import type { PodManager } from './pod/pod-manager.ts';
+import type { PodWorkers } from './pod/pod-workers.ts';
+import type { PodChange, StatusManager } from './status/status-manager.ts';
+import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 
-/** Makes the rooms that the sync loop knows by contract only. */
-export type RoomsFactory = (input: RoomsInput) => KubeletRooms;
-
-/**
- * Connects to the runtime and runs its pods until the handle is closed. Containers that run already are picked up.
- * Rejects with `unavailable` or `unimplemented` if there is no CRI runtime at the endpoint.
- */
-export async function startKubeletWith(options: KubeletOptions, makeRooms: RoomsFactory): Promise<KubeletHandle> {
-  const { logger } = options;
-  const cri = await connectCri({
-    runtimeEndpoint: options.runtimeEndpoint,
-    imageEndpoint: options.imageEndpoint,
-    apiVersion: options.criApiVersion,
-    metrics: options.metrics,
-    logger,
-  });
-  try {
-    return await assembleKubelet(options, cri, makeRooms);
-  } catch (error) {
-    cri.close();
-    throw error;
-  }
-}
-
-/** Runs pods over a client that is connected already; the handle closes it. */
-export async function assembleKubelet(
-  options: KubeletOptions,
-  cri: CriClient,
-  makeRooms: RoomsFactory,
-): Promise<KubeletHandle> {
-  const [version, addresses, driver, hierarchy] = await Promise.all([
-    cri.runtime.version({}),
-    hostAddresses(options.nodeIp),
-    cgroupDriver(options, cri),
-    hostCgroups(),
-  ]);
-  const allocatable = nodeAllocatable(await readNodeCapacity(hierarchy), options.systemReserved);
-  const { cgroupRoot: root, logger } = options;
-  const cgroups = await openPodCgroups({ root, driver, hierarchy, limits: limitsOf(options, allocatable), logger });
-  const events = new PodEvents(options.nodeName);
-  const hostIps = () => addresses;
-  const rooms = makeRooms({ options, cri, events, hostIps, allocatable });
-  const { runtimeName } = version;
-  const cgroupV2 = hierarchy?.mode === 'v2';
-  const engine = createPodEngine({ options, cri, events, rooms, cgroups, cgroupV2, hostIps, runtimeName });
-  await engine.pleg.start();
-  const { ready, close } = run({ options, cri, events, rooms, cgroups, engine });
-  const runtime = { name: version.runtimeName, version: version.runtimeVersion };
-  return new KubeletHandle({
-    ...engine,
-    options,
-    cri,
-    events,
-    cgroups,
-    objects: rooms.objects,
-    version: runtime,
-    ready,
-    close,
-  });
-}
-
-type Running = {
+export type KubeletDependencies = {
   options: KubeletOptions;
   cri: CriClient;
+  version: { name: string; version: string };
+  statuses: StatusManager;
   events: PodEvents;
-  rooms: KubeletRooms;
+  manager: PodManager;
+  workers: PodWorkers;
+  tracer: PodTracer;
+  cache: PodStatusCache;
+  objects: LocalObjects;
   cgroups: PodCgroups;
-  engine: PodEngine;
-};
-
-/** Connects everything that can happen with the sync loop, and keeps house. */
-function run({ options, cri, events, rooms, cgroups, engine }: Running): {
   ready: Promise<void>;
   close: () => Promise<void>;
-} {
-  const { loop, cache, manager, workers, pleg } = engine;
-  const { logger } = options;
-  const controller = new AbortController();
-  const results = [rooms.probes.liveness, rooms.probes.readiness, rooms.probes.startup];
-  const unsubscribe = [
-    rooms.objects.onChange((change) => loop.handleObject(change)),
-    ...results.map((result) => result.onChange((update) => loop.handleProbe(update))),
-  ];
-  const runtimePods = () => cache.list();
-  const sources = rooms.startSources({
-    onUpdate: (update) => loop.handlePods(update),
-    runningPods: () => runtimePods().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
-  });
-  const ready = sources.ready.then(async () => {
-    const wanted = manager.list().map(({ metadata }) => metadata.uid);
-    const known = new Set([...wanted, ...runtimePods().map(({ pod }) => pod.uid)]);
-    loop.endOrphans();
-    await rooms.volumes.removeOrphans(known);
-    await cgroups.removeOrphans(known);
-  });
-  const endOrphans = () => loop.endOrphans();
-  const limits = {
-    volumes: rooms.volumes,
-    events,
-    logger,
-    evict: (pod: Pod, verdict: WaitingReason) => loop.evict(pod, verdict),
-  };
-  const enforceVolumeLimits = () => enforceEmptyDirLimits(limits, workers.activePods());
-  const chores = { cri, options, runtimePods, endOrphans, enforceVolumeLimits, logger };
-  const house = ready.then(() => keepHouse(chores, controller.signal));
-  house.catch((error: unknown) => logger.error({ error: errorMessage(error) }, 'housekeeping ended early'));
-  const close = async () => {
-    controller.abort();
-    for (const stop of unsubscribe) stop();
-    await sources.stop();
-    await workers.stop();
-    await pleg.stop();
-    rooms.probes.stop();
-    await house.catch(() => undefined);
-    await rooms.volumes.close();
-    cri.close();
-  };
-  return { ready, close };
-}
+};
 
-/** Without any cgroups containers have no limits, whatever is asked for. */
-async function hostCgroups(): Promise<CgroupHierarchy | undefined> {
-  return await discoverCgroups().catch(() => undefined);
-}
+/** What holds for pods that say nothing about it themselves: the seccomp profile of their containers, and limits. */
+export type PodDefaults = EnforcedLimits & { seccomp: 'RuntimeDefault' | 'Unconfined' };
 
-function limitsOf(options: KubeletOptions, allocatable: NodeAmounts): EnforcedLimits {
-  return {
-    pidsPerPod: options.podPidsLimit > 0 ? options.podPidsLimit : undefined,
-    allPods: options.enforceNodeAllocatable ? allocatable : undefined,
-  };
-}
+/** How to stream with a container; at least one of the streams. */
+export type StreamOptions = { stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean };
 
-/** Asks the runtime which driver its cgroups have; one that cannot say is taken for cgroupfs. */
-async function cgroupDriver(options: KubeletOptions, cri: CriClient): Promise<'cgroupfs' | 'systemd'> {
-  if (options.cgroupDriver !== 'auto') return options.cgroupDriver;
-  try {
-    const { linux } = await cri.runtime.runtimeConfig({});
-    return linux?.cgroupDriver === CgroupDriver.SYSTEMD ? 'systemd' : 'cgroupfs';
-  } catch (error) {
-    if (isUnimplemented(error)) return 'cgroupfs';
-    throw error;
+/** A running kubelet, for those who serve it to people. Errors name what was asked for; `not_found` if there is none. */
+export class Kubelet {
+  readonly #parts: KubeletDependencies;
+  /** Resolves when every source has been read once and what was left of other pods before the start has been removed. */
+  readonly ready: Promise<void>;
+  readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
+  readonly podDefaults: PodDefaults;
+
+  constructor(parts: KubeletDependencies) {
+    this.#parts = parts;
+    this.ready = parts.ready;
+    const endpoint = parts.options.runtimeEndpoint;
+    this.runtime = { ...parts.version, apiVersion: parts.cri.apiVersion, endpoint };
+    const seccomp = parts.options.seccompDefault ? 'RuntimeDefault' : 'Unconfined';
+    this.podDefaults = { seccomp, ...parts.cgroups.enforced };
+  }
+
+  get objects(): LocalObjects {
+    return this.#parts.objects;
+  }
+
+  /** The runtime's images and transfers, over the kubelet's own connection. */
+  get cri(): CriClient {
+    return this.#parts.cri;
+  }
+
+  /** Every pod with its status, ended ones too as long as their manifest is there. */
+  pods(): Pod[] {
+    return this.#parts.statuses.pods();
+  }
+
+  /** Throws `not_found`. A pod that is going loses to one of the same name that is coming. */
+  pod(namespace: string, name: string): Pod {
+    const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+    const found = named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
+    if (found !== undefined) return found;
+    throw new PodwrightError('not_found', `find pod ${namespace}/${name}: there is no such pod on this node`);
+  }
+
+  /** The pod that has this UID: one of a manifest, or one that is still in the runtime. */
+  podOfUid(uid: string): ExistingPod | undefined {
+    const { workers, cache } = this.#parts;
+    const known = workers.podOf(uid);
+    return known === undefined ? cache.get(uid)?.status.sandboxes[0]?.owner : existingPod(known);
+  }
+
+  /** The pod of this name that a manifest asks for. */
+  wantedPod(namespace: string, name: string): ExistingPod | undefined {
+    const pods = this.#parts.manager.list();
+    const found = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+    return found && existingPod(found);
+  }
+
+  /** Changes of pods from this call on; call `pods()` right after it for the state to begin with. */
+  watch(signal: AbortSignal): Subscription<PodChange> {
+    return this.#parts.statuses.subscribe(signal);
+  }
+
+  events(): Event[] {
+    return this.#parts.events.list();
+  }
+
+  watchEvents(signal: AbortSignal): Subscription<Event> {
+    return this.#parts.events.subscribe(signal);
+  }
+
+  /**
+   * Ends a pod and removes every trace of it. Resolves when it is gone. Its manifest must go too, or the pod comes back.
+   * A second call with a shorter grace period hurries it.
+   */
+  deletePod(uid: string, gracePeriodSeconds?: number): Promise<void> {
+    const { statuses, workers } = this.#parts;
+    const pod = statuses.pod(uid);
+    if (pod === undefined || !workers.has(uid)) return Promise.resolve();
+    return workers.end(pod, { gracePeriodSeconds, remove: true });
+  }
+
+  traces(podUid: string): TraceSpan[] {
+    return this.#parts.tracer.spans(podUid);
+  }
+
+  /**
+   * Where a container's log is. `previous` asks for the attempt before. Throws `not_found` for a container that the pod does
+   * not have, `failed_precondition` for one that has not begun.
+   */
+  containerLog(pod: Pod, containerName: string, previous: boolean): { path: string; running: boolean } {
+    const name = this.#containerName(pod, containerName);
+    const own = this.#runtimePod(pod).containers.filter((container) => container.name === name);
+    const wanted = own[previous ? 1 : 0];
+    const where = `container ${name} of pod ${podFullName(pod)}`;
+    if (wanted === undefined && previous) {
+      throw new PodwrightError('not_found', `find the previous log: ${where} has not been restarted`);
+    }
+    if (wanted === undefined) {
+      throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet`);
+    }
+    const directory = podLogDirectory(this.#parts.options.podLogsDir, podIdentity(pod));
+    const path = wanted.logPath === '' ? join(directory, name, `${wanted.restartCount}.log`) : wanted.logPath;
+    return { path, running: wanted.state === 'running' };
+  }
+
+  /** The runtime's URL for running a command in a container, for a stream of it. */
+  async execUrl(pod: Pod, containerName: string, request: StreamOptions & { command: string[] }): Promise<string> {
+    const containerId = this.#running(pod, containerName).id;
+    const { command, ...streams } = request;
+    return (await this.#parts.cri.runtime.exec({ containerId, cmd: command, ...streams })).url;
+  }
+
+  async attachUrl(pod: Pod, containerName: string, streams: StreamOptions): Promise<string> {
+    const containerId = this.#running(pod, containerName).id;
+    return (await this.#parts.cri.runtime.attach({ containerId, ...streams })).url;
+  }
+
+  async portForwardUrl(pod: Pod, ports: number[]): Promise<string> {
+    const sandbox = this.#runtimePod(pod).sandboxes.find(({ ready }) => ready);
+    if (sandbox === undefined) {
+      throw new PodwrightError('failed_precondition', `forward ports of pod ${podFullName(pod)}: it does not run`);
+    }
+    return (await this.#parts.cri.runtime.portForward({ podSandboxId: sandbox.id, port: ports })).url;
+  }
+
+  /** Stops the kubelet; containers go on. */
+  close(): Promise<void> {
+    return this.#parts.close();
+  }
+
+  #runtimePod(pod: Pod): RuntimePodStatus {
+    return this.#parts.cache.get(pod.metadata.uid)?.status ?? emptyRuntimePod(podIdentity(pod));
+  }
+
+  /** '' means the first ordinary container. */
+  #containerName(pod: Pod, wanted: string): string {
+    const names = allContainers(pod.spec).map(({ name }) => name);
+    const name = wanted === '' ? pod.spec.containers[0]!.name : wanted;
+    if (names.includes(name)) return name;
+    const message = `find container ${name} of pod ${podFullName(pod)}: it has ${names.join(', ')}`;
+    throw new PodwrightError('not_found', message);
+  }
+
+  #running(pod: Pod, wanted: string): RuntimeContainer {
+    const name = this.#containerName(pod, wanted);
+    const found = this.#runtimePod(pod).containers.find((one) => one.name === name && one.state === 'running');
+    if (found !== undefined) return found;
+    const message = `reach container ${name} of pod ${podFullName(pod)}: it does not run`;
+    throw new PodwrightError('failed_precondition', message);
   }
 }

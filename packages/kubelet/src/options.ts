@@ -1,6 +1,6 @@
 import type { Logger, Registry } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
-import type { SystemReserved } from './cgroups/node-allocatable.ts';
+import type { SystemReserved } from './node/node-allocatable.ts';
 
 /** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
 export type KubeletOptions = {

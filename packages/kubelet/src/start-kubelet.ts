@@ -1,125 +1,156 @@
-import { mkdir } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
-import { errorMessage, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
-import type { ContainerStatus } from '@podwright/cri';
-import { LocalObjects } from './config/local-objects.ts';
-import { ManifestDirectory } from './config/manifest-directory.ts';
-import { ManifestUrl, type ManifestUrlOptions } from './config/manifest-url.ts';
-import { PodConfig } from './config/pod-config.ts';
-import { ContainerPreparer } from './container/prepare-container.ts';
-import { terminationMessage } from './container/termination-message.ts';
-import type { KubeletHandle } from './handle.ts';
-import { startKubeletWith } from './kubelet.ts';
-import { CriCommandRunner } from './kuberuntime/command-runner.ts';
-import { decodeContainerInfo } from './kuberuntime/labels.ts';
-import { LifecycleHooks } from './lifecycle/hook-runner.ts';
+/** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
+import { type CgroupHierarchy, errorMessage } from '@podwright/base';
+import { type CriClient, connectCri } from '@podwright/cri';
+import type { Pod } from './api/types.ts';
+import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
+import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
+import { openPodCgroups } from './cgroups/cgroupfs-pod-cgroups.ts';
+import { hostCgroups, runtimeCgroupDriver } from './cgroups/host-cgroups.ts';
+import type { PodCgroups } from './cgroups/pod-cgroups.ts';
+import { PodEvents } from './events/pod-events.ts';
+import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
+import { runHousekeeping } from './gc/housekeeping.ts';
+import type { WaitingReason } from './kubecontainer/sync-result.ts';
+import { Kubelet } from './kubelet.ts';
+import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
+import { readNodeCapacity } from './node/node-capacity.ts';
+import { hostAddresses } from './node/node-facts.ts';
 import type { KubeletOptions } from './options.ts';
-import { ProberManager } from './prober/prober-manager.ts';
-import type { KubeletRooms, PodSources, RoomsInput, SourceListener } from './rooms.ts';
-import { builtinVolumePlugins } from './volumes/builtin-plugins.ts';
-import { ProgramMounter } from './volumes/mounter.ts';
-import { PodDirectories } from './volumes/pod-directories.ts';
-import { VolumeManager } from './volumes/volume-manager.ts';
 
-/** How often sources are read again though nothing seemed to change: upstream's fileCheckFrequency and httpCheckFrequency. */
-const SOURCE_PERIOD_MS = 20_000;
+/** What a caller gives of the kubelet itself: a connection, which the kubelet closes, and parts in place of its own. */
+export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
 
 /**
- * Runs the pods of the manifest folder (and URL) on a container runtime until the handle is closed; containers go on.
- * Rejects with `unavailable` or `unimplemented` if there is no CRI runtime at the endpoint.
+ * Runs the pods of the manifest directory (and URL) on a container runtime until the kubelet is closed; containers go on, and
+ * those that run already are taken over. Rejects with `unavailable` or `unimplemented` if there is no CRI runtime at the endpoint.
  */
-export function startKubelet(options: KubeletOptions): Promise<KubeletHandle> {
-  return startKubeletWith(options, makeRooms);
+export async function startKubelet(options: KubeletOptions, given: GivenParts = {}): Promise<Kubelet> {
+  const { cri = await connect(options), ...parts } = given;
+  try {
+    return await assemble(options, cri, parts);
+  } catch (error) {
+    cri.close();
+    throw error;
+  }
 }
 
-function makeRooms({ options, cri, events, hostIps, allocatable }: RoomsInput): KubeletRooms {
-  const { logger, clusterDomain } = options;
-  const objects = new LocalObjects();
-  const directories = new PodDirectories(options.rootDir);
-  const mounter = new ProgramMounter();
-  const nodeAllocatable = {
-    cpuMillis: BigInt(availableParallelism()) * 1000n,
-    memoryBytes: BigInt(allocatable.memoryBytes),
-    ephemeralStorageBytes: 0n,
-  };
-  const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable });
-  const volumes = new VolumeManager({ directories, plugins, mounter, logger });
-  const commands = new CriCommandRunner(cri);
-  const preparer = new ContainerPreparer({
-    volumes,
-    directories,
-    objects,
-    nodeAllocatable,
+function connect(options: KubeletOptions): Promise<CriClient> {
+  const { runtimeEndpoint, imageEndpoint, criApiVersion: apiVersion, metrics, logger } = options;
+  return connectCri({ runtimeEndpoint, imageEndpoint, apiVersion, metrics, logger });
+}
+
+async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<KubeletParts>): Promise<Kubelet> {
+  const { logger } = options;
+  const [version, addresses, hierarchy] = await Promise.all([
+    cri.runtime.version({}),
+    hostAddresses(options.nodeIp),
+    hostCgroups(logger),
+  ]);
+  const allocatable = nodeAllocatable(await readNodeCapacity(hierarchy), options.systemReserved);
+  const cgroups = await podCgroups({ options, cri, hierarchy, allocatable });
+  const events = new PodEvents(options.nodeName);
+  const hostIps = () => addresses;
+  const parts = kubeletParts({ options, cri, events, hostIps, allocatable }, given);
+  const sync = createPodSync({
+    options,
+    cri,
+    events,
+    parts,
+    cgroups,
+    cgroupV2: hierarchy?.mode === 'v2',
     hostIps,
-    clusterDomain,
-    hostsFile: '/etc/hosts',
+    runtimeName: version.runtimeName,
   });
-  return {
-    objects,
-    volumes,
-    probes: new ProberManager({ commands, events, logger }),
-    hooks: new LifecycleHooks(commands),
-    prepare: (request, signal) => preparer.prepare(request, signal),
-    readEnd,
-    startSources: (listener) => startSources(options, { ...listener, objects }),
+  await sync.pleg.start();
+  const running = run({ options, cri, events, parts, cgroups, sync });
+  const runtime = { name: version.runtimeName, version: version.runtimeVersion };
+  return new Kubelet({ ...sync, ...running, options, cri, events, cgroups, objects: parts.objects, version: runtime });
+}
+
+type CgroupsInput = {
+  options: KubeletOptions;
+  cri: CriClient;
+  hierarchy: CgroupHierarchy | undefined;
+  allocatable: NodeAmounts;
+};
+
+async function podCgroups({ options, cri, hierarchy, allocatable }: CgroupsInput): Promise<PodCgroups> {
+  const { cgroupRoot: root, cgroupDriver, podPidsLimit, logger } = options;
+  const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri) : cgroupDriver;
+  const limits = {
+    pidsPerPod: podPidsLimit > 0 ? podPidsLimit : undefined,
+    allPods: options.enforceNodeAllocatable ? allocatable : undefined,
   };
+  return openPodCgroups({ root, driver, hierarchy, limits, logger });
 }
 
-/** The message of a container that has ended, from the file that was mounted for it or from its log. */
-function readEnd(status: ContainerStatus): Promise<string> {
-  const info = decodeContainerInfo(status.labels, status.annotations);
-  const mount = status.mounts.find(({ containerPath }) => containerPath === info?.terminationMessagePath);
-  return terminationMessage({
-    messagePath: mount?.hostPath ?? '',
-    policy: info?.terminationMessagePolicy ?? 'File',
-    exitCode: status.exitCode,
-    logPath: status.logPath,
-  });
-}
+type RunInput = {
+  options: KubeletOptions;
+  cri: CriClient;
+  events: PodEvents;
+  parts: KubeletParts;
+  cgroups: PodCgroups;
+  sync: PodSync;
+};
 
-function startSources(
-  options: KubeletOptions,
-  { objects, onUpdate, runningPods }: SourceListener & { objects: LocalObjects },
-): PodSources {
-  const { manifestDir, manifestUrl, nodeName, logger } = options;
-  const config = new PodConfig({
-    sources: manifestUrl === undefined ? ['file'] : ['file', 'http'],
-    nodeName,
-    objects,
-    runningPods,
-    logger,
+/** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
+function run(input: RunInput): { ready: Promise<void>; close: () => Promise<void> } {
+  const { options, cri, parts, sync } = input;
+  const { loop, cache, workers, pleg } = sync;
+  const controller = new AbortController();
+  const results = [parts.probes.liveness, parts.probes.readiness, parts.probes.startup];
+  const unsubscribe = [
+    parts.objects.onChange((change) => loop.handleObject(change)),
+    ...results.map((result) => result.onChange((update) => loop.handleProbe(update))),
+  ];
+  const sources = parts.startSources({
+    onUpdate: (update) => loop.handlePods(update),
+    runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
   });
-  const stop = new AbortController();
-  config.onUpdate(onUpdate);
-  const directory = new ManifestDirectory({
-    path: manifestDir,
-    logger,
-    resyncMs: SOURCE_PERIOD_MS,
-    onChange: (snapshot) => config.set('file', snapshot),
-  });
-  const fromDirectory = mkdir(manifestDir, { recursive: true, mode: PRIVATE_DIRECTORY }).then(() =>
-    directory.start(stop.signal),
+  const ready = sources.ready.then(() => removeOrphans(input));
+  const housekeeping = ready.then(() => keepUp(input, controller.signal));
+  housekeeping.catch((error: unknown) =>
+    options.logger.error({ error: errorMessage(error) }, 'housekeeping ended early'),
   );
-  const fromUrl = manifestUrl === undefined ? undefined : readUrl(manifestUrl, { config, logger, signal: stop.signal });
-  return {
-    ready: Promise.all([fromDirectory, fromUrl]).then(() => undefined),
-    stop: async () => stop.abort(),
+  const close = async () => {
+    controller.abort();
+    for (const stop of unsubscribe) stop();
+    await sources.stop();
+    await workers.stop();
+    await pleg.stop();
+    parts.probes.stop();
+    await housekeeping.catch(() => undefined); // logged above
+    await parts.volumes.close();
+    cri.close();
   };
+  return { ready, close };
 }
 
-/** Follows a manifest URL; resolves once it has answered for the first time. */
-function readUrl(
-  url: string,
-  { config, logger, signal }: { config: PodConfig; logger: Logger; signal: AbortSignal },
-): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const onChange: ManifestUrlOptions['onChange'] = (snapshot) => {
-    config.set('http', snapshot);
-    resolve();
+/** Ends what no source has, once each has been read. */
+async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> {
+  const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
+  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid)]);
+  sync.loop.endOrphans();
+  await parts.volumes.removeOrphans(known);
+  await cgroups.removeOrphans(known);
+}
+
+function keepUp({ options, cri, events, parts, sync }: RunInput, signal: AbortSignal): Promise<void> {
+  const { loop, cache, workers } = sync;
+  const { logger, imageGc, containerGc, containerLog } = options;
+  const limits = {
+    volumes: parts.volumes,
+    events,
+    logger,
+    evict: (pod: Pod, verdict: WaitingReason) => loop.evict(pod, verdict),
   };
-  const source = new ManifestUrl({ url, headers: {}, logger, periodMs: SOURCE_PERIOD_MS, onChange });
-  source.start(signal).catch((error: unknown) => {
-    if (!signal.aborted) logger.error({ url, error: errorMessage(error) }, 'the manifest URL is read no more');
-  });
-  return promise;
+  const work = {
+    cri,
+    logger,
+    policies: { images: imageGc, containers: containerGc, logs: containerLog },
+    runtimePods: () => cache.list(),
+    endOrphans: () => loop.endOrphans(),
+    enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),
+  };
+  return runHousekeeping(work, signal);
 }

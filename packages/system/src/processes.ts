@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import {
+  EventLoopBudget,
   findProcesses,
   isErrno,
   listProcesses,
@@ -8,7 +9,6 @@ import {
   processWords,
   readProcessStart,
   sleep,
-  ThreadSlice,
 } from '@podwright/base';
 
 /** One process as /proc/PID/stat shows it (proc_pid_stat(5)). */
@@ -105,9 +105,9 @@ const hasNotEnded = ({ state }: ProcessStat) => state !== 'Z' && state !== 'X';
 
 async function readAllProcesses(): Promise<ProcessStat[]> {
   const processes: ProcessStat[] = [];
-  const slice = new ThreadSlice();
+  const budget = new EventLoopBudget();
   for (const pid of await listProcesses()) {
-    if (slice.isOver) await slice.next();
+    if (budget.isSpent) await budget.renew();
     const process = readProcess(pid);
     if (process !== undefined && hasNotEnded(process)) processes.push(process);
   }

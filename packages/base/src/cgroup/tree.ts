@@ -5,16 +5,24 @@ import { isErrno, PodwrightError, wrapError } from '../errors.ts';
 import { CONTAINER_DIRECTORY } from '../modes.ts';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFile, treeOf } from './hierarchy.ts';
 
-/** Makes cgroup `path` and its parents in every tree, ready to take processes. No error if it is there. */
-export async function createCgroup(hierarchy: CgroupHierarchy, path: string): Promise<void> {
+/** A controller that the kernel does not let the children of a v2 cgroup use: limits of it do not hold there. */
+export type DelegationRefusal = { directory: string; controller: string; error: unknown };
+
+/**
+ * Makes cgroup `path` and its parents in every tree, ready to take processes. No error if it is there. Returns the controllers
+ * that the kernel refused on the way: whether they matter is the caller's to say.
+ */
+export async function createCgroup(hierarchy: CgroupHierarchy, path: string): Promise<DelegationRefusal[]> {
+  const refusals: DelegationRefusal[] = [];
   for (const tree of hierarchy.trees) {
     const directory = cgroupDirectory(tree, path);
     await mkdir(directory, { recursive: true, mode: CONTAINER_DIRECTORY });
     for (const level of levelsBelow(tree, path)) {
-      if (tree.version === 2) await delegateControllers(dirname(level));
+      if (tree.version === 2) refusals.push(...(await delegateControllers(dirname(level))));
       else if (tree.controllers.includes('cpuset')) await inheritCpuset(level);
     }
   }
+  return refusals;
 }
 
 /** Whether the cgroup is there in any tree. */
@@ -118,12 +126,18 @@ function levelsBelow(tree: CgroupTree, path: string): string[] {
 }
 
 /** Lets the children of a v2 cgroup use every controller that it has; the kernel refuses some one by one. */
-async function delegateControllers(directory: string): Promise<void> {
+async function delegateControllers(directory: string): Promise<DelegationRefusal[]> {
+  const refusals: DelegationRefusal[] = [];
   const available = (await readCgroupFile(join(directory, 'cgroup.controllers')))?.trim().split(/\s+/) ?? [];
   const enabled = (await readCgroupFile(join(directory, 'cgroup.subtree_control')))?.trim().split(/\s+/) ?? [];
   for (const controller of available.filter((name) => name !== '' && !enabled.includes(name))) {
-    await writeFile(join(directory, 'cgroup.subtree_control'), `+${controller}`).catch(() => undefined);
+    try {
+      await writeFile(join(directory, 'cgroup.subtree_control'), `+${controller}`);
+    } catch (error) {
+      refusals.push({ directory, controller, error });
+    }
   }
+  return refusals;
 }
 
 /** A new v1 cpuset is empty and takes no process until it has CPUs and memory nodes: its parent's. */

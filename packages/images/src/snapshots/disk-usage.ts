@@ -1,5 +1,5 @@
 import { closeSync, constants, type Dir, lstatSync, opendirSync, openSync, type Stats } from 'node:fs';
-import { ThreadSlice } from '@podwright/base';
+import { EventLoopBudget } from '@podwright/base';
 import { hasErrno } from '@podwright/system';
 import type { SnapshotUsage } from './snapshotter.ts';
 
@@ -24,18 +24,18 @@ export async function diskUsage(directory: string, signal: AbortSignal): Promise
   const top = lstatSync(directory);
   const count = new Count(top);
   const pending: Place[] = [undefined];
-  const slice = new ThreadSlice();
+  const budget = new EventLoopBudget();
   while (pending.length > 0) {
     const place = pending.pop();
     const depth = (place?.depth ?? 0) + 1;
     using opened = openPlace(directory, place);
     if (opened === undefined) continue;
     for (let entry = opened.next(); entry !== undefined; entry = opened.next()) {
-      if (slice.isOver) await slice.next(signal);
+      if (budget.isSpent) await budget.renew(signal);
       if (!count.add(entry.stat) || !entry.stat.isDirectory() || depth > MAX_DEPTH) continue;
       pending.push({ parent: place, name: entry.name, depth });
     }
-    if (slice.isOver) await slice.next(signal);
+    if (budget.isSpent) await budget.renew(signal);
   }
   return count.usage;
 }

@@ -26,10 +26,3 @@ export type Event = {
   lastTimestamp: string;
   count: number;
 };
-
-/** Where events go. `container` names the container of the pod that it is about. */
-export type EventRecorder = {
-  event(about: EventSubject, type: EventType, reason: string, message: string): void;
-};
-
-export type EventSubject = { kind: string; namespace: string; name: string; uid: string; container?: string };

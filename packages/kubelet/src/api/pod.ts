@@ -1,4 +1,4 @@
-import type { Container, ResourceList } from './container.ts';
+import { type Container, isSidecar, type ResourceList } from './container.ts';
 import type { LocalObjectReference, ObjectMeta } from './object-meta.ts';
 import type { PodStatus } from './pod-status.ts';
 import type { PodSecurityContext } from './security-context.ts';
@@ -75,4 +75,9 @@ export function podFullName(pod: Pod): string {
 /** Init containers, then ordinary ones. */
 export function allContainers(spec: PodSpec): Container[] {
   return [...(spec.initContainers ?? []), ...spec.containers];
+}
+
+/** Sidecars in the order of the specification. */
+export function sidecarsOf(pod: Pod): Container[] {
+  return (pod.spec.initContainers ?? []).filter(isSidecar);
 }

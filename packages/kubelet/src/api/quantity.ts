@@ -1,11 +1,11 @@
 import { PodwrightError } from '@podwright/base';
 
-const nanosPerUnit = 1_000_000_000n;
+const NANOS_PER_UNIT = 1_000_000_000n;
 /** Kubernetes caps a quantity at the largest int64. */
-const maxNanos = (2n ** 63n - 1n) * nanosPerUnit;
+const MAX_NANOS = (2n ** 63n - 1n) * NANOS_PER_UNIT;
 
 /** Multiplier of each suffix as numerator and denominator in units. */
-const suffixes: Record<string, readonly [bigint, bigint]> = {
+const SUFFIXES: Record<string, readonly [bigint, bigint]> = {
   n: [1n, 1_000_000_000n],
   u: [1n, 1_000_000n],
   m: [1n, 1000n],
@@ -50,9 +50,9 @@ export function parseQuantity(text: string): Quantity {
   }
   const [, sign, whole = '', fraction = '', exponent, suffix = ''] = match;
   const mantissa = BigInt(`${whole}${fraction}`);
-  const [up, down] = exponent === undefined ? suffixes[suffix]! : powerOfTen(Number(exponent));
-  const magnitude = divideUp(mantissa * up * nanosPerUnit, down * 10n ** BigInt(fraction.length));
-  const capped = magnitude > maxNanos ? maxNanos : magnitude;
+  const [up, down] = exponent === undefined ? SUFFIXES[suffix]! : powerOfTen(Number(exponent));
+  const magnitude = divideUp(mantissa * up * NANOS_PER_UNIT, down * 10n ** BigInt(fraction.length));
+  const capped = magnitude > MAX_NANOS ? MAX_NANOS : magnitude;
   return { nanos: sign === '-' ? -capped : capped };
 }
 
@@ -70,7 +70,7 @@ function divideUp(a: bigint, b: bigint): bigint {
 
 /** In whole units, rounded up: bytes of memory, cores. */
 export function quantityValue(text: string): bigint {
-  return divideUp(parseQuantity(text).nanos, nanosPerUnit);
+  return divideUp(parseQuantity(text).nanos, NANOS_PER_UNIT);
 }
 
 /** In thousandths, rounded up: millicores of CPU. */
@@ -81,7 +81,7 @@ export function quantityMilliValue(text: string): bigint {
 /** `a / divisor` rounded up to a whole number, for `resourceFieldRef`. A divisor of zero counts as 1. */
 export function quantityInUnitsOf(text: string, divisor: string): bigint {
   const unit = parseQuantity(divisor).nanos;
-  return divideUp(parseQuantity(text).nanos, unit === 0n ? nanosPerUnit : unit);
+  return divideUp(parseQuantity(text).nanos, unit === 0n ? NANOS_PER_UNIT : unit);
 }
 
 /** Negative, zero or positive as `a` is less than, equal to or more than `b`. */

@@ -1,5 +1,5 @@
 /** CFS period in microseconds, the kernel's default and the kubelet's. */
-export const cpuPeriodMicros = 100_000n;
+export const CPU_PERIOD_MICROS = 100_000n;
 
 /** CPU shares (cgroup v1 `cpu.shares`, 2 to 262144) for an amount of CPU in thousandths of a core. */
 export function cpuShares(milliCpu: bigint): bigint {
@@ -10,7 +10,7 @@ export function cpuShares(milliCpu: bigint): bigint {
 /** CFS quota in microseconds a period for a limit in thousandths of a core; 0 means no limit. The kernel's least is 1 ms. */
 export function cpuQuota(milliCpu: bigint): bigint {
   if (milliCpu === 0n) return 0n;
-  const quota = (milliCpu * cpuPeriodMicros) / 1000n;
+  const quota = (milliCpu * CPU_PERIOD_MICROS) / 1000n;
   return quota < 1000n ? 1000n : quota;
 }
 

@@ -1,7 +1,7 @@
 import { create, type LinuxContainerResources, LinuxContainerResourcesSchema } from '@podwright/cri';
 import { quantityMilliValue, quantityValue } from '../api/quantity.ts';
 import { type Container, isSidecar, type Pod } from '../api/types.ts';
-import { cpuPeriodMicros, cpuQuota, cpuShares } from './cpu.ts';
+import { CPU_PERIOD_MICROS, cpuQuota, cpuShares } from './cpu.ts';
 import { limitOf, requestOf } from './qos.ts';
 
 type Resource = 'cpu' | 'memory';
@@ -65,7 +65,7 @@ function linuxResources(milliCpu: bigint, milliCpuLimit: bigint, memoryLimitInBy
   const quota = cpuQuota(milliCpuLimit);
   return create(LinuxContainerResourcesSchema, {
     cpuShares: cpuShares(milliCpu),
-    cpuPeriod: quota === 0n ? 0n : cpuPeriodMicros,
+    cpuPeriod: quota === 0n ? 0n : CPU_PERIOD_MICROS,
     cpuQuota: quota,
     memoryLimitInBytes,
   });

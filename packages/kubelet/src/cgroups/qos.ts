@@ -1,7 +1,7 @@
 import { quantityMilliValue, quantityValue } from '../api/quantity.ts';
 import { allContainers, type Container, type Pod, type QosClass } from '../api/types.ts';
 
-const computeResources = ['cpu', 'memory'] as const;
+const COMPUTE_RESOURCES = ['cpu', 'memory'] as const;
 
 /**
  * The pod's quality-of-service class. Guaranteed: every container has limits of CPU and memory, and requests equal to them;
@@ -19,12 +19,12 @@ function amount(text: string | undefined): bigint {
 
 function isBestEffort(container: Container): boolean {
   const { limits, requests } = container.resources ?? {};
-  return computeResources.every((name) => amount(limits?.[name]) === 0n && amount(requests?.[name]) === 0n);
+  return COMPUTE_RESOURCES.every((name) => amount(limits?.[name]) === 0n && amount(requests?.[name]) === 0n);
 }
 
 function isGuaranteed(container: Container): boolean {
   const { limits, requests } = container.resources ?? {};
-  return computeResources.every((name) => {
+  return COMPUTE_RESOURCES.every((name) => {
     const limit = amount(limits?.[name]);
     return limit > 0n && amount(requests?.[name] ?? limits?.[name]) === limit;
   });

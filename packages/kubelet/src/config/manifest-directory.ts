@@ -2,6 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, isErrno, KeyedLock, type Logger, sleep, waitFor, withTimeout } from '@podwright/base';
+import { MANIFEST_PATIENCE_MS, MANIFEST_QUIET_MS, MANIFEST_START_PATIENCE_MS, MAX_MANIFEST_FILES } from '../limits.ts';
 import { ManifestError, type PlacedObject } from './manifest.ts';
 import { type ManifestFile, readManifestFile } from './manifest-file.ts';
 import type { SourceSnapshot } from './pod-config.ts';
@@ -14,13 +15,6 @@ export type ManifestDirectoryOptions = {
   /** Gets the full content whenever it changed, and once at the start. */
   onChange: (snapshot: SourceSnapshot) => void;
 };
-
-/** A file that was written this recently may be written still, so it is looked at again. */
-const quietMs = 3;
-/** A file that is wrong is given this long to become right before people hear of it. */
-const patienceMs = 300;
-const startPatienceMs = 1000;
-const maxFiles = 5000;
 
 /** What is known of one file: the last good objects stay while what is there now is wrong. */
 type FileState = { stamp: string; objects: PlacedObject[]; errors: ManifestError[] };
@@ -46,7 +40,7 @@ export class ManifestDirectory {
   /** Reads the directory, reports its content, and goes on to follow it until the signal aborts. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#scan(signal);
-    using limited = withTimeout(signal, startPatienceMs, 'wait for manifests that are being written');
+    using limited = withTimeout(signal, MANIFEST_START_PATIENCE_MS, 'wait for manifests that are being written');
     // whoever starts us takes what is missing from the first report for gone
     await waitFor(() => this.#undecided.size === 0 || undefined, { intervalMs: 5, signal: limited }).catch(
       () => undefined,
@@ -68,7 +62,8 @@ export class ManifestDirectory {
     try {
       await this.#watch(signal);
       const names = (await readdir(this.#options.path)).filter(isManifestName);
-      if (names.length > maxFiles) throw new Error(`holds ${names.length} files, at most ${maxFiles} are read`);
+      if (names.length > MAX_MANIFEST_FILES)
+        throw new Error(`holds ${names.length} files, at most ${MAX_MANIFEST_FILES} are read`);
       this.#setDirectoryError(undefined);
       await Promise.all([...new Set([...names, ...this.#files.keys()])].map((name) => this.#check(name, signal)));
     } catch (error) {
@@ -119,7 +114,7 @@ export class ManifestDirectory {
 
   #consider(name: string, file: ManifestFile, signal: AbortSignal): void {
     const { errors, objects } = file.manifest;
-    const waitMs = errors.length > 0 ? patienceMs : quietMs;
+    const waitMs = errors.length > 0 ? MANIFEST_PATIENCE_MS : MANIFEST_QUIET_MS;
     const before = this.#undecided.get(name);
     const unchangedMs = before?.stamp === file.stamp ? performance.now() - before.sinceMs : 0;
     const settled =

@@ -1,4 +1,5 @@
 import { errorMessage, gatherBytes, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
+import { MANIFEST_URL_TIMEOUT_MS } from '../limits.ts';
 import { ManifestError, maxManifestBytes } from './manifest.ts';
 import { decodeBytes } from './manifest-file.ts';
 import type { SourceSnapshot } from './pod-config.ts';
@@ -13,8 +14,6 @@ export type ManifestUrlOptions = {
   /** Gets the full content whenever it changed, and once after the first request. */
   onChange: (snapshot: SourceSnapshot) => void;
 };
-
-const requestTimeoutMs = 10_000;
 
 /** A manifest behind a URL as a source of pods. While it cannot be had or is wrong, its last good content stays. */
 export class ManifestUrl {
@@ -63,7 +62,7 @@ export class ManifestUrl {
 
   async #get(signal: AbortSignal): Promise<Uint8Array> {
     const { url, headers } = this.#options;
-    using limited = withTimeout(signal, requestTimeoutMs, `GET ${url}`);
+    using limited = withTimeout(signal, MANIFEST_URL_TIMEOUT_MS, `GET ${url}`);
     const response = await fetch(url, { headers, signal: limited });
     if (!response.ok) {
       await response.body?.cancel();

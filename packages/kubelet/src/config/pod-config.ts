@@ -4,8 +4,8 @@ import type { LocalObjects } from './local-objects.ts';
 import { ManifestError, type PlacedObject, withoutDuplicates } from './manifest.ts';
 import { PodClaims } from './pod-claims.ts';
 import {
-  configFileAnnotation,
-  configHashAnnotation,
+  CONFIG_FILE_ANNOTATION,
+  CONFIG_HASH_ANNOTATION,
   type ExistingPod,
   type PodSourceName,
   type PodUpdate,
@@ -159,14 +159,14 @@ function changes(before: Map<string, Desired>, after: Map<string, Desired>): Pod
 }
 
 function differs(before: Desired, after: Desired): boolean {
-  const hash = ({ pod }: Desired) => pod.metadata.annotations?.[configHashAnnotation];
+  const hash = ({ pod }: Desired) => pod.metadata.annotations?.[CONFIG_HASH_ANNOTATION];
   return before.pod !== after.pod && hash(before) !== hash(after);
 }
 
 /** A pod of a source as something that exists. */
 export function existingPod({ metadata }: Pod): ExistingPod {
   const { uid, namespace, name, annotations } = metadata;
-  return { uid, namespace, name, file: annotations?.[configFileAnnotation] ?? '' };
+  return { uid, namespace, name, file: annotations?.[CONFIG_FILE_ANNOTATION] ?? '' };
 }
 
 function bySource(operation: PodUpdateOperation, desired: Desired[]): PodUpdate[] {

@@ -13,9 +13,9 @@ export type PodUpdateOperation = 'ADD' | 'UPDATE' | 'REMOVE';
 export type PodUpdate = { operation: PodUpdateOperation; source: PodSourceName; pods: Pod[] };
 
 /** Annotations that the sources set on each pod: the source, a hash of what the manifest says, and the file or URL. */
-export const configSourceAnnotation = 'kubernetes.io/config.source';
-export const configHashAnnotation = 'kubernetes.io/config.hash';
-export const configFileAnnotation = 'podwright.dev/config.file';
+export const CONFIG_SOURCE_ANNOTATION = 'kubernetes.io/config.source';
+export const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
+export const CONFIG_FILE_ANNOTATION = 'podwright.dev/config.file';
 
 /** A pod that exists already, and the file or URL that it was made from ('' if that is not known). */
 export type ExistingPod = { uid: string; namespace: string; name: string; file: string };

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Pod } from '../api/types.ts';
 import type { PlacedObject } from './manifest.ts';
 import {
-  configFileAnnotation,
-  configHashAnnotation,
-  configSourceAnnotation,
+  CONFIG_FILE_ANNOTATION,
+  CONFIG_HASH_ANNOTATION,
+  CONFIG_SOURCE_ANNOTATION,
   type PodSourceName,
 } from './pod-update.ts';
 
@@ -21,9 +21,9 @@ export function identifyPod(placed: PlacedObject & { object: Pod }, source: PodS
     .slice(0, 32);
   const annotations = {
     ...pod.metadata.annotations,
-    [configSourceAnnotation]: source,
-    [configHashAnnotation]: hash,
-    [configFileAnnotation]: file,
+    [CONFIG_SOURCE_ANNOTATION]: source,
+    [CONFIG_HASH_ANNOTATION]: hash,
+    [CONFIG_FILE_ANNOTATION]: file,
   };
   const { status: _, ...rest } = pod;
   return {

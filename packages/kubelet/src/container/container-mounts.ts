@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import type { Container, Pod, Volume, VolumeMount } from '../api/types.ts';
-import type { ContainerMount, EnvironmentVariable } from './contract.ts';
 import { expand } from './expansion.ts';
+import type { ContainerMount, EnvironmentVariable } from './prepared-container.ts';
 
 /** A mount of the container whose place on the host is still to be found. */
 export type WantedMount = Omit<ContainerMount, 'hostPath'> & {

@@ -9,10 +9,11 @@ import {
   type Pod,
 } from '../api/types.ts';
 import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
-import { containerResource, type NodeAllocatable } from './container-resource.ts';
-import type { EnvironmentVariable } from './contract.ts';
+import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
+import { type PodAddresses, podField } from '../downward-api/pod-fields.ts';
+import { MAX_ENVIRONMENT_LENGTH } from '../limits.ts';
 import { expand } from './expansion.ts';
-import { type PodAddresses, podField } from './pod-fields.ts';
+import type { EnvironmentVariable } from './prepared-container.ts';
 
 /** What the environment of a container is made from. */
 export type EnvironmentInput = PodAddresses & {
@@ -21,9 +22,6 @@ export type EnvironmentInput = PodAddresses & {
   objects: ObjectLookup;
   nodeAllocatable: NodeAllocatable;
 };
-
-/** Arguments and variables that the kernel takes at most for one program: three quarters of 8 MiB (execve(2)). */
-const MAX_ENVIRONMENT_LENGTH = 6 << 20;
 
 type SourceKind = 'ConfigMap' | 'Secret';
 

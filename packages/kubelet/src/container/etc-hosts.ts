@@ -1,8 +1,8 @@
 import type { HostAlias, Pod } from '../api/types.ts';
-import { podHostname } from '../kuberuntime/pod-sandbox-config.ts';
+import { podHostname } from './pod-hostname.ts';
 
 /** What every pod of its own network resolves: name by address, as the kubelet writes it. */
-const standardEntries = [
+const STANDARD_ENTRIES = [
   ['127.0.0.1', 'localhost'],
   ['::1', 'localhost', 'ip6-localhost', 'ip6-loopback'],
   ['fe00::0', 'ip6-localnet'],
@@ -26,7 +26,7 @@ export function etcHosts({ pod, podIps, clusterDomain, hostContent }: EtcHostsIn
     return `# Kubernetes-managed hosts file (host network).\n${hostContent}${aliases}`;
   }
   const names = ownNames(pod, clusterDomain);
-  const lines = [...standardEntries, ...podIps.map((ip) => [ip, ...names])].map((entry) => `${entry.join('\t')}\n`);
+  const lines = [...STANDARD_ENTRIES, ...podIps.map((ip) => [ip, ...names])].map((entry) => `${entry.join('\t')}\n`);
   return `# Kubernetes-managed hosts file.\n${lines.join('')}${aliases}`;
 }
 

@@ -1,10 +1,8 @@
 import { PodwrightError } from '@podwright/base';
+import { MAX_EXPANDED_LENGTH } from '../limits.ts';
 
 /** The value that a name stands for, or `undefined` to leave the reference as it is. */
 export type Lookup = (name: string) => string | undefined;
-
-/** The longest argument or variable of a program, with its zero byte (MAX_ARG_STRLEN, execve(2)). */
-const MAX_EXPANDED_LENGTH = 128 << 10;
 
 /**
  * Replaces `$(NAME)` as Kubernetes does: `$$` stands for one `$`, so that `$$(NAME)` is not a reference; a name that `lookup`

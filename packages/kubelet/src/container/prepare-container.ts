@@ -13,15 +13,15 @@ import {
 } from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
-import type { PreparedContainer } from '../kuberuntime/container-config.ts';
-import type { PodVolumes } from '../volumes/contract.ts';
+import type { NodeAllocatable } from '../downward-api/container-resource.ts';
+import { KEPT_MESSAGE_FILES } from '../limits.ts';
 import type { PodDirectories } from '../volumes/pod-directories.ts';
+import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { type WantedMount, wantedMounts } from './container-mounts.ts';
-import type { NodeAllocatable } from './container-resource.ts';
-import type { ContainerMount } from './contract.ts';
 import { makeEnvironment } from './environment.ts';
 import { etcHosts } from './etc-hosts.ts';
 import { expand } from './expansion.ts';
+import type { ContainerMount, PreparedContainer } from './prepared-container.ts';
 
 export type ContainerPreparerOptions = {
   volumes: PodVolumes;
@@ -34,9 +34,7 @@ export type ContainerPreparerOptions = {
   hostsFile: string;
 };
 
-const hostsPath = '/etc/hosts';
-/** Message files of earlier starts that are kept, for the container before this one and those of other sandboxes. */
-const keptMessages = 4;
+const HOSTS_PATH = '/etc/hosts';
 
 /** Works out what a container starts with: its environment, its command, and every mount in its place on the host. */
 export class ContainerPreparer {
@@ -86,7 +84,7 @@ export class ContainerPreparer {
 
   /** The pod's hosts file, unless the container brings its own or the pod has no address to put in it. */
   async #etcHosts(pod: Pod, wanted: WantedMount[], podIps: string[]): Promise<ContainerMount | undefined> {
-    if (wanted.some(({ containerPath }) => containerPath === hostsPath)) return undefined;
+    if (wanted.some(({ containerPath }) => containerPath === HOSTS_PATH)) return undefined;
     if (podIps.length === 0 && pod.spec.hostNetwork !== true) return undefined;
     const { directories, clusterDomain, hostsFile } = this.#options;
     const { uid } = pod.metadata;
@@ -99,7 +97,7 @@ export class ContainerPreparer {
       await mkdir(directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
       await writeFileAtomic(path, content, CONTAINER_FILE);
     });
-    return { ...kubeletMount, name: 'etc-hosts', hostPath: path, containerPath: hostsPath };
+    return { ...KUBELET_MOUNT, name: 'etc-hosts', hostPath: path, containerPath: HOSTS_PATH };
   }
 
   /** A new file each start, which every user of the container may write. */
@@ -109,16 +107,16 @@ export class ContainerPreparer {
     const directory = this.#options.directories.containers(pod.metadata.uid, container.name);
     await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
     const earlier = (await readdir(directory)).sort();
-    const outdated = earlier.slice(0, Math.max(0, earlier.length - keptMessages));
+    const outdated = earlier.slice(0, Math.max(0, earlier.length - KEPT_MESSAGE_FILES));
     await Promise.all(outdated.map((name) => rm(join(directory, name), { force: true })));
     const path = join(directory, `${Date.now()}-${randomBytes(4).toString('hex')}`);
     await writeFile(path, '', { flag: 'wx', mode: PRIVATE_FILE });
     await chmod(path, OPEN_FILE);
-    return { ...kubeletMount, name: 'termination-log', hostPath: path, containerPath };
+    return { ...KUBELET_MOUNT, name: 'termination-log', hostPath: path, containerPath };
   }
 }
 
-const kubeletMount = { readonly: false, recursiveReadOnly: false, propagation: 'None' } as const;
+const KUBELET_MOUNT = { readonly: false, recursiveReadOnly: false, propagation: 'None' } as const;
 
 /** True if a regular file has exactly this content. Containers write to it: no more of it is read than there should be. */
 async function holds(path: string, content: string): Promise<boolean> {

@@ -1,15 +1,14 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isErrno } from '@podwright/base';
+import {
+  MAX_LOG_MESSAGE_BYTES,
+  MAX_LOG_MESSAGE_LINES,
+  MAX_LOG_MESSAGE_READ_BYTES,
+  MAX_MESSAGE_FILE_BYTES,
+} from '../limits.ts';
 import { parseLogLine } from '../logs/cri-log.ts';
 import { tailOffset } from '../logs/log-tail.ts';
-
-/** Kubernetes' bounds: of the message file its last 4096 bytes, of the log 80 lines and 2048 bytes. */
-const maxFileBytes = 4096;
-const maxLogBytes = 2048;
-const maxLogLines = 80;
-/** A line of a log may carry this much around its text, and come in pieces of it. */
-const maxLogReadBytes = 256 << 10;
 
 export type EndedContainer = {
   /** Where on the host the container's message file is; '' if it has none. */
@@ -28,16 +27,16 @@ export async function terminationMessage(container: EndedContainer): Promise<str
 
 async function readMessage(path: string): Promise<string> {
   return withFile(path, async (file, size) => {
-    const start = Math.max(0, size - maxFileBytes);
-    return wholeCharacters(await readBytes(file, start, Math.min(size, maxFileBytes)));
+    const start = Math.max(0, size - MAX_MESSAGE_FILE_BYTES);
+    return wholeCharacters(await readBytes(file, start, Math.min(size, MAX_MESSAGE_FILE_BYTES)));
   });
 }
 
 async function readLogEnd(path: string): Promise<string> {
   return withFile(path, async (file, size) => {
-    const start = await tailOffset(file, { lines: maxLogLines, withinBytes: maxLogReadBytes });
+    const start = await tailOffset(file, { lines: MAX_LOG_MESSAGE_LINES, withinBytes: MAX_LOG_MESSAGE_READ_BYTES });
     const bytes = await readBytes(file, start, size - start);
-    return wholeCharacters(logText(bytes).subarray(-maxLogBytes));
+    return wholeCharacters(logText(bytes).subarray(-MAX_LOG_MESSAGE_BYTES));
   });
 }
 

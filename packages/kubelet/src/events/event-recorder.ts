@@ -1,115 +1,14 @@
-import { randomBytes } from 'node:crypto';
-import { Broadcast, type Subscription } from '@podwright/base';
-import type { Event, EventRecorder, EventSubject, EventType } from '../api/types.ts';
-import { formatTime } from '../status/time.ts';
+import type { EventType, Pod } from '../api/types.ts';
 
-/** Events kept at most; the one that was not repeated for longest goes first. */
-const maxEvents = 2000;
-/** A message longer than this is cut, as the Kubernetes API does. */
-const maxMessageLength = 1024;
-/**
- * Events of one object, type and reason that differ in their message only: of so many within ten minutes, the next ones are
- * counted as one. A probe whose output is never the same would else push out what other pods have to say (client-go,
- * tools/record/events_cache.go).
- */
-const maxSimilar = 10;
-const similarWindowMs = 600_000;
-const combinedPrefix = '(combined from similar events): ';
+/** Where events go. `container` names the container of the pod that it is about. */
+export type EventRecorder = {
+  event(about: EventSubject, type: EventType, reason: string, message: string): void;
+};
 
-/** Records what happens to pods: repeats are counted, memory is bounded, subscribers hear of each. */
-export class PodEvents implements EventRecorder {
-  readonly #host: string;
-  readonly #now: () => number;
-  readonly #events = new Map<string, { event: Event; group: string }>();
-  /** Keys of the events that differ in their message only. */
-  readonly #similar = new Map<string, Set<string>>();
-  readonly #changes = new Broadcast<Event>();
+export type EventSubject = { kind: string; namespace: string; name: string; uid: string; container?: string };
 
-  constructor(nodeName: string, now: () => number = Date.now) {
-    this.#host = nodeName;
-    this.#now = now;
-  }
-
-  // biome-ignore lint/complexity/useMaxParams: the four words of an event, as Kubernetes' recorder takes them
-  event(about: EventSubject, type: EventType, reason: string, message: string): void {
-    const group = [about.uid, about.container, type, reason].join('\0');
-    const own = message.slice(0, maxMessageLength);
-    const combined = !this.#events.has(`${group}\0${own}`) && this.#isSpam(group);
-    const shown = combined ? `${combinedPrefix}${own}`.slice(0, maxMessageLength) : own;
-    const key = combined ? `${group}\0\0` : `${group}\0${own}`;
-    const known = this.#events.get(key)?.event;
-    const event =
-      known === undefined ? this.#newEvent(about, { type, reason, message: shown }) : this.#repeat(known, shown);
-    this.#events.delete(key);
-    this.#events.set(key, { event, group });
-    if (known === undefined && !combined) this.#groupOf(group).add(key);
-    if (this.#events.size > maxEvents) this.#forget(this.#events.keys().next().value!);
-    this.#changes.publish(event);
-  }
-
-  #groupOf(group: string): Set<string> {
-    const keys = this.#similar.get(group) ?? new Set();
-    this.#similar.set(group, keys);
-    return keys;
-  }
-
-  /** Whether the object has said as much for this reason lately that more is not kept apart. */
-  #isSpam(group: string): boolean {
-    const since = this.#now() - similarWindowMs;
-    const lately = [...(this.#similar.get(group) ?? [])].filter(
-      (key) => Date.parse(this.#events.get(key)!.event.lastTimestamp) > since,
-    );
-    return lately.length >= maxSimilar;
-  }
-
-  #forget(key: string): void {
-    const group = this.#events.get(key)!.group;
-    this.#events.delete(key);
-    const keys = this.#similar.get(group);
-    keys?.delete(key);
-    if (keys?.size === 0) this.#similar.delete(group);
-  }
-
-  /** Every event that is still remembered, the latest last. */
-  list(): Event[] {
-    return [...this.#events.values()].map(({ event }) => event);
-  }
-
-  /** Events from this call on, until the signal aborts. */
-  subscribe(signal: AbortSignal): Subscription<Event> {
-    return this.#changes.subscribe(signal);
-  }
-
-  #newEvent(about: EventSubject, what: { type: EventType; reason: string; message: string }): Event {
-    const time = formatTime(this.#now());
-    return {
-      apiVersion: 'v1',
-      kind: 'Event',
-      metadata: {
-        name: `${about.name}.${randomBytes(8).toString('hex')}`,
-        namespace: about.namespace || 'default',
-        uid: randomBytes(16).toString('hex'),
-        creationTimestamp: time,
-      },
-      involvedObject: {
-        apiVersion: 'v1',
-        kind: about.kind,
-        namespace: about.namespace,
-        name: about.name,
-        uid: about.uid,
-        ...(about.container === undefined ? {} : { fieldPath: `spec.containers{${about.container}}` }),
-      },
-      type: what.type,
-      reason: what.reason,
-      message: what.message,
-      source: { component: 'kubelet', host: this.#host },
-      firstTimestamp: time,
-      lastTimestamp: time,
-      count: 1,
-    };
-  }
-
-  #repeat(known: Event, message: string): Event {
-    return { ...known, message, count: known.count + 1, lastTimestamp: formatTime(this.#now()) };
-  }
+/** What an event is about: the pod, or one of its containers. */
+export function eventSubject(pod: Pod, container?: string): EventSubject {
+  const { name, namespace, uid } = pod.metadata;
+  return { kind: 'Pod', name, namespace, uid, ...(container === undefined ? {} : { container }) };
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { errorMessage, type Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { findGarbage, type GarbagePolicy } from './dead-containers.ts';
 
 /** Removes dead containers over the limits with their logs, and dead sandboxes. What cannot be removed is tried again next time. */

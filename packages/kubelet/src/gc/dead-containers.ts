@@ -1,4 +1,4 @@
-import type { RuntimeContainer, RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 export type GarbagePolicy = {
   /** Dead containers kept of each container of a pod. */

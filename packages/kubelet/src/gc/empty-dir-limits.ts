@@ -1,12 +1,10 @@
 import { errorMessage, type Logger, PodwrightError, runProgram } from '@podwright/base';
 import { quantityValue } from '../api/quantity.ts';
-import { type EventRecorder, type Pod, podFullName, type Volume } from '../api/types.ts';
-import { eventSubject } from '../kuberuntime/dependencies.ts';
-import type { WaitingReason } from '../kuberuntime/sync-result.ts';
-import type { PodVolumes } from '../volumes/contract.ts';
-
-/** How long measuring one volume may take. */
-const MEASURE_TIMEOUT_MS = 60_000;
+import { type Pod, podFullName, type Volume } from '../api/types.ts';
+import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import { MEASURE_TIMEOUT_MS } from '../limits.ts';
+import type { PodVolumes } from '../volumes/pod-volumes.ts';
 
 export type EmptyDirLimits = {
   volumes: Pick<PodVolumes, 'pathsOf'>;

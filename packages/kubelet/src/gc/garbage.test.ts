@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RuntimeContainer, RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { findGarbage } from './dead-containers.ts';
 import { bytesToFree, type ImageRecord, imagesToRemove } from './image-garbage.ts';
 

@@ -6,7 +6,7 @@ import { after, beforeEach, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { RuntimeContainer } from '../kuberuntime/runtime-pod.ts';
+import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { rotateLogs } from './log-rotation.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-rotation-'));

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { errorMessage, isErrno, LOG_DIRECTORY, LOG_FILE, type Logger, mendMode } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { RuntimeContainer } from '../kuberuntime/runtime-pod.ts';
+import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 
 export type LogRotationPolicy = { maxSizeBytes: number; maxFiles: number };
 

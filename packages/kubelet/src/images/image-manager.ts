@@ -1,11 +1,12 @@
 /** Sees to it that the images of containers are there, by their pull policies. */
 import { Backoff, errorMessage, isNotFound, type Logger } from '@podwright/base';
 import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
-import type { Container, EventRecorder, Pod } from '../api/types.ts';
+import { formatDuration } from '../api/time.ts';
+import type { Container, Pod } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
-import { eventSubject } from '../kuberuntime/dependencies.ts';
-import type { WaitingReason } from '../kuberuntime/sync-result.ts';
-import { formatDuration } from '../status/duration.ts';
+import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import { MAX_PULL_ERROR_LENGTH } from '../limits.ts';
 import { type ImageReference, parseImageReference, withDefaultTag } from './image-reference.ts';
 import { credentialsFor, type RegistryCredential, readNodeKeyring } from './keyring.ts';
 import { decidePull } from './pull-decision.ts';
@@ -27,9 +28,6 @@ export type ImageRequest = { pod: Pod; container: Container; runtimeHandler: str
 
 /** The image is there, or why the container must wait and until when (Unix milliseconds). */
 export type ImageOutcome = { image: Image } | { waiting: WaitingReason; retryAtMs?: number };
-
-/** Registries answer with pages of HTML sometimes; a status has no room for them. */
-const maxErrorLength = 800;
 
 export class ImageManager {
   readonly #options: ImageManagerOptions;
@@ -123,7 +121,7 @@ export class ImageManager {
       return { image: pulled.image };
     } catch (error) {
       signal.throwIfAborted();
-      return this.#pullFailed(request, key, errorMessage(error).slice(0, maxErrorLength));
+      return this.#pullFailed(request, key, errorMessage(error).slice(0, MAX_PULL_ERROR_LENGTH));
     }
   }
 

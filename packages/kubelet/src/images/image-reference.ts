@@ -1,7 +1,7 @@
 /** An image name in its parts (the grammar of the distribution project's reference package). */
 export type ImageReference = { registry: string; repository: string; tag: string; digest: string };
 
-const maxNameLength = 255;
+const MAX_NAME_LENGTH = 255;
 const domain =
   /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\[[a-fA-F0-9:]+\])(?::\d+)?$/;
 const pathComponent = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
@@ -19,7 +19,7 @@ export function parseImageReference(text: string): ImageReference | undefined {
   const place = splitRegistry(hasTag ? named.slice(0, colon) : named);
   if (!domain.test(place.registry)) return undefined;
   if (!place.repository.split('/').every((part) => pathComponent.test(part))) return undefined;
-  if (place.registry.length + 1 + place.repository.length > maxNameLength) return undefined;
+  if (place.registry.length + 1 + place.repository.length > MAX_NAME_LENGTH) return undefined;
   return { ...place, tag, digest };
 }
 

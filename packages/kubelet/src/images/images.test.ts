@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { sleep } from '@podwright/base';
 import { parseImageReference, withDefaultTag } from './image-reference.ts';
-import { credentialsFor, parseDockerConfig } from './keyring.ts';
+import { credentialsFor, parseDockerConfig, readNodeKeyring } from './keyring.ts';
 import { decidePull } from './pull-decision.ts';
 import { PullQueue } from './pull-queue.ts';
 
@@ -110,6 +113,18 @@ test('a docker configuration holds names and passwords, tokens, or makes no sens
     'old',
   );
   assert.throws(() => parseDockerConfig('{'));
+});
+
+test('a docker configuration that is there but cannot be read is told, and the others count', async (context) => {
+  const scratch = await mkdtemp(join(tmpdir(), 'podwright-keyring-'));
+  context.after(() => rm(scratch, { recursive: true }));
+  const [good, large, missing] = ['good', 'large', 'missing'].map((name) => join(scratch, name));
+  await writeFile(good!, JSON.stringify({ auths: { 'registry.test': { username: 'me', password: 'secret' } } }));
+  await writeFile(large!, ' '.repeat((1 << 20) + 1));
+  const bad: string[] = [];
+  const entries = await readNodeKeyring([scratch, large!, missing!, good!], (path) => void bad.push(path));
+  assert.deepEqual(bad, [scratch, large]);
+  assert.equal(entries.length, 1);
 });
 
 test('pulls wait for their turn: so many at once, and so many a second after the burst', async () => {

@@ -1,5 +1,7 @@
 /** Finds registry credentials for an image among docker configurations. */
 import { readFile } from 'node:fs/promises';
+import { isErrno, PodwrightError } from '@podwright/base';
+import { MAX_DOCKER_CONFIG_BYTES } from '../limits.ts';
 import type { ImageReference } from './image-reference.ts';
 
 /** What a registry wants to know; the fields of the CRI's AuthConfig. */
@@ -13,9 +15,6 @@ export type RegistryCredential = {
 
 /** A credential and where it holds: a registry, with `*` in its host's parts perhaps, and perhaps a path prefix. */
 export type KeyringEntry = { pattern: string; credential: RegistryCredential };
-
-/** A config file larger than this is not read. */
-const maxConfigBytes = 1 << 20;
 
 /** Reads a docker `config.json` (`auths` inside) or the older `.dockercfg` (no `auths`). Entries that make no sense are left out. */
 export function parseDockerConfig(text: string): KeyringEntry[] {
@@ -95,16 +94,17 @@ function globMatches(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** Entries of the node's own docker configuration files; those that do not exist count as empty. */
+/** Entries of the node's own docker configuration files; those that do not exist count as empty, one that cannot be read is told. */
 export async function readNodeKeyring(paths: string[], onBadFile: (path: string, error: unknown) => void) {
   const entries: KeyringEntry[] = [];
   for (const path of paths) {
-    const text = await readFile(path, 'utf8').catch(() => undefined);
-    if (text === undefined || text.length > maxConfigBytes) continue;
     try {
+      const text = await readFile(path, 'utf8');
+      if (text.length > MAX_DOCKER_CONFIG_BYTES)
+        throw new PodwrightError('invalid_argument', `it is larger than ${MAX_DOCKER_CONFIG_BYTES >> 20} MiB`);
       for (const entry of parseDockerConfig(text)) entries.push(entry);
     } catch (error) {
-      onBadFile(path, error);
+      if (!isErrno(error, 'ENOENT')) onBadFile(path, error);
     }
   }
   return entries;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Pod, PodSpec } from '../api/types.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
-import { computePodActions, describePodActions } from './compute-pod-actions.ts';
+import { computePodActions } from './compute-pod-actions.ts';
 import { containerHash } from './labels.ts';
-import type { RuntimeContainer, RuntimePodStatus } from './runtime-pod.ts';
+import { describePodActions } from './pod-actions.ts';
 
 const app: Container = { name: 'app', image: 'busybox' };
 const log: Container = { name: 'log', image: 'busybox' };

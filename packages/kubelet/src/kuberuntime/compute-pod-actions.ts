@@ -3,39 +3,11 @@
  * same input gives the same plan, which can be printed. One call plans the next steps only; the pod worker calls again
  * when something has changed.
  */
-import { type Container, isSidecar, type Pod } from '../api/types.ts';
-import type { ProbeResult } from '../prober/probe-results.ts';
+import type { Container, Pod } from '../api/types.ts';
+import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { killUnknown, reasonToKill, restartsOnFailure, shouldRestart } from './container-restart.ts';
 import { planInitContainers } from './init-container-actions.ts';
-import { containerHash } from './labels.ts';
-import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from './runtime-pod.ts';
-
-/** Why a container is killed; decides the grace period and the event. */
-export type KillReason = 'livenessProbe' | 'startupProbe' | 'definitionChanged' | 'unknownState';
-
-export type ContainerToKill = { id: string; name: string; reason: KillReason; message: string };
-
-/** The next steps of a pod, in the order in which they are done. */
-export type PodActions = {
-  /** All containers and the sandbox are stopped first. */
-  killPod: boolean;
-  createSandbox: boolean;
-  /** The sandbox to go on with; undefined if there is none or a new one is made. */
-  sandboxId: string | undefined;
-  /** Attempt number of the sandbox that is made. */
-  attempt: number;
-  containersToKill: ContainerToKill[];
-  /** Names, in the order of the specification. */
-  initContainersToStart: string[];
-  containersToStart: string[];
-};
-
-/** Results of the probes that can end a container, by container id; undefined when there is none. */
-export type ProbeAnswers = {
-  liveness(containerId: string): ProbeResult | undefined;
-  startup(containerId: string): ProbeResult | undefined;
-};
-
-export type PodActionsInput = { pod: Pod; status: RuntimePodStatus; probes: ProbeAnswers };
+import type { ContainerToKill, PodActions, PodActionsInput } from './pod-actions.ts';
 
 export function computePodActions(input: PodActionsInput): PodActions {
   const sandbox = sandboxDecision(input.pod, input.status);
@@ -117,65 +89,6 @@ function decideContainer(
   return { start, kill: { id: current.id, name: current.name, reason: why.reason, message } };
 }
 
-/** Why a running container must end, if it must. */
-export function reasonToKill(
-  container: Container,
-  current: RuntimeContainer,
-  probes: ProbeAnswers,
-): { reason: KillReason; message: string } | undefined {
-  const name = container.name;
-  if (current.hash !== '' && current.hash !== containerHash(container)) {
-    return { reason: 'definitionChanged', message: `Container ${name} definition changed` };
-  }
-  if (container.livenessProbe !== undefined && probes.liveness(current.id) === 'failure') {
-    return { reason: 'livenessProbe', message: `Container ${name} failed liveness probe` };
-  }
-  if (container.startupProbe !== undefined && probes.startup(current.id) === 'failure') {
-    return { reason: 'startupProbe', message: `Container ${name} failed startup probe` };
-  }
-  return undefined;
-}
-
-/** Nobody knows whether it runs, so it is killed before another is started. */
-export function killUnknown(container: RuntimeContainer): ContainerToKill {
-  const message = 'Container is in an unknown state, try killing it before restart';
-  return { id: container.id, name: container.name, reason: 'unknownState', message };
-}
-
-/** True unless the pod's restart policy leaves a failed container as it is. */
-export function restartsOnFailure(pod: Pod): boolean {
-  return pod.spec.restartPolicy !== 'Never';
-}
-
-/** Whether an ordinary container that does not run should be started (again). */
-export function shouldRestart(pod: Pod, current: RuntimeContainer | undefined): boolean {
-  if (pod.metadata.deletionTimestamp !== undefined) return false;
-  if (current === undefined || current.state === 'created' || current.state === 'unknown') return true;
-  if (pod.spec.restartPolicy === 'Never') return false;
-  return pod.spec.restartPolicy !== 'OnFailure' || current.exitCode !== 0;
-}
-
 function hasSucceededForGood(pod: Pod, current: RuntimeContainer | undefined): boolean {
   return pod.spec.restartPolicy === 'OnFailure' && current?.state === 'exited' && current.exitCode === 0;
-}
-
-/** The plan in one line, for logs and people. */
-export function describePodActions(plan: PodActions): string {
-  const steps: string[] = [];
-  if (plan.killPod) steps.push('kill the pod');
-  for (const { name, reason } of plan.containersToKill) steps.push(`kill ${name} (${reason})`);
-  if (plan.createSandbox) steps.push(`create sandbox attempt ${plan.attempt}`);
-  for (const name of plan.initContainersToStart) steps.push(`start init container ${name}`);
-  for (const name of plan.containersToStart) steps.push(`start container ${name}`);
-  return steps.length === 0 ? 'nothing to do' : steps.join(', ');
-}
-
-/** True if the plan changes nothing. */
-export function isEmptyPlan(plan: PodActions): boolean {
-  return describePodActions(plan) === 'nothing to do';
-}
-
-/** Sidecars in the order of the specification. */
-export function sidecarsOf(pod: Pod): Container[] {
-  return (pod.spec.initContainers ?? []).filter(isSidecar);
 }

@@ -11,9 +11,10 @@ import {
   Signal,
 } from '@podwright/cri';
 import type { Container, Pod, PodSpec } from '../api/types.ts';
+import { podHostname } from '../container/pod-hostname.ts';
 import { containerConfig } from './container-config.ts';
 import { decodeContainerInfo, decodePodIdentity } from './labels.ts';
-import { podHostname, podSandboxConfig } from './pod-sandbox-config.ts';
+import { podSandboxConfig } from './pod-sandbox-config.ts';
 import { nonRootViolation } from './security-context.ts';
 
 const app: Container = { name: 'app', image: 'busybox:1' };

@@ -11,23 +11,15 @@ import {
   Signal,
 } from '@podwright/cri';
 import type { Container, Pod } from '../api/types.ts';
-import type { ContainerMount, EnvironmentVariable } from '../container/contract.ts';
+import type { ContainerMount, PreparedContainer } from '../container/prepared-container.ts';
 import { containerResources, type NodeResources } from './container-resources.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerSecurityContext, type ImageUser } from './security-context.ts';
 
-const propagations: Record<ContainerMount['propagation'], MountPropagation> = {
+const PROPAGATIONS: Record<ContainerMount['propagation'], MountPropagation> = {
   None: MountPropagation.PROPAGATION_PRIVATE,
   HostToContainer: MountPropagation.PROPAGATION_HOST_TO_CONTAINER,
   Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
-};
-
-/** What other rooms worked out for a container: everything expanded, every mount in its place. */
-export type PreparedContainer = {
-  environment: EnvironmentVariable[];
-  command: string[];
-  args: string[];
-  mounts: ContainerMount[];
 };
 
 export type ContainerConfigInput = {
@@ -93,7 +85,7 @@ function mountMessage(mount: ContainerMount) {
     containerPath: mount.containerPath,
     readonly: mount.readonly,
     recursiveReadOnly: mount.recursiveReadOnly,
-    propagation: propagations[mount.propagation],
+    propagation: PROPAGATIONS[mount.propagation],
     selinuxRelabel: false,
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Pod, ResourceRequirements } from '../api/types.ts';
-import { cgroupLimits } from '../cgroups/pod-cgroups.ts';
+import { cgroupLimits } from '../cgroups/cgroupfs-pod-cgroups.ts';
 import { qosClass } from '../cgroups/qos.ts';
 import { containerResources } from './container-resources.ts';
 

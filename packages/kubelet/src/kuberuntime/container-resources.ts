@@ -6,13 +6,13 @@ import {
 } from '@podwright/cri';
 import { quantityValue } from '../api/quantity.ts';
 import { type Container, isSidecar, type Pod } from '../api/types.ts';
-import { cpuPeriodMicros, cpuQuota, cpuShares } from '../cgroups/cpu.ts';
+import { CPU_PERIOD_MICROS, cpuQuota, cpuShares } from '../cgroups/cpu.ts';
 import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
 
 /** oom_score_adj of containers that should be killed last. */
-const guaranteedOomScoreAdj = -997n;
+const GUARANTEED_OOM_SCORE_ADJ = -997n;
 /** Priority from which a pod counts as critical for the node (`system-node-critical`). */
-const nodeCriticalPriority = 2_000_001_000;
+const NODE_CRITICAL_PRIORITY = 2_000_001_000;
 
 /** What of the node a container's limits depend on. */
 export type NodeResources = {
@@ -34,7 +34,7 @@ export function containerResources(
   const quota = cpuQuota(limitOf(container, 'cpu'));
   return create(LinuxContainerResourcesSchema, {
     cpuShares: cpuShares(requestOf(container, 'cpu')),
-    cpuPeriod: quota === 0n ? 0n : cpuPeriodMicros,
+    cpuPeriod: quota === 0n ? 0n : CPU_PERIOD_MICROS,
     cpuQuota: quota,
     memoryLimitInBytes: limitOf(container, 'memory'),
     oomScoreAdj: oomScoreAdj(pod, container, memoryCapacity),
@@ -48,9 +48,9 @@ export function containerResources(
  * container asked for, the later it is killed. A sidecar is killed no sooner than any container it serves.
  */
 export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigint): bigint {
-  if ((pod.spec.priority ?? 0) >= nodeCriticalPriority) return guaranteedOomScoreAdj;
+  if ((pod.spec.priority ?? 0) >= NODE_CRITICAL_PRIORITY) return GUARANTEED_OOM_SCORE_ADJ;
   const qos = qosClass(pod);
-  if (qos === 'Guaranteed') return guaranteedOomScoreAdj;
+  if (qos === 'Guaranteed') return GUARANTEED_OOM_SCORE_ADJ;
   if (qos === 'BestEffort') return 1000n;
   const own = burstableScore(container, memoryCapacity);
   if (!isSidecar(container)) return own;
@@ -60,7 +60,7 @@ export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigi
 
 function burstableScore(container: Container, memoryCapacity: bigint): bigint {
   const score = 1000n - (1000n * requestOf(container, 'memory')) / memoryCapacity;
-  const floor = 1000n + guaranteedOomScoreAdj;
+  const floor = 1000n + GUARANTEED_OOM_SCORE_ADJ;
   return score < floor ? floor : score >= 1000n ? 999n : score;
 }
 

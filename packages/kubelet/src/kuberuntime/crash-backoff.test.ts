@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Backoff } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
+import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { delayRestart } from './crash-backoff.ts';
-import type { RuntimeContainer } from './runtime-pod.ts';
 
 const container = { name: 'app', image: 'busybox' };
 const pod: Pod = {

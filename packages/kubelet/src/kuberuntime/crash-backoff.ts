@@ -1,10 +1,10 @@
 import type { Backoff } from '@podwright/base';
+import { formatDuration } from '../api/time.ts';
 import type { Container, Pod } from '../api/types.ts';
-import { formatDuration } from '../status/duration.ts';
-import { describePod } from './dependencies.ts';
+import { describePod } from '../kubecontainer/pod-identity.ts';
+import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { containerHash } from './labels.ts';
-import type { RuntimeContainer } from './runtime-pod.ts';
-import type { WaitingReason } from './sync-result.ts';
 
 /** A changed container begins anew. */
 export function crashKey(pod: Pod, container: Container): string {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod, PodSpec } from '../api/types.ts';
-import { parseResolvConf, podDnsConfig } from './dns-config.ts';
+import { parseResolvConf } from '../node/resolv-conf.ts';
+import { podDnsConfig } from './dns-config.ts';
 
 const host = { servers: ['192.0.2.53'], searches: ['example.org'], options: ['edns0'] };
 const settings = { clusterDns: ['10.96.0.10'], clusterDomain: 'cluster.local', host };

@@ -1,30 +1,13 @@
 import { create, type DNSConfig, DNSConfigSchema } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
+import type { ResolvConf } from '../node/resolv-conf.ts';
 
 /** Limits of the resolver that pods may count on (Kubernetes: DNS for pods). */
-const maxNameservers = 3;
-const maxSearches = 32;
-const maxSearchBytes = 2048;
-
-/** What a resolv.conf says. */
-export type ResolvConf = { servers: string[]; searches: string[]; options: string[] };
+const MAX_NAMESERVERS = 3;
+const MAX_SEARCHES = 32;
+const MAX_SEARCH_BYTES = 2048;
 
 export type DnsSettings = { clusterDns: string[]; clusterDomain: string; host: ResolvConf };
-
-/** Reads the lines of resolv.conf(5) that matter to pods; the last `search` or `domain` line wins. */
-export function parseResolvConf(text: string): ResolvConf {
-  const conf: ResolvConf = { servers: [], searches: [], options: [] };
-  for (const line of text.split('\n')) {
-    const [keyword, ...words] = line
-      .replace(/[#;].*/, '')
-      .trim()
-      .split(/\s+/);
-    if (keyword === 'nameserver' && words[0] !== undefined) conf.servers.push(words[0]);
-    if (keyword === 'search' || keyword === 'domain') conf.searches = words;
-    if (keyword === 'options') conf.options.push(...words);
-  }
-  return conf;
-}
 
 /** The pod's DNS configuration by its policy. Without a cluster DNS server `ClusterFirst` means the host's. */
 export function podDnsConfig(pod: Pod, settings: DnsSettings): DNSConfig {
@@ -33,7 +16,7 @@ export function podDnsConfig(pod: Pod, settings: DnsSettings): DNSConfig {
   const servers = unique([...base.servers, ...(own?.nameservers ?? [])]);
   const searches = unique([...base.searches, ...(own?.searches ?? [])]);
   return create(DNSConfigSchema, {
-    servers: servers.slice(0, maxNameservers),
+    servers: servers.slice(0, MAX_NAMESERVERS),
     searches: boundSearches(searches),
     options: mergeOptions(base.options, own?.options ?? []),
   });
@@ -54,9 +37,9 @@ function byPolicy(pod: Pod, { clusterDns, clusterDomain, host }: DnsSettings): R
 function boundSearches(searches: string[]): string[] {
   const kept: string[] = [];
   let bytes = 0;
-  for (const search of searches.slice(0, maxSearches)) {
+  for (const search of searches.slice(0, MAX_SEARCHES)) {
     bytes += search.length + 1;
-    if (bytes > maxSearchBytes + 1) break;
+    if (bytes > MAX_SEARCH_BYTES + 1) break;
     kept.push(search);
   }
   return kept;

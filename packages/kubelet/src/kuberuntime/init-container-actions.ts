@@ -3,14 +3,9 @@
  * has started (its startup probe succeeded, if it has one), and is kept running from then on.
  */
 import { type Container, isSidecar } from '../api/types.ts';
-import {
-  type ContainerToKill,
-  killUnknown,
-  type PodActionsInput,
-  reasonToKill,
-  restartsOnFailure,
-} from './compute-pod-actions.ts';
-import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from './runtime-pod.ts';
+import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { killUnknown, reasonToKill, restartsOnFailure } from './container-restart.ts';
+import type { ContainerToKill, PodActionsInput } from './pod-actions.ts';
 
 export type InitPlan = {
   /** Every init container has done its part: the ordinary containers may run. */

@@ -1,13 +1,9 @@
 import { errorMessage, isNotFound, withTimeout } from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
-import type { KillReason } from './compute-pod-actions.ts';
-import { eventSubject, type KuberuntimeDependencies } from './dependencies.ts';
-
-/** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
-const minimumGraceSeconds = 2;
-const defaultGraceSeconds = 30;
-/** Stopping may take this much longer than the grace period before the runtime counts as stuck. */
-const stopMarginMs = 120_000;
+import { eventSubject } from '../events/event-recorder.ts';
+import { DEFAULT_GRACE_SECONDS, MINIMUM_GRACE_SECONDS, STOP_MARGIN_MS } from '../limits.ts';
+import type { KuberuntimeDependencies } from './dependencies.ts';
+import type { KillReason } from './pod-actions.ts';
 
 export type KillRequest = {
   pod: Pod;
@@ -38,13 +34,16 @@ export function gracePeriodSeconds(request: KillRequest): number {
     pod.metadata.deletionGracePeriodSeconds ??
     request.recordedGraceSeconds ??
     pod.spec.terminationGracePeriodSeconds ??
-    defaultGraceSeconds
+    DEFAULT_GRACE_SECONDS
   );
 }
 
+/** What stopping a container takes. */
+export type KillContainerDependencies = Pick<KuberuntimeDependencies, 'cri' | 'events' | 'hooks' | 'tracer'>;
+
 /** Stops a container: its preStop hook, SIGTERM, and SIGKILL when the grace period is over. One that is gone is no error. */
 export async function killContainer(
-  deps: KuberuntimeDependencies,
+  deps: KillContainerDependencies,
   request: KillRequest,
   signal: AbortSignal,
 ): Promise<void> {
@@ -56,12 +55,12 @@ export async function killContainer(
   await runPreStop(deps, request, { graceMs: remainingMs(), signal });
   await request.waitForTurn?.(remainingMs());
   const seconds = Math.ceil(remainingMs() / 1000);
-  const timeoutSeconds = graceSeconds === 0 ? 0 : Math.max(minimumGraceSeconds, seconds);
+  const timeoutSeconds = graceSeconds === 0 ? 0 : Math.max(MINIMUM_GRACE_SECONDS, seconds);
   try {
     await deps.tracer.span(pod.metadata.uid, `stop ${name}`, () =>
       deps.cri.runtime.stopContainer(
         { containerId: id, timeout: BigInt(timeoutSeconds) },
-        { signal, timeoutMs: timeoutSeconds * 1000 + stopMarginMs },
+        { signal, timeoutMs: timeoutSeconds * 1000 + STOP_MARGIN_MS },
       ),
     );
   } catch (error) {
@@ -71,7 +70,7 @@ export async function killContainer(
 
 /** A hook that fails or outlives the grace period does not keep the container alive. */
 async function runPreStop(
-  deps: KuberuntimeDependencies,
+  deps: KillContainerDependencies,
   { pod, spec, id, name, podIps }: KillRequest,
   { graceMs, signal }: { graceMs: number; signal: AbortSignal },
 ): Promise<void> {

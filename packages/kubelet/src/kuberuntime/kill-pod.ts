@@ -1,10 +1,15 @@
 import { errorMessage, isNotFound, sleep } from '@podwright/base';
-import { allContainers, type Pod } from '../api/types.ts';
-import { sidecarsOf } from './compute-pod-actions.ts';
-import { eventSubject, type KuberuntimeDependencies, podAddresses } from './dependencies.ts';
-import { type KillRequest, killContainer } from './kill-container.ts';
-import { type RuntimeContainer, type RuntimePodStatus, runningContainers } from './runtime-pod.ts';
-import type { StepResult } from './sync-result.ts';
+import { allContainers, type Pod, sidecarsOf } from '../api/types.ts';
+import { eventSubject } from '../events/event-recorder.ts';
+import {
+  podAddresses,
+  type RuntimeContainer,
+  type RuntimePodStatus,
+  runningContainers,
+} from '../kubecontainer/runtime-pod.ts';
+import type { StepResult } from '../kubecontainer/sync-result.ts';
+import type { KuberuntimeDependencies } from './dependencies.ts';
+import { type KillContainerDependencies, type KillRequest, killContainer } from './kill-container.ts';
 
 export type KillPodRequest = {
   pod: Pod;
@@ -12,12 +17,15 @@ export type KillPodRequest = {
   gracePeriodSeconds?: number;
 };
 
+/** What stopping a pod takes. */
+export type KillPodDependencies = KillContainerDependencies & Pick<KuberuntimeDependencies, 'hostIps'>;
+
 /**
  * Stops everything of a pod: its ordinary containers at once, then its sidecars from the last to the first, then its sandboxes.
  * One step that fails does not keep the others from being tried.
  */
 export async function killPod(
-  deps: KuberuntimeDependencies,
+  deps: KillPodDependencies,
   request: KillPodRequest,
   signal: AbortSignal,
 ): Promise<StepResult[]> {
@@ -28,7 +36,7 @@ export async function killPod(
 }
 
 async function killContainers(
-  deps: KuberuntimeDependencies,
+  deps: KillPodDependencies,
   request: KillPodRequest,
   signal: AbortSignal,
 ): Promise<StepResult[]> {
@@ -85,7 +93,7 @@ function terminationOrder(pod: Pod, running: RuntimeContainer[]): (container: Ru
 }
 
 async function stopSandboxes(
-  deps: KuberuntimeDependencies,
+  deps: KillPodDependencies,
   { pod, status }: KillPodRequest,
   signal: AbortSignal,
 ): Promise<StepResult[]> {

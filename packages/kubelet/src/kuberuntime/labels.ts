@@ -4,28 +4,26 @@
  */
 import { createHash } from 'node:crypto';
 import type { Container, ContainerPort, LifecycleHandler, Pod } from '../api/types.ts';
-import { configFileAnnotation, type ExistingPod } from '../config/pod-update.ts';
+import { CONFIG_FILE_ANNOTATION, type ExistingPod } from '../config/pod-update.ts';
+import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 
-const podNameLabel = 'io.kubernetes.pod.name';
-const podNamespaceLabel = 'io.kubernetes.pod.namespace';
-const podUidLabel = 'io.kubernetes.pod.uid';
-const containerNameLabel = 'io.kubernetes.container.name';
+const POD_NAME_LABEL = 'io.kubernetes.pod.name';
+const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
+const POD_UID_LABEL = 'io.kubernetes.pod.uid';
+const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 /** Whose pod it is, when several kubelets, or other clients, share a runtime: what has another value is none of our business. */
-const kubeletLabel = 'podwright.dev/kubelet';
+const KUBELET_LABEL = 'podwright.dev/kubelet';
 
-const hashAnnotation = 'io.kubernetes.container.hash';
-const restartCountAnnotation = 'io.kubernetes.container.restartCount';
-const messagePathAnnotation = 'io.kubernetes.container.terminationMessagePath';
-const messagePolicyAnnotation = 'io.kubernetes.container.terminationMessagePolicy';
-const deletionGraceAnnotation = 'io.kubernetes.pod.deletionGracePeriod';
-const terminationGraceAnnotation = 'io.kubernetes.pod.terminationGracePeriod';
-const preStopAnnotation = 'io.kubernetes.container.preStopHandler';
-const portsAnnotation = 'io.kubernetes.container.ports';
+const HASH_ANNOTATION = 'io.kubernetes.container.hash';
+const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount';
+const MESSAGE_PATH_ANNOTATION = 'io.kubernetes.container.terminationMessagePath';
+const MESSAGE_POLICY_ANNOTATION = 'io.kubernetes.container.terminationMessagePolicy';
+const DELETION_GRACE_ANNOTATION = 'io.kubernetes.pod.deletionGracePeriod';
+const TERMINATION_GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
+const PRE_STOP_ANNOTATION = 'io.kubernetes.container.preStopHandler';
+const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
 
 type StringMap = Record<string, string>;
-
-/** Which pod something of the runtime belongs to. */
-export type PodIdentity = { name: string; namespace: string; uid: string };
 
 /** What a container's labels and annotations say about it. */
 export type ContainerInfo = {
@@ -40,24 +38,19 @@ export type ContainerInfo = {
   ports: ContainerPort[];
 };
 
-export function podIdentity(pod: Pod): PodIdentity {
-  const { name, namespace, uid } = pod.metadata;
-  return { name, namespace, uid };
-}
-
 function podLabels(pod: Pod, kubeletId: string): StringMap {
   const { name, namespace, uid } = pod.metadata;
-  return { [podNameLabel]: name, [podNamespaceLabel]: namespace, [podUidLabel]: uid, [kubeletLabel]: kubeletId };
+  return { [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid, [KUBELET_LABEL]: kubeletId };
 }
 
 /** Selects what one kubelet has in the runtime, of all pods or of one. */
 export function labelSelector(kubeletId: string, podUid?: string): StringMap {
-  return { [kubeletLabel]: kubeletId, ...(podUid === undefined ? {} : { [podUidLabel]: podUid }) };
+  return { [KUBELET_LABEL]: kubeletId, ...(podUid === undefined ? {} : { [POD_UID_LABEL]: podUid }) };
 }
 
 /** Whether the kubelet made what has these labels. */
 export function isOfKubelet(labels: StringMap, kubeletId: string): boolean {
-  return labels[kubeletLabel] === kubeletId;
+  return labels[KUBELET_LABEL] === kubeletId;
 }
 
 /** A label value that stands for the kubelet with this root directory. */
@@ -75,25 +68,25 @@ export function sandboxAnnotations(pod: Pod): StringMap {
 }
 
 export function containerLabels(pod: Pod, container: Container, kubeletId: string): StringMap {
-  return { ...podLabels(pod, kubeletId), [containerNameLabel]: container.name };
+  return { ...podLabels(pod, kubeletId), [CONTAINER_NAME_LABEL]: container.name };
 }
 
 /** Everything that stopping the container and reading its end need when its pod is no longer known. */
 export function containerAnnotations(pod: Pod, container: Container, restartCount: number): StringMap {
   const annotations: StringMap = {
-    [hashAnnotation]: containerHash(container),
-    [restartCountAnnotation]: String(restartCount),
-    [messagePathAnnotation]: container.terminationMessagePath ?? '/dev/termination-log',
-    [messagePolicyAnnotation]: container.terminationMessagePolicy ?? 'File',
+    [HASH_ANNOTATION]: containerHash(container),
+    [RESTART_COUNT_ANNOTATION]: String(restartCount),
+    [MESSAGE_PATH_ANNOTATION]: container.terminationMessagePath ?? '/dev/termination-log',
+    [MESSAGE_POLICY_ANNOTATION]: container.terminationMessagePolicy ?? 'File',
   };
   const deletionGrace = pod.metadata.deletionGracePeriodSeconds;
   const grace = pod.spec.terminationGracePeriodSeconds;
   const preStop = container.lifecycle?.preStop;
-  if (deletionGrace !== undefined) annotations[deletionGraceAnnotation] = String(deletionGrace);
-  if (grace !== undefined) annotations[terminationGraceAnnotation] = String(grace);
-  if (preStop !== undefined) annotations[preStopAnnotation] = JSON.stringify(preStop);
+  if (deletionGrace !== undefined) annotations[DELETION_GRACE_ANNOTATION] = String(deletionGrace);
+  if (grace !== undefined) annotations[TERMINATION_GRACE_ANNOTATION] = String(grace);
+  if (preStop !== undefined) annotations[PRE_STOP_ANNOTATION] = JSON.stringify(preStop);
   if (container.ports !== undefined && container.ports.length > 0) {
-    annotations[portsAnnotation] = JSON.stringify(container.ports);
+    annotations[PORTS_ANNOTATION] = JSON.stringify(container.ports);
   }
   return annotations;
 }
@@ -106,34 +99,34 @@ export function containerHash(container: Container): string {
 
 /** The pod that a sandbox or container belongs to; undefined if it is none of a kubelet's. */
 export function decodePodIdentity(labels: StringMap): PodIdentity | undefined {
-  const uid = labels[podUidLabel];
+  const uid = labels[POD_UID_LABEL];
   if (uid === undefined || uid === '') return undefined;
-  return { uid, name: labels[podNameLabel] ?? '', namespace: labels[podNamespaceLabel] ?? '' };
+  return { uid, name: labels[POD_NAME_LABEL] ?? '', namespace: labels[POD_NAMESPACE_LABEL] ?? '' };
 }
 
 /** The pod that a sandbox was made for. */
 export function decodeSandboxOwner(labels: StringMap, annotations: StringMap): ExistingPod {
   const { uid, namespace, name } = decodePodIdentity(labels) ?? { uid: '', namespace: '', name: '' };
-  return { uid, namespace, name, file: annotations[configFileAnnotation] ?? '' };
+  return { uid, namespace, name, file: annotations[CONFIG_FILE_ANNOTATION] ?? '' };
 }
 
 /** Decodes what `containerLabels` and `containerAnnotations` wrote; values that do not parse count as absent. */
 export function decodeContainerInfo(labels: StringMap, annotations: StringMap): ContainerInfo | undefined {
   const pod = decodePodIdentity(labels);
-  const containerName = labels[containerNameLabel];
+  const containerName = labels[CONTAINER_NAME_LABEL];
   if (pod === undefined || containerName === undefined) return undefined;
-  const policy = annotations[messagePolicyAnnotation];
+  const policy = annotations[MESSAGE_POLICY_ANNOTATION];
   return {
     pod,
     containerName,
-    hash: annotations[hashAnnotation] ?? '',
-    restartCount: integer(annotations[restartCountAnnotation]) ?? 0,
-    terminationMessagePath: annotations[messagePathAnnotation] ?? '',
+    hash: annotations[HASH_ANNOTATION] ?? '',
+    restartCount: integer(annotations[RESTART_COUNT_ANNOTATION]) ?? 0,
+    terminationMessagePath: annotations[MESSAGE_PATH_ANNOTATION] ?? '',
     terminationMessagePolicy: policy === 'FallbackToLogsOnError' ? policy : 'File',
     terminationGracePeriodSeconds:
-      integer(annotations[deletionGraceAnnotation]) ?? integer(annotations[terminationGraceAnnotation]),
-    preStop: json<LifecycleHandler>(annotations[preStopAnnotation]),
-    ports: json<ContainerPort[]>(annotations[portsAnnotation]) ?? [],
+      integer(annotations[DELETION_GRACE_ANNOTATION]) ?? integer(annotations[TERMINATION_GRACE_ANNOTATION]),
+    preStop: json<LifecycleHandler>(annotations[PRE_STOP_ANNOTATION]),
+    ports: json<ContainerPort[]>(annotations[PORTS_ANNOTATION]) ?? [],
   };
 }
 

@@ -15,11 +15,10 @@ import {
 } from '@podwright/cri';
 import { allContainers, isSidecar, type Pod } from '../api/types.ts';
 import { podOverhead, podResources } from '../cgroups/pod-resources.ts';
-import { type PodIdentity, sandboxAnnotations, sandboxLabels } from './labels.ts';
+import { podHostname } from '../container/pod-hostname.ts';
+import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
+import { sandboxAnnotations, sandboxLabels } from './labels.ts';
 import { groupsPolicy, namespaceOptions, selinux, supplementalGroups } from './security-context.ts';
-
-/** Linux allows 64 bytes for a host name, a DNS label has 63. */
-const maxHostnameLength = 63;
 
 export type SandboxConfigInput = {
   pod: Pod;
@@ -51,15 +50,6 @@ export function podSandboxConfig(input: SandboxConfigInput): PodSandboxConfig {
 /** `<podLogsDir>/<namespace>_<name>_<uid>`. */
 export function podLogDirectory(podLogsDir: string, { namespace, name, uid }: PodIdentity): string {
   return join(podLogsDir, `${namespace}_${name}_${uid}`);
-}
-
-/** The pod's host name: its own wish or its name, cut to a DNS label; fully qualified if the pod asks for that. */
-export function podHostname(pod: Pod, clusterDomain: string): string {
-  const wish = pod.spec.hostname === undefined || pod.spec.hostname === '' ? pod.metadata.name : pod.spec.hostname;
-  const short = wish.slice(0, maxHostnameLength).replace(/[-.]+$/, '');
-  const subdomain = pod.spec.subdomain ?? '';
-  if (pod.spec.setHostnameAsFQDN !== true || subdomain === '') return short;
-  return `${short}.${subdomain}.${pod.metadata.namespace}.svc.${clusterDomain}`;
 }
 
 function portMappings(pod: Pod) {

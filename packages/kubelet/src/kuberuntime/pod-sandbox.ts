@@ -6,9 +6,17 @@ import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podDnsConfig } from './dns-config.ts';
 import { podSandboxConfig } from './pod-sandbox-config.ts';
 
+/** What making a sandbox takes. */
+export type SandboxDependencies = SandboxConfigDependencies & Pick<KuberuntimeDependencies, 'cri' | 'objects'>;
+
+type SandboxConfigDependencies = Pick<
+  KuberuntimeDependencies,
+  'cgroupParent' | 'clusterDomain' | 'dns' | 'kubeletId' | 'podLogsDir'
+>;
+
 /** The sandbox's configuration for this attempt. */
 export async function makeSandboxConfig(
-  deps: KuberuntimeDependencies,
+  deps: SandboxConfigDependencies,
   pod: Pod,
   attempt: number,
 ): Promise<PodSandboxConfig> {
@@ -24,7 +32,7 @@ export async function makeSandboxConfig(
 }
 
 /** The runtime handler that the pod's RuntimeClass names, '' for the default. Throws `not_found`. */
-export function runtimeHandler(deps: KuberuntimeDependencies, pod: Pod): string {
+export function runtimeHandler(deps: Pick<KuberuntimeDependencies, 'objects'>, pod: Pod): string {
   const name = pod.spec.runtimeClassName ?? '';
   if (name === '') return '';
   const runtimeClass = deps.objects.get('RuntimeClass', '', name);
@@ -36,7 +44,7 @@ export function runtimeHandler(deps: KuberuntimeDependencies, pod: Pod): string 
 
 /** Makes the pod's log directory and its sandbox; returns the sandbox's id. */
 export async function createSandbox(
-  deps: KuberuntimeDependencies,
+  deps: Pick<KuberuntimeDependencies, 'cri' | 'objects'>,
   { pod, config }: { pod: Pod; config: PodSandboxConfig },
   signal: AbortSignal,
 ): Promise<string> {

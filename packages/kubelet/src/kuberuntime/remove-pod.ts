@@ -1,8 +1,11 @@
 import { isNotFound, removeTree } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
-import type { RuntimePodStatus } from './runtime-pod.ts';
+
+/** What removing a pod from the runtime takes. */
+export type RemovePodDependencies = Pick<KuberuntimeDependencies, 'cri' | 'podLogsDir' | 'tracer'>;
 
 export type RemovePodRequest = {
   pod: Pod;
@@ -16,7 +19,7 @@ export type RemovePodRequest = {
  * it is how a restarted kubelet finds a pod whose removal was cut short. What is gone already is no error.
  */
 export async function removePodFromRuntime(
-  { cri, podLogsDir, tracer }: Pick<KuberuntimeDependencies, 'cri' | 'podLogsDir' | 'tracer'>,
+  { cri, podLogsDir, tracer }: RemovePodDependencies,
   { pod, status, release }: RemovePodRequest,
 ): Promise<void> {
   await tracer.span(pod.metadata.uid, 'remove from runtime', async () => {

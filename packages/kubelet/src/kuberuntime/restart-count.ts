@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { latestContainer, type RuntimePodStatus } from './runtime-pod.ts';
+import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
  * Attempt number of the next start: one more than the last container's, or than the last log file's when the runtime

@@ -14,10 +14,10 @@ import {
   SupplementalGroupsPolicy,
 } from '@podwright/cri';
 import type { Container, Pod, PodSecurityContext, SecurityContext, SecurityProfile } from '../api/types.ts';
-import type { WaitingReason } from './sync-result.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
 /** Paths of /proc and /sys that an ordinary container must not see, as the kubelet and Docker have them. */
-const maskedPaths = [
+const MASKED_PATHS = [
   '/proc/asound',
   '/proc/acpi',
   '/proc/interrupts',
@@ -31,7 +31,7 @@ const maskedPaths = [
   '/sys/firmware',
   '/sys/devices/virtual/powercap',
 ];
-const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
+const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
 /** The user that an image runs as: a number, a name, or neither. */
 export type ImageUser = { uid: bigint | undefined; username: string };
@@ -67,8 +67,8 @@ export function containerSecurityContext(input: SecurityInput): LinuxContainerSe
     supplementalGroupsPolicy: groupsPolicy(shared),
     seccomp: seccomp(own.seccompProfile ?? shared.seccompProfile, input),
     apparmor: appArmor(own.appArmorProfile ?? shared.appArmorProfile),
-    maskedPaths: unmasked ? [] : maskedPaths,
-    readonlyPaths: unmasked ? [] : readonlyPaths,
+    maskedPaths: unmasked ? [] : MASKED_PATHS,
+    readonlyPaths: unmasked ? [] : READONLY_PATHS,
   });
 }
 

@@ -3,14 +3,21 @@ import { join } from 'node:path';
 import { errorMessage, LOG_DIRECTORY } from '@podwright/base';
 import type { Image, PodSandboxConfig } from '@podwright/cri';
 import type { Container, Pod } from '../api/types.ts';
+import type { PreparedContainer } from '../container/prepared-container.ts';
+import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
-import { containerConfig, imageUser, type PreparedContainer } from './container-config.ts';
-import { describePod, eventSubject, type KuberuntimeDependencies } from './dependencies.ts';
-import { killContainer } from './kill-container.ts';
+import { describePod } from '../kubecontainer/pod-identity.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { StepResult, SyncAction, WaitingReason } from '../kubecontainer/sync-result.ts';
+import { containerConfig, imageUser } from './container-config.ts';
+import type { KuberuntimeDependencies } from './dependencies.ts';
+import { type KillContainerDependencies, killContainer } from './kill-container.ts';
 import { nextRestartCount } from './restart-count.ts';
-import type { RuntimePodStatus } from './runtime-pod.ts';
 import { nonRootViolation } from './security-context.ts';
-import type { StepResult, SyncAction, WaitingReason } from './sync-result.ts';
+
+/** What creating and starting a container takes. */
+export type StartContainerDependencies = KillContainerDependencies &
+  Pick<KuberuntimeDependencies, 'kubeletId' | 'logger' | 'node' | 'prepare' | 'seccompDefault' | 'seccompRoot'>;
 
 /** The sandbox that containers are started in. */
 export type SandboxInUse = { id: string; config: PodSandboxConfig; podIps: string[] };
@@ -32,7 +39,7 @@ export type StartingContainer = { created: false; result: StepResult } | { creat
  * one starts. Rejects only when aborted.
  */
 export async function beginContainer(
-  deps: KuberuntimeDependencies,
+  deps: StartContainerDependencies,
   request: StartRequest,
   signal: AbortSignal,
 ): Promise<StartingContainer> {
@@ -57,7 +64,7 @@ export async function beginContainer(
 
 /** Starts a created container and runs its hook; the reason why it does not run, if so. */
 async function finishStart(
-  deps: KuberuntimeDependencies,
+  deps: StartContainerDependencies,
   request: StartRequest & { id: string },
   signal: AbortSignal,
 ): Promise<WaitingReason | undefined> {
@@ -74,7 +81,7 @@ async function finishStart(
 }
 
 async function configure(
-  deps: KuberuntimeDependencies,
+  deps: StartContainerDependencies,
   request: StartRequest,
   signal: AbortSignal,
 ): Promise<PreparedContainer | WaitingReason> {
@@ -90,7 +97,7 @@ async function configure(
 type CreateRequest = Omit<StartRequest, 'image'> & { prepared: PreparedContainer; image: Image };
 
 async function createContainer(
-  deps: KuberuntimeDependencies,
+  deps: StartContainerDependencies,
   request: CreateRequest,
   signal: AbortSignal,
 ): Promise<{ id: string } | WaitingReason> {
@@ -112,7 +119,7 @@ async function createContainer(
 
 /** A hook that fails ends its container. */
 async function runPostStart(
-  deps: KuberuntimeDependencies,
+  deps: StartContainerDependencies,
   { pod, container, id, sandbox }: StartRequest & { id: string },
   signal: AbortSignal,
 ): Promise<WaitingReason | undefined> {
@@ -140,7 +147,7 @@ async function runPostStart(
 type Failure = { reason: string; error: unknown; signal: AbortSignal };
 
 function fail(
-  deps: KuberuntimeDependencies,
+  deps: Pick<StartContainerDependencies, 'events' | 'logger'>,
   request: Pick<StartRequest, 'pod' | 'container'>,
   { reason, error, signal }: Failure,
 ): WaitingReason {
@@ -152,7 +159,7 @@ function fail(
 }
 
 function warn(
-  deps: KuberuntimeDependencies,
+  deps: Pick<StartContainerDependencies, 'events'>,
   { pod, container }: Pick<StartRequest, 'pod' | 'container'>,
   text: string,
 ) {

@@ -6,16 +6,34 @@
  */
 import { errorMessage } from '@podwright/base';
 import { allContainers, type Container, isSidecar, type Pod } from '../api/types.ts';
+import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
-import type { PodActions } from './compute-pod-actions.ts';
+import { describePod } from '../kubecontainer/pod-identity.ts';
+import {
+  latestContainer,
+  podAddresses,
+  type RuntimePodStatus,
+  runningContainers,
+} from '../kubecontainer/runtime-pod.ts';
+import type { StepResult, SyncAction, SyncResult } from '../kubecontainer/sync-result.ts';
 import { delayRestart } from './crash-backoff.ts';
-import { describePod, eventSubject, type KuberuntimeDependencies, podAddresses } from './dependencies.ts';
+import type { KuberuntimeDependencies } from './dependencies.ts';
 import { killContainer } from './kill-container.ts';
-import { killPod } from './kill-pod.ts';
-import { createSandbox, makeSandboxConfig, runtimeHandler } from './pod-sandbox.ts';
-import { latestContainer, type RuntimePodStatus, runningContainers } from './runtime-pod.ts';
-import { beginContainer, type SandboxInUse, type StartRequest } from './start-container.ts';
-import type { StepResult, SyncAction, SyncResult } from './sync-result.ts';
+import { type KillPodDependencies, killPod } from './kill-pod.ts';
+import type { PodActions } from './pod-actions.ts';
+import { createSandbox, makeSandboxConfig, runtimeHandler, type SandboxDependencies } from './pod-sandbox.ts';
+import {
+  beginContainer,
+  type SandboxInUse,
+  type StartContainerDependencies,
+  type StartRequest,
+} from './start-container.ts';
+
+/** What a sync takes. */
+export type SyncPodDependencies = KillPodDependencies &
+  SandboxDependencies &
+  StartContainerDependencies &
+  Pick<KuberuntimeDependencies, 'crashBackoff' | 'images' | 'networks'>;
 
 export type SyncPodRequest = {
   pod: Pod;
@@ -24,11 +42,11 @@ export type SyncPodRequest = {
 };
 
 /** What a sync carries through its steps. */
-type Sync = SyncPodRequest & { deps: KuberuntimeDependencies; signal: AbortSignal; result: SyncResult };
+type Sync = SyncPodRequest & { deps: SyncPodDependencies; signal: AbortSignal; result: SyncResult };
 
 /** Rejects only when aborted: what fails is in the result, and the next sync goes on from there. */
 export async function syncPod(
-  deps: KuberuntimeDependencies,
+  deps: SyncPodDependencies,
   request: SyncPodRequest,
   signal: AbortSignal,
 ): Promise<SyncResult> {

@@ -2,6 +2,7 @@ import { constants, type FSWatcher, watch } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isErrno, PodwrightError, sleep } from '@podwright/base';
+import { LOG_SAFETY_INTERVAL_MS, MAX_LOG_LINE_BYTES, MIN_LOG_INTERVAL_MS } from '../limits.ts';
 import { type LogEntry, parseLogLine } from './cri-log.ts';
 import { tailOffset } from './log-tail.ts';
 
@@ -23,12 +24,6 @@ export type LogLife = { ended: AbortSignal; signal: AbortSignal };
 
 const NEWLINE = Buffer.from('\n');
 const CHUNK_BYTES = 64 << 10;
-/** A log line is cut by its writer at 16 KiB; more than this without a newline is not a log. */
-const MAX_LINE_BYTES = 1 << 20;
-/** Looks at the file at least so often, should a file event be lost. */
-const SAFETY_INTERVAL_MS = 1000;
-/** And at most so often: a container may write thousands of times a second. */
-const MIN_INTERVAL_MS = 10;
 
 /**
  * Reads a container's log file as text, a buffer for each piece of the file that was read. A missing file is empty as long as the
@@ -125,7 +120,7 @@ class OpenLog {
       if (entry !== undefined) entries.push(entry);
       start = end + 1;
     }
-    this.#rest = data.length - start > MAX_LINE_BYTES ? Buffer.alloc(0) : data.subarray(start);
+    this.#rest = data.length - start > MAX_LOG_LINE_BYTES ? Buffer.alloc(0) : data.subarray(start);
     return entries;
   }
 
@@ -187,11 +182,11 @@ class FileChanges implements AsyncDisposable {
 
   /** Resolves at the next change (or the last one not waited for), at the container's end, or after the safety interval. */
   async next(): Promise<void> {
-    const tooSoonMs = this.#lastAtMs + MIN_INTERVAL_MS - performance.now();
+    const tooSoonMs = this.#lastAtMs + MIN_LOG_INTERVAL_MS - performance.now();
     if (tooSoonMs > 0) await sleep(tooSoonMs, this.#stop).catch(() => undefined);
     if (!this.#changed && !this.#stop.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, SAFETY_INTERVAL_MS);
+      const timer = setTimeout(resolve, LOG_SAFETY_INTERVAL_MS);
       this.#wake = resolve;
       await promise;
       clearTimeout(timer);

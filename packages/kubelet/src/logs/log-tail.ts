@@ -1,11 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
+import { MAX_TAIL_LINE_BYTES } from '../limits.ts';
 import { parseLogLine } from './cri-log.ts';
 
 const BLOCK_BYTES = 64 << 10;
 /** Enough of an entry to see its tags. */
 const HEAD_BYTES = 64;
-/** Of a line that was written in pieces, so much of the file is looked through for its beginning. */
-const MAX_LINE_BYTES = 16 << 20;
 const NEWLINE = 0x0a;
 
 export type TailSearch = {
@@ -35,7 +34,7 @@ export async function tailOffset(handle: FileHandle, { lines, withinBytes, signa
       if (!partial) wanted = end;
       earliest = start;
     }
-    if (wanted - from > MAX_LINE_BYTES) break;
+    if (wanted - from > MAX_TAIL_LINE_BYTES) break;
   }
   return earliest;
 }

@@ -10,8 +10,9 @@ import {
 } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
 import type { Container, Pod } from '../api/types.ts';
-import { containerAnnotations, containerLabels, podIdentity, sandboxLabels } from '../kuberuntime/labels.ts';
-import { RuntimePodReader } from '../kuberuntime/pod-status.ts';
+import { podIdentity } from '../kubecontainer/pod-identity.ts';
+import { containerAnnotations, containerLabels, sandboxLabels } from '../kuberuntime/labels.ts';
+import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { Pleg } from './pleg.ts';
 import { PodStatusCache } from './pod-status-cache.ts';
@@ -49,7 +50,6 @@ async function start(context: TestContext, events: Events) {
       networks: new SandboxNetworks(cri),
       kubeletId: 'k',
       runtimeName: 'fake',
-      readEnd: async () => '',
     }),
     cache,
     logger: silentLogger,

@@ -5,9 +5,9 @@
  */
 import { errorMessage, isCancelled, isUnimplemented, type Logger, sleep } from '@podwright/base';
 import { type ContainerEventResponse, ContainerEventType, type CriClient } from '@podwright/cri';
-import type { PodIdentity } from '../kuberuntime/labels.ts';
-import type { ListedPod, RuntimePodReader } from '../kuberuntime/pod-status.ts';
-import { emptyRuntimePod, type RuntimePodStatus, withSandbox } from '../kuberuntime/runtime-pod.ts';
+import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
+import { emptyRuntimePod, type RuntimePodStatus, withSandbox } from '../kubecontainer/runtime-pod.ts';
+import type { ListedPod, RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { hasChanged, listedFrom } from './pod-changes.ts';
 import type { CachedStatus, PodStatusCache } from './pod-status-cache.ts';
 
@@ -204,7 +204,10 @@ export class Pleg {
   async #followEvents(signal: AbortSignal): Promise<void> {
     for await (const event of this.#options.cri.runtime.getContainerEvents({}, { signal })) {
       this.#evented = true;
-      const toLookAt = await this.#apply(event);
+      const toLookAt = await this.#apply(event).catch((error: unknown) => {
+        this.#options.logger.warn({ id: event.containerId, error: errorMessage(error) }, 'an event could not be read');
+        return undefined;
+      });
       if (toLookAt !== undefined) void this.#tryLook(toLookAt);
     }
   }

@@ -1,5 +1,5 @@
-import type { ListedPod } from '../kuberuntime/pod-status.ts';
-import type { RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { ListedPod } from '../kuberuntime/runtime-pod-reader.ts';
 
 /**
  * Whether a container or sandbox came, changed its state or went between two sights of a pod; `undefined` means that the runtime

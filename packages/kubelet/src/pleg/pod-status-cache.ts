@@ -1,4 +1,4 @@
-import type { RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
  * A pod as it was seen: everything that happened before `asOfMs` (monotonic milliseconds) is in it. `byEvent` if the runtime told it

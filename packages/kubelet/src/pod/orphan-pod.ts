@@ -1,5 +1,5 @@
 import type { Pod } from '../api/types.ts';
-import type { RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /** A pod that only the runtime knows, as far as it can be told: enough to stop and remove it. */
 export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod {

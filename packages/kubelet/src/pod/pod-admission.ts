@@ -1,11 +1,11 @@
 import { allContainers, isSidecar, type Pod } from '../api/types.ts';
-import type { WaitingReason } from '../kuberuntime/sync-result.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
 /** What a node offers to the pods that want to run on it. */
 export type NodeFacts = { labels: Record<string, string>; maxPods: number; allowedUnsafeSysctls: string[] };
 
 /** Sysctls that are isolated in a pod's namespaces and harm nobody else (Kubernetes: Using sysctls in a cluster). */
-const safeSysctls: ReadonlySet<string> = new Set([
+const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
   'net.ipv4.tcp_syncookies',
@@ -86,7 +86,7 @@ function refuseSysctls(pod: Pod, node: NodeFacts): WaitingReason | undefined {
     const allowed = node.allowedUnsafeSysctls.some((pattern) =>
       pattern.endsWith('*') ? dotted.startsWith(pattern.slice(0, -1)) : dotted === pattern,
     );
-    if (!safeSysctls.has(dotted) && !allowed) {
+    if (!SAFE_SYSCTLS.has(dotted) && !allowed) {
       return { reason: 'SysctlForbidden', message: `forbidden sysctl: "${name}" not allowlisted` };
     }
   }

@@ -1,26 +1,34 @@
 /** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import { allContainers, type Pod, type PodStatus, podFullName } from '../api/types.ts';
-import { computePodActions, describePodActions, isEmptyPlan } from '../kuberuntime/compute-pod-actions.ts';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { eventSubject } from '../events/event-recorder.ts';
+import { podIdentity } from '../kubecontainer/pod-identity.ts';
+import {
+  isStopped,
+  otherOwner,
+  podAddresses,
+  type RuntimePodStatus,
+  runningContainers,
+} from '../kubecontainer/runtime-pod.ts';
+import { failedSteps, type SyncResult, type WaitingReason } from '../kubecontainer/sync-result.ts';
+import { computePodActions } from '../kuberuntime/compute-pod-actions.ts';
 import { crashKey } from '../kuberuntime/crash-backoff.ts';
-import { eventSubject, type KuberuntimeDependencies, podAddresses } from '../kuberuntime/dependencies.ts';
-import { killPod } from '../kuberuntime/kill-pod.ts';
-import { podIdentity } from '../kuberuntime/labels.ts';
-import { removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
-import { isStopped, otherOwner, type RuntimePodStatus, runningContainers } from '../kuberuntime/runtime-pod.ts';
-import { syncPod } from '../kuberuntime/sync-pod.ts';
-import { failedSteps, type SyncResult, type WaitingReason } from '../kuberuntime/sync-result.ts';
+import { type KillPodDependencies, killPod } from '../kuberuntime/kill-pod.ts';
+import { describePodActions, isEmptyPlan } from '../kuberuntime/pod-actions.ts';
+import { type RemovePodDependencies, removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
+import { type SyncPodDependencies, syncPod } from '../kuberuntime/sync-pod.ts';
 import type { Pleg } from '../pleg/pleg.ts';
+import type { PodProbes } from '../prober/pod-probes.ts';
 import { generatePodStatus } from '../status/generate-pod-status.ts';
 import type { StatusManager } from '../status/status-manager.ts';
-import type { PodVolumes } from '../volumes/contract.ts';
-import type { PodCgroups, PodProbes } from './contract.ts';
+import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
 
 export type PodSyncerDependencies = {
-  runtime: KuberuntimeDependencies;
+  runtime: SyncPodDependencies & KillPodDependencies & RemovePodDependencies;
   pleg: Pleg;
   statuses: StatusManager;
   reasons: WaitingReasons;

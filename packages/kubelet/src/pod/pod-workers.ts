@@ -11,7 +11,7 @@
  */
 import { Backoff, errorMessage, type Logger } from '@podwright/base';
 import { type Pod, podFullName } from '../api/types.ts';
-import type { WaitingReason } from '../kuberuntime/sync-result.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
 /** How a pod is to end. */
 export type PodEnd = {

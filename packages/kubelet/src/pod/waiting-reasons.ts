@@ -1,7 +1,5 @@
-import type { SyncResult, WaitingReason } from '../kuberuntime/sync-result.ts';
-
-/** Words of registries, hooks and runtimes in a status: as much as of a termination message. */
-const maxMessageLength = 4096;
+import type { SyncResult, WaitingReason } from '../kubecontainer/sync-result.ts';
+import { MAX_WAITING_MESSAGE_LENGTH } from '../limits.ts';
 
 /** Why containers could not be started at their last try, until they are. */
 export class WaitingReasons {
@@ -13,7 +11,7 @@ export class WaitingReasons {
     for (const { action, target, error } of result.steps) {
       if (action !== 'StartContainer' && action !== 'StartInitContainer') continue;
       if (error === undefined) reasons.delete(target);
-      else reasons.set(target, { ...error, message: error.message.slice(0, maxMessageLength) });
+      else reasons.set(target, { ...error, message: error.message.slice(0, MAX_WAITING_MESSAGE_LENGTH) });
     }
     this.#pods.set(podUid, reasons);
   }

@@ -1,13 +1,11 @@
 import { connect, constants } from 'node:http2';
 import { isIPv6 } from 'node:net';
 import { PodwrightError } from '@podwright/base';
+import { GRPC_ANSWER_LIMITS } from '../limits.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 
 /** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const SERVING = 1;
-
-/** A health answer has a few hundred bytes in some ten frames, of which each has nine bytes at least (RFC 9113, 4.1). */
-const ANSWER_LIMITS = { bytes: 16 << 10, events: 100 };
 
 /**
  * Calls `grpc.health.v1.Health/Check` in plain text. Resolves with the serving status; rejects when there is no such
@@ -19,7 +17,7 @@ export async function checkGrpcHealth(
 ): Promise<{ serving: boolean; status: number }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ serving: boolean; status: number }>();
   const where = `${isIPv6(target.host) ? `[${target.host}]` : target.host}:${target.port}`;
-  const budget = new AnswerBudget(ANSWER_LIMITS);
+  const budget = new AnswerBudget(GRPC_ANSWER_LIMITS);
   const createConnection = () => new BoundedConnection(target, budget);
   const session = connect(`http://${where}`, { createConnection, settings: { enablePush: false } });
   const fail = (words: string, cause?: unknown) =>

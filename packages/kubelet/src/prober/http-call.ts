@@ -5,19 +5,12 @@ import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 import { BoundedBytes, PodwrightError, raceAbort } from '@podwright/base';
 import type { Container, HttpGetAction } from '../api/types.ts';
+import { HTTP_ANSWER_LIMITS, MAX_INFORMATIONAL_ANSWERS, MAX_PROBE_BODY_BYTES, MAX_PROBE_REDIRECTS } from '../limits.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
 
 /** The status and the beginning of the body. */
 export type HttpAnswer = { status: number; body: string };
-
-/** As much of a body as the kubelet looks at. */
-const MAX_BODY_BYTES = 10 << 10;
-const MAX_REDIRECTS = 10;
-/** Answers such as 103 before the one that counts. */
-const MAX_INFORMATIONAL = 10;
-/** Enough for the heads and bodies of all redirects; what a body has beyond that is not read. */
-const ANSWER_LIMITS = { bytes: 256 << 10, events: 1000 };
 
 type Call = { headers: Record<string, string[]>; budget: AnswerBudget; signal: AbortSignal };
 type Reply = { answer: HttpAnswer; location: string | undefined };
@@ -38,7 +31,7 @@ export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, '
  * body begins is `unavailable`; in the body, reading ends there.
  */
 export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Promise<HttpAnswer> {
-  const call = { headers: headersOf(target), budget: new AnswerBudget(ANSWER_LIMITS), signal };
+  const call = { headers: headersOf(target), budget: new AnswerBudget(HTTP_ANSWER_LIMITS), signal };
   let url = new URL(httpGetUrl(target));
   for (let redirects = 0; ; redirects++) {
     const { answer, location } = await send(url, call);
@@ -46,8 +39,8 @@ export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Prom
     const next = redirectTarget(location, url);
     if (next.hostname !== url.hostname) return answer;
     if (!['http:', 'https:'].includes(next.protocol)) throw noTarget(location, url);
-    if (redirects === MAX_REDIRECTS)
-      throw new PodwrightError('unavailable', `GET ${url}: stopped after ${MAX_REDIRECTS} redirects`);
+    if (redirects === MAX_PROBE_REDIRECTS)
+      throw new PodwrightError('unavailable', `GET ${url}: stopped after ${MAX_PROBE_REDIRECTS} redirects`);
     url = next;
   }
 }
@@ -88,8 +81,8 @@ async function send(url: URL, call: Call): Promise<Reply> {
   outgoing.on('error', fail);
   let informational = 0;
   outgoing.on('information', () => {
-    if (++informational > MAX_INFORMATIONAL)
-      outgoing.destroy(new Error(`more than ${MAX_INFORMATIONAL} informational answers`));
+    if (++informational > MAX_INFORMATIONAL_ANSWERS)
+      outgoing.destroy(new Error(`more than ${MAX_INFORMATIONAL_ANSWERS} informational answers`));
   });
   let answered = false;
   outgoing.on('response', (response) => {
@@ -131,14 +124,14 @@ const withoutBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
 /** The body as far as it matters; as far as it came, if it spends the budget. */
 function readStart(response: IncomingMessage, budget: AnswerBudget): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const body = new BoundedBytes(MAX_BODY_BYTES);
+  const body = new BoundedBytes(MAX_PROBE_BODY_BYTES);
   const finish = () => {
     response.destroy();
     resolve(body.bytes().toString('utf8'));
   };
   response.on('data', (chunk: Buffer) => {
     body.add(chunk);
-    if (body.sizeBytes === MAX_BODY_BYTES || !budget.spend(0)) finish();
+    if (body.sizeBytes === MAX_PROBE_BODY_BYTES || !budget.spend(0)) finish();
   });
   response.on('end', finish);
   response.on('error', (error) => (budget.isSpent ? finish() : reject(error)));

@@ -1,9 +1,10 @@
 import { errorMessage, type Logger } from '@podwright/base';
-import { allContainers, type Container, type EventRecorder, type Pod } from '../api/types.ts';
-import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
-import type { PodProbes } from '../pod/contract.ts';
-import type { CommandRunner } from './command-runner.ts';
-import { type ProbeKind, probeKinds, probeOf } from './probe-kind.ts';
+import { allContainers, type Container, type Pod } from '../api/types.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import type { CommandRunner } from '../kubecontainer/command-runner.ts';
+import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { PodProbes } from './pod-probes.ts';
+import { PROBE_KINDS, type ProbeKind, probeOf } from './probe-kind.ts';
 import { type ProbeResult, ProbeResults } from './probe-results.ts';
 import { Prober } from './prober.ts';
 import { runProbeWorker } from './worker.ts';
@@ -43,7 +44,7 @@ export class ProberManager implements PodProbes {
       const found = latestContainer(status, container.name);
       if (found?.state !== 'running') continue;
       running.add(found.id);
-      for (const kind of probeKinds) this.#ensure(pod, { container, found, kind });
+      for (const kind of PROBE_KINDS) this.#ensure(pod, { container, found, kind });
     }
     for (const [key, worker] of this.#workers) {
       if (worker.podUid === uid && !running.has(worker.containerId)) this.#drop(key, worker);

@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { errorMessage, isDeadlineExceeded, PodwrightError, withTimeout } from '@podwright/base';
 import type { Container, Probe } from '../api/types.ts';
-import type { CommandRunner } from './command-runner.ts';
+import type { CommandRunner } from '../kubecontainer/command-runner.ts';
+import { MAX_PROBE_OUTPUT_BYTES } from '../limits.ts';
 import { checkGrpcHealth } from './grpc-call.ts';
 import { httpGet } from './http-call.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
@@ -10,9 +11,6 @@ import { resolveHost, resolvePort } from './probe-target.ts';
 export type ProbeAnswer = { verdict: 'success' | 'failure' | 'error'; output: string };
 
 export type ProbeTarget = { probe: Probe; container: Container; containerId: string; podIps: string[] };
-
-/** Output that an event shows of a failed probe. */
-const MAX_OUTPUT_BYTES = 1024;
 
 /** Makes one attempt of a probe. Never rejects. */
 export class Prober {
@@ -27,10 +25,10 @@ export class Prober {
     using signal = withTimeout(parent, timeoutMs, 'the probe');
     try {
       const answer = await this.#attempt(target, { signal, timeoutMs });
-      return { ...answer, output: answer.output.slice(0, MAX_OUTPUT_BYTES) };
+      return { ...answer, output: answer.output.slice(0, MAX_PROBE_OUTPUT_BYTES) };
     } catch (error) {
       const failed = isDeadlineExceeded(error) || (error instanceof PodwrightError && error.code === 'unavailable');
-      return { verdict: failed ? 'failure' : 'error', output: errorMessage(error).slice(0, MAX_OUTPUT_BYTES) };
+      return { verdict: failed ? 'failure' : 'error', output: errorMessage(error).slice(0, MAX_PROBE_OUTPUT_BYTES) };
     }
   }
 

@@ -1,10 +1,8 @@
 import { sleep } from '@podwright/base';
+import { EAGER_PROBE_INITIAL_MS } from '../limits.ts';
 import type { ProbeKind } from './probe-kind.ts';
 import type { ProbeResult } from './probe-results.ts';
 import type { Prober, ProbeTarget } from './prober.ts';
-
-/** Before the first period has passed, an unready container is looked at this often, growing to the period. */
-const EAGER_INITIAL_MS = 25;
 
 export type WorkerOptions = {
   kind: ProbeKind;
@@ -73,7 +71,7 @@ async function probeEagerly(
 ): Promise<'done' | 'go on'> {
   const { periodSeconds = 10, successThreshold = 1 } = target().probe;
   const untilMs = Date.now() + periodSeconds * 1000;
-  for (let delayMs = EAGER_INITIAL_MS; Date.now() < untilMs; delayMs *= 2) {
+  for (let delayMs = EAGER_PROBE_INITIAL_MS; Date.now() < untilMs; delayMs *= 2) {
     const { verdict } = await prober.probe(target(), signal);
     if (verdict === 'success') {
       const result = counter.count('success', { success: successThreshold, failure: 1 });

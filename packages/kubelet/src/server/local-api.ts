@@ -1,5 +1,5 @@
 import type { Event, Pod } from '../api/types.ts';
-import type { EnforcedLimits } from '../pod/contract.ts';
+import type { PodDefaults } from '../kubelet.ts';
 
 /**
  * The HTTP API of a lone node, on a unix socket that only root may open. Paths and objects are the Kubernetes
@@ -37,9 +37,6 @@ export type ApplyResult = {
   }[];
 };
 
-/** What holds for pods that say nothing about it themselves: the seccomp profile of their containers, and limits. */
-export type PodDefaults = EnforcedLimits & { seccomp: 'RuntimeDefault' | 'Unconfined' };
-
 /** Who is at the other end of the socket. */
 export type NodeInfo = {
   name: string;
@@ -50,6 +47,3 @@ export type NodeInfo = {
   podLogsDir: string;
   podDefaults?: PodDefaults;
 };
-
-/** A step of a pod's way, times in Unix milliseconds with fractions. */
-export type TraceSpan = { name: string; startMs: number; endMs: number; detail?: string };

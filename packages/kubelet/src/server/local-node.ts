@@ -1,13 +1,15 @@
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import type { Event, Pod } from '../api/types.ts';
-import { configFileAnnotation } from '../config/pod-update.ts';
-import type { KubeletHandle } from '../handle.ts';
+import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
+import type { Kubelet } from '../kubelet.ts';
+import { SEEN_TIMEOUT_MS } from '../limits.ts';
+import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent, TraceSpan } from './local-api.ts';
+import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
 import type { NodeBackend, ObjectName, StreamingCall } from './node-backend.ts';
 
 export type LocalNodeParts = {
-  kubelet: KubeletHandle;
+  kubelet: Kubelet;
   applied: AppliedObjects;
   info: Pick<NodeInfo, 'name' | 'version' | 'manifestDir' | 'podLogsDir'>;
   stop: (options: { removeHostState: boolean }) => void;
@@ -15,9 +17,6 @@ export type LocalNodeParts = {
 };
 
 type PodName = { namespace: string; name: string };
-
-/** How long an apply waits for the kubelet to have seen what it wrote. */
-const SEEN_TIMEOUT_MS = 5000;
 
 /** The node as its local API sees it: a kubelet, and the objects that clients applied. */
 export class LocalNode implements NodeBackend {
@@ -76,7 +75,7 @@ export class LocalNode implements NodeBackend {
         );
       return;
     }
-    const file = pod.metadata.annotations?.[configFileAnnotation];
+    const file = pod.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
     if (!removed && pod.metadata.deletionTimestamp === undefined) {
       throw new PodwrightError(
         'failed_precondition',

@@ -14,16 +14,13 @@ import {
 } from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
+import { maxManifestBytes } from '../config/manifest.ts';
+import { MAX_CONNECTIONS } from '../limits.ts';
 import { readLog } from '../logs/log-reader.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { deleteGrace, logQuery, streamingCall } from './query.ts';
 
 export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger };
-
-/** A manifest is at most so large, as in the manifest folder. */
-const MAX_BODY_BYTES = 4 << 20;
-/** Each command has one connection for a call, and one for each log and watch that it follows. */
-const MAX_CONNECTIONS = 1000;
 
 const KINDS: Record<string, string> = {
   pods: 'Pod',
@@ -197,8 +194,8 @@ function findPod(backend: NodeBackend, params: Call['params']) {
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
-  const refusal = () => new PodwrightError('invalid_argument', `the manifest is over ${MAX_BODY_BYTES} bytes`);
-  return (await gatherBytes(request, MAX_BODY_BYTES, refusal)).toString('utf8');
+  const refusal = () => new PodwrightError('invalid_argument', `the manifest is over ${maxManifestBytes} bytes`);
+  return (await gatherBytes(request, maxManifestBytes, refusal)).toString('utf8');
 }
 
 function sendJson(response: ServerResponse, value: unknown): void {

@@ -1,6 +1,7 @@
 import type { Event, Pod } from '../api/types.ts';
 import type { LogLife } from '../logs/log-reader.ts';
-import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent, TraceSpan } from './local-api.ts';
+import type { TraceSpan } from '../trace/pod-tracer.ts';
+import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
 
 /** Names one object of a namespace. */
 export type ObjectName = { kind: string; namespace: string; name: string };

@@ -1,5 +1,5 @@
 import type { Logger } from '@podwright/base';
-import type { KubeletHandle } from '../handle.ts';
+import type { Kubelet } from '../kubelet.ts';
 import { AppliedObjects } from './applied-objects.ts';
 import type { NodeInfo } from './local-api.ts';
 import { LocalNode } from './local-node.ts';
@@ -7,7 +7,7 @@ import { LocalServer } from './local-server.ts';
 
 export type LocalApiOptions = {
   socketPath: string;
-  kubelet: KubeletHandle;
+  kubelet: Kubelet;
   info: Pick<NodeInfo, 'name' | 'version' | 'manifestDir' | 'podLogsDir'>;
   /** Called when a client asked the daemon to end. */
   onStop: (options: { removeHostState: boolean }) => void;

@@ -1,8 +1,8 @@
+import { formatTime } from '../api/time.ts';
 import { type Container, type ContainerState, type ContainerStatus, isSidecar, type Pod } from '../api/types.ts';
-import type { RuntimeContainer, RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
-import type { WaitingReason } from '../kuberuntime/sync-result.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
-import { formatTime } from './time.ts';
 
 /** What statuses are made from besides the runtime's word. */
 export type StatusSources = {

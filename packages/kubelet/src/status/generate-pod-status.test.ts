@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Pod, PodSpec, PodStatus } from '../api/types.ts';
-import type { RuntimeContainer, RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { generatePodStatus, type PodStatusInput } from './generate-pod-status.ts';
 
 const app: Container = { name: 'app', image: 'busybox' };

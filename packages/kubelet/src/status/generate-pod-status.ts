@@ -1,12 +1,13 @@
+import { formatTime } from '../api/time.ts';
 import type { ContainerStatus, Pod, PodStatus } from '../api/types.ts';
 import { qosClass } from '../cgroups/qos.ts';
-import { isStopped, podIps, type RuntimePodStatus } from '../kuberuntime/runtime-pod.ts';
-import type { WaitingReason } from '../kuberuntime/sync-result.ts';
+import { isStopped, podIps, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import { MAX_POD_MESSAGE_BYTES } from '../limits.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import { containerStatuses, type StatusSources } from './container-statuses.ts';
 import { podConditions } from './pod-conditions.ts';
 import { podPhase } from './pod-phase.ts';
-import { formatTime } from './time.ts';
 
 export type PodStatusInput = {
   pod: Pod;
@@ -23,9 +24,6 @@ export type PodStatusInput = {
   hostIps: string[];
   nowMs: number;
 };
-
-/** All termination messages of a pod together (the kubelet's MaxPodTerminationMessageLogLength). */
-const maxPodMessageBytes = 12 << 10;
 
 /**
  * The pod's status as the API shows it, and whether its containers have done all that they will. A pod that has ended keeps
@@ -71,7 +69,7 @@ function statusSources(input: PodStatusInput): StatusSources {
   return {
     ...input,
     previous: new Map(old.map((status) => [status.name, status])),
-    maxMessageBytes: Math.floor(maxPodMessageBytes / (containers.length + initContainers.length)),
+    maxMessageBytes: Math.floor(MAX_POD_MESSAGE_BYTES / (containers.length + initContainers.length)),
   };
 }
 

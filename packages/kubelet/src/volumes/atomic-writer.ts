@@ -19,8 +19,8 @@ import type { Payload } from './payload.ts';
  *   <directory>/..data -> ..2026_01_02_03_04_05.a1b2c3    replaced by one rename
  *   <directory>/index.html -> ..data/index.html           what people see
  */
-const dataLink = '..data';
-const newDataLink = '..data_tmp';
+const DATA_LINK = '..data';
+const NEW_DATA_LINK = '..data_tmp';
 
 export type WriteOptions = {
   /** Group that must be able to read everything (the pod's fsGroup). */
@@ -37,9 +37,9 @@ export async function writeAtomically(
   if (current !== undefined && (await holds(join(directory, current), payload, options))) return false;
   const version = `..${new Date().toISOString().slice(0, 19).replaceAll(/[-:T]/g, '_')}.${randomBytes(4).toString('hex')}`;
   await writeVersion(join(directory, version), payload, options);
-  await rm(join(directory, newDataLink), { force: true });
-  await symlink(version, join(directory, newDataLink));
-  await rename(join(directory, newDataLink), join(directory, dataLink));
+  await rm(join(directory, NEW_DATA_LINK), { force: true });
+  await symlink(version, join(directory, NEW_DATA_LINK));
+  await rename(join(directory, NEW_DATA_LINK), join(directory, DATA_LINK));
   await linkVisible(directory, payload);
   await removeOthers(directory, version, payload);
   return true;
@@ -47,7 +47,7 @@ export async function writeAtomically(
 
 async function currentVersion(directory: string): Promise<string | undefined> {
   try {
-    return await readlink(join(directory, dataLink));
+    return await readlink(join(directory, DATA_LINK));
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
@@ -112,7 +112,7 @@ const firstName = (path: string) => path.split('/')[0]!;
 async function linkVisible(directory: string, payload: Payload): Promise<void> {
   for (const name of new Set([...payload.keys()].map(firstName))) {
     const link = join(directory, name);
-    const target = `${dataLink}/${name}`;
+    const target = `${DATA_LINK}/${name}`;
     if ((await readlinkIfLink(link)) === target) continue;
     await rm(link, { recursive: true, force: true });
     await symlink(target, link);
@@ -130,7 +130,7 @@ async function readlinkIfLink(path: string): Promise<string | undefined> {
 
 /** Takes away earlier versions, those of writers that were interrupted, and names that are no longer shown. */
 async function removeOthers(directory: string, version: string, payload: Payload): Promise<void> {
-  const keep = new Set([version, dataLink, ...[...payload.keys()].map(firstName)]);
+  const keep = new Set([version, DATA_LINK, ...[...payload.keys()].map(firstName)]);
   for (const name of await readdir(directory)) {
     if (!keep.has(name)) await rm(join(directory, name), { recursive: true, force: true });
   }

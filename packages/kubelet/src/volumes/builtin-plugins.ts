@@ -1,5 +1,5 @@
 import type { ObjectLookup } from '../config/local-objects.ts';
-import type { NodeAllocatable } from '../container/container-resource.ts';
+import type { NodeAllocatable } from '../downward-api/container-resource.ts';
 import { EmptyDirPlugin } from './empty-dir.ts';
 import { HostPathPlugin } from './host-path.ts';
 import type { Mounter } from './mounter.ts';

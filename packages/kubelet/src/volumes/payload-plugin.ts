@@ -2,7 +2,7 @@ import { chmod, chown, mkdir } from 'node:fs/promises';
 import { CONTAINER_DIRECTORY, PRIVATE_DIRECTORY, SET_GROUP_ID } from '@podwright/base';
 import type { Volume } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
-import type { NodeAllocatable } from '../container/container-resource.ts';
+import type { NodeAllocatable } from '../downward-api/container-resource.ts';
 import { writeAtomically } from './atomic-writer.ts';
 import type { Mounter } from './mounter.ts';
 import { volumePayload } from './payload.ts';

@@ -12,8 +12,8 @@ import type {
 } from '../api/types.ts';
 import { allContainers } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
-import { containerResource, type NodeAllocatable } from '../container/container-resource.ts';
-import { podField } from '../container/pod-fields.ts';
+import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
+import { podField } from '../downward-api/pod-fields.ts';
 
 /** A file of a volume. */
 export type PayloadFile = { data: Buffer; mode: number };

@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage, KeyedLock, type Logger, namesIn, POD_DIRECTORY, PodwrightError, Trash } from '@podwright/base';
 import { type Pod, podFullName, type Volume } from '../api/types.ts';
-import type { PodVolumes, SubPathRequest, VolumePaths } from './contract.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
 import type { PodDirectories } from './pod-directories.ts';
+import type { PodVolumes, SubPathRequest, VolumePaths } from './pod-volumes.ts';
 import { mountSubPath } from './sub-path.ts';
 
 export type VolumeManagerOptions = {

@@ -1,7 +1,7 @@
 import { lstatSync, opendirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { PRIVATE_DIRECTORY, PRIVATE_FILE, runChecked, ThreadSlice } from '@podwright/base';
+import { EventLoopBudget, PRIVATE_DIRECTORY, PRIVATE_FILE, runChecked } from '@podwright/base';
 import type { UnpackTarget } from '@podwright/images';
 import { loadSystem } from '@podwright/system';
 
@@ -47,10 +47,10 @@ export async function listLayer(
   const system = loadSystem();
   const entries: LayerEntries = { present: [], deleted: [], opaque: [] };
   const pending = [''];
-  const slice = new ThreadSlice();
+  const budget = new EventLoopBudget();
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     for (const name of namesIn(join(directory, folder))) {
-      if (slice.isOver) await slice.next(signal);
+      if (budget.isSpent) await budget.renew(signal);
       const path = join(folder, name);
       const stat = lstatSync(join(directory, path));
       const isWhiteout = overlayWhiteouts && stat.isCharacterDevice() && stat.rdev === 0;

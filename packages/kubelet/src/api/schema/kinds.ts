@@ -21,7 +21,7 @@ const fromTemplate = (kind: string, template: string) =>
   `put the content of ${template} into a Pod`;
 
 /** Kinds that people often have in the same files, and what to do about each. */
-const otherKinds: Record<string, string> = {
+const OTHER_KINDS: Record<string, string> = {
   ...Object.fromEntries(
     ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'Job'].map((kind) => [
       kind,
@@ -60,7 +60,7 @@ export function decodeObject(value: unknown, issues: IssueList): ManifestObject 
 }
 
 function refusal(kind: string, apiVersion: string): string {
-  if (Object.hasOwn(otherKinds, kind)) return otherKinds[kind]!;
+  if (Object.hasOwn(OTHER_KINDS, kind)) return OTHER_KINDS[kind]!;
   const hint = didYouMean(kind, Object.keys(kinds));
   return `kind "${kind.slice(0, 60)}" of ${apiVersion.slice(0, 60)} is not supported; ${works}${hint}`;
 }

@@ -6,7 +6,7 @@ const ownerReference = object<OwnerReference>(
   { required: ['apiVersion', 'kind', 'name', 'uid'] },
 );
 
-const byTheApiServer = 'is kept by the API server only; leave it out';
+const BY_THE_API_SERVER = 'is kept by the API server only; leave it out';
 
 /** meta/v1 ObjectMeta. */
 export const objectMeta: Decoder<ObjectMeta> = object<ObjectMeta>(
@@ -28,8 +28,8 @@ export const objectMeta: Decoder<ObjectMeta> = object<ObjectMeta>(
     required: ['name'],
     refused: {
       generateName: 'needs an API server that makes up names; give metadata.name instead',
-      managedFields: byTheApiServer,
-      selfLink: byTheApiServer,
+      managedFields: BY_THE_API_SERVER,
+      selfLink: BY_THE_API_SERVER,
     },
   },
 );

@@ -73,7 +73,7 @@ const projection = object<VolumeProjection>(
 
 const projected = object<ProjectedVolumeSource>({ sources: list(projection), defaultMode: mode });
 
-const otherSources = [
+const OTHER_SOURCES = [
   ...['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'csi', 'ephemeral', 'fc', 'flexVolume'],
   ...['flocker', 'gcePersistentDisk', 'gitRepo', 'glusterfs', 'image', 'iscsi', 'nfs', 'persistentVolumeClaim'],
   ...['photonPersistentDisk', 'portworxVolume', 'quobyte', 'rbd', 'scaleIO', 'storageos', 'vsphereVolume'],
@@ -81,5 +81,5 @@ const otherSources = [
 
 export const volume = object<Volume>(
   { name: string, emptyDir, hostPath, configMap, secret, downwardAPI, projected },
-  { required: ['name'], notYet: otherSources },
+  { required: ['name'], notYet: OTHER_SOURCES },
 );

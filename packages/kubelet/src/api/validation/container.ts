@@ -7,7 +7,7 @@ import { validateResources } from './resources.ts';
 import { check, each, exactlyOne, unique, within } from './rules.ts';
 import { validateSecurity } from './security.ts';
 
-const maxPort = 65_535;
+const MAX_PORT = 65_535;
 const stopSignal = /^SIG(RTMIN(\+\d{1,2})?|RTMAX(-\d{1,2})?|[A-Z0-9]{2,6})$/;
 
 /** Rules that ordinary and init containers share. */
@@ -33,8 +33,8 @@ function validatePorts(ports: ContainerPort[], spec: PodSpec, issues: IssueList)
   unique(ports, (port) => port.name, { issues, field: 'name', what: 'port name' });
   each(ports, issues, (port, place) => {
     check(portName, port.name, place.at('name'));
-    within(port.containerPort, { min: 1, max: maxPort }, place.at('containerPort'));
-    within(port.hostPort, { min: 1, max: maxPort }, place.at('hostPort'));
+    within(port.containerPort, { min: 1, max: MAX_PORT }, place.at('containerPort'));
+    within(port.hostPort, { min: 1, max: MAX_PORT }, place.at('hostPort'));
     if (port.hostIP) ipAddress(port.hostIP, place.at('hostIP'));
     if (spec.hostNetwork && port.hostPort !== undefined && port.hostPort !== port.containerPort) {
       place

@@ -37,8 +37,8 @@ export function validateFieldRef(ref: ObjectFieldSelector, place: Place, issues:
 }
 
 const resource = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-[0-9A-Za-z]+)$/;
-const cpuDivisors = ['1m', '1'];
-const byteDivisors = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
+const CPU_DIVISORS = ['1m', '1'];
+const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
 /** Rules of a reference to a resource of a container. */
 export function validateResourceRef(ref: ResourceFieldSelector, place: Place, issues: IssueList): void {
@@ -51,7 +51,7 @@ export function validateResourceRef(ref: ResourceFieldSelector, place: Place, is
     return;
   }
   if (ref.divisor === undefined) return;
-  const allowed = match[2] === 'cpu' ? cpuDivisors : byteDivisors;
+  const allowed = match[2] === 'cpu' ? CPU_DIVISORS : BYTE_DIVISORS;
   const { nanos } = parseQuantity(ref.divisor);
   if (nanos !== 0n && !allowed.some((text) => parseQuantity(text).nanos === nanos)) {
     issues.at('divisor').add(`must be one of ${allowed.join(', ')}, got ${ref.divisor}`);

@@ -4,7 +4,7 @@ import { validateLabels, validateMeta } from './metadata.ts';
 import { configKey, dnsLabel } from './names.ts';
 import { validateResourceList } from './resources.ts';
 
-const maxDataBytes = 1 << 20;
+const MAX_DATA_BYTES = 1 << 20;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Rules of a ConfigMap. */
@@ -17,11 +17,11 @@ export function validateConfigMap(configMap: ConfigMap, issues: IssueList): void
   }
   const textBytes = Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const bytes = textBytes + validateBase64(binaryData, issues.at('binaryData'));
-  if (bytes > maxDataBytes) issues.add(`must hold at most ${maxDataBytes} bytes of data, got ${bytes}`);
+  if (bytes > MAX_DATA_BYTES) issues.add(`must hold at most ${MAX_DATA_BYTES} bytes of data, got ${bytes}`);
 }
 
 /** Keys that a Secret of a type must have. */
-const secretKeys: Record<string, string[]> = {
+const SECRET_KEYS: Record<string, string[]> = {
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
   'kubernetes.io/dockercfg': ['.dockercfg'],
   'kubernetes.io/ssh-auth': ['ssh-privatekey'],
@@ -33,9 +33,9 @@ export function validateSecret(secret: Secret, issues: IssueList): void {
   validateMeta(secret.metadata, issues.at('metadata'));
   const data = secret.data ?? {};
   const bytes = validateBase64(data, issues.at('data'));
-  if (bytes > maxDataBytes) issues.add(`must hold at most ${maxDataBytes} bytes of data, got ${bytes}`);
+  if (bytes > MAX_DATA_BYTES) issues.add(`must hold at most ${MAX_DATA_BYTES} bytes of data, got ${bytes}`);
   const type = secret.type ?? '';
-  const needed = Object.hasOwn(secretKeys, type) ? secretKeys[type]! : [];
+  const needed = Object.hasOwn(SECRET_KEYS, type) ? SECRET_KEYS[type]! : [];
   for (const key of needed) {
     if (!Object.hasOwn(data, key)) issues.at('data', key).addKey(`is required for the type ${type}`);
     else if (key.startsWith('.docker')) validateJson(data[key]!, issues.at('data', key));

@@ -2,7 +2,7 @@ import type { IssueList } from '../issue.ts';
 import type { ObjectMeta } from '../types.ts';
 import { dnsLabel, dnsSubdomain, labelValue, objectUid, qualifiedName } from './names.ts';
 
-const maxAnnotationBytes = 256 << 10;
+const MAX_ANNOTATION_BYTES = 256 << 10;
 
 /** Rules of meta/v1 ObjectMeta. A namespace of '' belongs to kinds without namespaces. */
 export function validateMeta(metadata: ObjectMeta, issues: IssueList): void {
@@ -13,7 +13,8 @@ export function validateMeta(metadata: ObjectMeta, issues: IssueList): void {
   const annotations = Object.entries(metadata.annotations ?? {});
   for (const [key] of annotations) qualifiedName(key.toLowerCase(), issues.at('annotations', key));
   const bytes = annotations.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
-  if (bytes > maxAnnotationBytes) issues.at('annotations').add(`must be at most ${maxAnnotationBytes} bytes together`);
+  if (bytes > MAX_ANNOTATION_BYTES)
+    issues.at('annotations').add(`must be at most ${MAX_ANNOTATION_BYTES} bytes together`);
 }
 
 /** Rules of labels, also those that select. */

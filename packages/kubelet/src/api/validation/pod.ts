@@ -4,7 +4,7 @@ import { validateContainer } from './container.ts';
 import { validateLabels, validateMeta } from './metadata.ts';
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from './names.ts';
 import { validateResourceList } from './resources.ts';
-import { check, each, maxInt32, within } from './rules.ts';
+import { check, each, MAX_INT32, within } from './rules.ts';
 import { validatePodSecurity } from './security.ts';
 import { validateVolumes } from './volume.ts';
 
@@ -73,8 +73,8 @@ function validateHostPorts(spec: PodSpec, issues: IssueList): void {
 }
 
 function validateTimes(spec: PodSpec, issues: IssueList): void {
-  within(spec.activeDeadlineSeconds, { min: 1, max: maxInt32 }, issues.at('activeDeadlineSeconds'));
-  within(spec.terminationGracePeriodSeconds, { min: 0, max: maxInt32 }, issues.at('terminationGracePeriodSeconds'));
+  within(spec.activeDeadlineSeconds, { min: 1, max: MAX_INT32 }, issues.at('activeDeadlineSeconds'));
+  within(spec.terminationGracePeriodSeconds, { min: 0, max: MAX_INT32 }, issues.at('terminationGracePeriodSeconds'));
 }
 
 function validateNames(spec: PodSpec, issues: IssueList): void {

@@ -1,10 +1,10 @@
 import type { IssueList } from '../issue.ts';
 import type { Container, HttpGetAction, IntOrString, LifecycleHandler, Probe, ProbeHandler } from '../types.ts';
 import { portName } from './names.ts';
-import { exactlyOne, maxInt32, within } from './rules.ts';
+import { exactlyOne, MAX_INT32, within } from './rules.ts';
 
 const httpToken = /^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/;
-const maxPort = 65_535;
+const MAX_PORT = 65_535;
 
 /** Rules of the three probes of a container. */
 export function validateProbes(container: Container, issues: IssueList): void {
@@ -34,9 +34,9 @@ function validateProbe(probe: Probe, issues: IssueList): void {
     'successThreshold',
     'failureThreshold',
   ] as const) {
-    within(probe[field], { min: 0, max: maxInt32 }, issues.at(field));
+    within(probe[field], { min: 0, max: MAX_INT32 }, issues.at(field));
   }
-  within(probe.terminationGracePeriodSeconds, { min: 1, max: maxInt32 }, issues.at('terminationGracePeriodSeconds'));
+  within(probe.terminationGracePeriodSeconds, { min: 1, max: MAX_INT32 }, issues.at('terminationGracePeriodSeconds'));
 }
 
 /** Rules of one lifecycle hook; `graceSeconds` is how long the pod may take to end. */
@@ -69,5 +69,5 @@ function validateHttpGet(action: HttpGetAction, issues: IssueList): void {
 /** Rules of a port by number or name. */
 function validatePort(port: IntOrString, issues: IssueList): void {
   if (typeof port === 'string') portName(port, issues);
-  else within(port, { min: 1, max: maxPort }, issues);
+  else within(port, { min: 1, max: MAX_PORT }, issues);
 }

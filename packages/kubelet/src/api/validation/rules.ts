@@ -48,6 +48,6 @@ export function each<T>(
 }
 
 /** The largest user or group id. */
-export const maxId = 2 ** 31 - 1;
+export const MAX_ID = 2 ** 31 - 1;
 /** The largest value of a 32-bit number. */
-export const maxInt32 = 2 ** 31 - 1;
+export const MAX_INT32 = 2 ** 31 - 1;

@@ -1,13 +1,13 @@
 import type { IssueList } from '../issue.ts';
 import type { PodSecurityContext, PodSpec, SecurityContext, SecurityProfile, Sysctl } from '../types.ts';
-import { each, maxId, unique, within } from './rules.ts';
+import { each, MAX_ID, unique, within } from './rules.ts';
 
 /** Rules of the pod's security context. */
 export function validatePodSecurity(context: PodSecurityContext, spec: PodSpec, issues: IssueList): void {
   validateIds(context, issues);
-  within(context.fsGroup, { min: 0, max: maxId }, issues.at('fsGroup'));
+  within(context.fsGroup, { min: 0, max: MAX_ID }, issues.at('fsGroup'));
   each(context.supplementalGroups, issues.at('supplementalGroups'), (group, place) =>
-    within(group, { min: 0, max: maxId }, place),
+    within(group, { min: 0, max: MAX_ID }, place),
   );
   const sysctls = context.sysctls ?? [];
   unique(sysctls, ({ name }) => dotted(name), { issues: issues.at('sysctls'), field: 'name', what: 'sysctl' });
@@ -31,8 +31,8 @@ export function validateSecurity(context: SecurityContext, issues: IssueList): v
 type Identity = Pick<SecurityContext, 'runAsUser' | 'runAsGroup' | 'seccompProfile' | 'appArmorProfile'>;
 
 function validateIds(context: Identity, issues: IssueList): void {
-  within(context.runAsUser, { min: 0, max: maxId }, issues.at('runAsUser'));
-  within(context.runAsGroup, { min: 0, max: maxId }, issues.at('runAsGroup'));
+  within(context.runAsUser, { min: 0, max: MAX_ID }, issues.at('runAsUser'));
+  within(context.runAsGroup, { min: 0, max: MAX_ID }, issues.at('runAsGroup'));
   if (context.appArmorProfile) validateProfile(context.appArmorProfile, issues.at('appArmorProfile'));
   const seccomp = context.seccompProfile;
   if (seccomp === undefined) return;

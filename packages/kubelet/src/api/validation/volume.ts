@@ -13,7 +13,7 @@ import { configKey, dnsLabel, dnsSubdomain, volumeFilePath } from './names.ts';
 import { check, each, exactlyOne, unique } from './rules.ts';
 
 const MAX_FILE_MODE = 0o777;
-const sourceNames = ['emptyDir', 'hostPath', 'configMap', 'secret', 'downwardAPI', 'projected'] as const;
+const SOURCE_NAMES = ['emptyDir', 'hostPath', 'configMap', 'secret', 'downwardAPI', 'projected'] as const;
 
 /** Rules of the volumes of a pod. */
 export function validateVolumes(volumes: readonly Volume[], issues: IssueList): void {
@@ -23,7 +23,7 @@ export function validateVolumes(volumes: readonly Volume[], issues: IssueList): 
 
 function validateVolume(volume: Volume, issues: IssueList): void {
   dnsLabel(volume.name, issues.at('name'));
-  exactlyOne(volume, sourceNames, issues);
+  exactlyOne(volume, SOURCE_NAMES, issues);
   const { emptyDir, hostPath, configMap, secret, downwardAPI, projected } = volume;
   if (emptyDir) validateEmptyDir(emptyDir, issues.at('emptyDir'));
   if (hostPath) validateHostPath(hostPath, issues.at('hostPath'));

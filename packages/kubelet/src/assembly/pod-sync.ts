@@ -2,35 +2,35 @@
 import { totalmem } from 'node:os';
 import { Backoff } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { EventRecorder, Pod } from './api/types.ts';
-import { hostResolvConf, standardLabels } from './host.ts';
-import { ImageManager } from './images/image-manager.ts';
-import type { KuberuntimeDependencies } from './kuberuntime/dependencies.ts';
-import { kubeletIdOf } from './kuberuntime/labels.ts';
-import { RuntimePodReader } from './kuberuntime/pod-status.ts';
-import { SandboxNetworks } from './kuberuntime/sandbox-networks.ts';
-import type { KubeletOptions } from './options.ts';
-import { Pleg } from './pleg/pleg.ts';
-import { PodStatusCache } from './pleg/pod-status-cache.ts';
-import type { PodCgroups } from './pod/contract.ts';
-import { refusePod } from './pod/pod-admission.ts';
-import { PodManager } from './pod/pod-manager.ts';
-import { PodSyncer } from './pod/pod-syncer.ts';
-import { PodTracer } from './pod/pod-tracer.ts';
-import { PodWorkers } from './pod/pod-workers.ts';
-import { WaitingReasons } from './pod/waiting-reasons.ts';
-import type { KubeletRooms } from './rooms.ts';
-import { StatusManager } from './status/status-manager.ts';
-import { SyncLoop } from './sync-loop.ts';
+import type { Pod } from '../api/types.ts';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import { ImageManager } from '../images/image-manager.ts';
+import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
+import { kubeletIdOf } from '../kuberuntime/labels.ts';
+import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
+import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
+import { ERROR_BACKOFF } from '../limits.ts';
+import { standardLabels } from '../node/node-facts.ts';
+import { hostResolvConf } from '../node/resolv-conf.ts';
+import type { KubeletOptions } from '../options.ts';
+import { Pleg } from '../pleg/pleg.ts';
+import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import { refusePod } from '../pod/pod-admission.ts';
+import { PodManager } from '../pod/pod-manager.ts';
+import { PodSyncer } from '../pod/pod-syncer.ts';
+import { PodWorkers } from '../pod/pod-workers.ts';
+import { SyncLoop } from '../pod/sync-loop.ts';
+import { WaitingReasons } from '../pod/waiting-reasons.ts';
+import { StatusManager } from '../status/status-manager.ts';
+import { PodTracer } from '../trace/pod-tracer.ts';
+import type { KubeletParts } from './kubelet-parts.ts';
 
-/** Delays after steps that failed for a reason that nobody announces the end of. */
-const errorBackoff = { initialMs: 500, maxMs: 10_000 };
-
-export type PodEngineInput = {
+export type PodSyncInput = {
   options: KubeletOptions;
   cri: CriClient;
   events: EventRecorder;
-  rooms: KubeletRooms;
+  parts: KubeletParts;
   cgroups: PodCgroups;
   cgroupV2: boolean;
   hostIps: () => string[];
@@ -38,7 +38,7 @@ export type PodEngineInput = {
   runtimeName: string;
 };
 
-export type PodEngine = {
+export type PodSync = {
   manager: PodManager;
   statuses: StatusManager;
   cache: PodStatusCache;
@@ -49,8 +49,8 @@ export type PodEngine = {
 };
 
 /** Nothing runs until the PLEG is started and the loop is told of pods. */
-export function createPodEngine(input: PodEngineInput): PodEngine {
-  const { options, rooms, cgroups } = input;
+export function createPodSync(input: PodSyncInput): PodSync {
+  const { options, parts, cgroups } = input;
   const { logger } = options;
   const statuses = new StatusManager();
   const cache = new PodStatusCache();
@@ -64,7 +64,6 @@ export function createPodEngine(input: PodEngineInput): PodEngine {
       networks,
       kubeletId: kubeletIdOf(options.rootDir),
       runtimeName: input.runtimeName,
-      readEnd: rooms.readEnd,
     }),
     cache,
     logger,
@@ -77,13 +76,18 @@ export function createPodEngine(input: PodEngineInput): PodEngine {
     pleg,
     statuses,
     reasons: new WaitingReasons(),
-    volumes: rooms.volumes,
-    probes: rooms.probes,
+    volumes: parts.volumes,
+    probes: parts.probes,
     cgroups,
     logger,
     refuse: (pod) => refuse(pod, workers.activePods(), options),
   });
-  const workers = new PodWorkers({ steps: syncer, logger, resyncPeriodMs: options.resyncPeriodMs, errorBackoff });
+  const workers = new PodWorkers({
+    steps: syncer,
+    logger,
+    resyncPeriodMs: options.resyncPeriodMs,
+    errorBackoff: ERROR_BACKOFF,
+  });
   const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
   const loop = new SyncLoop({ manager, workers, runtimePods: () => cache.list(), onSeen, logger });
   return { manager, statuses, cache, tracer, pleg, workers, loop };
@@ -96,18 +100,18 @@ function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
 }
 
 function runtimeDependencies(
-  input: PodEngineInput,
+  input: PodSyncInput,
   own: { tracer: PodTracer; networks: SandboxNetworks },
 ): KuberuntimeDependencies {
-  const { options, cri, events, rooms, cgroups, hostIps } = input;
+  const { options, cri, events, parts, cgroups, hostIps } = input;
   return {
     ...own,
     cri,
     events,
     logger: options.logger,
-    hooks: rooms.hooks,
-    objects: rooms.objects,
-    prepare: rooms.prepare,
+    hooks: parts.hooks,
+    objects: parts.objects,
+    prepare: parts.prepare,
     crashBackoff: new Backoff(options.crashLoopBackoff),
     images: imageManager(input),
     dns: async () => ({ ...options, host: await hostResolvConf(options.resolvConf) }),
@@ -122,7 +126,7 @@ function runtimeDependencies(
   };
 }
 
-function imageManager({ options, cri, events, rooms }: PodEngineInput): ImageManager {
+function imageManager({ options, cri, events, parts }: PodSyncInput): ImageManager {
   const { images, logger } = options;
   const queue = {
     maxParallel: images.serializePulls ? 1 : images.maxParallelPulls,
@@ -133,7 +137,7 @@ function imageManager({ options, cri, events, rooms }: PodEngineInput): ImageMan
   return new ImageManager({
     cri,
     events,
-    objects: rooms.objects,
+    objects: parts.objects,
     logger,
     queue,
     backoff: pullBackoff,

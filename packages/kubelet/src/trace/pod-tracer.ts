@@ -1,9 +1,6 @@
-import type { TraceSpan } from '../server/local-api.ts';
-
-/** Pods and steps a pod that are remembered at most; the oldest go first. */
-const maxPods = 500;
-const maxSpans = 500;
-const maxDetailLength = 300;
+import { MAX_SPAN_DETAIL_LENGTH, MAX_SPANS_PER_POD, MAX_TRACED_PODS } from '../limits.ts';
+/** A step of a pod's way, times in Unix milliseconds with fractions. */
+export type TraceSpan = { name: string; startMs: number; endMs: number; detail?: string };
 
 /** Remembers when each step of a pod began and ended, for `podwright trace`. */
 export class PodTracer {
@@ -16,7 +13,7 @@ export class PodTracer {
     try {
       return await work();
     } catch (error) {
-      detail = `failed: ${error instanceof Error ? error.message : String(error)}`.slice(0, maxDetailLength);
+      detail = `failed: ${error instanceof Error ? error.message : String(error)}`.slice(0, MAX_SPAN_DETAIL_LENGTH);
       throw error;
     } finally {
       const endMs = performance.timeOrigin + performance.now();
@@ -39,7 +36,7 @@ export class PodTracer {
     const spans = this.#pods.get(podUid) ?? [];
     this.#pods.set(podUid, spans);
     spans.push(span);
-    if (spans.length > maxSpans) spans.shift();
-    if (this.#pods.size > maxPods) this.#pods.delete(this.#pods.keys().next().value!);
+    if (spans.length > MAX_SPANS_PER_POD) spans.shift();
+    if (this.#pods.size > MAX_TRACED_PODS) this.#pods.delete(this.#pods.keys().next().value!);
   }
 }

@@ -3,15 +3,15 @@
  * objects, and the passage of time. It only tells the pod workers; they do the work.
  */
 import { errorMessage, type Logger } from '@podwright/base';
-import { type Pod, podFullName } from './api/types.ts';
-import type { LocalObjectChange } from './config/local-objects.ts';
-import type { PodUpdate } from './config/pod-update.ts';
-import type { RuntimePodStatus } from './kuberuntime/runtime-pod.ts';
-import type { WaitingReason } from './kuberuntime/sync-result.ts';
-import { orphanPod } from './pod/orphan-pod.ts';
-import type { PodManager } from './pod/pod-manager.ts';
-import type { PodWorkers } from './pod/pod-workers.ts';
-import type { ProbeResultUpdate } from './prober/probe-results.ts';
+import { type Pod, podFullName } from '../api/types.ts';
+import type { LocalObjectChange } from '../config/local-objects.ts';
+import type { PodUpdate } from '../config/pod-update.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import type { ProbeResultUpdate } from '../prober/probe-results.ts';
+import { orphanPod } from './orphan-pod.ts';
+import type { PodManager } from './pod-manager.ts';
+import type { PodWorkers } from './pod-workers.ts';
 
 export type SyncLoopDependencies = {
   manager: PodManager;

@@ -1,10 +1,22 @@
 import { PodwrightError, sleep } from '@podwright/base';
-import type { CommandRunner } from '../prober/command-runner.ts';
+import type { Container, LifecycleHandler, Pod } from '../api/types.ts';
+import type { CommandRunner } from '../kubecontainer/command-runner.ts';
+import { MAX_HOOK_MS } from '../limits.ts';
 import { httpGet, httpGetUrl } from '../prober/http-call.ts';
-import type { HookRequest, HookRunner } from './contract.ts';
 
-/** A hook may take as long as the grace period allows; its caller's signal ends it. This only bounds the runtime's call. */
-const MAX_HOOK_MS = 24 * 3_600_000;
+/** Runs one hook to its end. Rejects with what went wrong, or the signal's reason. */
+export interface HookRunner {
+  run(request: HookRequest, signal: AbortSignal): Promise<void>;
+}
+
+export type HookRequest = {
+  pod: Pod;
+  container: Container;
+  containerId: string;
+  /** The pod's addresses, primary first; the host's for a pod in the host network. */
+  podIps: string[];
+  handler: LifecycleHandler;
+};
 
 /** Runs postStart and preStop hooks. */
 export class LifecycleHooks implements HookRunner {

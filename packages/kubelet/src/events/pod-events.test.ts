@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PodEvents } from './event-recorder.ts';
+import { PodEvents } from './pod-events.ts';
 
 const about = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1', container: 'app' };
 

@@ -1,11 +1,7 @@
 import { isDeadlineExceeded, PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { CommandResult, CommandRunner } from '../prober/command-runner.ts';
-
-/** Output of a command that is kept. */
-const maxOutputBytes = 64 << 10;
-/** How much longer than the command the call may take before the runtime counts as stuck. */
-const marginMs = 10_000;
+import type { CommandResult, CommandRunner } from '../kubecontainer/command-runner.ts';
+import { COMMAND_MARGIN_MS, MAX_COMMAND_OUTPUT_BYTES } from '../limits.ts';
 
 /** Runs commands in containers through ExecSync, whose timeouts are whole seconds. */
 export class CriCommandRunner implements CommandRunner {
@@ -24,10 +20,10 @@ export class CriCommandRunner implements CommandRunner {
     try {
       const { exitCode, stdout, stderr } = await this.#cri.runtime.execSync(
         { containerId, cmd: command, timeout: BigInt(seconds) },
-        { signal, timeoutMs: seconds * 1000 + marginMs },
+        { signal, timeoutMs: seconds * 1000 + COMMAND_MARGIN_MS },
       );
-      const kept = Buffer.concat([stdout, stderr].map((bytes) => bytes.subarray(0, maxOutputBytes)));
-      const output = kept.subarray(0, maxOutputBytes).toString('utf8');
+      const kept = Buffer.concat([stdout, stderr].map((bytes) => bytes.subarray(0, MAX_COMMAND_OUTPUT_BYTES)));
+      const output = kept.subarray(0, MAX_COMMAND_OUTPUT_BYTES).toString('utf8');
       return { exitCode, output };
     } catch (error) {
       if (!isDeadlineExceeded(error)) throw error;

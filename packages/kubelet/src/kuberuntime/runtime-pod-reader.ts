@@ -11,32 +11,34 @@ import {
   PodSandboxState,
   type PodSandboxStatus,
 } from '@podwright/cri';
-import {
-  decodeContainerInfo,
-  decodePodIdentity,
-  decodeSandboxOwner,
-  isOfKubelet,
-  labelSelector,
-  type PodIdentity,
-} from './labels.ts';
+import { terminationMessage } from '../container/termination-message.ts';
+import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import type {
   RuntimeContainer,
   RuntimeContainerState,
   RuntimePodStatus,
   RuntimeSandbox,
   SandboxSight,
-} from './runtime-pod.ts';
+} from '../kubecontainer/runtime-pod.ts';
+import {
+  type ContainerInfo,
+  decodeContainerInfo,
+  decodePodIdentity,
+  decodeSandboxOwner,
+  isOfKubelet,
+  labelSelector,
+} from './labels.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 
-const stateNames: Record<ContainerState, RuntimeContainerState> = {
+const STATE_NAMES: Record<ContainerState, RuntimeContainerState> = {
   [ContainerState.CONTAINER_CREATED]: 'created',
   [ContainerState.CONTAINER_RUNNING]: 'running',
   [ContainerState.CONTAINER_EXITED]: 'exited',
   [ContainerState.CONTAINER_UNKNOWN]: 'unknown',
 };
 
-const nanosPerMs = 1_000_000n;
-const toMs = (nanos: bigint) => Number(nanos / nanosPerMs);
+const NANOS_PER_MS = 1_000_000n;
+const toMs = (nanos: bigint) => Number(nanos / NANOS_PER_MS);
 
 /** A pod as a plain listing shows it: enough to see whether anything changed. */
 export type ListedPod = {
@@ -52,8 +54,6 @@ export type RuntimePodReaderOptions = {
   kubeletId: string;
   /** The scheme of container ids. */
   runtimeName: string;
-  /** The message that an exited container left. */
-  readEnd: (container: ContainerStatus) => Promise<string>;
 };
 
 /** Reads pods from a runtime. Ends of containers are read once: they never change. */
@@ -86,7 +86,7 @@ export class RuntimePodReader {
       podOf(labels)?.containers.push({
         id,
         name: metadata?.name ?? '',
-        state: stateNames[state],
+        state: STATE_NAMES[state],
         sandboxId: podSandboxId,
         createdAtMs: toMs(createdAt),
       });
@@ -165,13 +165,13 @@ export class RuntimePodReader {
     const info = decodeContainerInfo(status.labels, status.annotations);
     if (info === undefined) return undefined;
     const exited = status.state === ContainerState.CONTAINER_EXITED;
-    const left = exited ? await this.#options.readEnd(status) : '';
+    const left = exited ? await readTerminationMessage(status, info) : '';
     const container: RuntimeContainer = {
       id: status.id,
       containerId: `${this.#options.runtimeName}://${status.id}`,
       sandboxId,
       name: info.containerName,
-      state: stateNames[status.state],
+      state: STATE_NAMES[status.state],
       createdAtMs: toMs(status.createdAt),
       startedAtMs: toMs(status.startedAt),
       finishedAtMs: toMs(status.finishedAt),
@@ -193,6 +193,17 @@ export class RuntimePodReader {
   #forgetEnds(existing: Set<string>): void {
     for (const id of this.#ended.keys()) if (!existing.has(id)) this.#ended.delete(id);
   }
+}
+
+/** The message of a container that has ended, from the file that was mounted for it or from its log. */
+function readTerminationMessage(status: ContainerStatus, info: ContainerInfo): Promise<string> {
+  const mount = status.mounts.find(({ containerPath }) => containerPath === info.terminationMessagePath);
+  return terminationMessage({
+    messagePath: mount?.hostPath ?? '',
+    policy: info.terminationMessagePolicy,
+    exitCode: status.exitCode,
+    logPath: status.logPath,
+  });
 }
 
 type Dated = { createdAt: bigint; metadata?: { attempt: number } };

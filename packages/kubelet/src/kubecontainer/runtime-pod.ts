@@ -1,7 +1,7 @@
 /** What the runtime says about pods, in the kubelet's words and without the CRI's message types. */
-import type { LifecycleHandler } from '../api/types.ts';
+import type { LifecycleHandler, Pod } from '../api/types.ts';
 import type { ExistingPod } from '../config/pod-update.ts';
-import type { PodIdentity } from './labels.ts';
+import type { PodIdentity } from './pod-identity.ts';
 
 export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';
 
@@ -77,6 +77,11 @@ export function latestContainer(status: RuntimePodStatus, name: string): Runtime
 export function podIps(status: RuntimePodStatus): string[] {
   const newest = status.sandboxes[0];
   return newest?.ready ? newest.ips : [];
+}
+
+/** The pod's addresses, primary first. */
+export function podAddresses(node: { hostIps(): string[] }, pod: Pod, status: RuntimePodStatus): string[] {
+  return pod.spec.hostNetwork ? node.hostIps() : podIps(status);
 }
 
 export function runningContainers(status: RuntimePodStatus): RuntimeContainer[] {

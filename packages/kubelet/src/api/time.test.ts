@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatDuration } from './duration.ts';
+import { formatDuration } from './time.ts';
 
 test('durations are written as the kubelet writes them', () => {
   const table: [number, string][] = [

@@ -1,4 +1,4 @@
-import type { MountPropagation } from '../api/types.ts';
+import type { Container, MountPropagation, Pod } from '../api/types.ts';
 
 /** An environment variable as the runtime gets it. */
 export type EnvironmentVariable = { name: string; value: string };
@@ -13,3 +13,14 @@ export type ContainerMount = {
   recursiveReadOnly: boolean;
   propagation: MountPropagation;
 };
+
+/** What a container is started with: everything expanded, every mount in its place. */
+export type PreparedContainer = {
+  environment: EnvironmentVariable[];
+  command: string[];
+  args: string[];
+  mounts: ContainerMount[];
+};
+
+/** What a container is prepared for. */
+export type PrepareRequest = { pod: Pod; container: Container; podIps: string[] };

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { CgroupHierarchy } from './hierarchy.ts';
+import { createCgroup } from './tree.ts';
+
+/** A directory that stands for a v2 tree whose kernel has these controllers and refuses to delegate any of them. */
+function refusingTree(context: TestContext, controllers: string): CgroupHierarchy {
+  const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-cgroup-'));
+  context.after(() => rmSync(mountPoint, { recursive: true }));
+  mkdirSync(join(mountPoint, 'pods'));
+  writeFileSync(join(mountPoint, 'cgroup.controllers'), controllers);
+  symlinkSync('/proc/version', join(mountPoint, 'cgroup.subtree_control')); // can be read, and refuses every write
+  return { mode: 'v2', trees: [{ version: 2, mountPoint, controllers: controllers.split(' ') }] };
+}
+
+test('controllers that the kernel refuses to the children of a cgroup are told, and the cgroup is made', async (context) => {
+  const hierarchy = refusingTree(context, 'cpu memory');
+  const refusals = await createCgroup(hierarchy, '/pods/one');
+  const [{ mountPoint } = assert.fail()] = hierarchy.trees;
+  assert.deepEqual(
+    refusals.map(({ controller, directory }) => ({ controller, directory })),
+    [
+      { controller: 'cpu', directory: mountPoint },
+      { controller: 'memory', directory: mountPoint },
+    ],
+  );
+  for (const { error } of refusals) assert.match(String(error), /EIO|EACCES|EPERM/);
+});
+
+test('a cgroup whose controllers are all delegated has no refusals', async (context) => {
+  const hierarchy = refusingTree(context, '');
+  assert.deepEqual(await createCgroup(hierarchy, '/pods/one'), []);
+});

@@ -1,0 +1,74 @@
+import { availableParallelism } from 'node:os';
+import type { CriClient } from '@podwright/cri';
+import { LocalObjects } from '../config/local-objects.ts';
+import { type PodSourceListener, type PodSources, startPodSources } from '../config/pod-sources.ts';
+import { ContainerPreparer } from '../container/prepare-container.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';
+import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
+import { type HookRunner, LifecycleHooks } from '../kuberuntime/lifecycle-hooks.ts';
+import type { NodeAmounts } from '../node/node-allocatable.ts';
+import type { KubeletOptions } from '../options.ts';
+import type { PodProbes } from '../prober/pod-probes.ts';
+import { ProberManager } from '../prober/prober-manager.ts';
+import { builtinVolumePlugins } from '../volumes/builtin-plugins.ts';
+import { ProgramMounter } from '../volumes/mounter.ts';
+import { PodDirectories } from '../volumes/pod-directories.ts';
+import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import { VolumeManager } from '../volumes/volume-manager.ts';
+
+/** The parts that the sync of pods knows by their contracts only, so that others can stand in their places. */
+export type KubeletParts = {
+  objects: LocalObjects;
+  volumes: PodVolumes;
+  probes: PodProbes;
+  hooks: HookRunner;
+  prepare: KuberuntimeDependencies['prepare'];
+  /** Begins to read the sources of pods. Each source's first update holds all of its pods. */
+  startSources: (listener: PodSourceListener) => PodSources;
+};
+
+export type KubeletPartsInput = {
+  options: KubeletOptions;
+  cri: CriClient;
+  events: EventRecorder;
+  hostIps: () => string[];
+  /** What pods may use together. */
+  allocatable: NodeAmounts;
+};
+
+/** The given parts, and for each that is not given the one that works on this host. */
+export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletParts>): KubeletParts {
+  const { options, cri, events, hostIps, allocatable } = input;
+  const { logger, clusterDomain } = options;
+  const objects = given.objects ?? new LocalObjects();
+  const directories = new PodDirectories(options.rootDir);
+  const nodeAllocatable = {
+    cpuMillis: BigInt(availableParallelism()) * 1000n,
+    memoryBytes: BigInt(allocatable.memoryBytes),
+    ephemeralStorageBytes: 0n,
+  };
+  const mounter = new ProgramMounter();
+  const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable });
+  const volumes = given.volumes ?? new VolumeManager({ directories, plugins, mounter, logger });
+  const commands = new CriCommandRunner(cri);
+  const preparer = new ContainerPreparer({
+    volumes,
+    directories,
+    objects,
+    nodeAllocatable,
+    hostIps,
+    clusterDomain,
+    hostsFile: '/etc/hosts',
+  });
+  const { manifestDir, manifestUrl, nodeName } = options;
+  return {
+    objects,
+    volumes,
+    probes: new ProberManager({ commands, events, logger }),
+    hooks: new LifecycleHooks(commands),
+    prepare: (request, signal) => preparer.prepare(request, signal),
+    startSources: (listener) => startPodSources({ ...listener, manifestDir, manifestUrl, nodeName, objects, logger }),
+    ...given,
+  };
+}

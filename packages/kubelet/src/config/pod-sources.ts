@@ -1,0 +1,75 @@
+import { mkdir } from 'node:fs/promises';
+import { errorMessage, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
+import { SOURCE_PERIOD_MS } from '../limits.ts';
+import type { LocalObjects } from './local-objects.ts';
+import { ManifestDirectory } from './manifest-directory.ts';
+import { ManifestUrl, type ManifestUrlOptions } from './manifest-url.ts';
+import { PodConfig } from './pod-config.ts';
+import type { ExistingPod, PodUpdate } from './pod-update.ts';
+
+/** What the sources of pods tell, and what they must know of the pods that are there already. */
+export type PodSourceListener = {
+  onUpdate: (update: PodUpdate) => void;
+  /** The pods that the runtime has. */
+  runningPods: () => ExistingPod[];
+};
+
+export type PodSources = {
+  /** Every source has been read once: pods of the runtime that none of them has are orphans. */
+  ready: Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type PodSourcesInput = PodSourceListener & {
+  manifestDir: string;
+  manifestUrl: string | undefined;
+  nodeName: string;
+  /** Where the ConfigMaps, Secrets and RuntimeClasses of the manifests go. */
+  objects: LocalObjects;
+  logger: Logger;
+};
+
+/** Begins to read the manifest directory and URL. Each source's first update holds all of its pods. */
+export function startPodSources(input: PodSourcesInput): PodSources {
+  const { manifestDir, manifestUrl, nodeName, objects, runningPods, logger } = input;
+  const config = new PodConfig({
+    sources: manifestUrl === undefined ? ['file'] : ['file', 'http'],
+    nodeName,
+    objects,
+    runningPods,
+    logger,
+  });
+  const stop = new AbortController();
+  config.onUpdate(input.onUpdate);
+  const directory = new ManifestDirectory({
+    path: manifestDir,
+    logger,
+    resyncMs: SOURCE_PERIOD_MS,
+    onChange: (snapshot) => config.set('file', snapshot),
+  });
+  const fromDirectory = mkdir(manifestDir, { recursive: true, mode: PRIVATE_DIRECTORY }).then(() =>
+    directory.start(stop.signal),
+  );
+  const fromUrl = manifestUrl === undefined ? undefined : readUrl(manifestUrl, { config, logger, signal: stop.signal });
+  return {
+    ready: Promise.all([fromDirectory, fromUrl]).then(() => undefined),
+    stop: async () => stop.abort(),
+  };
+}
+
+/** Follows a manifest URL; resolves once it has answered for the first time. */
+function readUrl(
+  url: string,
+  { config, logger, signal }: { config: PodConfig; logger: Logger; signal: AbortSignal },
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onChange: ManifestUrlOptions['onChange'] = (snapshot) => {
+    config.set('http', snapshot);
+    resolve();
+  };
+  const source = new ManifestUrl({ url, headers: {}, logger, periodMs: SOURCE_PERIOD_MS, onChange });
+  source.start(signal).catch((error: unknown) => {
+    if (!signal.aborted) logger.error({ url, error: errorMessage(error) }, 'the manifest URL is read no more');
+  });
+  return promise;
+}

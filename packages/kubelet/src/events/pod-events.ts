@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { Broadcast, type Subscription } from '@podwright/base';
+import { formatTime } from '../api/time.ts';
+import type { Event, EventType } from '../api/types.ts';
+import { MAX_EVENT_MESSAGE_LENGTH, MAX_EVENTS, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from '../limits.ts';
+import type { EventRecorder, EventSubject } from './event-recorder.ts';
+
+const COMBINED_PREFIX = '(combined from similar events): ';
+
+/** Records what happens to pods: repeats are counted, memory is bounded, subscribers hear of each. */
+export class PodEvents implements EventRecorder {
+  readonly #host: string;
+  readonly #now: () => number;
+  readonly #events = new Map<string, { event: Event; group: string }>();
+  /** Keys of the events that differ in their message only. */
+  readonly #similar = new Map<string, Set<string>>();
+  readonly #changes = new Broadcast<Event>();
+
+  constructor(nodeName: string, now: () => number = Date.now) {
+    this.#host = nodeName;
+    this.#now = now;
+  }
+
+  // biome-ignore lint/complexity/useMaxParams: the four words of an event, as Kubernetes' recorder takes them
+  event(about: EventSubject, type: EventType, reason: string, message: string): void {
+    const group = [about.uid, about.container, type, reason].join('\0');
+    const own = message.slice(0, MAX_EVENT_MESSAGE_LENGTH);
+    const combined = !this.#events.has(`${group}\0${own}`) && this.#isSpam(group);
+    const shown = combined ? `${COMBINED_PREFIX}${own}`.slice(0, MAX_EVENT_MESSAGE_LENGTH) : own;
+    const key = combined ? `${group}\0\0` : `${group}\0${own}`;
+    const known = this.#events.get(key)?.event;
+    const event =
+      known === undefined ? this.#newEvent(about, { type, reason, message: shown }) : this.#repeat(known, shown);
+    this.#events.delete(key);
+    this.#events.set(key, { event, group });
+    if (known === undefined && !combined) this.#groupOf(group).add(key);
+    if (this.#events.size > MAX_EVENTS) this.#forget(this.#events.keys().next().value!);
+    this.#changes.publish(event);
+  }
+
+  #groupOf(group: string): Set<string> {
+    const keys = this.#similar.get(group) ?? new Set();
+    this.#similar.set(group, keys);
+    return keys;
+  }
+
+  /** Whether the object has said as much for this reason lately that more is not kept apart. */
+  #isSpam(group: string): boolean {
+    const since = this.#now() - SIMILAR_EVENTS_WINDOW_MS;
+    const lately = [...(this.#similar.get(group) ?? [])].filter(
+      (key) => Date.parse(this.#events.get(key)!.event.lastTimestamp) > since,
+    );
+    return lately.length >= MAX_SIMILAR_EVENTS;
+  }
+
+  #forget(key: string): void {
+    const group = this.#events.get(key)!.group;
+    this.#events.delete(key);
+    const keys = this.#similar.get(group);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#similar.delete(group);
+  }
+
+  /** Every event that is still remembered, the latest last. */
+  list(): Event[] {
+    return [...this.#events.values()].map(({ event }) => event);
+  }
+
+  /** Events from this call on, until the signal aborts. */
+  subscribe(signal: AbortSignal): Subscription<Event> {
+    return this.#changes.subscribe(signal);
+  }
+
+  #newEvent(about: EventSubject, what: { type: EventType; reason: string; message: string }): Event {
+    const time = formatTime(this.#now());
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: {
+        name: `${about.name}.${randomBytes(8).toString('hex')}`,
+        namespace: about.namespace || 'default',
+        uid: randomBytes(16).toString('hex'),
+        creationTimestamp: time,
+      },
+      involvedObject: {
+        apiVersion: 'v1',
+        kind: about.kind,
+        namespace: about.namespace,
+        name: about.name,
+        uid: about.uid,
+        ...(about.container === undefined ? {} : { fieldPath: `spec.containers{${about.container}}` }),
+      },
+      type: what.type,
+      reason: what.reason,
+      message: what.message,
+      source: { component: 'kubelet', host: this.#host },
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+    };
+  }
+
+  #repeat(known: Event, message: string): Event {
+    return { ...known, message, count: known.count + 1, lastTimestamp: formatTime(this.#now()) };
+  }
+}

@@ -1,0 +1,54 @@
+import type { Pod } from '../api/types.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { ProbeResult } from '../prober/probe-results.ts';
+
+/** Why a container is killed; decides the grace period and the event. */
+export type KillReason = 'livenessProbe' | 'startupProbe' | 'definitionChanged' | 'unknownState';
+
+export type ContainerToKill = { id: string; name: string; reason: KillReason; message: string };
+
+/** The next steps of a pod, in the order in which they are done. */
+export type PodActions = {
+  /** All containers and the sandbox are stopped first. */
+  killPod: boolean;
+  createSandbox: boolean;
+  /** The sandbox to go on with; undefined if there is none or a new one is made. */
+  sandboxId: string | undefined;
+  /** Attempt number of the sandbox that is made. */
+  attempt: number;
+  containersToKill: ContainerToKill[];
+  /** Names, in the order of the specification. */
+  initContainersToStart: string[];
+  containersToStart: string[];
+};
+
+/** Results of the probes that can end a container, by container id; undefined when there is none. */
+export type ProbeAnswers = {
+  liveness(containerId: string): ProbeResult | undefined;
+  startup(containerId: string): ProbeResult | undefined;
+};
+
+export type PodActionsInput = { pod: Pod; status: RuntimePodStatus; probes: ProbeAnswers };
+
+/** The fields that say how a step is done; every other one is a step, or a list of them. */
+type StepParameter = 'sandboxId' | 'attempt';
+
+/** Each step in words, in the order in which they are done. */
+const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan: PodActions) => string[] } = {
+  killPod: ({ killPod }) => (killPod ? ['kill the pod'] : []),
+  containersToKill: (plan) => plan.containersToKill.map(({ name, reason }) => `kill ${name} (${reason})`),
+  createSandbox: ({ createSandbox, attempt }) => (createSandbox ? [`create sandbox attempt ${attempt}`] : []),
+  initContainersToStart: (plan) => plan.initContainersToStart.map((name) => `start init container ${name}`),
+  containersToStart: (plan) => plan.containersToStart.map((name) => `start container ${name}`),
+};
+
+/** The plan in one line, for logs and people. */
+export function describePodActions(plan: PodActions): string {
+  const steps = Object.values(DESCRIPTIONS).flatMap((describe) => describe(plan));
+  return steps.length === 0 ? 'nothing to do' : steps.join(', ');
+}
+
+/** True if the plan has no step at all, whatever the fields of a plan are. */
+export function isEmptyPlan({ sandboxId: _sandbox, attempt: _attempt, ...steps }: PodActions): boolean {
+  return Object.values(steps).every((step) => step === false || (Array.isArray(step) && step.length === 0));
+}

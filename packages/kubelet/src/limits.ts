@@ -1,0 +1,111 @@
+/** The kubelet's timers and bounds that are no options, with where they come from. */
+
+// Sources of pods
+
+/** How often sources are read again though nothing seemed to change: upstream's fileCheckFrequency and httpCheckFrequency. */
+export const SOURCE_PERIOD_MS = 20_000;
+export const MANIFEST_URL_TIMEOUT_MS = 10_000;
+/** A file that was written this recently may be written still, so it is looked at again. */
+export const MANIFEST_QUIET_MS = 3;
+/** A file that is wrong is given this long to become right before people hear of it. */
+export const MANIFEST_PATIENCE_MS = 300;
+export const MANIFEST_START_PATIENCE_MS = 1000;
+export const MAX_MANIFEST_FILES = 5000;
+
+// Pods and containers
+
+/** Delays after steps that failed for a reason that nobody announces the end of. */
+export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
+/** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
+export const MINIMUM_GRACE_SECONDS = 2;
+export const DEFAULT_GRACE_SECONDS = 30;
+/** Stopping may take this much longer than the grace period before the runtime counts as stuck. */
+export const STOP_MARGIN_MS = 120_000;
+/** Output of a command that is kept. */
+export const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
+/** How much longer than the command the call may take before the runtime counts as stuck. */
+export const COMMAND_MARGIN_MS = 10_000;
+/** A hook may take as long as the grace period allows; its caller's signal ends it. This only bounds the runtime's call. */
+export const MAX_HOOK_MS = 24 * 3_600_000;
+/** Arguments and variables that the kernel takes at most for one program: three quarters of 8 MiB (execve(2)). */
+export const MAX_ENVIRONMENT_LENGTH = 6 << 20;
+/** The longest argument or variable of a program, with its zero byte (MAX_ARG_STRLEN, execve(2)). */
+export const MAX_EXPANDED_LENGTH = 128 << 10;
+/** Message files of earlier starts that are kept, for the container before this one and those of other sandboxes. */
+export const KEPT_MESSAGE_FILES = 4;
+/** Kubernetes' bounds: of the message file its last 4096 bytes, of the log 80 lines and 2048 bytes. */
+export const MAX_MESSAGE_FILE_BYTES = 4096;
+export const MAX_LOG_MESSAGE_BYTES = 2048;
+export const MAX_LOG_MESSAGE_LINES = 80;
+/** A line of a log may carry this much around its text, and come in pieces of it. */
+export const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
+
+// Images
+
+/** Registries answer with pages of HTML sometimes; a status has no room for them. */
+export const MAX_PULL_ERROR_LENGTH = 800;
+/** A config file larger than this is not read. */
+export const MAX_DOCKER_CONFIG_BYTES = 1 << 20;
+
+// Probes
+
+/** Before the first period has passed, an unready container is looked at this often, growing to the period. */
+export const EAGER_PROBE_INITIAL_MS = 25;
+/** Output that an event shows of a failed probe. */
+export const MAX_PROBE_OUTPUT_BYTES = 1024;
+/** As much of a body as the kubelet looks at. */
+export const MAX_PROBE_BODY_BYTES = 10 << 10;
+export const MAX_PROBE_REDIRECTS = 10;
+/** Answers such as 103 before the one that counts. */
+export const MAX_INFORMATIONAL_ANSWERS = 10;
+/** Enough for the heads and bodies of all redirects; what a body has beyond that is not read. */
+export const HTTP_ANSWER_LIMITS = { bytes: 256 << 10, events: 1000 };
+/** A health answer has a few hundred bytes in some ten frames, of which each has nine bytes at least (RFC 9113, 4.1). */
+export const GRPC_ANSWER_LIMITS = { bytes: 16 << 10, events: 100 };
+
+// Housekeeping
+
+/** Upstream's periods of garbage collection and of log rotation. */
+export const CONTAINER_GC_PERIOD_MS = 60_000;
+export const IMAGE_GC_PERIOD_MS = 300_000;
+export const LOG_ROTATION_PERIOD_MS = 10_000;
+/** How often pods that no source has are looked for. */
+export const ORPHAN_PERIOD_MS = 60_000;
+/** How often the volumes of pods are measured: upstream's monitoring period of the eviction manager. */
+export const VOLUME_LIMITS_PERIOD_MS = 10_000;
+/** How long measuring one volume may take. */
+export const MEASURE_TIMEOUT_MS = 60_000;
+
+// What people see: statuses, events, traces, logs, the local API
+
+/** All termination messages of a pod together (the kubelet's MaxPodTerminationMessageLogLength). */
+export const MAX_POD_MESSAGE_BYTES = 12 << 10;
+/** Words of registries, hooks and runtimes in a status: as much as of a termination message. */
+export const MAX_WAITING_MESSAGE_LENGTH = 4096;
+/** Events kept at most; the one that was not repeated for longest goes first. */
+export const MAX_EVENTS = 2000;
+/** A message longer than this is cut, as the Kubernetes API does. */
+export const MAX_EVENT_MESSAGE_LENGTH = 1024;
+/**
+ * Events of one object, type and reason that differ in their message only: of so many within ten minutes, the next ones are
+ * counted as one. A probe whose output is never the same would else push out what other pods have to say (client-go,
+ * tools/record/events_cache.go).
+ */
+export const MAX_SIMILAR_EVENTS = 10;
+export const SIMILAR_EVENTS_WINDOW_MS = 600_000;
+/** Pods and steps a pod that are remembered at most; the oldest go first. */
+export const MAX_TRACED_PODS = 500;
+export const MAX_SPANS_PER_POD = 500;
+export const MAX_SPAN_DETAIL_LENGTH = 300;
+/** A log line is cut by its writer at 16 KiB; more than this without a newline is not a log. */
+export const MAX_LOG_LINE_BYTES = 1 << 20;
+/** Looks at the file at least so often, should a file event be lost. */
+export const LOG_SAFETY_INTERVAL_MS = 1000;
+/** And at most so often: a container may write thousands of times a second. */
+export const MIN_LOG_INTERVAL_MS = 10;
+/** Of a line that was written in pieces, so much of the file is looked through for its beginning. */
+export const MAX_TAIL_LINE_BYTES = 16 << 20;
+/** How long an apply waits for the kubelet to have seen what it wrote. */
+export const SEEN_TIMEOUT_MS = 5000;
+/** Each command has one connection for a call, and one for each log and watch that it follows. */
+export const MAX_CONNECTIONS = 1000;
