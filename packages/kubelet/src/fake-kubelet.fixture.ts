@@ -4,21 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
-import {
-  decodeManifest,
-  type Kubelet,
-  type KubeletOptions,
-  type KubeletParts,
-  kubeletOptions,
-  LocalObjects,
-  type Pod,
-  PodConfig,
-  startKubelet,
-} from '@podwright/kubelet';
-import { ProbeResults } from '../../packages/kubelet/src/prober/probe-results.ts';
+import type { Pod } from './api/types.ts';
+import type { KubeletParts } from './assembly/kubelet-parts.ts';
+import { LocalObjects } from './config/local-objects.ts';
+import { decodeManifest } from './config/manifest.ts';
+import { PodConfig } from './config/pod-config.ts';
+import type { Kubelet } from './kubelet.ts';
+import { type KubeletOptions, kubeletOptions } from './options.ts';
+import { ProbeResults } from './prober/probe-results.ts';
+import { startKubelet } from './start-kubelet.ts';
 
-/** Long enough for a busy machine; nothing here waits that long when it works. */
-const patienceMs = 10_000;
+/** Long enough for a busy host; nothing here waits that long when it works. */
+const PATIENCE_MS = 10_000;
 
 /** A kubelet on a runtime in memory, with manifests given as text. */
 export type FakeKubelet = {
@@ -72,11 +69,11 @@ export async function startFakeKubelet(
     },
     pod: async (name, holds) => {
       const find = () => fake.handle.pods().find((pod) => pod.metadata.name === name && holds(pod));
-      using signal = withTimeout(undefined, patienceMs, `wait for pod ${name}`);
+      using signal = withTimeout(undefined, PATIENCE_MS, `wait for pod ${name}`);
       return await waitFor(find, { intervalMs: 2, signal });
     },
     until: async (what, holds) => {
-      using signal = withTimeout(undefined, patienceMs, what);
+      using signal = withTimeout(undefined, PATIENCE_MS, what);
       await waitFor(() => holds() || undefined, { intervalMs: 2, signal });
     },
     reasons: (name) =>
