@@ -85,7 +85,10 @@ test('a sidecar waits for the containers before it no longer than its grace peri
   await assert.rejects(killing, { message: 'a quicker stop' });
 });
 
+const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+
 test('the wait for the containers before a sidecar ends with the signal', async () => {
+  const before = timers();
   const { runtime, status, stopped } = await start();
   runtime.inject('stopContainer', { delayMs: 60_000 });
   const stop = new AbortController();
@@ -94,4 +97,5 @@ test('the wait for the containers before a sidecar ends with the signal', async 
   stop.abort(new Error('a quicker stop'));
   await assert.rejects(killing, { message: 'a quicker stop' });
   assert.equal(stopped().length, 2, 'no sidecar is stopped by a kill that was given up');
+  assert.equal(timers(), before);
 });
