@@ -136,7 +136,7 @@ async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> 
 }
 
 function keepUp({ options, cri, events, parts, sync }: RunInput, signal: AbortSignal): Promise<void> {
-  const { loop, cache, workers } = sync;
+  const { loop, cache, workers, crashBackoff } = sync;
   const { logger, imageGc, containerGc, containerLog } = options;
   const limits = {
     volumes: parts.volumes,
@@ -149,7 +149,10 @@ function keepUp({ options, cri, events, parts, sync }: RunInput, signal: AbortSi
     logger,
     policies: { images: imageGc, containers: containerGc, logs: containerLog },
     runtimePods: () => cache.list(),
-    endOrphans: () => loop.endOrphans(),
+    cleanUpPods: () => {
+      loop.endOrphans();
+      crashBackoff.collectGarbage();
+    },
     enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),
   };
   return runHousekeeping(work, signal);
