@@ -9,12 +9,12 @@ import { writeExampleArchive } from '../../scripts/example-image.ts';
 
 /** Name of the image that every test container runs: busybox. */
 export const busyboxImage = 'localhost/podwright/busybox:1';
-const pauseImage = 'localhost/podwright/pause:1';
+const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 
-/** Debian's containerd with everything of its own in one scratch folder. */
+/** Debian's containerd with everything of its own in one scratch directory. */
 export type Containerd = { scratch: string; endpoint: string; bridge: string; stop: () => Promise<void> };
 
-/** `name` tells the containerds of one test run apart; at most 4 letters, because the bridge is named for it and the process. */
+/** `name` distinguishes the containerds of one test run; at most 4 letters, because the bridge is named for it and the process. */
 export async function startContainerd(name: string): Promise<Containerd> {
   const scratch = mkdtempSync(join(tmpdir(), `pwk-${name}-`));
   const bridge = `pwk${name}${process.pid}`;
@@ -35,7 +35,7 @@ export async function startContainerd(name: string): Promise<Containerd> {
 }
 
 function writeConfiguration(scratch: string, { socket, bridge }: { socket: string; bridge: string }): void {
-  for (const folder of ['cni', 'certs']) mkdirSync(join(scratch, folder), { recursive: true });
+  for (const directory of ['cni', 'certs']) mkdirSync(join(scratch, directory), { recursive: true });
   const subnet = `10.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 256}.0/24`;
   const ipam = {
     type: 'host-local',
@@ -59,7 +59,7 @@ state = "${scratch}/state"
   path = "${scratch}/opt"
 [plugins."io.containerd.grpc.v1.cri"]
   restrict_oom_score_adj = true
-  sandbox_image = "${pauseImage}"
+  sandbox_image = "${PAUSE_IMAGE}"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "${scratch}/cni"
@@ -78,7 +78,7 @@ async function importImages(scratch: string, socket: string): Promise<void> {
   await writeExampleArchive(archive, { name: busyboxImage });
   await runChecked('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', archive]);
   await writeExampleArchive(archive, {
-    name: pauseImage,
+    name: PAUSE_IMAGE,
     config: { Entrypoint: ['/bin/sleep', '1000000000'], Cmd: [] },
   });
   await runChecked('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', archive]);
@@ -105,8 +105,8 @@ async function removePods(socket: string): Promise<void> {
 }
 
 /** Deepest first. */
-async function mountsBelow(folder: string): Promise<string[]> {
+async function mountsBelow(directory: string): Promise<string[]> {
   const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
   const mounts = lines.map((line) => line.split(' ')[4] ?? '');
-  return mounts.filter((mount) => mount.startsWith(`${folder}/`)).sort((a, b) => b.length - a.length);
+  return mounts.filter((mount) => mount.startsWith(`${directory}/`)).sort((a, b) => b.length - a.length);
 }

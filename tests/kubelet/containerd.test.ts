@@ -24,10 +24,10 @@ async function start(context: TestContext, given: Partial<KubeletOptions> = {}):
   return kubelet;
 }
 
-/** A container that runs a shell script and ends at once when it is told to. */
+/** A container that runs a shell script and ends at once on SIGTERM. */
 const container = (name: string, script: string, rest = '') =>
   `{name: ${name}, image: ${busyboxImage}, command: [sh, -c, ${JSON.stringify(`trap 'exit 0' TERM; ${script}`)}]${rest}}`;
-const forever = 'while :; do sleep 0.1; done';
+const FOREVER = 'while :; do sleep 0.1; done';
 
 function manifest(name: string, spec: string): string {
   return `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec:\n  terminationGracePeriodSeconds: 5\n${spec}`;
@@ -46,10 +46,10 @@ for (const criApiVersion of ['v1', 'v1alpha2'] as const) {
     assert.equal(kubelet.handle.runtime.apiVersion, criApiVersion);
     const text = manifest(
       'web',
-      `  volumes: [{name: site, emptyDir: {}}, {name: words, configMap: {name: words}}]
+      `  volumes: [{name: site, emptyDir: {}}, {name: greetings, configMap: {name: greetings}}]
   initContainers:
-  - ${container('page', 'cat /words/hello > /site/index.html', ', volumeMounts: [{name: site, mountPath: /site}, {name: words, mountPath: /words}]')}
-  - ${container('side', forever, ', restartPolicy: Always')}
+  - ${container('page', 'cat /greetings/hello > /site/index.html', ', volumeMounts: [{name: site, mountPath: /site}, {name: greetings, mountPath: /greetings}]')}
+  - ${container('side', FOREVER, ', restartPolicy: Always')}
   containers:
   - name: server
     image: ${busyboxImage}
@@ -60,7 +60,7 @@ for (const criApiVersion of ['v1', 'v1alpha2'] as const) {
 ---
 apiVersion: v1
 kind: ConfigMap
-metadata: {name: words}
+metadata: {name: greetings}
 data: {hello: 'hello from a ConfigMap'}
 `,
     );
@@ -145,8 +145,8 @@ test('containers are stopped gracefully: preStop, then SIGTERM, and SIGKILL when
   const kubelet = await start(context);
   const shared = ', volumeMounts: [{name: out, mountPath: /out}]';
   const hook = `, lifecycle: {preStop: {exec: {command: [sh, -c, 'echo hook >> /out/order']}}}`;
-  const polite = `{name: polite, image: ${busyboxImage}, command: [sh, -c, 'trap "echo term >> /out/order; exit 0" TERM; ${forever}']${shared}${hook}}`;
-  const stubborn = `{name: stubborn, image: ${busyboxImage}, command: [sh, -c, 'trap "" TERM; ${forever}']}`;
+  const polite = `{name: polite, image: ${busyboxImage}, command: [sh, -c, 'trap "echo term >> /out/order; exit 0" TERM; ${FOREVER}']${shared}${hook}}`;
+  const stubborn = `{name: stubborn, image: ${busyboxImage}, command: [sh, -c, 'trap "" TERM; ${FOREVER}']}`;
   const out = join(kubelet.options.rootDir, 'out');
   const spec = `  containers:\n  - ${polite}\n  - ${stubborn}\n  volumes: [{name: out, hostPath: {path: ${out}, type: DirectoryOrCreate}}]\n`;
   await kubelet.apply('stop.yaml', manifest('stop', spec).replace('Seconds: 5', 'Seconds: 2'));
@@ -162,8 +162,8 @@ test('containers are stopped gracefully: preStop, then SIGTERM, and SIGKILL when
 
 test('a killed and restarted kubelet leaves running containers alone', async (context) => {
   const kubelet = await start(context);
-  await kubelet.apply('a.yaml', manifest('a', `  containers:\n  - ${container('app', forever)}\n`));
-  await kubelet.apply('b.yaml', manifest('b', `  containers:\n  - ${container('app', forever)}\n`));
+  await kubelet.apply('a.yaml', manifest('a', `  containers:\n  - ${container('app', FOREVER)}\n`));
+  await kubelet.apply('b.yaml', manifest('b', `  containers:\n  - ${container('app', FOREVER)}\n`));
   const first = await kubelet.pod('a', isReady);
   await kubelet.pod('b', isReady);
   await kubelet.handle.close();
@@ -181,7 +181,7 @@ test('a killed and restarted kubelet leaves running containers alone', async (co
 test('a failed liveness probe restarts a container', async (context) => {
   const kubelet = await start(context);
   const probe = `, livenessProbe: {exec: {command: [test, -e, /tmp/alive]}, periodSeconds: 1, failureThreshold: 1}`;
-  const script = `touch /tmp/alive; sleep 1.5; rm /tmp/alive; ${forever}`;
+  const script = `touch /tmp/alive; sleep 1.5; rm /tmp/alive; ${FOREVER}`;
   await kubelet.apply('live.yaml', manifest('live', `  containers:\n  - ${container('app', script, probe)}\n`));
   const pod = await kubelet.pod('live', (one) => statusOf(one, 'app')?.restartCount === 1);
   assert.ok(pod);
@@ -192,7 +192,7 @@ test('a failed liveness probe restarts a container', async (context) => {
 test('twenty pods at once come up and go', async (context) => {
   const kubelet = await start(context);
   const names = Array.from({ length: 20 }, (_, index) => `pod-${index}`);
-  const one = (name: string) => manifest(name, `  containers:\n  - ${container('app', forever)}\n`);
+  const one = (name: string) => manifest(name, `  containers:\n  - ${container('app', FOREVER)}\n`);
   await kubelet.apply('many.yaml', names.map(one).join('\n---\n'));
   await kubelet.until('all are ready', () => kubelet.handle.pods().filter(isReady).length === 20);
   await kubelet.remove('many.yaml');

@@ -5,8 +5,8 @@ import { createLogger, discoverCgroups, listChildCgroups, removeCgroup, waitFor,
 import { type Kubelet, type KubeletOptions, kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
 import type { Containerd } from './containerd.fixture.ts';
 
-/** Enough for a busy machine. */
-const patienceMs = 30_000;
+/** Enough for a busy host. */
+const PATIENCE_MS = 30_000;
 
 /** A kubelet with a manifest directory of its own on a real runtime. */
 export type RealKubelet = {
@@ -50,11 +50,11 @@ export async function startRealKubelet(
     remove: (file) => rm(join(options.manifestDir, file)),
     pod: async (name, holds) => {
       const find = () => kubelet.handle.pods().find((pod) => pod.metadata.name === name && holds(pod));
-      using signal = withTimeout(undefined, patienceMs, `wait for pod ${name}`);
+      using signal = withTimeout(undefined, PATIENCE_MS, `wait for pod ${name}`);
       return await waitFor(find, { intervalMs: 5, signal });
     },
     until: async (what, holds) => {
-      using signal = withTimeout(undefined, patienceMs, what);
+      using signal = withTimeout(undefined, PATIENCE_MS, what);
       await waitFor(async () => (await holds()) || undefined, { intervalMs: 10, signal });
     },
     podCgroups: () => podCgroups(options.cgroupRoot),

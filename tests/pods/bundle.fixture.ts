@@ -8,7 +8,7 @@ const checkout = new URL('../..', import.meta.url).pathname;
 /** The product as it is shipped, made from the sources as they are now, and the image of the examples. */
 export type Bundle = { program: string; image: string; remove: () => void };
 
-/** Builds into a folder of its own, so that nobody's build takes the chunks away under a node that runs. */
+/** Builds into a directory of its own, so that no other build removes the chunks under a node that runs. */
 export async function buildBundle(): Promise<Bundle> {
   const directory = mkdtempSync('/tmp/pwb-');
   chmodSync(directory, 0o755); // people who are not root run it too

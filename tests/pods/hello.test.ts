@@ -125,7 +125,7 @@ test('exec passes standard input on and ends when it ends', async (context) => {
   const place = await makePlace(context, 9);
   await place.ok('run', '--detach', place.file('a.yaml', podManifest('a', forever)));
   const sum = place.start('exec', '-i', 'a', '--', 'sh', '-c', 'cat; exit 3');
-  const text = 'many words\n'.repeat(50_000);
+  const text = 'many lines\n'.repeat(50_000);
   sum.child.stdin!.end(text);
   const { code, out } = await sum.ended();
   assert.equal(code, 3);

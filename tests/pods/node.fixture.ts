@@ -9,7 +9,7 @@ import { type Ended, StartedProgram } from './started-program.ts';
 
 export const exampleImage = 'localhost/podwright/busybox:1';
 
-/** What stays of a node that has ended: its folders, its records, its log and its images. */
+/** What stays of a node that has ended: its directories, its records, its log and its images. */
 const LASTING = [
   /^files: \S+\/(root|state|logs|net\.d|input|cni-bin|config\.toml)$/,
   /^files: \S+\/(input|net\.d|cni-bin)\//,
@@ -32,7 +32,7 @@ export class NodePlace {
     this.#subnet = subnet;
     const tag = this.directory.slice('/tmp/pwn-'.length).toLowerCase();
     this.scope = { roots: [this.directory], cgroupParent: `/pwn-${tag}`, bridge: `pwn${tag}` };
-    for (const folder of ['net.d', 'input']) mkdirSync(join(this.directory, folder));
+    for (const name of ['net.d', 'input']) mkdirSync(join(this.directory, name));
     this.#before = takeInventory(this.scope);
   }
 
@@ -47,9 +47,9 @@ export class NodePlace {
 
   flags(): string[] {
     const { cgroupParent, bridge } = this.scope;
-    const folders = ['--root', this.path('root'), '--state', this.path('state'), '--pod-logs', this.path('logs')];
+    const directories = ['--root', this.path('root'), '--state', this.path('state'), '--pod-logs', this.path('logs')];
     const network = ['--bridge', bridge, '--subnet', this.#subnet, '--cni-conf-dir', this.path('net.d')];
-    return [...folders, '--cgroup-parent', cgroupParent, ...network];
+    return [...directories, '--cgroup-parent', cgroupParent, ...network];
   }
 
   start(...args: string[]): StartedProgram {
@@ -115,7 +115,7 @@ export class NodePlace {
     }
   }
 
-  /** What is on the machine now that a node without pods does not keep. */
+  /** What is on the host now that a node without pods does not keep. */
   leftovers(): string[] {
     const found = leftovers(this.#before, takeInventory(this.scope));
     return found.filter((line) => !LASTING.some((pattern) => pattern.test(line)));
@@ -153,7 +153,7 @@ export function helloManifest(port: number): string {
   return readFileSync(new URL('../../examples/hello.yaml', import.meta.url), 'utf8').replaceAll('18080', String(port));
 }
 
-/** A port of the host that nobody has now. */
+/** A port of the host that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '0.0.0.0');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -177,5 +177,5 @@ ${rest}  containers:
 `;
 }
 
-/** Runs until it is told to end, and then ends at once. */
+/** Runs until SIGTERM, and then ends at once. */
 export const forever = 'trap "exit 0" TERM; while :; do sleep 0.2; done';

@@ -4,7 +4,7 @@ import { waitFor, withTimeout } from '@podwright/base';
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string };
 
-/** Enough for a busy machine. */
+/** Enough for a busy host. */
 const PATIENCE_MS = 60_000;
 
 /** A program that a test started: what it has written so far, and how it ends. */

@@ -125,11 +125,11 @@ test('a running container sees a ConfigMap change, and is not restarted for it',
 test('a pod whose ConfigMap is missing waits and says so, and starts when it comes', async (context) => {
   const kubelet = await start(context);
   await kubelet.apply('p.yaml', podText('echo ok'));
-  const told = () =>
+  const reported = () =>
     kubelet.handle
       .events()
       .some(({ reason, message }) => reason === 'FailedMount' && message.includes('ConfigMap default/conf not found'));
-  await kubelet.until('the missing object is told', told);
+  await kubelet.until('the missing object is reported', reported);
   await kubelet.apply('objects.yaml', objects('hello'));
   await kubelet.pod('p', ({ status }) => status?.phase === 'Succeeded');
 });

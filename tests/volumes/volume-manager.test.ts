@@ -27,7 +27,7 @@ import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
 import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
 import { VolumeManager } from '../../packages/kubelet/src/volumes/volume-manager.ts';
 
-const tmpfsMagic = 0x01021994;
+const TMPFS_MAGIC = 0x01021994;
 const signal = new AbortController().signal;
 const metadata = (name: string) => ({ name, namespace: 'default', uid: name });
 const configMap = (text: string): LocalObject => ({
@@ -100,7 +100,7 @@ test('an emptyDir in memory is a tmpfs of its size, mounted once', async (contex
   const path = (await manager.mountForPod(pod, signal)).get('data')!;
   await newManager().mountForPod(pod, signal);
   const { type, blocks, bsize } = await statfs(path);
-  assert.deepEqual([type, blocks * bsize], [tmpfsMagic, 1 << 20]);
+  assert.deepEqual([type, blocks * bsize], [TMPFS_MAGIC, 1 << 20]);
   assert.equal((await mounter.mountsBelow(directories.pod('p'))).length, 1);
   await manager.unmountForPod('p');
   assert.deepEqual(await mounter.mountsBelow(directories.pod('p')), []);
@@ -113,7 +113,7 @@ test('a Secret is only in memory, a ConfigMap follows its object', async (contex
     { name: 'conf', configMap: { name: 'c' } },
   ]);
   const paths = await manager.mountForPod(pod, signal);
-  assert.equal((await statfs(paths.get('secret')!)).type, tmpfsMagic);
+  assert.equal((await statfs(paths.get('secret')!)).type, TMPFS_MAGIC);
   assert.equal(await readFile(join(paths.get('secret')!, 'key'), 'utf8'), 's3cret');
   assert.equal((await stat(join(paths.get('secret')!, 'key'))).mode & 0o777, 0o400);
   assert.equal(await readFile(join(paths.get('conf')!, 'page'), 'utf8'), 'hello');
@@ -233,7 +233,7 @@ test('a directory that turns into a link to the host while it is being opened is
   assert.ok(shownOnce, 'the directory itself is shown');
 });
 
-test('what is left of pods that nobody knows is unmounted and removed, and nothing behind mounts', async (context) => {
+test('what is left of unknown pods is unmounted and removed, and nothing behind mounts', async (context) => {
   const { manager, newManager, scratch, directories, mounter } = await setUp(context);
   const pod = podWith([
     { name: 'data', emptyDir: { medium: 'Memory' } },

@@ -39,7 +39,7 @@ export type PodDefaults = EnforcedLimits & { seccomp: 'RuntimeDefault' | 'Unconf
 /** How to stream with a container; at least one of the streams. */
 export type StreamOptions = { stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean };
 
-/** A running kubelet, for those who serve it to people. Errors name what was asked for; `not_found` if there is none. */
+/** A running kubelet, for the servers of its API. Errors name what was asked for; `not_found` if there is none. */
 export class Kubelet {
   readonly #parts: KubeletDependencies;
   /** Resolves when every source has been read once and what was left of other pods before the start has been removed. */
@@ -70,7 +70,7 @@ export class Kubelet {
     return this.#parts.statuses.pods();
   }
 
-  /** Throws `not_found`. A pod that is going loses to one of the same name that is coming. */
+  /** Throws `not_found`. Of two pods of one name the one that is not being deleted is meant. */
   pod(namespace: string, name: string): Pod {
     const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     const found = named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];

@@ -1,4 +1,4 @@
-/** The kubelet's timers and bounds that are no options, with where they come from. */
+/** The kubelet's timers and bounds that are not options, with their sources. */
 
 // Sources of pods
 
@@ -7,25 +7,25 @@ export const SOURCE_PERIOD_MS = 20_000;
 export const MANIFEST_URL_TIMEOUT_MS = 10_000;
 /** A file that was written this recently may be written still, so it is looked at again. */
 export const MANIFEST_QUIET_MS = 3;
-/** A file that is wrong is given this long to become right before people hear of it. */
+/** A file that is wrong is given this long to become right before it is reported. */
 export const MANIFEST_PATIENCE_MS = 300;
 export const MANIFEST_START_PATIENCE_MS = 1000;
 export const MAX_MANIFEST_FILES = 5000;
 
 // Pods and containers
 
-/** Delays after steps that failed for a reason that nobody announces the end of. */
+/** Delays after steps that failed for a reason whose end no event announces. */
 export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
 export const MINIMUM_GRACE_SECONDS = 2;
 export const DEFAULT_GRACE_SECONDS = 30;
-/** Stopping may take this much longer than the grace period before the runtime counts as stuck. */
+/** Stopping may take this much longer than the grace period before the runtime counts as hanging. */
 export const STOP_MARGIN_MS = 120_000;
 /** A file system that does not answer must not hold up its pod for ever. */
 export const MOUNT_TIMEOUT_MS = 60_000;
 /** Output of a command that is kept. */
 export const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
-/** How much longer than the command the call may take before the runtime counts as stuck. */
+/** How much longer than the command the call may take before the runtime counts as hanging. */
 export const COMMAND_MARGIN_MS = 10_000;
 /** A hook may take as long as the grace period allows; its caller's signal ends it. This only bounds the runtime's call. */
 export const MAX_HOOK_MS = 24 * 3_600_000;
@@ -44,7 +44,7 @@ export const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
 
 // Images
 
-/** Registries answer with pages of HTML sometimes; a status has no room for them. */
+/** Registries sometimes answer with pages of HTML, which are too long for a status. */
 export const MAX_PULL_ERROR_LENGTH = 800;
 /** A config file larger than this is not read. */
 export const MAX_DOCKER_CONFIG_BYTES = 1 << 20;
@@ -55,7 +55,7 @@ export const MAX_DOCKER_CONFIG_BYTES = 1 << 20;
 export const EAGER_PROBE_INITIAL_MS = 25;
 /** Output that an event shows of a failed probe. */
 export const MAX_PROBE_OUTPUT_BYTES = 1024;
-/** As much of a body as the kubelet looks at. */
+/** As much of a body as upstream reads. */
 export const MAX_PROBE_BODY_BYTES = 10 << 10;
 export const MAX_PROBE_REDIRECTS = 10;
 /** Answers such as 103 before the one that counts. */
@@ -78,11 +78,11 @@ export const VOLUME_LIMITS_PERIOD_MS = 10_000;
 /** How long measuring one volume may take. */
 export const MEASURE_TIMEOUT_MS = 60_000;
 
-// What people see: statuses, events, traces, logs, the local API
+// What users see: statuses, events, traces, logs, the local API
 
 /** All termination messages of a pod together (the kubelet's MaxPodTerminationMessageLogLength). */
 export const MAX_POD_MESSAGE_BYTES = 12 << 10;
-/** Words of registries, hooks and runtimes in a status: as much as of a termination message. */
+/** Messages of registries, hooks and runtimes in a status: as long as a termination message. */
 export const MAX_WAITING_MESSAGE_LENGTH = 4096;
 /** Events kept at most; the one that was not repeated for longest goes first. */
 export const MAX_EVENTS = 2000;
@@ -90,7 +90,7 @@ export const MAX_EVENTS = 2000;
 export const MAX_EVENT_MESSAGE_LENGTH = 1024;
 /**
  * Events of one object, type and reason that differ in their message only: of so many within ten minutes, the next ones are
- * counted as one. A probe whose output is never the same would else push out what other pods have to say (client-go,
+ * counted as one. A probe whose output is never the same would otherwise displace the events of other pods (client-go,
  * tools/record/events_cache.go).
  */
 export const MAX_SIMILAR_EVENTS = 10;

@@ -8,7 +8,7 @@ export type KubeletOptions = {
   rootDir: string;
   /** Container logs, as `<namespace>_<pod>_<uid>/<container>/<attempt>.log` (/var/log/pods). */
   podLogsDir: string;
-  /** Folder of manifests; a file that goes is a deletion. */
+  /** Directory of manifests; removing a file deletes its pods. */
   manifestDir: string;
   /** Another source of manifests, fetched again and again. */
   manifestUrl?: string;

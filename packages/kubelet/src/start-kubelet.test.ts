@@ -163,7 +163,7 @@ test('a changed manifest replaces the pod: the old one is gone before the new on
   assert.deepEqual(kubelet.handle.pods().length, 1);
 });
 
-test('a restarted kubelet takes running pods up as they are, and ends those that nobody wants', async (context) => {
+test('a restarted kubelet takes running pods over as they are, and ends those that no source has', async (context) => {
   const other = web.replace('name: web', 'name: other');
   const kubelet = await start(context, { manifest: `${web}---${other}` });
   await kubelet.pod('web', isRunning);

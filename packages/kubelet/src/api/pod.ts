@@ -20,7 +20,7 @@ export type Toleration = {
   tolerationSeconds?: number;
 };
 
-/** A pod's wishes. Lists that were not given stay absent; scalars that Kubernetes defaults are set after defaulting. */
+/** What a pod is to be. Lists that were not given stay absent; scalars that Kubernetes defaults are set after defaulting. */
 export type PodSpec = {
   containers: Container[];
   initContainers?: Container[];

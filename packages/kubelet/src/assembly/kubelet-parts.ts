@@ -17,7 +17,7 @@ import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
 
-/** The parts that the sync of pods knows by their contracts only, so that others can stand in their places. */
+/** The parts that the sync of pods knows by their contracts alone, so that a caller can replace them. */
 export type KubeletParts = {
   objects: LocalObjects;
   volumes: PodVolumes;

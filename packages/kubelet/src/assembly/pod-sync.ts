@@ -50,7 +50,7 @@ export type PodSync = {
   crashBackoff: Backoff;
 };
 
-/** Nothing runs until the PLEG is started and the loop is told of pods. */
+/** Nothing runs until the PLEG is started and the loop gets pods. */
 export function createPodSync(input: PodSyncInput): PodSync {
   const { options, parts, cgroups } = input;
   const { logger } = options;

@@ -28,14 +28,14 @@ const CLASS_DIRECTORIES: Record<QosClass, string> = {
   BestEffort: 'besteffort',
 };
 
-/** The CONTROLLERS that pods and classes are limited by. */
+/** The controllers that pods and classes are limited by. */
 const CONTROLLERS = ['cpu', 'memory', 'pids'] as const;
 
 export type PodCgroupsInput = {
   /** The cgroup above `kubepods`, '' to leave cgroups to the runtime. */
   root: string;
   driver: 'cgroupfs' | 'systemd';
-  /** `undefined` on a machine without cgroups. */
+  /** `undefined` on a host without cgroups. */
   hierarchy: CgroupHierarchy | undefined;
   limits: EnforcedLimits;
   logger: Logger;
@@ -156,7 +156,7 @@ class CgroupfsPodCgroups implements PodCgroups {
   }
 
   /**
-   * Pods that run already may use more than that, on a node of an earlier version: the kernel refuses the limit on v1 (EBUSY), and
+   * Pods that run already may use more than that, if an earlier version of the node started them: the kernel refuses the limit on v1 (EBUSY), and
    * would end some of them for it on v2.
    */
   async #limitMemory(limitBytes: number): Promise<void> {
@@ -186,7 +186,10 @@ class CgroupfsPodCgroups implements PodCgroups {
 
 function directoryOf(podUid: string): string {
   if (!/^[\w.-]{1,128}$/.test(podUid)) {
-    throw new PodwrightError('invalid_argument', `name the cgroup of pod uid "${podUid}": not a plain word`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `name the cgroup of pod uid "${podUid}": only letters, digits, ".", "_" and "-" are allowed`,
+    );
   }
   return `pod${podUid}`;
 }

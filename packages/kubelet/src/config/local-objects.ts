@@ -11,7 +11,7 @@ export interface ObjectLookup {
 /** What changed about one object; `object` is absent once it is gone. */
 export type LocalObjectChange = { kind: LocalObjectKind; namespace: string; name: string; object?: LocalObject };
 
-/** Identifies an object within the store; also the form in which people see it. */
+/** Identifies an object within the store; also the form in which users see it. */
 export function localObjectKey(kind: LocalObjectKind, namespace: string, name: string): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }
@@ -25,7 +25,7 @@ export class LocalObjects implements ObjectLookup {
     return this.#objects.get(localObjectKey(kind, namespace, name)) as LocalObjectOf<K> | undefined;
   }
 
-  /** Takes the full set of objects and tells the listeners what differs from the set before. */
+  /** Takes the full set of objects and notifies the listeners of what differs from the set before. */
   replace(objects: readonly LocalObject[]): void {
     const before = this.#objects;
     this.#objects = new Map(objects.map((object) => [keyOf(object), object]));

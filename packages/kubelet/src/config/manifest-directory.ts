@@ -41,7 +41,7 @@ export class ManifestDirectory {
   async start(signal: AbortSignal): Promise<void> {
     await this.#scan(signal);
     using limited = withTimeout(signal, MANIFEST_START_PATIENCE_MS, 'wait for manifests that are being written');
-    // whoever starts us takes what is missing from the first report for gone
+    // the first report counts as complete: a pod that is missing from it is ended
     await waitFor(() => this.#undecided.size === 0 || undefined, { intervalMs: 5, signal: limited }).catch(
       () => undefined,
     );

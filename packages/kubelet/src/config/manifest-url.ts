@@ -16,7 +16,7 @@ export type ManifestUrlOptions = {
 };
 
 /**
- * A manifest behind a URL as a source of pods. While it cannot be had or is wrong, its last good content stays; before it was
+ * A manifest behind a URL as a source of pods. While it cannot be fetched or is wrong, its last good content stays; before it was
  * read for the first time it has said nothing, so that pods that run from it are not taken for gone.
  */
 export class ManifestUrl {
@@ -29,7 +29,7 @@ export class ManifestUrl {
     this.#options = options;
   }
 
-  /** Asks once, tells what it got, and goes on to ask until the signal aborts. */
+  /** Fetches once, reports, and goes on to fetch until the signal aborts. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#poll(signal);
     void this.#repeat(signal);

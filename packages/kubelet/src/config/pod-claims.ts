@@ -2,7 +2,7 @@ import { type Pod, podFullName } from '../api/types.ts';
 import type { ExistingPod } from './pod-update.ts';
 
 /**
- * Who comes first when several manifests ask for one name or UID: the one that has it already, whatever its file is called. A name
+ * Which pod comes first when several manifests ask for one name or UID: the one that has it already, whatever its file is called. A name
  * leads to addresses and logs, a UID to volumes and containers, so neither may pass to another pod that merely asks for it.
  */
 export class PodClaims {

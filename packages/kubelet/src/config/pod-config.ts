@@ -30,7 +30,7 @@ type Claim = { placed: PlacedObject; pod: Pod; source: PodSourceName; rank: numb
 type Desired = { pod: Pod; source: PodSourceName };
 
 /**
- * Merges the sources into one set of desired pods and tells its listeners what changed, and brings the ConfigMaps, Secrets and
+ * Merges the sources into one set of desired pods and notifies its listeners of changes, and brings the ConfigMaps, Secrets and
  * RuntimeClasses of the sources into `LocalObjects` before any pod that may need them.
  */
 export class PodConfig {

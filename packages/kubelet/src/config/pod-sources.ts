@@ -7,7 +7,7 @@ import { ManifestUrl, type ManifestUrlOptions } from './manifest-url.ts';
 import { PodConfig } from './pod-config.ts';
 import type { ExistingPod, PodUpdate } from './pod-update.ts';
 
-/** What the sources of pods tell, and what they must know of the pods that are there already. */
+/** What the sources of pods report, and what they must know of the pods that exist. */
 export type PodSourceListener = {
   onUpdate: (update: PodUpdate) => void;
   /** The pods that the runtime has. */
@@ -79,7 +79,7 @@ function readUrl(
   };
   const source = new ManifestUrl({ url, headers, logger, periodMs: SOURCE_PERIOD_MS, onChange });
   source.start(signal).catch((error: unknown) => {
-    if (!signal.aborted) logger.error({ url, error: errorMessage(error) }, 'the manifest URL is read no more');
+    if (!signal.aborted) logger.error({ url, error: errorMessage(error) }, 'the manifest URL is no longer read');
   });
   return promise;
 }

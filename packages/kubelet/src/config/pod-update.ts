@@ -3,7 +3,7 @@ import type { Pod } from '../api/types.ts';
 /** Where a pod comes from: the manifest directory or a manifest URL. Kept in the annotation `kubernetes.io/config.source`. */
 export type PodSourceName = 'file' | 'http';
 
-/** ADD: seen for the first time; UPDATE: same UID, other wishes; REMOVE: gone from its source. */
+/** ADD: seen for the first time; UPDATE: same UID, changed specification; REMOVE: gone from its source. */
 export type PodUpdateOperation = 'ADD' | 'UPDATE' | 'REMOVE';
 
 /**

@@ -21,7 +21,7 @@ export class PodEvents implements EventRecorder {
     this.#now = now;
   }
 
-  // biome-ignore lint/complexity/useMaxParams: the four words of an event, as Kubernetes' recorder takes them
+  // biome-ignore lint/complexity/useMaxParams: the four parts of an event, as Kubernetes' recorder takes them
   event(about: EventSubject, type: EventType, reason: string, message: string): void {
     const group = [about.uid, about.container, type, reason].join('\0');
     const own = message.slice(0, MAX_EVENT_MESSAGE_LENGTH);

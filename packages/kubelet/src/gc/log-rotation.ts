@@ -68,7 +68,7 @@ async function compressRotated(logPath: string): Promise<void> {
   }
 }
 
-/** Follows no links: a pod that may write to the folder could have us read and write other files of the host. */
+/** Follows no links: a pod that may write to the directory could have us read and write other files of the host. */
 async function compress(file: string): Promise<void> {
   const temporary = `${file}.tmp`;
   await rm(temporary, { force: true }); // of a compression that was cut short

@@ -2,14 +2,13 @@
 import { Backoff, errorMessage, isNotFound, type Logger } from '@podwright/base';
 import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
 import { formatDuration } from '../api/time.ts';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod, PullPolicy } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_PULL_ERROR_LENGTH } from '../limits.ts';
 import { type ImageReference, parseImageReference, withDefaultTag } from './image-reference.ts';
 import { credentialsFor, type RegistryCredential, readNodeKeyring } from './keyring.ts';
-import { decidePull } from './pull-decision.ts';
 import { PullQueue, type PullQueueOptions } from './pull-queue.ts';
 import { pullSecretEntries } from './pull-secrets.ts';
 
@@ -28,6 +27,14 @@ export type ImageRequest = { pod: Pod; container: Container; runtimeHandler: str
 
 /** The image is there, or why the container must wait and until when (Unix milliseconds). */
 export type ImageOutcome = { image: Image } | { waiting: WaitingReason; retryAtMs?: number };
+
+type PullDecision = 'use' | 'pull' | 'refuse';
+
+/** Whether the image must be pulled, may be used as it is, or may not be had at all. */
+export function decidePull(policy: PullPolicy, present: boolean): PullDecision {
+  if (policy === 'Never') return present ? 'use' : 'refuse';
+  return policy === 'Always' || !present ? 'pull' : 'use';
+}
 
 export class ImageManager {
   readonly #options: ImageManagerOptions;
@@ -63,7 +70,7 @@ export class ImageManager {
     const decision = decidePull(container.imagePullPolicy ?? 'IfNotPresent', present !== undefined);
     if (decision === 'pull') return this.#pull(request, { name, reference }, signal);
     if (present === undefined) return this.#refuse(request);
-    this.#tell(request, 'Pulled', `Container image "${container.image}" already present on machine`);
+    this.#record(request, 'Pulled', `Container image "${container.image}" already present on machine`);
     return { image: present };
   }
 
@@ -105,18 +112,18 @@ export class ImageManager {
     const remainingMs = this.#backoff.remainingMs(key);
     if (remainingMs > 0) {
       const message = `Back-off pulling image "${image}"`;
-      this.#tell(request, 'BackOff', message);
+      this.#record(request, 'BackOff', message);
       const detail = `${message}: ErrImagePull: ${this.#lastErrors.get(key) ?? ''}`;
       return { waiting: { reason: 'ImagePullBackOff', message: detail }, retryAtMs: Date.now() + remainingMs };
     }
     const askedAtMs = performance.now();
-    this.#tell(request, 'Pulling', `Pulling image "${image}"`);
+    this.#record(request, 'Pulling', `Pulling image "${image}"`);
     try {
       const pulled = await this.#queue.run(() => this.#pullNow(request, what, signal), signal);
       const now = performance.now();
       const durations = `in ${formatDuration(now - pulled.startedAtMs)} (${formatDuration(now - askedAtMs)} including waiting)`;
       const size = `Image size: ${pulled.image.size} bytes.`;
-      this.#tell(request, 'Pulled', `Successfully pulled image "${image}" ${durations}. ${size}`);
+      this.#record(request, 'Pulled', `Successfully pulled image "${image}" ${durations}. ${size}`);
       this.#backoff.forget(key);
       return { image: pulled.image };
     } catch (error) {
@@ -133,7 +140,7 @@ export class ImageManager {
     return { waiting: { reason: 'ErrImagePull', message: why }, retryAtMs: Date.now() + delayMs };
   }
 
-  /** Tries each credential that holds for the image; without any, asks as nobody. */
+  /** Tries each credential that holds for the image; without any, pulls anonymously. */
   async #pullNow(
     { pod, runtimeHandler, sandboxConfig }: ImageRequest,
     { name, reference }: { name: string; reference: ImageReference },
@@ -170,7 +177,7 @@ export class ImageManager {
     return [...credentialsFor(reference, secrets.entries), ...credentialsFor(reference, node)];
   }
 
-  #tell({ pod, container }: ImageRequest, reason: string, message: string): void {
+  #record({ pod, container }: ImageRequest, reason: string, message: string): void {
     this.#options.events.event(eventSubject(pod, container.name), 'Normal', reason, message);
   }
 

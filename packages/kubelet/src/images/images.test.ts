@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sleep } from '@podwright/base';
+import { decidePull } from './image-manager.ts';
 import { parseImageReference, withDefaultTag } from './image-reference.ts';
 import { credentialsFor, parseDockerConfig, readNodeKeyring } from './keyring.ts';
-import { decidePull } from './pull-decision.ts';
 import { PullQueue } from './pull-queue.ts';
 
 test('image names are read as Docker reads them', () => {
@@ -115,7 +115,7 @@ test('a docker configuration holds names and passwords, tokens, or makes no sens
   assert.throws(() => parseDockerConfig('{'));
 });
 
-test('a docker configuration that is there but cannot be read is told, and the others count', async (context) => {
+test('a docker configuration that exists but cannot be read is reported, and the others count', async (context) => {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-keyring-'));
   context.after(() => rm(scratch, { recursive: true }));
   const [good, large, missing] = ['good', 'large', 'missing'].map((name) => join(scratch, name));

@@ -16,7 +16,7 @@ export type RegistryCredential = {
 /** A credential and where it holds: a registry, with `*` in its host's parts perhaps, and perhaps a path prefix. */
 export type KeyringEntry = { pattern: string; credential: RegistryCredential };
 
-/** Reads a docker `config.json` (`auths` inside) or the older `.dockercfg` (no `auths`). Entries that make no sense are left out. */
+/** Reads a docker `config.json` (`auths` inside) or the older `.dockercfg` (no `auths`). Entries that cannot be decoded are left out. */
 export function parseDockerConfig(text: string): KeyringEntry[] {
   const parsed: unknown = JSON.parse(text);
   if (!isObject(parsed)) return [];
@@ -94,7 +94,7 @@ function globMatches(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** Entries of the node's own docker configuration files; those that do not exist count as empty, one that cannot be read is told. */
+/** Entries of the node's own docker configuration files; those that do not exist count as empty, one that cannot be read is reported. */
 export async function readNodeKeyring(paths: string[], onBadFile: (path: string, error: unknown) => void) {
   const entries: KeyringEntry[] = [];
   for (const path of paths) {

@@ -2,7 +2,7 @@ import type { Pod } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
 import { type KeyringEntry, parseDockerConfig } from './keyring.ts';
 
-/** Entries of the pod's `imagePullSecrets`; a secret that is missing or makes no sense is named in `problems`. */
+/** Entries of the pod's `imagePullSecrets`; a secret that is missing or cannot be decoded is named in `problems`. */
 export function pullSecretEntries(pod: Pod, objects: ObjectLookup): { entries: KeyringEntry[]; problems: string[] } {
   const entries: KeyringEntry[] = [];
   const problems: string[] = [];

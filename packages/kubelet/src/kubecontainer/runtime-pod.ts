@@ -1,4 +1,4 @@
-/** What the runtime says about pods, in the kubelet's words and without the CRI's message types. */
+/** What the runtime says about pods, in the kubelet's types and without the CRI's messages. */
 import type { LifecycleHandler, Pod } from '../api/types.ts';
 import type { ExistingPod } from '../config/pod-update.ts';
 import type { PodIdentity } from './pod-identity.ts';
@@ -31,7 +31,7 @@ export type RuntimeContainer = {
 
 export type RuntimeSandbox = {
   id: string;
-  /** The pod that it was made for. Only that one may have it, whoever else has its UID now. */
+  /** The pod that it was made for. Only that one may have it, whichever pod has its UID now. */
   owner: ExistingPod;
   ready: boolean;
   attempt: number;

@@ -5,8 +5,8 @@ import { cgroupLimits } from '../cgroups/cgroupfs-pod-cgroups.ts';
 import { qosClass } from '../cgroups/qos.ts';
 import { containerResources } from './container-resources.ts';
 
-const gibibyte = 1n << 30n;
-const node = { memoryCapacity: 10n * gibibyte, cgroupV2: false };
+const GIBIBYTE = 1n << 30n;
+const node = { memoryCapacity: 10n * GIBIBYTE, cgroupV2: false };
 
 function podOf(containers: Container[], initContainers: Container[] = []): Pod {
   const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
@@ -89,12 +89,12 @@ test("a pod's cgroup has the sum of its containers, or the peak of its init cont
   assert.deepEqual(cgroupLimits(podOf([half, { ...half, name: 'b' }], [init])), {
     v1: {
       cpu: { 'cpu.shares': '3072', 'cpu.cfs_period_us': '100000', 'cpu.cfs_quota_us': '300000' },
-      memory: { 'memory.limit_in_bytes': String(2n * gibibyte) },
+      memory: { 'memory.limit_in_bytes': String(2n * GIBIBYTE) },
       pids: { 'pids.max': 'max' },
     },
     v2: {
       cpu: { 'cpu.weight': '118', 'cpu.max': '300000 100000' },
-      memory: { 'memory.max': String(2n * gibibyte) },
+      memory: { 'memory.max': String(2n * GIBIBYTE) },
       pids: { 'pids.max': 'max' },
     },
   });

@@ -23,7 +23,7 @@ export function reasonToKill(
   return undefined;
 }
 
-/** Nobody knows whether it runs, so it is killed before another is started. */
+/** It may still run, so it is killed before another is started. */
 export function killUnknown(container: RuntimeContainer): ContainerToKill {
   const message = 'Container is in an unknown state, try killing it before restart';
   return { id: container.id, name: container.name, reason: 'unknownState', message };

@@ -32,7 +32,7 @@ export type KuberuntimeDependencies = {
   /** Addresses of the node, primary first: those of the pods in its network. */
   hostIps(): string[];
   podLogsDir: string;
-  /** Marks what is ours in the runtime. */
+  /** Marks what this kubelet made in the runtime. */
   kubeletId: string;
   clusterDomain: string;
   node: NodeResources;

@@ -11,7 +11,7 @@ const POD_NAME_LABEL = 'io.kubernetes.pod.name';
 const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
 const POD_UID_LABEL = 'io.kubernetes.pod.uid';
 const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
-/** Whose pod it is, when several kubelets, or other clients, share a runtime: what has another value is none of our business. */
+/** The kubelet that made the pod, when several kubelets, or other clients, share a runtime: pods with another value are left alone. */
 const KUBELET_LABEL = 'podwright.dev/kubelet';
 
 const HASH_ANNOTATION = 'io.kubernetes.container.hash';
@@ -97,7 +97,7 @@ export function containerHash(container: Container): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
-/** The pod that a sandbox or container belongs to; undefined if it is none of a kubelet's. */
+/** The pod that a sandbox or container belongs to; undefined if no kubelet made it. */
 export function decodePodIdentity(labels: StringMap): PodIdentity | undefined {
   const uid = labels[POD_UID_LABEL];
   if (uid === undefined || uid === '') return undefined;

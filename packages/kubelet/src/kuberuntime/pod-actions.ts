@@ -33,7 +33,7 @@ export type PodActionsInput = { pod: Pod; status: RuntimePodStatus; probes: Prob
 /** The fields that say how a step is done; every other one is a step, or a list of them. */
 type StepParameter = 'sandboxId' | 'attempt';
 
-/** Each step in words, in the order in which they are done. */
+/** A description of each step, in the order in which they are done. */
 const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan: PodActions) => string[] } = {
   killPod: ({ killPod }) => (killPod ? ['kill the pod'] : []),
   containersToKill: (plan) => plan.containersToKill.map(({ name, reason }) => `kill ${name} (${reason})`),
@@ -42,7 +42,7 @@ const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan:
   containersToStart: (plan) => plan.containersToStart.map((name) => `start container ${name}`),
 };
 
-/** The plan in one line, for logs and people. */
+/** The plan in one line, for logs. */
 export function describePodActions(plan: PodActions): string {
   const steps = Object.values(DESCRIPTIONS).flatMap((describe) => describe(plan));
   return steps.length === 0 ? 'nothing to do' : steps.join(', ');

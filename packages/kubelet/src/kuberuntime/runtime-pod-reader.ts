@@ -1,4 +1,4 @@
-/** Reads what the runtime has, through the CRI, into the kubelet's own words. */
+/** Reads what the runtime has, through the CRI, into the kubelet's own types. */
 import { isNotFound } from '@podwright/base';
 import {
   type Container,

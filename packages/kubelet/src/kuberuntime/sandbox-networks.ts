@@ -4,7 +4,7 @@ import { type CriClient, NamespaceMode, type PodSandboxStatus } from '@podwright
 /** A sandbox's place in the network: its addresses, primary first, none in the host's network. */
 export type SandboxNetwork = { hostNetwork: boolean; ips: string[] };
 
-/** Asks the runtime for the networks of sandboxes, once each: a sandbox keeps its addresses. */
+/** Asks the runtime for the networks of sandboxes, once each: a sandbox keeps its addresses until it is removed. */
 export class SandboxNetworks {
   readonly #cri: CriClient;
   readonly #known = new Map<string, SandboxNetwork>();

@@ -42,7 +42,7 @@ export type SecurityInput = {
   imageUser: ImageUser;
   /** Containers without a seccomp profile get the runtime's default instead of none. */
   seccompDefault: boolean;
-  /** Folder below which localhost seccomp profiles are. */
+  /** Directory below which localhost seccomp profiles are. */
   seccompRoot: string;
 };
 

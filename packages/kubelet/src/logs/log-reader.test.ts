@@ -15,9 +15,9 @@ const at = (second: number) => `2026-11-21T00:00:0${second}.000000000Z`;
 async function check(lines: string[], query: LogQuery, expected: string) {
   const path = join(directory, `${Math.random()}.log`);
   writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
-  const life = { ended: AbortSignal.abort(), signal: new AbortController().signal };
+  const until = { ended: AbortSignal.abort(), signal: new AbortController().signal };
   const chunks: Buffer[] = [];
-  for await (const chunk of readLog(path, query, life)) chunks.push(chunk);
+  for await (const chunk of readLog(path, query, until)) chunks.push(chunk);
   assert.equal(Buffer.concat(chunks).toString(), expected);
 }
 
@@ -71,8 +71,8 @@ test('following goes on through growth and rotation and ends with the container'
 });
 
 test('a log that never was is not found once the container has ended', async () => {
-  const life = { ended: AbortSignal.abort(), signal: new AbortController().signal };
-  await assert.rejects(readLog(join(directory, 'none.log'), {}, life).next(), { code: 'not_found' });
+  const until = { ended: AbortSignal.abort(), signal: new AbortController().signal };
+  await assert.rejects(readLog(join(directory, 'none.log'), {}, until).next(), { code: 'not_found' });
 });
 
 test('lines written in pieces are found from the end, however many pieces', async () => {
@@ -103,9 +103,9 @@ test('a line without an end is not kept in memory', async () => {
   const path = join(directory, 'endless.log');
   writeFileSync(path, `${at(1)} stdout P ${'x'.repeat(8 << 20)}`);
   appendFileSync(path, `\n${three[0]}\n`);
-  const life = { ended: AbortSignal.abort(), signal: new AbortController().signal };
+  const until = { ended: AbortSignal.abort(), signal: new AbortController().signal };
   const chunks: Buffer[] = [];
-  for await (const chunk of readLog(path, {}, life)) chunks.push(chunk);
+  for await (const chunk of readLog(path, {}, until)) chunks.push(chunk);
   assert.equal(Buffer.concat(chunks).toString(), 'one\n');
 });
 
@@ -138,6 +138,6 @@ test('a link in the place of a log is not followed', async () => {
   writeFileSync(secret, `${three[0]}\n`);
   const path = join(directory, 'link.log');
   symlinkSync(secret, path);
-  const life = { ended: AbortSignal.abort(), signal: new AbortController().signal };
-  await assert.rejects(readLog(path, {}, life).next(), { code: 'not_found' });
+  const until = { ended: AbortSignal.abort(), signal: new AbortController().signal };
+  await assert.rejects(readLog(path, {}, until).next(), { code: 'not_found' });
 });

@@ -19,8 +19,8 @@ export type LogQuery = {
   limitBytes?: number;
 };
 
-/** `ended` aborts when the container will write no more; `signal` when nobody reads any more. */
-export type LogLife = { ended: AbortSignal; signal: AbortSignal };
+/** `ended` aborts when the container will write no more; `signal` when the reader has left. */
+export type LogEnd = { ended: AbortSignal; signal: AbortSignal };
 
 const NEWLINE = Buffer.from('\n');
 const CHUNK_BYTES = 64 << 10;
@@ -29,9 +29,9 @@ const CHUNK_BYTES = 64 << 10;
  * Reads a container's log file as text, a buffer for each piece of the file that was read. A missing file is empty as long as the
  * container runs, else `not_found`.
  */
-export async function* readLog(path: string, query: LogQuery, life: LogLife): AsyncGenerator<Buffer> {
+export async function* readLog(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   let leftBytes = query.limitBytes ?? Number.POSITIVE_INFINITY;
-  for await (const entries of readEntries(path, query, life)) {
+  for await (const entries of readEntries(path, query, until)) {
     const wanted = entries.filter(({ time }) => query.sinceMs === undefined || !(Date.parse(time) < query.sinceMs));
     const text = Buffer.concat(wanted.flatMap((entry) => renderEntry(entry, query.timestamps ?? false)));
     if (text.length === 0) continue;
@@ -48,20 +48,20 @@ function renderEntry(entry: LogEntry, timestamps: boolean): Buffer[] {
   return parts;
 }
 
-async function* readEntries(path: string, query: LogQuery, life: LogLife): AsyncGenerator<LogEntry[]> {
-  await using changes = query.follow ? new FileChanges(path, life) : undefined;
+async function* readEntries(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<LogEntry[]> {
+  await using changes = query.follow ? new FileChanges(path, until) : undefined;
   let file: OpenLog | undefined;
   try {
     for (;;) {
       // Asked before reading: what was written before the end is read after this.
-      const last = !query.follow || life.ended.aborted;
-      file ??= await openLog(path, query.tailLines, life.signal);
-      if (file !== undefined) yield* file.entries(life.signal);
-      if (life.signal.aborted) return;
+      const last = !query.follow || until.ended.aborted;
+      file ??= await openLog(path, query.tailLines, until.signal);
+      if (file !== undefined) yield* file.entries(until.signal);
+      if (until.signal.aborted) return;
       if (file !== undefined && (await file.rotated())) {
-        yield* file.entries(life.signal); // what came after the last look: a slow reader may have let much come
+        yield* file.entries(until.signal); // what came after the last look: a slow reader may have let much come
         await file.close();
-        file = await openLog(path, undefined, life.signal);
+        file = await openLog(path, undefined, until.signal);
         if (file !== undefined) continue;
       }
       if (last) break;
@@ -142,7 +142,7 @@ async function openStat(path: string): Promise<{ ino: number; size: number } | u
 }
 
 /**
- * Opens a file that is there and regular: a pod that may write to the folder of logs must neither make us wait for a FIFO, nor
+ * Opens a file that is there and regular: a pod that may write to the directory of logs must neither make us wait for a FIFO, nor
  * show us a file of the host by a link.
  */
 async function openRegular(path: string): Promise<FileHandle | undefined> {
@@ -158,7 +158,7 @@ async function openRegular(path: string): Promise<FileHandle | undefined> {
   return undefined;
 }
 
-/** Waits for changes in the folder of a file: growth and rotation alike. */
+/** Waits for changes in the directory of a file: growth and rotation alike. */
 class FileChanges implements AsyncDisposable {
   readonly #watcher: FSWatcher | undefined;
   readonly #stop: AbortSignal;
@@ -166,7 +166,7 @@ class FileChanges implements AsyncDisposable {
   #lastAtMs = 0;
   #wake: (() => void) | undefined;
 
-  constructor(path: string, { ended, signal }: LogLife) {
+  constructor(path: string, { ended, signal }: LogEnd) {
     this.#stop = AbortSignal.any([ended, signal]);
     this.#stop.addEventListener('abort', () => this.#wake?.(), { once: true });
     try {
@@ -176,7 +176,7 @@ class FileChanges implements AsyncDisposable {
       });
       this.#watcher.on('error', () => undefined);
     } catch {
-      // The folder is not there yet, or inotify is used up: the safety interval does.
+      // The directory is not there yet, or inotify is used up: the safety interval does.
     }
   }
 

@@ -75,7 +75,7 @@ function lineEndBefore(buffer: Buffer, before: number): number {
   return before === 0 ? -1 : buffer.lastIndexOf(NEWLINE, before - 1);
 }
 
-/** The entry that begins here, as far as its head tells. */
+/** The entry that begins here, as far as its head shows. */
 function entryAt(head: Buffer) {
   const end = head.indexOf(NEWLINE);
   return parseLogLine(end < 0 ? head : head.subarray(0, end));

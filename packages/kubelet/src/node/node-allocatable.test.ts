@@ -10,9 +10,9 @@ function check(reserved: SystemReserved, has: [number, number], left: [number, n
   assert.deepEqual(allocatable, { memoryBytes: left[0] * MIB, pids: left[1] });
 }
 
-test('a share of a large machine is kept back', () => check(auto, [16_000, 4_194_304], [15_200, 3_984_589]));
-test('a small machine keeps enough back for a node and a system', () => check(auto, [2048, 8192], [1792, 7168]));
-test('a tiny machine gives pods a half', () => check(auto, [256, 1000], [128, 500]));
+test('a share of a large host is kept back', () => check(auto, [16_000, 4_194_304], [15_200, 3_984_589]));
+test('a small host keeps enough back for a node and a system', () => check(auto, [2048, 8192], [1792, 7168]));
+test('a tiny host gives pods a half', () => check(auto, [256, 1000], [128, 500]));
 test('a reserve in numbers is what is kept back', () =>
   check({ memoryBytes: 100 * MIB, pids: 10 }, [1000, 1000], [900, 990]));
 test('upstream keeps nothing back', () => check({ memoryBytes: 0, pids: 0 }, [1000, 1000], [1000, 1000]));

@@ -3,7 +3,7 @@ import { PodwrightError } from '@podwright/base';
 /** Amounts of what a node has and pods use up. Threads count as processes, as the kernel counts them. */
 export type NodeAmounts = { memoryBytes: number; pids: number };
 
-/** What is kept back for everything that is no pod: numbers, or `auto` for a share of what the machine has. */
+/** What is kept back for everything that is no pod: numbers, or `auto` for a share of what the host has. */
 export type SystemReserved = { memoryBytes: number | 'auto'; pids: number | 'auto' };
 
 /** The share that `auto` keeps back, and the least that it keeps of what there is, as long as that is no more than half. */

@@ -8,7 +8,7 @@ import type { NodeAmounts } from './node-allocatable.ts';
 const KERNEL_PID_LIMITS = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'];
 
 /**
- * What this machine has. A node that itself is in a container has what that container may use: then the root of the cgroup
+ * What this host has. A node that itself is in a container has what that container may use: then the root of the cgroup
  * tree, as it sees it, has limits. Without cgroups (`undefined`) it is what the kernel has.
  */
 export async function readNodeCapacity(hierarchy: CgroupHierarchy | undefined): Promise<NodeAmounts> {

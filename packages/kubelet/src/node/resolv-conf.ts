@@ -11,13 +11,13 @@ export type ResolvConf = { servers: string[]; searches: string[]; options: strin
 export function parseResolvConf(text: string): ResolvConf {
   const conf: ResolvConf = { servers: [], searches: [], options: [] };
   for (const line of text.split('\n')) {
-    const [keyword, ...words] = line
+    const [keyword, ...values] = line
       .replace(/[#;].*/, '')
       .trim()
       .split(/\s+/);
-    if (keyword === 'nameserver' && words[0] !== undefined) conf.servers.push(words[0]);
-    if (keyword === 'search' || keyword === 'domain') conf.searches = words;
-    if (keyword === 'options') conf.options.push(...words);
+    if (keyword === 'nameserver' && values[0] !== undefined) conf.servers.push(values[0]);
+    if (keyword === 'search' || keyword === 'domain') conf.searches = values;
+    if (keyword === 'options') conf.options.push(...values);
   }
   return conf;
 }

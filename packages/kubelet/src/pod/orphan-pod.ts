@@ -1,7 +1,7 @@
 import type { Pod } from '../api/types.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
-/** A pod that only the runtime knows, as far as it can be told: enough to stop and remove it. */
+/** A pod that only the runtime knows, as far as the runtime shows it: enough to stop and remove it. */
 export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod {
   const byName = Map.groupBy(containers, ({ name }) => name);
   return {

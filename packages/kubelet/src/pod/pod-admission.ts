@@ -4,7 +4,7 @@ import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 /** What a node offers to the pods that want to run on it. */
 export type NodeFacts = { labels: Record<string, string>; maxPods: number; allowedUnsafeSysctls: string[] };
 
-/** Sysctls that are isolated in a pod's namespaces and harm nobody else (Kubernetes: Using sysctls in a cluster). */
+/** Sysctls that are isolated in a pod's namespaces and affect no other pod (Kubernetes: Using sysctls in a cluster). */
 const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',

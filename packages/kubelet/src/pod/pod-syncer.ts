@@ -78,7 +78,7 @@ export class PodSyncer implements PodSteps {
     const end = { remove: true };
     this.#deps.logger.info(
       { pod: podFullName(other), uid: other.metadata.uid },
-      'ending a pod whose UID is now of another',
+      'ending a pod whose UID another pod has now',
     );
     await this.terminate(other, end, signal);
     await this.finish(other, end);

@@ -1,6 +1,6 @@
 /**
  * Where everything that can happen meets: changes of the desired pods, what the runtime says, results of probes, changed
- * objects, and the passage of time. It only tells the pod workers; they do the work.
+ * objects, and the passage of time. It only notifies the pod workers; they do the work.
  */
 import { errorMessage, type Logger } from '@podwright/base';
 import { type Pod, podFullName } from '../api/types.ts';
@@ -79,7 +79,7 @@ export class SyncLoop {
     }
   }
 
-  /** The end of a pod is awaited by whoever wants to; its failures are the worker's to log. */
+  /** Callers need not await the end of a pod; the worker logs its failures. */
   #settle(ended: Promise<void>): void {
     ended.catch((error: unknown) => this.#deps.logger.error({ error: errorMessage(error) }, 'ending a pod failed'));
   }

@@ -20,8 +20,8 @@ export async function checkGrpcHealth(
   const budget = new AnswerBudget(GRPC_ANSWER_LIMITS);
   const createConnection = () => new BoundedConnection(target, budget);
   const session = connect(`http://${where}`, { createConnection, settings: { enablePush: false } });
-  const fail = (words: string, cause?: unknown) =>
-    reject(new PodwrightError('unavailable', `check the gRPC health of ${where}: ${words}`, { cause }));
+  const fail = (reason: string, cause?: unknown) =>
+    reject(new PodwrightError('unavailable', `check the gRPC health of ${where}: ${reason}`, { cause }));
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   session.on('error', (error) => fail(error.message, error));

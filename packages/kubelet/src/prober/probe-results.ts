@@ -1,4 +1,4 @@
-import type { ProbeKind } from './probe-kind.ts';
+export type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
 /** `unknown` until the first answer that counts; `success` and `failure` only after the thresholds. */
 export type ProbeResult = 'unknown' | 'success' | 'failure';

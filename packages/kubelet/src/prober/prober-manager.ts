@@ -1,11 +1,10 @@
 import { errorMessage, type Logger } from '@podwright/base';
-import { allContainers, type Container, type Pod } from '../api/types.ts';
+import { allContainers, type Container, type Pod, type Probe } from '../api/types.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodProbes } from './pod-probes.ts';
-import { PROBE_KINDS, type ProbeKind, probeOf } from './probe-kind.ts';
-import { type ProbeResult, ProbeResults } from './probe-results.ts';
+import { type ProbeKind, type ProbeResult, ProbeResults } from './probe-results.ts';
 import { Prober } from './prober.ts';
 import { runProbeWorker } from './worker.ts';
 
@@ -14,6 +13,8 @@ export type ProberManagerOptions = { commands: CommandRunner; events: EventRecor
 /** A container's worker; `target` follows changes of the pod's addresses. */
 type Worker = { podUid: string; containerId: string; kind: ProbeKind; stop: AbortController };
 type Watched = { pod: Pod; podIps: string[] };
+
+const PROBE_KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
 
 /** Kubernetes' results before the first answer: alive, not ready, startup unknown. */
 const INITIAL = { liveness: 'success', readiness: 'failure', startup: 'unknown' } as const;
@@ -92,7 +93,7 @@ export class ProberManager implements PodProbes {
       signal: worker.stop.signal,
       target: () => this.#target(uid, { container, found, kind }),
       onResult: set,
-      onFailure: (output) => this.#tell(pod, { container, kind, output }),
+      onFailure: (output) => this.#recordFailure(pod, { container, kind, output }),
     }).catch((error: unknown) => {
       this.#options.logger.error(
         { pod: uid, container: container.name, kind, error: errorMessage(error) },
@@ -101,7 +102,7 @@ export class ProberManager implements PodProbes {
     });
   }
 
-  /** The newest wishes of the pod, so that a changed address is called. */
+  /** The pod's newest specification, so that a changed address is called. */
   #target(uid: string, { container, found, kind }: { container: Container; found: RuntimeContainer; kind: ProbeKind }) {
     const watched = this.#pods.get(uid);
     const newest = watched && allContainers(watched.pod.spec).find(({ name }) => name === container.name);
@@ -114,7 +115,10 @@ export class ProberManager implements PodProbes {
     };
   }
 
-  #tell(pod: Pod, { container, kind, output }: { container: Container; kind: ProbeKind; output: string }): void {
+  #recordFailure(
+    pod: Pod,
+    { container, kind, output }: { container: Container; kind: ProbeKind; output: string },
+  ): void {
     const { namespace, name, uid } = pod.metadata;
     const about = { kind: 'Pod', namespace, name, uid, container: container.name };
     this.#options.events.event(about, 'Warning', 'Unhealthy', `${LABELS[kind]} probe failed: ${output}`);
@@ -126,4 +130,9 @@ export class ProberManager implements PodProbes {
     // A container that is being ended keeps its verdict, which is why it ends.
     if (!this.#ending.has(worker.podUid)) this[worker.kind].remove(worker.containerId);
   }
+}
+
+/** The container's probe of that kind, if it has one. */
+function probeOf(container: Container, kind: ProbeKind): Probe | undefined {
+  return container[`${kind}Probe`];
 }

@@ -70,7 +70,7 @@ test('a body without an end is read as far as it matters', () =>
 test('no answer in time is failure', () =>
   check({ httpGet: { path: '/slow', port }, timeoutSeconds: 0.05 }, 'failure'));
 test('an answer that is cut is failure', () => check({ httpGet: { path: '/cut', port } }, 'failure'));
-test('nobody listening is failure', () => check({ httpGet: { port: 1 } }, 'failure'));
+test('a port without a listener is failure', () => check({ httpGet: { port: 1 } }, 'failure'));
 test('an open port is success', () => check({ tcpSocket: { port } }, 'success'));
 test('a closed port is failure', () => check({ tcpSocket: { port: 1 } }, 'failure'));
 test('exit code 0 is success', () => check({ exec: { command: ['exit', '0'] } }, 'success'));

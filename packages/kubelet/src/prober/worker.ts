@@ -1,7 +1,6 @@
 import { sleep } from '@podwright/base';
 import { EAGER_PROBE_INITIAL_MS } from '../limits.ts';
-import type { ProbeKind } from './probe-kind.ts';
-import type { ProbeResult } from './probe-results.ts';
+import type { ProbeKind, ProbeResult } from './probe-results.ts';
 import type { Prober, ProbeTarget } from './prober.ts';
 
 export type WorkerOptions = {

@@ -22,8 +22,8 @@ export interface ExistingPods {
 const PREFIX = 'applied-';
 
 /**
- * The objects that clients applied, a file each in the manifest folder: the folder is the one source of what the node
- * runs, so they survive restarts and show beside what people put there. Pods get a UID of their own, a new one when their
+ * The objects that clients applied, a file each in the manifest directory, which is the one source of what the node
+ * runs, so they survive restarts and show beside manifests that users put there. Pods get a UID of their own, a new one when their
  * manifest changes, as a changed pod is another pod.
  */
 export class AppliedObjects {
@@ -38,7 +38,7 @@ export class AppliedObjects {
     this.#existing = existing;
   }
 
-  /** Removes the files that a killed node had half written. Nobody may apply meanwhile. */
+  /** Removes the files that a killed node had half written. Must not run during an apply. */
   async removeUnfinished(): Promise<void> {
     await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
     const names = await readdir(this.#directory);
@@ -102,7 +102,7 @@ export class AppliedObjects {
     const name = [...this.#written].find(([, written]) => written === uid)?.[0];
     if (name === undefined) return undefined;
     const file = join(this.#directory, name);
-    // somebody may have removed the file by hand
+    // the file may have been removed by hand
     const metadata = (await readObject(file))?.metadata;
     return metadata?.uid === uid ? { uid, namespace: metadata.namespace, name: metadata.name, file } : undefined;
   }
@@ -112,7 +112,7 @@ export class AppliedObjects {
     const name = { kind, namespace: metadata.namespace, name: metadata.name };
     const path = join(this.#directory, fileName(name));
     const before = await readObject(path);
-    if (before !== undefined && sameWishes(before, object)) {
+    if (before !== undefined && sameSpec(before, object)) {
       return { ...name, uid: before.metadata.uid || undefined, action: 'unchanged' };
     }
     const uid = kind === 'Pod' ? metadata.uid || randomUUID() : undefined;
@@ -141,14 +141,14 @@ async function readObject(path: string): Promise<Applicable | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Applicable;
   } catch (error) {
-    // A file that somebody broke is replaced.
+    // A file that is no JSON is replaced.
     if (isErrno(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
 /** A UID that was not asked for does not count. */
-function sameWishes(before: Applicable, wanted: Applicable): boolean {
+function sameSpec(before: Applicable, wanted: Applicable): boolean {
   const comparable = { ...before, metadata: { ...before.metadata, uid: wanted.metadata.uid || '' } };
   if (wanted.metadata.uid && wanted.metadata.uid !== before.metadata.uid) return false;
   return (

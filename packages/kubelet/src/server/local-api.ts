@@ -37,7 +37,7 @@ export type ApplyResult = {
   }[];
 };
 
-/** Who is at the other end of the socket. */
+/** The node that serves the socket. */
 export type NodeInfo = {
   name: string;
   version: string;

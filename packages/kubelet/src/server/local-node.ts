@@ -71,7 +71,7 @@ export class LocalNode implements NodeBackend {
       if (!removed)
         throw new PodwrightError(
           'not_found',
-          `delete ${object.kind} ${object.namespace}/${object.name}: nobody applied it`,
+          `delete ${object.kind} ${object.namespace}/${object.name}: it was not applied`,
         );
       return;
     }

@@ -166,7 +166,7 @@ async function sendLog(backend: NodeBackend, { response, query, params, signal }
     { container, previous },
     signal,
   );
-  await using chunks = readLog(path, wanted, { ended, signal }); // also a reader that left closes the file
+  await using chunks = readLog(path, wanted, { ended, signal }); // closes the file also when the reader leaves
   const first = await chunks.next(); // a log that is not there is an error, not an empty answer
   response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).flushHeaders();
   for (let chunk = first; !chunk.done; chunk = await chunks.next()) {

@@ -1,5 +1,5 @@
 import type { Event, Pod } from '../api/types.ts';
-import type { LogLife } from '../logs/log-reader.ts';
+import type { LogEnd } from '../logs/log-reader.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
 
@@ -37,7 +37,7 @@ export interface NodeBackend {
     pod: { namespace: string; name: string },
     which: { container: string; previous: boolean },
     signal: AbortSignal,
-  ): Promise<{ path: string; ended: LogLife['ended'] }>;
+  ): Promise<{ path: string; ended: LogEnd['ended'] }>;
   /** The runtime's URL for a stream. */
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
   traces(podUid: string): TraceSpan[];

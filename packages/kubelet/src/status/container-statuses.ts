@@ -4,7 +4,7 @@ import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtim
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 
-/** What statuses are made from besides the runtime's word. */
+/** What statuses are made from besides what the runtime says. */
 export type StatusSources = {
   pod: Pod;
   runtime: RuntimePodStatus;

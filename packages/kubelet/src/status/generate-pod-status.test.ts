@@ -186,7 +186,7 @@ test('a condition keeps its transition time until it changes', () => {
   assert.equal(condition(third, 'Ready').lastTransitionTime, '1970-01-01T00:01:39Z');
 });
 
-test('a readiness gate that nobody has set keeps the pod unready', () => {
+test('a readiness gate that is not set keeps the pod unready', () => {
   const status = statusOf({
     pod: podOf({ readinessGates: [{ conditionType: 'x/ok' }] }),
     runtime: runtimeOf([seen('app')]),

@@ -85,7 +85,7 @@ function keptVerdict(previous: PodStatus | undefined): Partial<WaitingReason> {
   return { reason: previous.reason, message: previous.message };
 }
 
-/** After a restart of the kubelet the oldest sandbox tells when the pod started. */
+/** After a restart of the kubelet the oldest sandbox shows when the pod started. */
 function startTime({ sandboxes }: RuntimePodStatus): string | undefined {
   const oldest = sandboxes.at(-1);
   return oldest === undefined ? undefined : formatTime(oldest.createdAtMs);

@@ -3,30 +3,37 @@ import { test } from 'node:test';
 import type { ContainerStatus, PodPhase, PodSpec } from '../api/types.ts';
 import { podPhase } from './pod-phase.ts';
 
-type Word = 'running' | 'ok' | 'failed' | 'waiting' | 'restarting' | 'unstarted';
+type Course = 'running' | 'ok' | 'failed' | 'waiting' | 'restarting' | 'unstarted';
 
-/** A status in one word; `restarting` waits after a failure. */
-function statusOf(name: string, word: Word): ContainerStatus {
-  const terminated = { exitCode: word === 'ok' ? 0 : 1 };
+/** A status by a short name; `restarting` waits after a failure. */
+function statusOf(name: string, course: Course): ContainerStatus {
+  const terminated = { exitCode: course === 'ok' ? 0 : 1 };
   const running = { startedAt: '2026-01-01T00:00:00Z' };
   const state =
-    word === 'running' || word === 'unstarted'
+    course === 'running' || course === 'unstarted'
       ? { running }
-      : word === 'ok' || word === 'failed'
+      : course === 'ok' || course === 'failed'
         ? { terminated }
         : { waiting: {} };
-  const lastState = word === 'restarting' ? { terminated } : {};
-  const started = word === 'running';
+  const lastState = course === 'restarting' ? { terminated } : {};
+  const started = course === 'running';
   return { name, state, lastState, started, ready: false, restartCount: 0, image: '', imageID: '' };
 }
 
-type Case = { policy?: PodSpec['restartPolicy']; init?: Word[]; sidecars?: Word[]; main: Word[]; terminal?: boolean };
+type Case = {
+  policy?: PodSpec['restartPolicy'];
+  init?: Course[];
+  sidecars?: Course[];
+  main: Course[];
+  terminal?: boolean;
+};
 
 function check(
   { policy = 'Always', init = [], sidecars = [], main, terminal = false }: Case,
   expected: PodPhase,
 ): void {
-  const named = (prefix: string, words: Word[]) => words.map((word, index) => statusOf(`${prefix}${index}`, word));
+  const named = (prefix: string, courses: Course[]) =>
+    courses.map((course, index) => statusOf(`${prefix}${index}`, course));
   const initStatuses = [...named('init', init), ...named('side', sidecars)];
   const statuses = named('main', main);
   const spec: PodSpec = {

@@ -5,7 +5,7 @@ import type { Pod, PodStatus } from '../api/types.ts';
 /** A pod with its status changed, or is gone. Versions grow by one a change, across all pods. */
 export type PodChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; version: number };
 
-/** The statuses of all pods, with a version each, and who wants to know of changes. */
+/** The statuses of all pods, with a version each, and subscriptions to their changes. */
 export class StatusManager {
   readonly #pods = new Map<string, { pod: Pod; version: number }>();
   readonly #changes = new Broadcast<PodChange>();
@@ -15,7 +15,7 @@ export class StatusManager {
     return this.#pods.get(podUid)?.pod.status;
   }
 
-  /** The pod as people see it: its wishes, its status, and its version as `resourceVersion`. */
+  /** The pod as users see it: its specification, its status, and its version as `resourceVersion`. */
   pod(podUid: string): Pod | undefined {
     return this.#pods.get(podUid)?.pod;
   }
@@ -29,7 +29,7 @@ export class StatusManager {
     const { uid } = pod.metadata;
     const known = this.#pods.get(uid)?.pod;
     const clean = dropUndefined(status);
-    if (known !== undefined && isDeepStrictEqual(known.status, clean) && sameWishes(known, pod)) return false;
+    if (known !== undefined && isDeepStrictEqual(known.status, clean) && sameSpec(known, pod)) return false;
     const version = ++this.#version;
     const seen = withVersion(pod, clean, version);
     this.#pods.set(uid, { pod: seen, version });
@@ -55,9 +55,9 @@ function withVersion(pod: Pod, status: PodStatus, version: number): Pod {
   return { ...pod, metadata: { ...pod.metadata, resourceVersion: String(version) }, status };
 }
 
-function sameWishes(a: Pod, b: Pod): boolean {
-  const wishes = ({ metadata, spec }: Pod) => ({ metadata: { ...metadata, resourceVersion: undefined }, spec });
-  return isDeepStrictEqual(wishes(a), wishes(b));
+function sameSpec(a: Pod, b: Pod): boolean {
+  const wanted = ({ metadata, spec }: Pod) => ({ metadata: { ...metadata, resourceVersion: undefined }, spec });
+  return isDeepStrictEqual(wanted(a), wanted(b));
 }
 
 /** JSON has no undefined: statuses that differ in it only are the same. */

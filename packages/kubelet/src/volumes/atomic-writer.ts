@@ -17,7 +17,7 @@ import type { Payload } from './payload.ts';
  *
  *   <directory>/..2026_01_02_03_04_05.a1b2c3/index.html   the files
  *   <directory>/..data -> ..2026_01_02_03_04_05.a1b2c3    replaced by one rename
- *   <directory>/index.html -> ..data/index.html           what people see
+ *   <directory>/index.html -> ..data/index.html           what containers see
  */
 const DATA_LINK = '..data';
 const NEW_DATA_LINK = '..data_tmp';

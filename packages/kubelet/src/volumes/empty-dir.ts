@@ -5,7 +5,7 @@ import { allContainers, type Pod, type Volume } from '../api/types.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
-/** `emptyDir`: a directory on the node's disk, or a tmpfs, that lives as long as the pod. */
+/** `emptyDir`: a directory on the node's disk, or a tmpfs, that stays as long as the pod. */
 export class EmptyDirPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/empty-dir';
   readonly #mounter: Mounter;

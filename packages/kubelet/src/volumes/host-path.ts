@@ -6,14 +6,14 @@ import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
 type CheckedType = Exclude<HostPathType, ''>;
 
-const checks: Record<CheckedType, { isThat: (stats: Stats) => boolean; words: string }> = {
-  DirectoryOrCreate: { isThat: (stats) => stats.isDirectory(), words: 'a directory' },
-  Directory: { isThat: (stats) => stats.isDirectory(), words: 'a directory' },
-  FileOrCreate: { isThat: (stats) => stats.isFile(), words: 'a file' },
-  File: { isThat: (stats) => stats.isFile(), words: 'a file' },
-  Socket: { isThat: (stats) => stats.isSocket(), words: 'a socket' },
-  CharDevice: { isThat: (stats) => stats.isCharacterDevice(), words: 'a character device' },
-  BlockDevice: { isThat: (stats) => stats.isBlockDevice(), words: 'a block device' },
+const checks: Record<CheckedType, { isThat: (stats: Stats) => boolean; kind: string }> = {
+  DirectoryOrCreate: { isThat: (stats) => stats.isDirectory(), kind: 'a directory' },
+  Directory: { isThat: (stats) => stats.isDirectory(), kind: 'a directory' },
+  FileOrCreate: { isThat: (stats) => stats.isFile(), kind: 'a file' },
+  File: { isThat: (stats) => stats.isFile(), kind: 'a file' },
+  Socket: { isThat: (stats) => stats.isSocket(), kind: 'a socket' },
+  CharDevice: { isThat: (stats) => stats.isCharacterDevice(), kind: 'a character device' },
+  BlockDevice: { isThat: (stats) => stats.isBlockDevice(), kind: 'a block device' },
 };
 
 /** `hostPath`: something of the host itself, checked and made as its type says. Never removed. */
@@ -28,9 +28,9 @@ export class HostPathPlugin implements VolumePlugin {
     const { path, type = '' } = volume.hostPath!;
     if (type === '') return path;
     const stats = (await statIfThere(path)) ?? (await create(path, type));
-    const { isThat, words } = checks[type];
+    const { isThat, kind } = checks[type];
     if (stats === undefined) throw wrong(type, `there is no ${path} on the host`);
-    if (!isThat(stats)) throw wrong(type, `${path} on the host is not ${words}`);
+    if (!isThat(stats)) throw wrong(type, `${path} on the host is not ${kind}`);
     return path;
   }
 }

@@ -8,7 +8,7 @@ export interface Mounter {
   mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void>;
   /** Makes `source` visible at `target`. Neither path is resolved beforehand, so that `/proc/PID/fd/N` means that file. */
   bindMount(source: string, target: string, signal?: AbortSignal): Promise<void>;
-  /** Takes the topmost mount at `target` away; one that is busy goes as soon as nobody uses it. */
+  /** Takes the topmost mount at `target` away; one that is busy goes once it is no longer used. */
   unmount(target: string): Promise<void>;
   /** Mount points that are `directory` or below it, links resolved, once a mount, the last one first. */
   mountsBelow(directory: string): Promise<string[]>;

@@ -9,8 +9,8 @@ export type VolumeRequest = {
 };
 
 /**
- * One kind of volume. What a plugin mounts or writes at or below `request.directory` is taken away by the volume manager;
- * anything else is not the plugin's to make.
+ * One kind of volume. What a plugin mounts or writes at or below `request.directory` is removed by the volume manager;
+ * a plugin must not make anything else.
  */
 export interface VolumePlugin {
   /** As in the kubelet's directory names, such as `kubernetes.io/empty-dir`. */
@@ -18,7 +18,7 @@ export interface VolumePlugin {
   supports(volume: Volume): boolean;
   /**
    * Makes the volume, or brings it up to date, and returns its host path. Called again after each sync and after a restart:
-   * what is there already stays. Rejects with what is missing, in words for people.
+   * what is there already stays. Rejects with what is missing, in a message for users.
    */
   setUp(request: VolumeRequest, signal: AbortSignal): Promise<string>;
 }

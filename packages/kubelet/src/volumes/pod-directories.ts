@@ -49,7 +49,7 @@ export class PodDirectories {
   }
 }
 
-/** Names were validated when they came in; what is removed recursively is worth a second look. */
+/** Names were validated when they came in; what is removed recursively is checked once more. */
 function oneName(name: string): string {
   if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
     throw new PodwrightError('invalid_argument', `"${name}" cannot be the name of a directory`);

@@ -3,7 +3,7 @@ import type { Pod } from '../api/types.ts';
 /** Host path of each volume of a pod, by the volume's name. */
 export type VolumePaths = ReadonlyMap<string, string>;
 
-/** What the pod workers ask of the volumes. Calls for one pod may overlap; they are put in order. */
+/** What the pod workers ask of the volumes. Calls for one pod may overlap; they run one after the other. */
 export interface PodVolumes {
   /**
    * Brings every volume of the pod to its place and returns where. May be called again at any time (each sync does): what is
@@ -30,7 +30,7 @@ export interface PodVolumes {
   /** Removes everything of pods that are not in `keep`; returns their UIDs. */
   removeOrphans(keep: ReadonlySet<string>): Promise<string[]>;
 
-  /** Ends what goes on in the background: what was removed leaves its place at once, and the disk in its time. */
+  /** Ends what goes on in the background: removed trees leave their places at once and are deleted afterwards. */
   close(): Promise<void>;
 }
 

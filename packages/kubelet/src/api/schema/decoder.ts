@@ -80,13 +80,13 @@ export function integer(min = -(2 ** 31), max = 2 ** 31 - 1): Decoder<number> {
 /** A whole number of 64 bits, as far as JSON numbers are exact. */
 export const int64 = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 
-/** One of the given words, spelled exactly so. */
-export function oneOf<const T extends string>(...words: T[]): Decoder<T> {
+/** One of the given values, spelled exactly so. */
+export function oneOf<const T extends string>(...values: T[]): Decoder<T> {
   return (value, issues) => {
-    if (typeof value === 'string' && (words as string[]).includes(value)) return value as T;
-    const spelled = words.map((word) => (word === '' ? '""' : word)).join(', ');
-    const hint = () => (typeof value === 'string' ? didYouMean(value, words) : '');
-    return wrong<T>(issues, words.length === 1 ? spelled : `one of ${spelled}`, { value, hint });
+    if (typeof value === 'string' && (values as string[]).includes(value)) return value as T;
+    const spelled = values.map((one) => (one === '' ? '""' : one)).join(', ');
+    const hint = () => (typeof value === 'string' ? didYouMean(value, values) : '');
+    return wrong<T>(issues, values.length === 1 ? spelled : `one of ${spelled}`, { value, hint });
   };
 }
 

@@ -4,10 +4,10 @@ import type { IssueList } from '../issue.ts';
 /** A rule for a piece of text: reports what is wrong with it. */
 export type TextRule = (text: string, issues: IssueList) => void;
 
-function rule(maxLength: number, pattern: RegExp, words: string): TextRule {
+function rule(maxLength: number, pattern: RegExp, allowed: string): TextRule {
   return (text, issues) => {
     if (text.length > maxLength) issues.add(`must be at most ${maxLength} characters`);
-    else if (!pattern.test(text)) issues.add(`must be ${words}, got "${text}"`);
+    else if (!pattern.test(text)) issues.add(`must be ${allowed}, got "${text}"`);
   };
 }
 
@@ -42,8 +42,8 @@ export const envName = rule(1 << 16, /^[ -<>-~]+$/, 'printable ASCII characters 
 
 /** RFC 6335 service name: names of container ports. */
 export const portName: TextRule = (name, issues) => {
-  const words = 'lower case letters, digits and single "-" between them, with at least one letter';
-  rule(15, /^(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*$/, words)(name, issues);
+  const allowed = 'lower case letters, digits and single "-" between them, with at least one letter';
+  rule(15, /^(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*$/, allowed)(name, issues);
 };
 
 /** `[prefix/]name`: label keys, annotation keys, condition types. */

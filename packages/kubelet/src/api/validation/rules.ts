@@ -6,8 +6,8 @@ export function within(value: number | undefined, bounds: { min: number; max?: n
   if (value === undefined) return;
   const max = bounds.max ?? Number.MAX_SAFE_INTEGER;
   if (value >= bounds.min && value <= max) return;
-  const words = bounds.max === undefined ? `at least ${bounds.min}` : `between ${bounds.min} and ${bounds.max}`;
-  issues.add(`must be ${words}, got ${value}`);
+  const range = bounds.max === undefined ? `at least ${bounds.min}` : `between ${bounds.min} and ${bounds.max}`;
+  issues.add(`must be ${range}, got ${value}`);
 }
 
 /** Applies `rule` unless the text is absent. */
