@@ -48,10 +48,10 @@ export type RuntimePodStatus = {
 };
 
 /** One sandbox of a pod with its containers, as they were seen together; without `sandbox` it is gone. */
-export type SandboxSight = { id: string; sandbox: RuntimeSandbox | undefined; containers: RuntimeContainer[] };
+export type SandboxSnapshot = { id: string; sandbox: RuntimeSandbox | undefined; containers: RuntimeContainer[] };
 
-/** The pod with this sight in the place of what was known of that sandbox. Pure. */
-export function withSandbox(status: RuntimePodStatus, { id, sandbox, containers }: SandboxSight): RuntimePodStatus {
+/** The pod with this snapshot in the place of what was known of that sandbox. Pure. */
+export function withSandbox(status: RuntimePodStatus, { id, sandbox, containers }: SandboxSnapshot): RuntimePodStatus {
   const sandboxes = status.sandboxes.filter((other) => other.id !== id);
   if (sandbox !== undefined) sandboxes.push(sandbox);
   const others = status.containers.filter(({ sandboxId }) => sandboxId !== id);

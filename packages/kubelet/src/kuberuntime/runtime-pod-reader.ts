@@ -18,7 +18,7 @@ import type {
   RuntimeContainerState,
   RuntimePodStatus,
   RuntimeSandbox,
-  SandboxSight,
+  SandboxSnapshot,
 } from '../kubecontainer/runtime-pod.ts';
 import {
   type ContainerInfo,
@@ -113,21 +113,23 @@ export class RuntimePodReader {
 
   /**
    * What an event says about a pod of this kubelet; `undefined` if it is of another one's, or does not name its pod. Without
-   * `sight` the runtime did not tell in the event what it is about.
+   * `snapshot` the runtime did not tell in the event what it is about.
    */
-  async readEvent(event: ContainerEventResponse): Promise<{ pod: PodIdentity; sight?: SandboxSight } | undefined> {
+  async readEvent(
+    event: ContainerEventResponse,
+  ): Promise<{ pod: PodIdentity; snapshot?: SandboxSnapshot } | undefined> {
     const { podSandboxStatus: sandbox, containersStatuses, containerId, containerEventType } = event;
     if (sandbox === undefined || !isOfKubelet(sandbox.labels, this.#options.kubeletId)) return undefined;
     const pod = decodePodIdentity(sandbox.labels);
     if (pod === undefined) return undefined;
     const { id } = sandbox;
     const deleted = containerEventType === ContainerEventType.CONTAINER_DELETED_EVENT;
-    if (deleted && containerId === id) return { pod, sight: { id, sandbox: undefined, containers: [] } };
+    if (deleted && containerId === id) return { pod, snapshot: { id, sandbox: undefined, containers: [] } };
     const told = deleted || containerId === id || containersStatuses.some((one) => one.id === containerId);
     if (!told) return { pod };
     const containers = await Promise.all(containersStatuses.map((status) => this.#decodeContainer(status, id)));
     const facts = { ...sandboxFacts(sandbox), ...this.#options.networks.note(sandbox) };
-    return { pod, sight: { id, sandbox: facts, containers: containers.filter((one) => one !== undefined) } };
+    return { pod, snapshot: { id, sandbox: facts, containers: containers.filter((one) => one !== undefined) } };
   }
 
   async #list(podUid: string | undefined, signal?: AbortSignal): Promise<[PodSandbox[], Container[]]> {

@@ -1,6 +1,6 @@
 /**
  * The pod lifecycle event generator: notices what happens to pods in the runtime. An event of the runtime carries the sandbox and
- * its containers as they were right then, and is taken for a sight of them. Truth comes from listings, so nothing that was
+ * its containers as they were right then, and is taken for a snapshot of them. Truth comes from listings, so nothing that was
  * missed stays missed.
  */
 import { errorMessage, isCancelled, isUnimplemented, type Logger, sleep } from '@podwright/base';
@@ -108,8 +108,8 @@ export class Pleg {
     return status;
   }
 
-  #see({ uid }: PodIdentity, sight: CachedStatus): void {
-    if (this.#options.cache.set(uid, sight)) this.#record(uid, listedFrom(sight.status));
+  #see({ uid }: PodIdentity, snapshot: CachedStatus): void {
+    if (this.#options.cache.set(uid, snapshot)) this.#record(uid, listedFrom(snapshot.status));
   }
 
   /** Lists everything and looks closer at the pods that differ from their record. A pod that cannot be read keeps its record. */
@@ -154,9 +154,9 @@ export class Pleg {
         failure = '';
       } catch (error) {
         if (signal.aborted) return;
-        const words = errorMessage(error);
-        if (words !== failure) this.#options.logger.warn({ error: words }, 'listing the pods failed; trying on');
-        failure = words;
+        const message = errorMessage(error);
+        if (message !== failure) this.#options.logger.warn({ error: message }, 'listing the pods failed; trying again');
+        failure = message;
       }
     }
   }
@@ -220,12 +220,12 @@ export class Pleg {
     const eventMs = eventTimeMs(event);
     const told = await this.#options.reader.readEvent(event);
     if (told === undefined) return this.#holderOfDeleted(event);
-    const { pod, sight } = told;
+    const { pod, snapshot } = told;
     const known = this.#known(pod);
-    if (sight === undefined || known === undefined) return pod;
+    if (snapshot === undefined || known === undefined) return pod;
     // What is deleted late may be all that there was of a pod that was removed meanwhile.
     if (known.status.sandboxes.length === 0 && isDeletion(event)) return undefined;
-    const status = withSandbox(known.status, sight);
+    const status = withSandbox(known.status, snapshot);
     if (eventMs !== undefined && (known.byEvent === true || eventMs > known.asOfMs)) {
       this.#see(pod, { status, asOfMs: Math.max(eventMs, known.asOfMs), byEvent: true });
       return undefined;

@@ -189,7 +189,7 @@ test('no step begins after the workers were stopped', async () => {
   assert.deepEqual(steps.log, ['sync a 1']);
 });
 
-test('a UID that passes to a pod of another name begins anew, and both names are free for who waits', async () => {
+test('a UID that passes to a pod of another name begins anew, and both names are free for the pods that wait', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   workers.update(podOf('a', 'victim'));

@@ -73,7 +73,7 @@ type Worker = {
   gone: PromiseWithResolvers<void>;
 };
 
-/** Least time between a failed step and the next one, unless somebody asks for it. */
+/** Least time between a failed step and the next one, unless a retry is asked for. */
 const MIN_RETRY_MS = 1000;
 /** setTimeout's limit. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -193,7 +193,7 @@ export class PodWorkers {
     return worker;
   }
 
-  /** Who has the name now: waiting pods do not. */
+  /** The worker that has the name now; waiting pods do not. */
   #holderOf(fullName: string): Worker | undefined {
     return [...this.#workers.values()].find(({ pod, phase }) => phase !== 'waiting' && podFullName(pod) === fullName);
   }
