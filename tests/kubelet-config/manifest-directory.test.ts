@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -124,7 +124,7 @@ test('a manifest URL is asked again and again, and its last good content stays',
   context.after(() => server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/pods`;
   const { onChange, signal, until, latest, snapshots } = recorder(context);
-  await new ManifestUrl({ url, headers: { 'x-token': 't' }, logger: silentLogger, periodMs: 10, onChange }).start(
+  await new ManifestUrl({ url, headers: { 'x-token': ['t'] }, logger: silentLogger, periodMs: 10, onChange }).start(
     signal,
   );
   assert.deepEqual(latest().names, ['a']);
@@ -137,4 +137,28 @@ test('a manifest URL is asked again and again, and its last good content stays',
   await until(({ names, errors }) => names.join() === 'b' && errors.length === 0);
   assert.equal(headers[0], 't');
   assert.ok(snapshots.length <= 6, 'unchanged answers are not reported again');
+});
+
+test('a manifest URL says nothing until it was read, and its header fields go nowhere else', async (context) => {
+  const asked: string[] = [];
+  let answer: (response: ServerResponse) => void = (response) => response.writeHead(503).end();
+  const server = createServer((request, response) => {
+    asked.push(request.url!);
+    answer(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  context.after(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/pods`;
+  const { onChange, signal, until, snapshots } = recorder(context);
+  const source = new ManifestUrl({ url, headers: { 'x-token': ['t'] }, logger: silentLogger, periodMs: 5, onChange });
+  await source.start(signal);
+  answer = (response) => response.writeHead(200).end('kind: Pod');
+  await waitFor(() => asked.length > 2 || undefined, { intervalMs: 1, signal });
+  answer = (response) => response.writeHead(302, { location: '/elsewhere' }).end(podText('thief'));
+  const redirected = asked.length + 1;
+  await waitFor(() => asked.length > redirected || undefined, { intervalMs: 1, signal });
+  assert.deepEqual(snapshots, []);
+  answer = (response) => response.writeHead(200).end(podText('a'));
+  await until(({ names, errors }) => names.join() === 'a' && errors.length === 0);
+  assert.equal(asked.includes('/elsewhere'), false);
 });

@@ -1,11 +1,13 @@
 /** The kubelet on a container runtime that is not ours: Debian's containerd 1.6, over both versions of the CRI. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { cgroupDirectory, createCgroup, discoverCgroups, silentLogger, treeOf } from '@podwright/base';
 import type { KubeletOptions, Pod } from '@podwright/kubelet';
 import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
@@ -114,6 +116,31 @@ test('a pod that runs to its end keeps its status and its log until its manifest
   assert.equal(statusOf(again, 'job').containerID, statusOf(pod, 'job').containerID);
 });
 
+test('a pod that ended while a process of the host was in its cgroup gives the cgroup back once that has left', async (context) => {
+  const warnings: object[] = [];
+  const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
+  const kubelet = await start(context, { logger });
+  const shared = join(kubelet.options.rootDir, 'shared');
+  const volumes = `  volumes: [{name: shared, hostPath: {path: ${shared}, type: DirectoryOrCreate}}]\n`;
+  const mounts = ', volumeMounts: [{name: shared, mountPath: /shared}]';
+  const job = container('job', 'until [ -e /shared/end ]; do sleep 0.1; done', mounts);
+  await kubelet.apply('job.yaml', manifest('job', `  restartPolicy: Never\n  containers:\n  - ${job}\n${volumes}`));
+  const pod = await kubelet.pod('job', isReady);
+  const cgroup = `pod${pod.metadata.uid}`;
+  const holder = spawn('sleep', ['1000'], { stdio: 'ignore' });
+  context.after(() => holder.kill('SIGKILL'));
+  await joinCgroup(`${kubelet.options.cgroupRoot}/kubepods/besteffort/${cgroup}/held`, holder.pid!);
+  writeFileSync(join(shared, 'end'), '');
+  await kubelet.pod('job', ({ status }) => status?.phase === 'Succeeded');
+  await kubelet.until('the cgroup is found in use', () =>
+    warnings.some((fields) => /remove cgroup .* in use/.test(JSON.stringify(fields))),
+  );
+  assert.deepEqual(await kubelet.podCgroups(), [cgroup]);
+  holder.kill('SIGKILL');
+  await kubelet.until('the cgroup is gone', async () => (await kubelet.podCgroups()).length === 0);
+  assert.equal(kubelet.handle.pods()[0]?.status?.phase, 'Succeeded');
+});
+
 test('containers are stopped gracefully: preStop, then SIGTERM, and SIGKILL when the time is over', async (context) => {
   const kubelet = await start(context);
   const shared = ', volumeMounts: [{name: out, mountPath: /out}]';
@@ -173,6 +200,14 @@ test('twenty pods at once come up and go', async (context) => {
   assert.deepEqual((await kubelet.handle.cri.runtime.listPodSandbox({})).items, []);
   assert.deepEqual(await kubelet.podCgroups(), []);
 });
+
+/** Moves a process to a cgroup of the `pids` tree, which is made. */
+async function joinCgroup(path: string, pid: number): Promise<void> {
+  const hierarchy = await discoverCgroups();
+  const tree = treeOf(hierarchy, 'pids')!;
+  await createCgroup({ ...hierarchy, trees: [tree] }, path);
+  writeFileSync(join(cgroupDirectory(tree, path), 'cgroup.procs'), String(pid));
+}
 
 /** What an HTTP server answers to GET /. */
 async function get(host: string, port: number): Promise<string> {

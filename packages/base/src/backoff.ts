@@ -46,6 +46,13 @@ export class Backoff {
     this.#entries.delete(key);
   }
 
+  /** Drops every entry that has not failed for twice the maximum. */
+  collectGarbage(): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.#isExpired(entry, this.#now())) this.#entries.delete(key);
+    }
+  }
+
   #isExpired(entry: Entry, atMs: number): boolean {
     return atMs - entry.lastAtMs > 2 * this.#policy.maxMs;
   }

@@ -1,6 +1,5 @@
 export * from './api/quantity.ts';
 export * from './api/types.ts';
-export type { KubeletParts } from './assembly/kubelet-parts.ts';
 export * from './config/local-objects.ts';
 export * from './config/manifest.ts';
 export * from './config/manifest-directory.ts';

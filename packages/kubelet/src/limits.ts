@@ -21,6 +21,8 @@ export const MINIMUM_GRACE_SECONDS = 2;
 export const DEFAULT_GRACE_SECONDS = 30;
 /** Stopping may take this much longer than the grace period before the runtime counts as hanging. */
 export const STOP_MARGIN_MS = 120_000;
+/** A file system that does not answer must not hold up its pod for ever. */
+export const MOUNT_TIMEOUT_MS = 60_000;
 /** Output of a command that is kept. */
 export const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
 /** How much longer than the command the call may take before the runtime counts as hanging. */

@@ -12,6 +12,8 @@ export type KubeletOptions = {
   manifestDir: string;
   /** Another source of manifests, fetched again and again. */
   manifestUrl?: string;
+  /** Sent with each request for it. */
+  manifestUrlHeaders: Record<string, string[]>;
   /** `unix:///path`, an absolute path, or `tcp://host:port`. */
   runtimeEndpoint: string;
   /** Where images are, if not at the runtime. */
@@ -78,6 +80,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
   return {
     rootDir: '/var/lib/podwright/kubelet',
     podLogsDir: '/var/log/pods',
+    manifestUrlHeaders: {},
     criApiVersion: 'auto',
     nodeIp: '',
     nodeLabels: {},

@@ -107,11 +107,15 @@ function run(input: RunInput): { ready: Promise<void>; close: () => Promise<void
     onUpdate: (update) => loop.handlePods(update),
     runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
   });
-  const ready = sources.ready.then(() => removeOrphans(input));
-  const housekeeping = ready.then(() => keepUp(input, controller.signal));
-  housekeeping.catch((error: unknown) =>
-    options.logger.error({ error: errorMessage(error) }, 'housekeeping ended early'),
+  let sourcesRead = false;
+  const ready = sources.ready.then(() => {
+    sourcesRead = true;
+    return removeOrphans(input);
+  });
+  ready.catch((error: unknown) =>
+    options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
+  const housekeeping = keepUp(input, () => sourcesRead, controller.signal);
   const close = async () => {
     controller.abort();
     for (const stop of unsubscribe) stop();
@@ -119,7 +123,7 @@ function run(input: RunInput): { ready: Promise<void>; close: () => Promise<void
     await workers.stop();
     await pleg.stop();
     parts.probes.stop();
-    await housekeeping.catch(() => undefined); // logged above
+    await housekeeping;
     await parts.volumes.close();
     cri.close();
   };
@@ -135,8 +139,13 @@ async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> 
   await cgroups.removeOrphans(known);
 }
 
-function keepUp({ options, cri, events, parts, sync }: RunInput, signal: AbortSignal): Promise<void> {
-  const { loop, cache, workers } = sync;
+/** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */
+function keepUp(
+  { options, cri, events, parts, sync }: RunInput,
+  sourcesRead: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { loop, cache, workers, crashBackoff } = sync;
   const { logger, imageGc, containerGc, containerLog } = options;
   const limits = {
     volumes: parts.volumes,
@@ -149,7 +158,10 @@ function keepUp({ options, cri, events, parts, sync }: RunInput, signal: AbortSi
     logger,
     policies: { images: imageGc, containers: containerGc, logs: containerLog },
     runtimePods: () => cache.list(),
-    endOrphans: () => loop.endOrphans(),
+    cleanUpPods: () => {
+      if (sourcesRead()) loop.endOrphans();
+      crashBackoff.collectGarbage();
+    },
     enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),
   };
   return runHousekeeping(work, signal);

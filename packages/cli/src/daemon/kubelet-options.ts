@@ -43,6 +43,8 @@ export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }:
     rootDir: join(config.root, 'kubelet'),
     podLogsDir: config.pod_logs,
     cgroupRoot: config.cgroup_parent,
+    manifestUrl: kubelet.static_pod_url,
+    manifestUrlHeaders: kubelet.static_pod_url_header,
     clusterDns: kubelet.cluster_dns,
     clusterDomain: kubelet.cluster_domain,
     maxPods: kubelet.max_pods,

@@ -24,6 +24,8 @@ export const FileSchema = z.strictObject({
   runtime: RuntimeSchema.prefault({}),
   kubelet: z
     .strictObject({
+      static_pod_url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+      static_pod_url_header: z.record(z.string().min(1), z.array(z.string())).default({}),
       cluster_dns: z.array(z.string()).default([]),
       cluster_domain: z.string().default('cluster.local'),
       max_pods: z.int().positive().default(110),

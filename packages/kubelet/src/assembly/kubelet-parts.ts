@@ -61,14 +61,15 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     clusterDomain,
     hostsFile: '/etc/hosts',
   });
-  const { manifestDir, manifestUrl, nodeName } = options;
+  const { manifestDir, manifestUrl, manifestUrlHeaders, nodeName } = options;
   return {
     objects,
     volumes,
     probes: new ProberManager({ commands, events, logger }),
     hooks: new LifecycleHooks(commands),
     prepare: (request, signal) => preparer.prepare(request, signal),
-    startSources: (listener) => startPodSources({ ...listener, manifestDir, manifestUrl, nodeName, objects, logger }),
+    startSources: (listener) =>
+      startPodSources({ ...listener, manifestDir, manifestUrl, manifestUrlHeaders, nodeName, objects, logger }),
     ...given,
   };
 }

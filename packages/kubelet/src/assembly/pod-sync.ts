@@ -46,6 +46,8 @@ export type PodSync = {
   pleg: Pleg;
   workers: PodWorkers;
   loop: SyncLoop;
+  /** Delays between restarts of containers. */
+  crashBackoff: Backoff;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -57,6 +59,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const manager = new PodManager();
   const tracer = new PodTracer();
   const networks = new SandboxNetworks(input.cri);
+  const crashBackoff = new Backoff(options.crashLoopBackoff);
   const pleg = new Pleg({
     cri: input.cri,
     reader: new RuntimePodReader({
@@ -69,10 +72,10 @@ export function createPodSync(input: PodSyncInput): PodSync {
     logger,
     relistPeriodMs: options.relist.periodMs,
     eventedRelistPeriodMs: options.relist.eventedPeriodMs,
-    onEvents: (podUid) => loop.handleLifecycle(podUid),
+    onChange: (podUid) => loop.handleLifecycle(podUid),
   });
   const syncer = new PodSyncer({
-    runtime: runtimeDependencies(input, { tracer, networks }),
+    runtime: runtimeDependencies(input, { tracer, networks, crashBackoff }),
     pleg,
     statuses,
     reasons: new WaitingReasons(),
@@ -90,7 +93,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   });
   const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
   const loop = new SyncLoop({ manager, workers, runtimePods: () => cache.list(), onSeen, logger });
-  return { manager, statuses, cache, tracer, pleg, workers, loop };
+  return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff };
 }
 
 function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
@@ -101,7 +104,7 @@ function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
 
 function runtimeDependencies(
   input: PodSyncInput,
-  own: { tracer: PodTracer; networks: SandboxNetworks },
+  own: { tracer: PodTracer; networks: SandboxNetworks; crashBackoff: Backoff },
 ): KuberuntimeDependencies {
   const { options, cri, events, parts, cgroups, hostIps } = input;
   return {
@@ -112,7 +115,6 @@ function runtimeDependencies(
     hooks: parts.hooks,
     objects: parts.objects,
     prepare: parts.prepare,
-    crashBackoff: new Backoff(options.crashLoopBackoff),
     images: imageManager(input),
     dns: async () => ({ ...options, host: await hostResolvConf(options.resolvConf) }),
     cgroupParent: (pod) => cgroups.parentFor(pod),

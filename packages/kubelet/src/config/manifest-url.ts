@@ -6,20 +6,24 @@ import type { SourceSnapshot } from './pod-config.ts';
 
 export type ManifestUrlOptions = {
   url: string;
-  /** Sent with each request (the kubelet's --manifest-url-header). */
-  headers: Record<string, string>;
+  /** Sent with each request, but not to where a redirect leads: with headers a redirect is an error (the kubelet's staticPodURLHeader). */
+  headers: Record<string, string[]>;
   logger: Logger;
   /** Time between two requests (the kubelet's httpCheckFrequency, 20 s). */
   periodMs: number;
-  /** Gets the full content whenever it changed, and once after the first request. */
+  /** Gets the full content whenever it changed, and once when it was read for the first time. */
   onChange: (snapshot: SourceSnapshot) => void;
 };
 
-/** A manifest behind a URL as a source of pods. While it cannot be fetched or is wrong, its last good content stays. */
+/**
+ * A manifest behind a URL as a source of pods. While it cannot be fetched or is wrong, its last good content stays; before it was
+ * read for the first time it has said nothing, so that pods that run from it are not taken for gone.
+ */
 export class ManifestUrl {
   readonly #options: ManifestUrlOptions;
   #last: { content: string; errors: string } | undefined;
   #objects: SourceSnapshot['objects'] = [];
+  #hasBeenRead = false;
 
   constructor(options: ManifestUrlOptions) {
     this.#options = options;
@@ -57,13 +61,20 @@ export class ManifestUrl {
     const next = { content, errors: errors.join('\n') };
     if (next.content === this.#last?.content && next.errors === this.#last.errors) return;
     this.#last = next;
+    this.#hasBeenRead ||= errors.length === 0;
+    const { url, logger } = this.#options;
+    if (!this.#hasBeenRead) return logger.warn({ url, error: next.errors }, 'the manifest URL could not be read yet');
     this.#options.onChange({ objects: this.#objects, errors });
   }
 
   async #get(signal: AbortSignal): Promise<Uint8Array> {
     const { url, headers } = this.#options;
     using limited = withTimeout(signal, MANIFEST_URL_TIMEOUT_MS, `GET ${url}`);
-    const response = await fetch(url, { headers, signal: limited });
+    const fields = Object.entries(headers).flatMap(([name, values]) =>
+      values.map((value): [string, string] => [name, value]),
+    );
+    const redirect = fields.length > 0 ? 'error' : 'follow';
+    const response = await fetch(url, { headers: fields, signal: limited, redirect });
     if (!response.ok) {
       await response.body?.cancel();
       throw new PodwrightError('unavailable', `GET ${url}: status ${response.status}`);

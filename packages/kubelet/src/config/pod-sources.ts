@@ -23,6 +23,7 @@ export type PodSources = {
 export type PodSourcesInput = PodSourceListener & {
   manifestDir: string;
   manifestUrl: string | undefined;
+  manifestUrlHeaders: Record<string, string[]>;
   nodeName: string;
   /** Where the ConfigMaps, Secrets and RuntimeClasses of the manifests go. */
   objects: LocalObjects;
@@ -31,7 +32,7 @@ export type PodSourcesInput = PodSourceListener & {
 
 /** Begins to read the manifest directory and URL. Each source's first update holds all of its pods. */
 export function startPodSources(input: PodSourcesInput): PodSources {
-  const { manifestDir, manifestUrl, nodeName, objects, runningPods, logger } = input;
+  const { manifestDir, manifestUrl, manifestUrlHeaders: headers, nodeName, objects, runningPods, logger } = input;
   const config = new PodConfig({
     sources: manifestUrl === undefined ? ['file'] : ['file', 'http'],
     nodeName,
@@ -50,24 +51,33 @@ export function startPodSources(input: PodSourcesInput): PodSources {
   const fromDirectory = mkdir(manifestDir, { recursive: true, mode: PRIVATE_DIRECTORY }).then(() =>
     directory.start(stop.signal),
   );
-  const fromUrl = manifestUrl === undefined ? undefined : readUrl(manifestUrl, { config, logger, signal: stop.signal });
+  const fromUrl =
+    manifestUrl === undefined ? undefined : readUrl(manifestUrl, { headers, config, logger, signal: stop.signal });
   return {
     ready: Promise.all([fromDirectory, fromUrl]).then(() => undefined),
     stop: async () => stop.abort(),
   };
 }
 
-/** Follows a manifest URL; resolves once it has answered for the first time. */
+/** Follows a manifest URL; resolves once it was read for the first time. */
 function readUrl(
   url: string,
-  { config, logger, signal }: { config: PodConfig; logger: Logger; signal: AbortSignal },
+  {
+    headers,
+    config,
+    logger,
+    signal,
+  }: Pick<ManifestUrlOptions, 'headers' | 'logger'> & {
+    config: PodConfig;
+    signal: AbortSignal;
+  },
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const onChange: ManifestUrlOptions['onChange'] = (snapshot) => {
     config.set('http', snapshot);
     resolve();
   };
-  const source = new ManifestUrl({ url, headers: {}, logger, periodMs: SOURCE_PERIOD_MS, onChange });
+  const source = new ManifestUrl({ url, headers, logger, periodMs: SOURCE_PERIOD_MS, onChange });
   source.start(signal).catch((error: unknown) => {
     if (!signal.aborted) logger.error({ url, error: errorMessage(error) }, 'the manifest URL is no longer read');
   });

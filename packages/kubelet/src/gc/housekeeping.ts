@@ -18,8 +18,8 @@ export type HousekeepingInput = {
   cri: CriClient;
   policies: { images: ImageGcPolicy; containers: GarbagePolicy; logs: LogRotationPolicy };
   runtimePods: () => RuntimePodStatus[];
-  /** Ends pods that no source has. */
-  endOrphans: () => void;
+  /** Ends pods that no source has, and forgets delays that are over (HandlePodCleanups of the kubelet). */
+  cleanUpPods: () => void;
   /** Ends pods of which a volume has grown too large. */
   enforceVolumeLimits: () => Promise<void>;
   logger: Logger;
@@ -34,7 +34,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
     every(CONTAINER_GC_PERIOD_MS, () => collectContainers({ cri, logger, policy: policies.containers }, runtimePods())),
     every(IMAGE_GC_PERIOD_MS, () => images.run()),
     every(LOG_ROTATION_PERIOD_MS, () => rotateLogs({ cri, logger, policy: policies.logs }, containers())),
-    every(ORPHAN_PERIOD_MS, async () => input.endOrphans()),
+    every(ORPHAN_PERIOD_MS, async () => input.cleanUpPods()),
     every(VOLUME_LIMITS_PERIOD_MS, () => input.enforceVolumeLimits()),
   ]);
 

@@ -50,3 +50,54 @@ test('a link in the place of a rotated log is not read', async () => {
   symlinkSync(secret, rotated);
   assert.deepEqual(await rotate(), ['0.log.20260101-000000']);
 });
+
+/** Rotates the log of a container; `reopen` is what the runtime does when it is asked to open the file anew. */
+async function rotateOne(
+  { state = 'running', maxSizeBytes = 1, maxFiles = 5 }: { state?: string; maxSizeBytes?: number; maxFiles?: number },
+  reopen: () => void = () => writeFileSync(log, ''),
+): Promise<{ names: string[]; warnings: unknown[] }> {
+  const warnings: unknown[] = [];
+  const cri = { runtime: { reopenContainerLog: async () => reopen() } } as unknown as CriClient;
+  const logger = { warn: (fields: unknown) => warnings.push(fields) } as unknown as Logger;
+  const container = { id: 'c', logPath: log, state } as RuntimeContainer;
+  await rotateLogs({ cri, logger, policy: { maxSizeBytes, maxFiles } }, [container]);
+  return { names: readdirSync(logs).sort(), warnings };
+}
+
+test('a log that has grown is put aside for a new one, uncompressed as yet', async () => {
+  const { names, warnings } = await rotateOne({});
+  assert.equal(names.length, 2);
+  assert.match(names[1]!, /^0\.log\.\d{8}-\d{6}$/);
+  assert.equal(readFileSync(join(logs, names[1]!), 'utf8'), 'a line\n');
+  assert.equal(readFileSync(log, 'utf8'), '');
+  assert.deepEqual(warnings, []);
+});
+
+test('a small log, and that of a container that has ended, stay as they are', async () => {
+  assert.deepEqual((await rotateOne({ maxSizeBytes: 100 })).names, ['0.log']);
+  assert.deepEqual((await rotateOne({ state: 'exited' })).names, ['0.log']);
+  rmSync(log);
+  assert.deepEqual(await rotateOne({}), { names: [], warnings: [] });
+});
+
+test('of the rotated logs the oldest go, and files of other logs stay', async () => {
+  for (const day of [1, 2, 3, 4]) writeFileSync(`${log}.2026010${day}-000000.gz`, '');
+  for (const name of ['1.log.20260101-000000', '0.log.bak']) writeFileSync(join(logs, name), '');
+  const { names } = await rotateOne({ maxFiles: 3 });
+  const kept = names.filter((name) => /^0\.log(\.20\d{6}-|$)/.test(name));
+  assert.equal(kept.length, 3);
+  assert.deepEqual(kept.slice(0, 2), ['0.log', '0.log.20260104-000000.gz']);
+  assert.deepEqual(
+    names.filter((name) => !kept.includes(name)),
+    ['0.log.bak', '1.log.20260101-000000'],
+  );
+});
+
+test('a runtime that does not open the file anew gets its log back', async () => {
+  const { names, warnings } = await rotateOne({}, () => {
+    throw new Error('not now');
+  });
+  assert.deepEqual(names, ['0.log']);
+  assert.equal(readFileSync(log, 'utf8'), 'a line\n');
+  assert.equal(warnings.length, 1);
+});

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { sleep } from '@podwright/base';
 import { decidePull } from './image-manager.ts';
 import { parseImageReference, withDefaultTag } from './image-reference.ts';
 import { credentialsFor, parseDockerConfig, readNodeKeyring } from './keyring.ts';
@@ -142,4 +143,21 @@ test('pulls wait for their turn: so many at once, and so many a second after the
   const startedAtMs = performance.now();
   await Promise.all(Array.from({ length: 5 }, () => slow.run(pull, signal)));
   assert.ok(performance.now() - startedAtMs >= 25, 'three of five wait 10 ms more each');
+});
+
+test('a pull whose signal aborts leaves the queue at once, and its turn goes to the next', async () => {
+  const queue = new PullQueue({ maxParallel: 1, qps: 0, burst: 0 });
+  const first = Promise.withResolvers<string>();
+  const never = AbortSignal.timeout(60_000);
+  const running = queue.run(() => first.promise, never);
+  const stop = new AbortController();
+  const left = assert.rejects(
+    queue.run(async () => assert.fail('pulled'), stop.signal),
+    { message: 'the pod ends' },
+  );
+  const last = queue.run(async () => 'last', never);
+  stop.abort(new Error('the pod ends'));
+  await Promise.race([left, sleep(3000).then(() => assert.fail('it waits for the pull before it'))]);
+  first.resolve('first');
+  assert.deepEqual(await Promise.all([running, last]), ['first', 'last']);
 });

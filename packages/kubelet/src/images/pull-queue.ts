@@ -24,13 +24,13 @@ export class PullQueue {
     this.#filledAtMs = now();
   }
 
-  async run<T>(pull: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  /** A caller whose signal aborts leaves the queue at once with the signal's reason. */
+  run<T>(pull: () => Promise<T>, signal: AbortSignal): Promise<T> {
     return this.#limiter.run(async () => {
       const waitMs = this.#takeToken();
       if (waitMs > 0) await sleep(waitMs, signal);
-      signal.throwIfAborted();
-      return pull();
-    });
+      return await pull();
+    }, signal);
   }
 
   /** Takes one token of the bucket and returns how long it is until that token is there. */

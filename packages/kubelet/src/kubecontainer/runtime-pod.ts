@@ -47,6 +47,23 @@ export type RuntimePodStatus = {
   containers: RuntimeContainer[];
 };
 
+/** One sandbox of a pod with its containers, as they were seen together; without `sandbox` it is gone. */
+export type SandboxSnapshot = { id: string; sandbox: RuntimeSandbox | undefined; containers: RuntimeContainer[] };
+
+/** The pod with this snapshot in the place of what was known of that sandbox. Pure. */
+export function withSandbox(status: RuntimePodStatus, { id, sandbox, containers }: SandboxSnapshot): RuntimePodStatus {
+  const sandboxes = status.sandboxes.filter((other) => other.id !== id);
+  if (sandbox !== undefined) sandboxes.push(sandbox);
+  const others = status.containers.filter(({ sandboxId }) => sandboxId !== id);
+  return {
+    pod: status.pod,
+    sandboxes: sandboxes.sort((a, b) => b.createdAtMs - a.createdAtMs || b.attempt - a.attempt),
+    containers: [...others, ...containers].sort(
+      (a, b) => b.createdAtMs - a.createdAtMs || b.restartCount - a.restartCount,
+    ),
+  };
+}
+
 export function emptyRuntimePod(pod: PodIdentity): RuntimePodStatus {
   return { pod, sandboxes: [], containers: [] };
 }

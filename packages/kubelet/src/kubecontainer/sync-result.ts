@@ -17,15 +17,15 @@ export type StepResult = {
   error?: WaitingReason;
   /** When the step may be tried again, in Unix milliseconds; absent when any time will do. */
   retryAtMs?: number;
+  /** Nothing was begun, so that what the runtime says is as it was. */
+  held?: true;
 };
 
-/** What a sync did, in order, and what the next one should know. */
-export type SyncResult = {
-  steps: StepResult[];
-  /** True if something was started or stopped, so that what the runtime says has changed. */
-  changed: boolean;
-};
+export function failedSteps(steps: readonly StepResult[]): StepResult[] {
+  return steps.filter((step) => step.error !== undefined);
+}
 
-export function failedSteps(result: SyncResult): StepResult[] {
-  return result.steps.filter((step) => step.error !== undefined);
+/** Whether something was started or stopped, or may have been, so that what the runtime says has changed. */
+export function hasActed(steps: readonly StepResult[]): boolean {
+  return steps.some(({ held }) => held !== true);
 }

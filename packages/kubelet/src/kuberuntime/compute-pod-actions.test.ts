@@ -222,11 +222,23 @@ test('a container in an unknown state is killed before another one is started', 
   check({}, statusOf([{ of: app, state: 'unknown' }]), 'kill app (unknownState), start container app');
 });
 
-test('the same input gives the same plan', () => {
-  const input = {
-    pod: podOf({ initContainers: [proxy] }),
-    status: statusOf([{ of: proxy }]),
-    probes: { liveness: () => undefined, startup: () => undefined },
-  };
-  assert.deepEqual(computePodActions(input), computePodActions(input));
+function deepFreeze<T>(value: T): T {
+  for (const part of Object.values(value as object)) if (typeof part === 'object' && part !== null) deepFreeze(part);
+  return Object.freeze(value);
+}
+
+test('the same input gives the same plan, and stays as it was', () => {
+  const probed = { ...app, livenessProbe: probe };
+  const killed = { liveness: () => 'failure' as const, startup: () => undefined };
+  const inputs = [
+    { pod: podOf({ initContainers: [proxy] }), status: statusOf([{ of: proxy }]) },
+    { pod: podOf({ containers: [probed, log] }), status: statusOf([{ of: probed }, { of: log, state: 'exited' }]) },
+    { pod: podOf({ initContainers: [prepare, migrate] }), status: statusOf([{ of: prepare, state: 'exited' }]) },
+    { pod: podOf({}), status: statusOf([{ of: app, state: 'unknown' }], { ready: false }) },
+    { pod: podOf({}), status: statusOf([], 'none') },
+  ];
+  for (const input of inputs) {
+    const frozen = deepFreeze({ ...input, probes: killed });
+    assert.deepEqual(computePodActions(frozen), computePodActions(frozen));
+  }
 });

@@ -20,7 +20,7 @@ export type KillRequest = {
   recordedGraceSeconds?: number;
   podIps: string[];
   /** Waits until the containers that this one serves have ended, at most the milliseconds given. */
-  waitForTurn?: (maxMs: number) => Promise<void>;
+  waitForTurn?: (maxMs: number, signal: AbortSignal) => Promise<void>;
 };
 
 /** How long the container has to end, in seconds: the request's, the failed probe's, the pod's. */
@@ -53,7 +53,7 @@ export async function killContainer(
   const remainingMs = () => Math.max(0, endsAtMs - performance.now());
   deps.events.event(eventSubject(pod, name), 'Normal', 'Killing', request.message ?? `Stopping container ${name}`);
   await runPreStop(deps, request, { graceMs: remainingMs(), signal });
-  await request.waitForTurn?.(remainingMs());
+  await request.waitForTurn?.(remainingMs(), signal);
   const seconds = Math.ceil(remainingMs() / 1000);
   const timeoutSeconds = graceSeconds === 0 ? 0 : Math.max(MINIMUM_GRACE_SECONDS, seconds);
   try {

@@ -1,4 +1,4 @@
-import { errorMessage, isNotFound, sleep } from '@podwright/base';
+import { errorMessage, isNotFound, raceAbort, withTimeout } from '@podwright/base';
 import { allContainers, type Pod, sidecarsOf } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import {
@@ -74,11 +74,14 @@ function killRequest(
     name: container.name,
     gracePeriodSeconds: request.gracePeriodSeconds,
     recordedGraceSeconds: container.terminationGracePeriodSeconds,
-    waitForTurn:
-      before.length === 0
-        ? undefined
-        : (maxMs) => Promise.race([Promise.all(before), sleep(maxMs)]).then(() => undefined),
+    waitForTurn: before.length === 0 ? undefined : (maxMs, signal) => waitAtMost(maxMs, before, signal),
   };
+}
+
+/** Rejects only when the signal aborts. */
+async function waitAtMost(maxMs: number, ended: Promise<void>[], signal: AbortSignal): Promise<void> {
+  using limited = withTimeout(signal, maxMs, 'wait for the containers before this one');
+  await raceAbort(Promise.all(ended), limited).catch(() => signal.throwIfAborted());
 }
 
 /** Ids of the containers that must have ended before a sidecar is stopped: the ordinary ones and the later sidecars. */

@@ -48,6 +48,11 @@ export function labelSelector(kubeletId: string, podUid?: string): StringMap {
   return { [KUBELET_LABEL]: kubeletId, ...(podUid === undefined ? {} : { [POD_UID_LABEL]: podUid }) };
 }
 
+/** Whether the kubelet made what has these labels. */
+export function isOfKubelet(labels: StringMap, kubeletId: string): boolean {
+  return labels[KUBELET_LABEL] === kubeletId;
+}
+
 /** A label value that stands for the kubelet with this root directory. */
 export function kubeletIdOf(rootDir: string): string {
   return createHash('sha256').update(rootDir).digest('hex').slice(0, 16);

@@ -3,11 +3,13 @@ import { isNotFound } from '@podwright/base';
 import {
   type Container,
   type ContainerEventResponse,
+  ContainerEventType,
   ContainerState,
   type ContainerStatus,
   type CriClient,
   type PodSandbox,
   PodSandboxState,
+  type PodSandboxStatus,
 } from '@podwright/cri';
 import { terminationMessage } from '../container/termination-message.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
@@ -16,12 +18,14 @@ import type {
   RuntimeContainerState,
   RuntimePodStatus,
   RuntimeSandbox,
+  SandboxSnapshot,
 } from '../kubecontainer/runtime-pod.ts';
 import {
   type ContainerInfo,
   decodeContainerInfo,
   decodePodIdentity,
   decodeSandboxOwner,
+  isOfKubelet,
   labelSelector,
 } from './labels.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
@@ -107,6 +111,27 @@ export class RuntimePodReader {
     };
   }
 
+  /**
+   * What an event says about a pod of this kubelet; `undefined` if it is of another one's, or does not name its pod. Without
+   * `snapshot` the runtime did not tell in the event what it is about.
+   */
+  async readEvent(
+    event: ContainerEventResponse,
+  ): Promise<{ pod: PodIdentity; snapshot?: SandboxSnapshot } | undefined> {
+    const { podSandboxStatus: sandbox, containersStatuses, containerId, containerEventType } = event;
+    if (sandbox === undefined || !isOfKubelet(sandbox.labels, this.#options.kubeletId)) return undefined;
+    const pod = decodePodIdentity(sandbox.labels);
+    if (pod === undefined) return undefined;
+    const { id } = sandbox;
+    const deleted = containerEventType === ContainerEventType.CONTAINER_DELETED_EVENT;
+    if (deleted && containerId === id) return { pod, snapshot: { id, sandbox: undefined, containers: [] } };
+    const told = deleted || containerId === id || containersStatuses.some((one) => one.id === containerId);
+    if (!told) return { pod };
+    const containers = await Promise.all(containersStatuses.map((status) => this.#decodeContainer(status, id)));
+    const facts = { ...sandboxFacts(sandbox), ...this.#options.networks.note(sandbox) };
+    return { pod, snapshot: { id, sandbox: facts, containers: containers.filter((one) => one !== undefined) } };
+  }
+
   async #list(podUid: string | undefined, signal?: AbortSignal): Promise<[PodSandbox[], Container[]]> {
     const filter = { labelSelector: labelSelector(this.#options.kubeletId, podUid) };
     const [sandboxes, containers] = await Promise.all([
@@ -137,6 +162,8 @@ export class RuntimePodReader {
   }
 
   async #decodeContainer(status: ContainerStatus, sandboxId: string): Promise<RuntimeContainer | undefined> {
+    const known = this.#ended.get(status.id);
+    if (known !== undefined) return known;
     const info = decodeContainerInfo(status.labels, status.annotations);
     if (info === undefined) return undefined;
     const exited = status.state === ContainerState.CONTAINER_EXITED;
@@ -188,7 +215,7 @@ function newestFirst(a: Dated, b: Dated): number {
   return (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
 }
 
-function sandboxFacts(sandbox: PodSandbox) {
+function sandboxFacts(sandbox: PodSandbox | PodSandboxStatus) {
   return {
     id: sandbox.id,
     owner: decodeSandboxOwner(sandbox.labels, sandbox.annotations),
@@ -196,11 +223,4 @@ function sandboxFacts(sandbox: PodSandbox) {
     attempt: sandbox.metadata?.attempt ?? 0,
     createdAtMs: toMs(sandbox.createdAt),
   };
-}
-
-/** The pod that an event of the runtime is about. */
-export function podOfEvent(event: ContainerEventResponse): PodIdentity | undefined {
-  const metadata = event.podSandboxStatus?.metadata;
-  if (metadata === undefined || metadata.uid === '') return undefined;
-  return { uid: metadata.uid, name: metadata.name, namespace: metadata.namespace };
 }

@@ -19,14 +19,20 @@ export class SandboxNetworks {
     if (known !== undefined) return known;
     try {
       const { status } = await this.#cri.runtime.podSandboxStatus({ podSandboxId: id }, { signal });
-      if (status === undefined) return undefined;
-      const network = decodeNetwork(status);
-      if (network.hostNetwork || network.ips.length > 0) this.#known.set(id, network);
-      return network;
+      return status && this.note(status);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
     }
+  }
+
+  /** Takes a sandbox's network from a status that the runtime sent for another reason. */
+  note(status: PodSandboxStatus): SandboxNetwork {
+    const known = this.#known.get(status.id);
+    if (known !== undefined) return known;
+    const network = decodeNetwork(status);
+    if (network.hostNetwork || network.ips.length > 0) this.#known.set(status.id, network);
+    return network;
   }
 
   /** Forgets the sandboxes that are not among these. */

@@ -15,7 +15,7 @@ import {
   type RuntimePodStatus,
   runningContainers,
 } from '../kubecontainer/runtime-pod.ts';
-import type { StepResult, SyncAction, SyncResult } from '../kubecontainer/sync-result.ts';
+import { failedSteps, type StepResult, type SyncAction } from '../kubecontainer/sync-result.ts';
 import { delayRestart } from './crash-backoff.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { killContainer } from './kill-container.ts';
@@ -42,39 +42,33 @@ export type SyncPodRequest = {
 };
 
 /** What a sync carries through its steps. */
-type Sync = SyncPodRequest & { deps: SyncPodDependencies; signal: AbortSignal; result: SyncResult };
+type Sync = SyncPodRequest & { deps: SyncPodDependencies; signal: AbortSignal };
 
-/** Rejects only when aborted: what fails is in the result, and the next sync goes on from there. */
+/** Returns how each step ended, in order. Rejects only when aborted: the next sync goes on from what failed. */
 export async function syncPod(
   deps: SyncPodDependencies,
   request: SyncPodRequest,
   signal: AbortSignal,
-): Promise<SyncResult> {
-  const sync: Sync = { ...request, deps, signal, result: { steps: [], changed: false } };
-  if (request.plan.killPod) await stopPod(sync);
-  else await stopContainers(sync);
-  if (hasFailed(sync) || (request.plan.killPod && !request.plan.createSandbox)) return sync.result;
-  const due = dueContainers(sync);
-  if (due.length === 0 && !request.plan.createSandbox) return sync.result;
-  const config = await makeSandboxConfig(deps, request.pod, request.plan.attempt);
+): Promise<StepResult[]> {
+  const { plan, pod } = request;
+  const sync: Sync = { ...request, deps, signal };
+  const stopped = await (plan.killPod ? stopPod(sync) : stopContainers(sync));
+  if (failedSteps(stopped).length > 0 || (plan.killPod && !plan.createSandbox)) return stopped;
+  const { due, delayed } = dueContainers(sync);
+  if (due.length === 0 && !plan.createSandbox) return [...stopped, ...delayed];
+  const config = await makeSandboxConfig(deps, pod, plan.attempt);
   const images = fetchImages(sync, config, due);
-  const sandbox = await useSandbox(sync, config);
-  if (sandbox !== undefined) await startContainers(sync, { sandbox, images, containers: due });
+  const { sandbox, steps } = await useSandbox(sync, config);
+  const started = sandbox === undefined ? [] : await startContainers(sync, { sandbox, images, containers: due });
   await Promise.allSettled(images.values());
   signal.throwIfAborted();
-  return sync.result;
-}
-
-function hasFailed({ result }: Sync): boolean {
-  return result.steps.some(({ error }) => error !== undefined);
+  return [...stopped, ...delayed, ...steps, ...started];
 }
 
 /** Nothing is done for a pod that has stopped long ago and stays so. */
-async function stopPod(sync: Sync): Promise<void> {
-  const { deps, pod, status, plan, result, signal } = sync;
+async function stopPod({ deps, pod, status, plan, signal }: Sync): Promise<StepResult[]> {
   const alive = runningContainers(status).length > 0 || status.sandboxes.some(({ ready }) => ready);
-  if (!alive && !plan.createSandbox) return;
-  if (status.sandboxes.length === 0) return;
+  if (status.sandboxes.length === 0 || (!alive && !plan.createSandbox)) return [];
   if (plan.createSandbox) {
     deps.events.event(
       eventSubject(pod),
@@ -83,13 +77,12 @@ async function stopPod(sync: Sync): Promise<void> {
       'Pod sandbox changed, it will be killed and re-created.',
     );
   }
-  result.changed = true;
-  result.steps.push(...(await killPod(deps, { pod, status }, signal)));
+  return killPod(deps, { pod, status }, signal);
 }
 
-async function stopContainers({ deps, pod, status, plan, result, signal }: Sync): Promise<void> {
+async function stopContainers({ deps, pod, status, plan, signal }: Sync): Promise<StepResult[]> {
   const addresses = podAddresses(deps, pod, status);
-  const steps = await Promise.all(
+  return Promise.all(
     plan.containersToKill.map(async ({ id, name, reason, message }): Promise<StepResult> => {
       const spec = allContainers(pod.spec).find((container) => container.name === name);
       const step: StepResult = { action: 'KillContainer', target: name };
@@ -102,17 +95,16 @@ async function stopContainers({ deps, pod, status, plan, result, signal }: Sync)
       }
     }),
   );
-  if (steps.length > 0) result.changed = true;
-  result.steps.push(...steps);
 }
 
-/** The planned containers that need not wait out a restart delay; the others are noted with their delay. */
-function dueContainers(sync: Sync): Container[] {
-  const { deps, pod, status, plan, result } = sync;
+/** The planned containers that need not wait out a restart delay, and a step with its delay for each of the others. */
+function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } {
+  const { deps, pod, status, plan } = sync;
   const names = new Set([...plan.initContainersToStart, ...plan.containersToStart]);
   const killed = new Set(plan.containersToKill.map(({ name }) => name));
-  return allContainers(pod.spec).filter((container) => {
-    if (!names.has(container.name)) return false;
+  const delayed: StepResult[] = [];
+  const planned = allContainers(pod.spec).filter(({ name }) => names.has(name));
+  const due = planned.filter((container) => {
     const seen = latestContainer(status, container.name);
     // One that this sync has just stopped ended now.
     const latest =
@@ -124,9 +116,10 @@ function dueContainers(sync: Sync): Container[] {
     const message = `Back-off restarting failed container ${container.name} in pod ${describePod(pod)}`;
     deps.events.event(eventSubject(pod, container.name), 'Warning', 'BackOff', message);
     const action = actionOf(sync, container);
-    result.steps.push({ action, target: container.name, error: delay.waiting, retryAtMs: delay.retryAtMs });
+    delayed.push({ action, target: container.name, error: delay.waiting, retryAtMs: delay.retryAtMs, held: true });
     return false;
   });
+  return { due, delayed };
 }
 
 function actionOf({ pod }: Sync, container: Container): SyncAction {
@@ -160,23 +153,26 @@ function handlerOrDefault({ deps, pod }: Sync): string {
   }
 }
 
-async function useSandbox(sync: Sync, config: SandboxInUse['config']): Promise<SandboxInUse | undefined> {
-  const { deps, pod, plan, status, result, signal } = sync;
-  if (!plan.createSandbox) return { id: plan.sandboxId!, config, podIps: podAddresses(deps, pod, status) };
-  result.changed = true;
+/** The sandbox to start containers in; none if it could not be made. */
+async function useSandbox(
+  { deps, pod, plan, status, signal }: Sync,
+  config: SandboxInUse['config'],
+): Promise<{ sandbox?: SandboxInUse; steps: StepResult[] }> {
+  if (!plan.createSandbox) {
+    return { sandbox: { id: plan.sandboxId!, config, podIps: podAddresses(deps, pod, status) }, steps: [] };
+  }
+  const action = 'CreatePodSandbox';
   let id = '';
   try {
     id = await deps.tracer.span(pod.metadata.uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
-    const ips = pod.spec.hostNetwork ? deps.hostIps() : ((await deps.networks.of(id, signal))?.ips ?? []);
-    result.steps.push({ action: 'CreatePodSandbox', target: id });
-    return { id, config, podIps: ips };
+    const podIps = pod.spec.hostNetwork ? deps.hostIps() : ((await deps.networks.of(id, signal))?.ips ?? []);
+    return { sandbox: { id, config, podIps }, steps: [{ action, target: id }] };
   } catch (error) {
     signal.throwIfAborted();
     const message = errorMessage(error);
     const text = `Failed to create pod sandbox: ${message}`;
     deps.events.event(eventSubject(pod), 'Warning', 'FailedCreatePodSandBox', text);
-    result.steps.push({ action: 'CreatePodSandbox', target: id, error: { reason: 'CreatePodSandboxError', message } });
-    return undefined;
+    return { steps: [{ action, target: id, error: { reason: 'CreatePodSandboxError', message } }] };
   }
 }
 
@@ -186,24 +182,24 @@ type Starts = { sandbox: SandboxInUse; images: Images; containers: Container[] }
  * Creates and starts containers in the order of the specification. A hook after a start holds the next container back; an
  * init container that cannot be started holds all others back.
  */
-async function startContainers(sync: Sync, { sandbox, images, containers }: Starts): Promise<void> {
-  const { deps, pod, status, result, signal } = sync;
+async function startContainers(sync: Sync, { sandbox, images, containers }: Starts): Promise<StepResult[]> {
+  const { deps, pod, status, signal } = sync;
+  const ended: StepResult[] = [];
   const starting: Promise<StepResult>[] = [];
   for (const container of containers) {
     const action = actionOf(sync, container);
     const request: StartRequest = { pod, container, status, sandbox, image: images.get(container.name)!, action };
     const begun = await beginContainer(deps, request, signal);
     if (!begun.created) {
-      result.steps.push(begun.result);
+      ended.push({ ...begun.result, held: true });
       if (action === 'StartInitContainer' && !isSidecar(container)) break;
       continue;
     }
-    result.changed = true;
     if (action === 'StartInitContainer' || container.lifecycle?.postStart !== undefined) {
       const step = await begun.result;
-      result.steps.push(step);
+      ended.push(step);
       if (step.error !== undefined && action === 'StartInitContainer' && !isSidecar(container)) break;
     } else starting.push(begun.result);
   }
-  result.steps.push(...(await Promise.all(starting)));
+  return [...ended, ...(await Promise.all(starting))];
 }

@@ -1,14 +1,15 @@
 /**
- * The pod lifecycle event generator: notices what happens to pods in the runtime. Truth comes from listings, so nothing that was
- * missed stays missed; the runtime's events only say when to look, so that looking is quick.
+ * The pod lifecycle event generator: notices what happens to pods in the runtime. An event of the runtime carries the sandbox and
+ * its containers as they were right then, and is taken for a snapshot of them. Truth comes from listings, so nothing that was
+ * missed stays missed.
  */
 import { errorMessage, isCancelled, isUnimplemented, type Logger, sleep } from '@podwright/base';
-import { ContainerEventType, type CriClient } from '@podwright/cri';
+import { type ContainerEventResponse, ContainerEventType, type CriClient } from '@podwright/cri';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
-import { emptyRuntimePod, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { type ListedPod, podOfEvent, type RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
-import { lifecycleEvents, type PodLifecycleEvent } from './pod-lifecycle-events.ts';
-import type { PodStatusCache } from './pod-status-cache.ts';
+import { emptyRuntimePod, type RuntimePodStatus, withSandbox } from '../kubecontainer/runtime-pod.ts';
+import type { ListedPod, RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
+import { hasChanged, listedFrom } from './pod-changes.ts';
+import type { CachedStatus, PodStatusCache } from './pod-status-cache.ts';
 
 export type PlegOptions = {
   cri: CriClient;
@@ -18,18 +19,21 @@ export type PlegOptions = {
   /** Time between two full listings while the runtime has no events, and while it has. */
   relistPeriodMs: number;
   eventedRelistPeriodMs: number;
-  onEvents: (podUid: string, events: PodLifecycleEvent[]) => void;
+  /** A container or sandbox of the pod came, changed its state or went. */
+  onChange: (podUid: string) => void;
 };
 
-/** How long an event about something that began may wait for the look of the step that began it. */
-const BEGIN_DELAY_MS = 50;
+/** The runtime reads what it puts into an event a little before it dates the event. */
+const EVENT_MARGIN_MS = 5;
+/** An event that seems older, or younger than now, has a clock that is not ours: it is only a reason to look. */
+const MAX_EVENT_AGE_MS = 5000;
 
 /**
  * Without events, listings come quickly after a change and then slow down to the period: what ends soon is noticed soon,
  * and what has lasted long is noticed within a fraction of that.
  */
 const afterChange = { delayMs: 40, growth: 1.3 };
-const reconnectAfterMs = 1000;
+const RECONNECT_AFTER_MS = 1000;
 
 export class Pleg {
   readonly #options: PlegOptions;
@@ -100,8 +104,12 @@ export class Pleg {
   async #look(pod: PodIdentity): Promise<RuntimePodStatus> {
     const asOfMs = performance.now();
     const status = await this.#options.reader.podStatus(pod, this.#controller.signal);
-    if (this.#options.cache.set(pod.uid, { status, asOfMs })) this.#record(pod.uid, listedFrom(status));
+    this.#see(pod, { status, asOfMs });
     return status;
+  }
+
+  #see({ uid }: PodIdentity, snapshot: CachedStatus): void {
+    if (this.#options.cache.set(uid, snapshot)) this.#record(uid, listedFrom(snapshot.status));
   }
 
   /** Lists everything and looks closer at the pods that differ from their record. A pod that cannot be read keeps its record. */
@@ -117,24 +125,22 @@ export class Pleg {
         const seen = this.#options.cache.get(uid);
         if (seen !== undefined && seen.asOfMs > asOfMs) return;
         const record = this.#records.get(uid);
-        if (lifecycleEvents(record, listed.get(uid)).length === 0) return;
+        if (!hasChanged(record, listed.get(uid))) return;
         const { pod } = (listed.get(uid) ?? record)!;
-        await this.look(pod).catch((error: unknown) => {
-          this.#options.logger.warn({ pod: pod.name, error: errorMessage(error) }, 'the pod could not be read');
-        });
+        await this.#tryLook(pod);
       }),
     );
   }
 
   #record(uid: string, now: ListedPod | undefined): void {
-    const events = lifecycleEvents(this.#records.get(uid), now);
+    const changed = hasChanged(this.#records.get(uid), now);
     if (now === undefined) {
       this.#records.delete(uid);
       this.#options.cache.delete(uid);
     } else this.#records.set(uid, now);
-    if (events.length === 0) return;
+    if (!changed) return;
     this.#delayMs = afterChange.delayMs;
-    this.#options.onEvents(uid, events);
+    this.#options.onChange(uid);
     this.#nudge.abort();
   }
 
@@ -148,9 +154,9 @@ export class Pleg {
         failure = '';
       } catch (error) {
         if (signal.aborted) return;
-        const words = errorMessage(error);
-        if (words !== failure) this.#options.logger.warn({ error: words }, 'listing the pods failed; trying on');
-        failure = words;
+        const message = errorMessage(error);
+        if (message !== failure) this.#options.logger.warn({ error: message }, 'listing the pods failed; trying again');
+        failure = message;
       }
     }
   }
@@ -191,46 +197,72 @@ export class Pleg {
       } finally {
         this.#evented = false;
       }
-      await sleep(reconnectAfterMs, signal).catch(() => undefined);
+      await sleep(RECONNECT_AFTER_MS, signal).catch(() => undefined);
     }
   }
 
   async #followEvents(signal: AbortSignal): Promise<void> {
     for await (const event of this.#options.cri.runtime.getContainerEvents({}, { signal })) {
       this.#evented = true;
-      const pod = podOfEvent(event);
-      if (pod === undefined) continue;
-      // What begins is mostly our own doing, whose step looks by itself; what ends may be news.
-      const begins =
-        event.containerEventType === ContainerEventType.CONTAINER_CREATED_EVENT ||
-        event.containerEventType === ContainerEventType.CONTAINER_STARTED_EVENT;
-      const seenAtMs = performance.now();
-      const look = () =>
-        begins ? sleep(BEGIN_DELAY_MS, signal).then(() => this.getNewerThan(pod, seenAtMs)) : this.look(pod);
-      look().catch((error: unknown) => {
-        if (!signal.aborted)
-          this.#options.logger.warn({ pod: pod.name, error: errorMessage(error) }, 'the pod could not be read');
+      const toLookAt = await this.#apply(event).catch((error: unknown) => {
+        this.#options.logger.warn({ id: event.containerId, error: errorMessage(error) }, 'an event could not be read');
+        return undefined;
       });
+      if (toLookAt !== undefined) void this.#tryLook(toLookAt);
+    }
+  }
+
+  /**
+   * Takes over what an event says, if that is surely newer than what was seen last. Returns the pod to be looked at, if the event
+   * says anything new and may be older, or does not say what happened.
+   */
+  async #apply(event: ContainerEventResponse): Promise<PodIdentity | undefined> {
+    const eventMs = eventTimeMs(event);
+    const told = await this.#options.reader.readEvent(event);
+    if (told === undefined) return this.#holderOfDeleted(event);
+    const { pod, snapshot } = told;
+    const known = this.#known(pod);
+    if (snapshot === undefined || known === undefined) return pod;
+    // What is deleted late may be all that there was of a pod that was removed meanwhile.
+    if (known.status.sandboxes.length === 0 && isDeletion(event)) return undefined;
+    const status = withSandbox(known.status, snapshot);
+    if (eventMs !== undefined && (known.byEvent === true || eventMs > known.asOfMs)) {
+      this.#see(pod, { status, asOfMs: Math.max(eventMs, known.asOfMs), byEvent: true });
+      return undefined;
+    }
+    return hasChanged(this.#records.get(pod.uid), listedFrom(status)) ? pod : undefined;
+  }
+
+  /** The pod as it was seen last; nothing of it, if the last listing had none. */
+  #known(pod: PodIdentity): CachedStatus | undefined {
+    const cached = this.#options.cache.get(pod.uid);
+    if (cached !== undefined || this.#listed.has(pod.uid)) return cached;
+    return { status: emptyRuntimePod(pod), asOfMs: this.#listedAtMs };
+  }
+
+  /** Some runtimes no longer know whose it was when they tell that something is gone. */
+  #holderOfDeleted({ containerId, podSandboxStatus }: ContainerEventResponse): PodIdentity | undefined {
+    if (podSandboxStatus !== undefined) return undefined;
+    return this.#options.cache.list().find(({ sandboxes }) => sandboxes.some(({ id }) => id === containerId))?.pod;
+  }
+
+  async #tryLook(pod: PodIdentity): Promise<void> {
+    try {
+      await this.look(pod);
+    } catch (error) {
+      if (this.#controller.signal.aborted) return;
+      this.#options.logger.warn({ pod: pod.name, error: errorMessage(error) }, 'the pod could not be read');
     }
   }
 }
 
-function listedFrom(status: RuntimePodStatus): ListedPod | undefined {
-  const { pod, sandboxes, containers } = status;
-  if (sandboxes.length === 0 && containers.length === 0) return undefined;
-  return {
-    pod,
-    sandboxes: sandboxes.map(({ id, ready, createdAtMs }) => ({
-      id,
-      state: ready ? 'ready' : 'notready',
-      createdAtMs,
-    })),
-    containers: containers.map(({ id, name, state, sandboxId, createdAtMs }) => ({
-      id,
-      name,
-      state,
-      sandboxId,
-      createdAtMs,
-    })),
-  };
+function isDeletion({ containerEventType }: ContainerEventResponse): boolean {
+  return containerEventType === ContainerEventType.CONTAINER_DELETED_EVENT;
+}
+
+/** Everything before this time (`performance.now`) is in the event; `undefined` if that cannot be told. */
+function eventTimeMs({ createdAt }: ContainerEventResponse): number | undefined {
+  const ageMs = Date.now() - Number(createdAt) / 1e6;
+  if (ageMs < -1 || ageMs > MAX_EVENT_AGE_MS) return undefined;
+  return performance.now() - ageMs - EVENT_MARGIN_MS;
 }

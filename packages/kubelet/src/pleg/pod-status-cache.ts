@@ -1,7 +1,10 @@
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
-/** A pod as it was seen: everything that happened before `asOfMs` (monotonic milliseconds) is in it. */
-export type CachedStatus = { status: RuntimePodStatus; asOfMs: number };
+/**
+ * A pod as it was seen: everything that happened before `asOfMs` (monotonic milliseconds) is in it. `byEvent` if the runtime told it
+ * in an event: the next event of the runtime is newer.
+ */
+export type CachedStatus = { status: RuntimePodStatus; asOfMs: number; byEvent?: boolean };
 
 /** The last seen status of each pod. Older sights never replace newer ones. */
 export class PodStatusCache {

@@ -11,7 +11,7 @@ import {
   type RuntimePodStatus,
   runningContainers,
 } from '../kubecontainer/runtime-pod.ts';
-import { failedSteps, type SyncResult, type WaitingReason } from '../kubecontainer/sync-result.ts';
+import { failedSteps, hasActed, type StepResult, type WaitingReason } from '../kubecontainer/sync-result.ts';
 import { computePodActions } from '../kuberuntime/compute-pod-actions.ts';
 import { crashKey } from '../kuberuntime/crash-backoff.ts';
 import { type KillPodDependencies, killPod } from '../kuberuntime/kill-pod.ts';
@@ -88,17 +88,17 @@ export class PodSyncer implements PodSteps {
 
   async #act(pod: Pod, request: Omit<Parameters<typeof syncPod>[1], 'pod'>, signal: AbortSignal): Promise<SyncOutcome> {
     const { runtime, reasons } = this.#deps;
-    let result: SyncResult;
+    let steps: StepResult[];
     try {
-      result = await syncPod(runtime, { pod, ...request }, signal);
+      steps = await syncPod(runtime, { pod, ...request }, signal);
     } finally {
       this.#acted(pod);
     }
-    reasons.record(pod.metadata.uid, result);
-    const after = result.changed ? await this.#look(pod) : request.status;
+    reasons.record(pod.metadata.uid, steps);
+    const after = hasActed(steps) ? await this.#look(pod) : request.status;
     this.#deps.probes.update(pod, after, podAddresses(runtime, pod, after));
     const { status } = this.#report(pod, after, {});
-    return { ended: false, ...whenToRetry(result, deadlineMs(pod, status)) };
+    return { ended: false, ...whenToRetry(steps, deadlineMs(pod, status)) };
   }
 
   /** Everything that must be there before the first container, and stay up to date: the cgroup and the volumes. */
@@ -137,7 +137,7 @@ export class PodSyncer implements PodSteps {
     this.#report(pod, status, { verdict: end.verdict });
     try {
       const steps = await killPod(runtime, { pod, status, gracePeriodSeconds: end.gracePeriodSeconds }, signal);
-      const failure = failedSteps({ steps, changed: true })[0]?.error;
+      const failure = failedSteps(steps)[0]?.error;
       if (failure !== undefined)
         throw new PodwrightError('internal', `stop pod ${podFullName(pod)}: ${failure.message}`);
     } finally {
@@ -222,8 +222,8 @@ function deadlineMs(pod: Pod, status: PodStatus): number | undefined {
 }
 
 /** The soonest known time at which something can go on; failures without one are left to the worker's backoff. */
-function whenToRetry(result: SyncResult, deadline: number | undefined): { retryAtMs?: number; failed: boolean } {
-  const failures = failedSteps(result);
+function whenToRetry(steps: StepResult[], deadline: number | undefined): { retryAtMs?: number; failed: boolean } {
+  const failures = failedSteps(steps);
   const times = failures.map(({ retryAtMs }) => retryAtMs).filter((time) => time !== undefined);
   if (deadline !== undefined) times.push(deadline);
   const failed = failures.some(({ retryAtMs }) => retryAtMs === undefined);

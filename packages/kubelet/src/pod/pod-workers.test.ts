@@ -15,6 +15,7 @@ class RecordedSteps implements PodSteps {
   held: Promise<void> | undefined;
   outcome: () => SyncOutcome = () => ({ ended: false });
   terminateFailures = 0;
+  finishFailures = 0;
 
   async sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome> {
     this.log.push(`sync ${pod.metadata.uid} ${pod.spec.containers[0]!.image}`);
@@ -30,6 +31,7 @@ class RecordedSteps implements PodSteps {
 
   async finish({ metadata }: Pod): Promise<void> {
     this.log.push(`finish ${metadata.uid}`);
+    if (this.finishFailures-- > 0) throw new Error('umount: target is busy');
   }
 
   async remove({ metadata }: Pod): Promise<void> {
@@ -79,6 +81,26 @@ test('ending a pod aborts its sync, and a stop that fails is tried again', async
   workers.update(podOf('a'));
   await workers.end(podOf('a'), { gracePeriodSeconds: 3, remove: true });
   assert.deepEqual(steps.log, ['sync a 1', 'terminate a 3', 'terminate a 3', 'terminate a 3', 'finish a', 'remove a']);
+});
+
+test('a pod that ended by itself is finished again until that succeeds', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  steps.outcome = () => ({ ended: true });
+  steps.finishFailures = 2;
+  workers.update(podOf('a'));
+  await until(() => workers.phaseOf('a') === 'terminated');
+  assert.deepEqual(steps.log, ['sync a 1', 'terminate a default', 'finish a', 'finish a', 'finish a']);
+  await workers.stop();
+});
+
+test('a pod whose finish fails is removed only after a finish that succeeded', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  steps.finishFailures = 1;
+  workers.update(podOf('a'));
+  await workers.end(podOf('a'), { remove: true });
+  assert.deepEqual(steps.log.slice(1), ['terminate a default', 'finish a', 'finish a', 'remove a']);
 });
 
 test('the shorter of two grace periods holds', async () => {
@@ -167,7 +189,7 @@ test('no step begins after the workers were stopped', async () => {
   assert.deepEqual(steps.log, ['sync a 1']);
 });
 
-test('a UID that passes to a pod of another name begins anew, and both names are free for who waits', async () => {
+test('a UID that passes to a pod of another name begins anew, and both names are free for the pods that wait', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   workers.update(podOf('a', 'victim'));

@@ -1,11 +1,13 @@
 /**
  * One serial worker a pod UID. Whatever a worker is told while it is busy is done in one go afterwards: the latest wins.
  *
- *   waiting ──▶ syncing ──▶ terminating ──▶ terminated ──▶ (removed)
+ *   waiting ──▶ syncing ──▶ terminating ──▶ finishing ──▶ terminated ──▶ (removed)
+ *      └──────────────────────────────────────────────────────▲
  *
  * waiting: a pod of the same name is still there, and must be gone first. syncing: kept as its specification wants.
- * terminating: its containers are being stopped. terminated: nothing runs; volumes and cgroup are given back; the final
- * status stays until the pod leaves its source. A phase never goes back.
+ * terminating: its containers are being stopped. finishing: nothing runs; volumes and cgroup are being given back.
+ * terminated: it holds nothing; the final status stays until the pod leaves its source. A phase never goes back, and is
+ * left only when its step has succeeded: until then the step is repeated.
  */
 import { Backoff, errorMessage, type Logger } from '@podwright/base';
 import { type Pod, podFullName } from '../api/types.ts';
@@ -44,7 +46,16 @@ export type PodWorkersOptions = {
   errorBackoff: { initialMs: number; maxMs: number };
 };
 
-type Phase = 'waiting' | 'syncing' | 'terminating' | 'terminated' | 'removed';
+type Phase = 'waiting' | 'syncing' | 'terminating' | 'finishing' | 'terminated' | 'removed';
+
+/**
+ * What a worker does after a step: the next one at once, one at a time (`performance.now`), or none until it is woken.
+ * Being woken cuts a wait short.
+ */
+type Next = { kind: 'again' } | { kind: 'wait'; untilMs: number } | { kind: 'sleep' };
+
+const AGAIN: Next = { kind: 'again' };
+const SLEEP: Next = { kind: 'sleep' };
 
 type Worker = {
   pod: Pod;
@@ -62,10 +73,10 @@ type Worker = {
   gone: PromiseWithResolvers<void>;
 };
 
-/** Least time between a failed step and the next one, unless somebody asks for it. */
-const minRetryMs = 1000;
+/** Least time between a failed step and the next one, unless a retry is asked for. */
+const MIN_RETRY_MS = 1000;
 /** setTimeout's limit. */
-const maxTimerMs = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class PodWorkers {
   readonly #options: PodWorkersOptions;
@@ -182,7 +193,7 @@ export class PodWorkers {
     return worker;
   }
 
-  /** Who has the name now: waiting pods do not. */
+  /** The worker that has the name now; waiting pods do not. */
   #holderOf(fullName: string): Worker | undefined {
     return [...this.#workers.values()].find(({ pod, phase }) => phase !== 'waiting' && podFullName(pod) === fullName);
   }
@@ -202,77 +213,78 @@ export class PodWorkers {
   }
 
   async #run(worker: Worker): Promise<void> {
-    let delayMs = 0;
-    while ((worker.pending || delayMs === 0) && !this.#stopped && worker.phase !== 'removed') {
+    let next = AGAIN;
+    while ((worker.pending || next.kind === 'again') && !this.#stopped) {
       worker.pending = false;
-      delayMs = await this.#step(worker);
-      const restMs = worker.notBeforeMs - performance.now();
-      if (worker.pending && restMs > 0 && worker.end === undefined) {
-        delayMs = restMs;
+      next = await this.#step(worker);
+      const mustRest = worker.end === undefined && worker.notBeforeMs > performance.now();
+      if (worker.pending && mustRest) {
+        next = { kind: 'wait', untilMs: worker.notBeforeMs };
         break;
       }
     }
-    if (this.#stopped || worker.phase === 'removed' || delayMs === Number.POSITIVE_INFINITY) return;
-    worker.timer = setTimeout(() => this.#wake(worker), Math.min(delayMs, maxTimerMs));
+    if (this.#stopped || next.kind !== 'wait') return;
+    const delayMs = Math.max(0, next.untilMs - performance.now());
+    worker.timer = setTimeout(() => this.#wake(worker), Math.min(delayMs, MAX_TIMER_MS));
   }
 
-  /** Does the next step and returns how long to wait for the one after it, 0 for not at all. */
-  async #step(worker: Worker): Promise<number> {
+  /** Does the next step; one that failed is repeated after a delay that grows. */
+  async #step(worker: Worker): Promise<Next> {
     const { uid } = worker.pod.metadata;
     if (worker.abort.signal.aborted) worker.abort = new AbortController();
     try {
-      const delayMs = await this.#advance(worker);
-      return delayMs;
+      return await this.#advance(worker);
     } catch (error) {
-      if (worker.abort.signal.aborted) return this.#stopped ? Number.POSITIVE_INFINITY : 0;
+      if (worker.abort.signal.aborted) return AGAIN;
       const delayMs = this.#backoff.next(uid);
       const fields = { pod: podFullName(worker.pod), uid, phase: worker.phase, error: errorMessage(error), delayMs };
       this.#options.logger.warn(fields, 'the pod could not be brought to its state; trying again');
-      return delayMs;
+      return { kind: 'wait', untilMs: performance.now() + delayMs };
     }
   }
 
-  async #advance(worker: Worker): Promise<number> {
+  async #advance(worker: Worker): Promise<Next> {
     const { steps } = this.#options;
     switch (worker.phase) {
       case 'waiting':
-        if (worker.end === undefined) return Number.POSITIVE_INFINITY;
-        worker.phase = 'terminated';
-        return 0;
+        return worker.end === undefined ? SLEEP : enter(worker, 'terminated');
       case 'syncing':
-        return this.#sync(worker);
+        return worker.end === undefined ? this.#sync(worker) : enter(worker, 'terminating');
       case 'terminating':
         await steps.terminate(worker.pod, worker.end!, worker.abort.signal);
-        worker.phase = 'terminated';
+        return enter(worker, 'finishing');
+      case 'finishing':
         await steps.finish(worker.pod, worker.end!);
-        return worker.end!.remove ? 0 : Number.POSITIVE_INFINITY;
+        return enter(worker, 'terminated');
       case 'terminated':
-        if (worker.end?.remove !== true) return Number.POSITIVE_INFINITY;
+        if (worker.end?.remove !== true) return SLEEP;
         await steps.remove(worker.pod);
         this.#removed(worker);
-        return Number.POSITIVE_INFINITY;
+        return SLEEP;
       case 'removed':
-        return Number.POSITIVE_INFINITY;
+        return SLEEP;
     }
   }
 
-  async #sync(worker: Worker): Promise<number> {
-    if (worker.end !== undefined) {
-      worker.phase = 'terminating';
-      return 0;
-    }
+  async #sync(worker: Worker): Promise<Next> {
     const outcome = await this.#options.steps.sync(worker.pod, worker.abort.signal);
     if (outcome.ended) {
       worker.end = { verdict: outcome.verdict, remove: false, ...(worker.end as PodEnd | undefined) };
-      worker.phase = 'terminating';
-      return 0;
+      return enter(worker, 'terminating');
     }
     const { uid } = worker.pod.metadata;
-    const errorDelayMs = outcome.failed ? this.#backoff.next(uid) : Number.POSITIVE_INFINITY;
-    if (outcome.failed) worker.notBeforeMs = performance.now() + Math.min(minRetryMs, errorDelayMs);
+    const delaysMs = [this.#options.resyncPeriodMs];
+    if (outcome.retryAtMs !== undefined) delaysMs.push(outcome.retryAtMs - Date.now());
+    if (outcome.failed) delaysMs.push(this.#noteFailure(worker));
     else this.#backoff.forget(uid);
-    const retryMs = outcome.retryAtMs === undefined ? Number.POSITIVE_INFINITY : outcome.retryAtMs - Date.now();
-    return Math.max(1, Math.min(this.#options.resyncPeriodMs, errorDelayMs, retryMs));
+    return { kind: 'wait', untilMs: performance.now() + Math.max(1, Math.min(...delaysMs)) };
+  }
+
+  /** Returns the delay before the next try. */
+  #noteFailure(worker: Worker): number {
+    const delayMs = this.#backoff.next(worker.pod.metadata.uid);
+    worker.notBeforeMs = performance.now() + Math.min(MIN_RETRY_MS, delayMs);
+    return delayMs;
   }
 
   #removed(worker: Worker): void {
@@ -294,6 +306,11 @@ export class PodWorkers {
     next.phase = 'syncing';
     this.#wake(next);
   }
+}
+
+function enter(worker: Worker, phase: Phase): Next {
+  worker.phase = phase;
+  return AGAIN;
 }
 
 function shorterGrace(a: number | undefined, b: number | undefined): number | undefined {

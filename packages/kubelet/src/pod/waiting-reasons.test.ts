@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WaitingReasons } from './waiting-reasons.ts';
 
-const step = (error?: { reason: string; message: string }) => ({
-  steps: [{ action: 'StartContainer' as const, target: 'app', error }],
-  changed: false,
-});
+const step = (error?: { reason: string; message: string }) => [
+  { action: 'StartContainer' as const, target: 'app', error },
+];
 
 test('why a container waits is remembered until it starts, as far as a status has room for it', () => {
   const reasons = new WaitingReasons();

@@ -1,4 +1,4 @@
-import type { SyncResult, WaitingReason } from '../kubecontainer/sync-result.ts';
+import type { StepResult, WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_WAITING_MESSAGE_LENGTH } from '../limits.ts';
 
 /** Why containers could not be started at their last try, until they are. */
@@ -6,9 +6,9 @@ export class WaitingReasons {
   readonly #pods = new Map<string, Map<string, WaitingReason>>();
 
   /** Takes what a sync did: a failed start is remembered, a good one forgotten. */
-  record(podUid: string, result: SyncResult): void {
+  record(podUid: string, steps: readonly StepResult[]): void {
     const reasons = this.#pods.get(podUid) ?? new Map<string, WaitingReason>();
-    for (const { action, target, error } of result.steps) {
+    for (const { action, target, error } of steps) {
       if (action !== 'StartContainer' && action !== 'StartInitContainer') continue;
       if (error === undefined) reasons.delete(target);
       else reasons.set(target, { ...error, message: error.message.slice(0, MAX_WAITING_MESSAGE_LENGTH) });

@@ -1,6 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { isErrno, runChecked } from '@podwright/base';
 import { mountsBelow, parseMountinfo } from '@podwright/system/mountinfo';
+import { MOUNT_TIMEOUT_MS } from '../limits.ts';
 
 /** Mounts and unmounts on the host. */
 export interface Mounter {
@@ -19,15 +20,17 @@ export interface Mounter {
 /** Uses mount(8) and umount(8). */
 export class ProgramMounter implements Mounter {
   async mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void> {
-    await runChecked('mount', ['-n', '-t', 'tmpfs', '-o', options.join(','), 'tmpfs', target], { signal });
+    await runChecked('mount', ['-n', '-t', 'tmpfs', '-o', options.join(','), 'tmpfs', target], {
+      signal: bounded(signal),
+    });
   }
 
   async bindMount(source: string, target: string, signal?: AbortSignal): Promise<void> {
-    await runChecked('mount', ['-n', '--no-canonicalize', '--bind', source, target], { signal });
+    await runChecked('mount', ['-n', '--no-canonicalize', '--bind', source, target], { signal: bounded(signal) });
   }
 
   async unmount(target: string): Promise<void> {
-    await runChecked('umount', ['-n', '--no-canonicalize', '--lazy', target]);
+    await runChecked('umount', ['-n', '--no-canonicalize', '--lazy', target], { signal: bounded() });
   }
 
   async mountsBelow(directory: string): Promise<string[]> {
@@ -43,6 +46,11 @@ export class ProgramMounter implements Mounter {
     const real = await realpathIfThere(path);
     return real !== undefined && (await this.mountsBelow(real)).includes(real);
   }
+}
+
+function bounded(signal?: AbortSignal): AbortSignal {
+  const late = AbortSignal.timeout(MOUNT_TIMEOUT_MS);
+  return signal === undefined ? late : AbortSignal.any([signal, late]);
 }
 
 /** The kernel knows mounts by their real paths only. */

@@ -4,18 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
-import {
-  decodeManifest,
-  type Kubelet,
-  type KubeletOptions,
-  type KubeletParts,
-  kubeletOptions,
-  LocalObjects,
-  type Pod,
-  PodConfig,
-  startKubelet,
-} from '@podwright/kubelet';
-import { ProbeResults } from '../../packages/kubelet/src/prober/probe-results.ts';
+import type { Pod } from './api/types.ts';
+import type { KubeletParts } from './assembly/kubelet-parts.ts';
+import { LocalObjects } from './config/local-objects.ts';
+import { decodeManifest } from './config/manifest.ts';
+import { PodConfig } from './config/pod-config.ts';
+import type { Kubelet } from './kubelet.ts';
+import { type KubeletOptions, kubeletOptions } from './options.ts';
+import { ProbeResults } from './prober/probe-results.ts';
+import { startKubelet } from './start-kubelet.ts';
 
 /** Long enough for a busy host; nothing here waits that long when it works. */
 const PATIENCE_MS = 10_000;

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { type Logger, PodwrightError } from '@podwright/base';
+import { FakeRuntime } from '@podwright/cri/testing';
+import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
+import { collectContainers } from './container-gc.ts';
+
+const logs = mkdtempSync(join(tmpdir(), 'podwright-gc-'));
+after(() => rmSync(logs, { recursive: true }));
+
+/** A pod with three ends of one container, each with its log, and an older dead sandbox. */
+async function start() {
+  const runtime = new FakeRuntime({ images: ['busybox:1'] });
+  const { runtime: cri } = runtime.client;
+  const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
+  const sandboxConfig = { metadata: { ...metadata, attempt: 0 } };
+  const { podSandboxId: old } = await cri.runPodSandbox({ config: sandboxConfig });
+  await cri.stopPodSandbox({ podSandboxId: old });
+  const { podSandboxId } = await cri.runPodSandbox({ config: sandboxConfig });
+  const containers: RuntimeContainer[] = [];
+  for (const attempt of [0, 1, 2]) {
+    const config = { metadata: { name: 'app', attempt }, image: { image: 'busybox:1' } };
+    const { containerId: id } = await cri.createContainer({ podSandboxId, config, sandboxConfig });
+    const logPath = join(logs, `${attempt}.log`);
+    writeFileSync(logPath, 'a line\n');
+    const facts = { id, name: 'app', state: 'exited', sandboxId: podSandboxId, createdAtMs: attempt, logPath };
+    containers.unshift(facts as RuntimeContainer);
+  }
+  const sandboxes = [
+    { id: podSandboxId, ready: true },
+    { id: old, ready: false },
+  ] as RuntimeSandbox[];
+  const pod: RuntimePodStatus = { pod: metadata, sandboxes, containers };
+  const warnings: object[] = [];
+  const logger = { warn: (fields: object) => void warnings.push(fields) } as unknown as Logger;
+  const collect = (maxPerContainer: number) =>
+    collectContainers({ cri: runtime.client, logger, policy: { maxPerContainer, maxContainers: -1 } }, [pod]);
+  const left = () => runtime.containers.map(({ config }) => config.metadata?.attempt);
+  return { runtime, collect, left, warnings };
+}
+
+const hasLog = (attempt: number) => existsSync(join(logs, `${attempt}.log`));
+
+test('dead containers over the limit go with their logs, and sandboxes that nothing needs', async () => {
+  const { runtime, collect, left, warnings } = await start();
+  await collect(1);
+  assert.deepEqual(left(), [1, 2]);
+  assert.deepEqual([hasLog(0), hasLog(1), hasLog(2)], [false, true, true]);
+  assert.equal(runtime.sandboxes.length, 1);
+  assert.deepEqual(warnings, []);
+});
+
+test('what cannot be removed keeps its log and is tried again, and holds up nothing else', async () => {
+  const { runtime, collect, left, warnings } = await start();
+  runtime.inject('removeContainer', { error: new PodwrightError('unavailable', 'away'), times: 1 });
+  await collect(0);
+  assert.deepEqual(left(), [0, 2]);
+  assert.deepEqual([hasLog(0), hasLog(1)], [true, false]);
+  assert.equal(warnings.length, 1);
+  await collect(0);
+  assert.deepEqual(left(), [2]);
+});

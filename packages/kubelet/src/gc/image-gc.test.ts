@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Logger, PodwrightError } from '@podwright/base';
+import { FakeRuntime } from '@podwright/cri/testing';
+import { ImageGarbageCollector } from './image-gc.ts';
+
+/** A node with a used, an unused and another unused image, whose images lie on this host's root file system. */
+async function start({ highThresholdPercent = 0, minAgeMs = 0, mountpoint = '/' } = {}) {
+  const runtime = new FakeRuntime({ images: ['used:1', 'old:1', 'older:1'] });
+  const { runtime: service, image } = runtime.client;
+  const sandboxConfig = { metadata: { name: 'web', namespace: 'default', uid: 'u1', attempt: 0 } };
+  const { podSandboxId } = await service.runPodSandbox({ config: sandboxConfig });
+  const config = { metadata: { name: 'app', attempt: 0 }, image: { image: 'used:1' } };
+  await service.createContainer({ podSandboxId, config, sandboxConfig });
+  const imageFsInfo = async () => ({ imageFilesystems: mountpoint === '' ? [] : [{ fsId: { mountpoint } }] });
+  const cri = { ...runtime.client, image: { ...image, imageFsInfo: imageFsInfo as never } };
+  const warnings: object[] = [];
+  const logger = { info: () => undefined, warn: (fields: object) => void warnings.push(fields) } as unknown as Logger;
+  const policy = { highThresholdPercent, lowThresholdPercent: 0, minAgeMs };
+  const collector = new ImageGarbageCollector({ cri, policy, logger });
+  const left = async () => (await image.listImages({})).images.flatMap(({ repoTags }) => repoTags);
+  return { runtime, collector, left, warnings };
+}
+
+test('unused images are removed when the disk is fuller than it may be, and used ones never', async () => {
+  const { collector, left, warnings } = await start();
+  await collector.run();
+  assert.deepEqual(await left(), ['used:1']);
+  assert.deepEqual(warnings, []);
+});
+
+test('nothing is removed below the threshold, before the least age, or where the disk is not known', async () => {
+  for (const given of [{ highThresholdPercent: 101 }, { minAgeMs: 60_000 }, { mountpoint: '' }]) {
+    const { collector, left } = await start(given);
+    await collector.run();
+    assert.equal((await left()).length, 3, JSON.stringify(given));
+  }
+});
+
+test('an image that cannot be removed holds up no other one', async () => {
+  const { runtime, collector, left, warnings } = await start();
+  runtime.inject('removeImage', { error: new PodwrightError('failed_precondition', 'in use'), times: 1 });
+  await collector.run();
+  assert.equal((await left()).length, 2);
+  assert.equal(warnings.length, 1);
+});

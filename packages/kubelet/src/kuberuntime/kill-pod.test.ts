@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodwrightError, waitFor } from '@podwright/base';
+import { ContainerState } from '@podwright/cri';
+import type { FakeRuntime } from '@podwright/cri/testing';
+import type { Container, Pod } from '../api/types.ts';
+import { podIdentity } from '../kubecontainer/pod-identity.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { fakeDependencies, fakeRuntime } from './dependencies.fixture.ts';
+import { killPod } from './kill-pod.ts';
+import { containerAnnotations, containerLabels, sandboxLabels } from './labels.ts';
+import { RuntimePodReader } from './runtime-pod-reader.ts';
+import { SandboxNetworks } from './sandbox-networks.ts';
+
+const sidecar = (name: string): Container => ({ name, image: 'busybox:1', restartPolicy: 'Always' });
+const pod: Pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'default', uid: 'u1' },
+  spec: {
+    initContainers: [sidecar('one'), sidecar('two')],
+    containers: [
+      { name: 'app', image: 'busybox:1' },
+      { name: 'log', image: 'busybox:1' },
+    ],
+    terminationGracePeriodSeconds: 60,
+  },
+};
+
+/** A running pod with all its containers. */
+async function start(): Promise<{ runtime: FakeRuntime; status: RuntimePodStatus; stopped: () => string[] }> {
+  const runtime = fakeRuntime();
+  const { runtime: cri } = runtime.client;
+  const sandboxConfig = { metadata: { ...pod.metadata, attempt: 0 }, labels: sandboxLabels(pod, 'k') };
+  const { podSandboxId } = await cri.runPodSandbox({ config: sandboxConfig });
+  for (const container of [...pod.spec.initContainers!, ...pod.spec.containers]) {
+    const config = {
+      metadata: { name: container.name, attempt: 0 },
+      image: { image: container.image },
+      labels: containerLabels(pod, container, 'k'),
+      annotations: containerAnnotations(pod, container, 0),
+    };
+    const { containerId } = await cri.createContainer({ podSandboxId, config, sandboxConfig });
+    await cri.startContainer({ containerId });
+  }
+  const networks = new SandboxNetworks(runtime.client);
+  const reader = new RuntimePodReader({ cri: runtime.client, networks, kubeletId: 'k', runtimeName: 'fake' });
+  const status = await reader.podStatus(podIdentity(pod));
+  const nameOf = (id: string) => runtime.containers.find((one) => one.id === id)?.config.metadata?.name ?? id;
+  const stopped = () =>
+    runtime.calls
+      .filter(({ method }) => /^stop/.test(method))
+      .map(({ request }) => ('containerId' in request ? nameOf(String(request.containerId)) : 'sandbox'));
+  return { runtime, status, stopped };
+}
+
+const until = (holds: () => boolean) =>
+  waitFor(() => holds() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+
+test('containers are stopped at once, then the sidecars from the last to the first, then the sandbox', async () => {
+  const { runtime, status, stopped } = await start();
+  const steps = await killPod(fakeDependencies(runtime, '/none'), { pod, status }, AbortSignal.timeout(5000));
+  assert.deepEqual([...stopped().slice(0, 2).sort(), ...stopped().slice(2)], ['app', 'log', 'two', 'one', 'sandbox']);
+  assert.ok(steps.every(({ error }) => error === undefined));
+  assert.ok(runtime.containers.every(({ state }) => state === ContainerState.CONTAINER_EXITED));
+});
+
+test('a container that does not stop keeps none of the others running, but the sandbox stays', async () => {
+  const { runtime, status, stopped } = await start();
+  runtime.inject('stopContainer', { error: new PodwrightError('unavailable', 'away'), times: 1 });
+  const steps = await killPod(fakeDependencies(runtime, '/none'), { pod, status }, AbortSignal.timeout(5000));
+  assert.equal(steps.filter(({ error }) => error?.reason === 'KillContainerError').length, 1);
+  assert.equal(stopped().includes('sandbox'), false);
+  assert.equal(stopped().length, 4);
+});
+
+test('a sidecar waits for the containers before it no longer than its grace period', async () => {
+  const { runtime, status, stopped } = await start();
+  runtime.inject('stopContainer', { delayMs: 60_000, times: 2 });
+  const stop = new AbortController();
+  const request = { pod, status, gracePeriodSeconds: 1 };
+  const killing = killPod(fakeDependencies(runtime, '/none'), request, stop.signal);
+  await until(() => stopped().length === 4);
+  stop.abort(new Error('a quicker stop'));
+  await assert.rejects(killing, { message: 'a quicker stop' });
+});
+
+const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+
+test('the wait for the containers before a sidecar ends with the signal', async () => {
+  const before = timers();
+  const { runtime, status, stopped } = await start();
+  runtime.inject('stopContainer', { delayMs: 60_000 });
+  const stop = new AbortController();
+  const killing = killPod(fakeDependencies(runtime, '/none'), { pod, status }, stop.signal);
+  await until(() => stopped().length === 2);
+  stop.abort(new Error('a quicker stop'));
+  await assert.rejects(killing, { message: 'a quicker stop' });
+  assert.equal(stopped().length, 2, 'no sidecar is stopped by a kill that was given up');
+  assert.equal(timers(), before);
+});

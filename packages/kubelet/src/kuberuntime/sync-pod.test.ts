@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { PodwrightError } from '@podwright/base';
+import type { FakeRuntime } from '@podwright/cri/testing';
+import type { Container, Pod, PodSpec } from '../api/types.ts';
+import { podIdentity } from '../kubecontainer/pod-identity.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { hasActed, type StepResult } from '../kubecontainer/sync-result.ts';
+import { computePodActions } from './compute-pod-actions.ts';
+import { type FakeDependencies, fakeDependencies, fakeRuntime } from './dependencies.fixture.ts';
+import { RuntimePodReader } from './runtime-pod-reader.ts';
+import { syncPod } from './sync-pod.ts';
+
+const logs = mkdtempSync(join(tmpdir(), 'podwright-sync-'));
+after(() => rmSync(logs, { recursive: true }));
+
+const app: Container = { name: 'app', image: 'busybox:1' };
+const prepare: Container = { name: 'prepare', image: 'busybox:1' };
+const proxy: Container = { name: 'proxy', image: 'busybox:1', restartPolicy: 'Always' };
+const away = new PodwrightError('unavailable', 'the runtime is away');
+
+function podOf(spec: Partial<PodSpec> = {}): Pod {
+  const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [app], restartPolicy: 'Always', ...spec } };
+}
+
+/** A pod on a runtime in memory, with the syncs that a test asks for. */
+class SyncedPod {
+  readonly runtime: FakeRuntime = fakeRuntime();
+  readonly deps: FakeDependencies = fakeDependencies(this.runtime, logs);
+  readonly #reader = new RuntimePodReader({
+    cri: this.runtime.client,
+    networks: this.deps.networks,
+    kubeletId: this.deps.kubeletId,
+    runtimeName: 'fake',
+  });
+
+  status(pod: Pod): Promise<RuntimePodStatus> {
+    return this.#reader.podStatus(podIdentity(pod));
+  }
+
+  async sync(pod: Pod, signal: AbortSignal = AbortSignal.timeout(5000)): Promise<StepResult[]> {
+    const status = await this.status(pod);
+    const probes = { liveness: () => undefined, startup: () => undefined };
+    return syncPod(this.deps, { pod, status, plan: computePodActions({ pod, status, probes }) }, signal);
+  }
+
+  /** Names of the containers that run. */
+  running(): (string | undefined)[] {
+    return this.runtime.containers.filter(({ state }) => state === 1).map(({ config }) => config.metadata?.name);
+  }
+}
+
+/** Steps as `action target: reason`, without the ids of sandboxes. */
+const told = (steps: StepResult[]) =>
+  steps.map(({ action, target, error }) => {
+    const name = /PodSandbox$/.test(action) ? '' : ` ${target}`;
+    return `${action}${name}${error === undefined ? '' : `: ${error.reason}`}`;
+  });
+
+test('a new pod gets its sandbox, its sidecars and init containers, and then its containers', async () => {
+  const synced = new SyncedPod();
+  const pod = podOf({ initContainers: [proxy, prepare] });
+  assert.deepEqual(told(await synced.sync(pod)), ['CreatePodSandbox', 'StartInitContainer proxy']);
+  assert.deepEqual(told(await synced.sync(pod)), ['StartInitContainer prepare']);
+  synced.runtime.exitContainer(synced.runtime.containerNamed('prepare').id, { exitCode: 0 });
+  assert.deepEqual(told(await synced.sync(pod)), ['StartContainer app']);
+  assert.deepEqual(synced.running(), ['proxy', 'app']);
+  assert.deepEqual(await synced.sync(pod), []);
+});
+
+test('a sandbox that cannot be made is a failed step, and no container is begun', async () => {
+  const synced = new SyncedPod();
+  synced.runtime.inject('runPodSandbox', { error: away });
+  const steps = await synced.sync(podOf());
+  assert.deepEqual(told(steps), ['CreatePodSandbox: CreatePodSandboxError']);
+  assert.equal(hasActed(steps), true, 'the runtime may have made it');
+  assert.equal(
+    synced.runtime.calls.some(({ method }) => method === 'createContainer'),
+    false,
+  );
+});
+
+test('a container that cannot be created keeps no other one back, but an init container does', async () => {
+  const synced = new SyncedPod();
+  const log: Container = { name: 'log', image: 'busybox:1' };
+  await synced.sync(podOf({ containers: [log] }));
+  synced.runtime.inject('createContainer', { error: away, times: 1 });
+  const two = await synced.sync(podOf({ containers: [app, log, { ...log, name: 'third' }] }));
+  assert.deepEqual(told(two), ['StartContainer app: CreateContainerError', 'StartContainer third']);
+  const other = new SyncedPod();
+  other.runtime.inject('createContainer', { error: away, times: 1 });
+  const init = await other.sync(podOf({ initContainers: [prepare, { ...prepare, name: 'second' }] }));
+  assert.deepEqual(told(init), ['CreatePodSandbox', 'StartInitContainer prepare: CreateContainerError']);
+});
+
+test('a container that waits out its delay is told with the time of its next try, and nothing is done', async () => {
+  const synced = new SyncedPod();
+  for (let crash = 0; crash < 2; crash++) {
+    await synced.sync(podOf());
+    synced.runtime.exitContainer(synced.runtime.containerNamed('app').id, { exitCode: 1 });
+  }
+  const calls = synced.runtime.calls.length;
+  const steps = await synced.sync(podOf());
+  assert.deepEqual(told(steps), ['StartContainer app: CrashLoopBackOff']);
+  assert.ok(steps[0]!.retryAtMs! > Date.now());
+  assert.equal(hasActed(steps), false);
+  assert.ok(synced.runtime.calls.slice(calls).every(({ method }) => /^list|Status$/.test(method)));
+});
+
+test('an image that is not to be had keeps its container waiting, without a change of the runtime', async () => {
+  const synced = new SyncedPod();
+  await synced.sync(podOf());
+  const steps = await synced.sync(
+    podOf({ containers: [app, { name: 'b', image: 'other:1', imagePullPolicy: 'Never' }] }),
+  );
+  assert.deepEqual(told(steps), ['StartContainer b: ErrImageNeverPull']);
+  assert.equal(hasActed(steps), false);
+});
+
+test('a sandbox that is no longer ready is stopped with its containers and made anew', async () => {
+  const synced = new SyncedPod();
+  await synced.sync(podOf());
+  await synced.runtime.client.runtime.stopPodSandbox({ podSandboxId: synced.runtime.sandboxes[0]!.id });
+  assert.deepEqual(told(await synced.sync(podOf())), ['KillPodSandbox', 'CreatePodSandbox', 'StartContainer app']);
+});
+
+test('a changed container that does not stop is a failed step, and its successor is not begun', async () => {
+  const synced = new SyncedPod();
+  await synced.sync(podOf());
+  synced.runtime.inject('stopContainer', { error: away });
+  const steps = await synced.sync(podOf({ containers: [{ ...app, image: 'busybox:2' }] }));
+  assert.deepEqual(told(steps), ['KillContainer app: KillContainerError']);
+});
+
+test('a sync that is aborted rejects with the reason', async () => {
+  const synced = new SyncedPod();
+  synced.runtime.inject('runPodSandbox', { delayMs: 60_000 });
+  const stop = new AbortController();
+  const syncing = synced.sync(podOf(), stop.signal);
+  setImmediate(() => stop.abort(new Error('the pod ends')));
+  await assert.rejects(syncing, { message: 'the pod ends' });
+});

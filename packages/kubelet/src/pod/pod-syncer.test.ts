@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
+import { PodwrightError, silentLogger } from '@podwright/base';
+import type { Pod, PodSpec } from '../api/types.ts';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { podIdentity } from '../kubecontainer/pod-identity.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import { fakeDependencies, fakeRuntime } from '../kuberuntime/dependencies.fixture.ts';
+import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
+import { Pleg } from '../pleg/pleg.ts';
+import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import type { PodProbes } from '../prober/pod-probes.ts';
+import { ProbeResults } from '../prober/probe-results.ts';
+import { StatusManager } from '../status/status-manager.ts';
+import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import { PodSyncer } from './pod-syncer.ts';
+import { WaitingReasons } from './waiting-reasons.ts';
+
+const logs = mkdtempSync(join(tmpdir(), 'podwright-syncer-'));
+after(() => rmSync(logs, { recursive: true }));
+
+function podOf(spec: Partial<PodSpec> = {}, name = 'web'): Pod {
+  const containers = [{ name: 'app', image: 'busybox:1' }];
+  const metadata = { name, namespace: 'default', uid: 'u1' };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers, restartPolicy: 'Always', ...spec } };
+}
+
+/** A syncer on a runtime in memory. `done` is what volumes, cgroups and probes were asked for; of that, `failing` fails. */
+async function start(context: TestContext, refusal?: WaitingReason) {
+  const runtime = fakeRuntime();
+  const deps = fakeDependencies(runtime, logs);
+  const { cri, networks, kubeletId } = deps;
+  const reader = new RuntimePodReader({ cri, networks, kubeletId, runtimeName: 'fake' });
+  const period = { relistPeriodMs: 60_000, eventedRelistPeriodMs: 60_000 };
+  const pleg = new Pleg({
+    cri,
+    reader,
+    cache: new PodStatusCache(),
+    logger: silentLogger,
+    onChange: () => undefined,
+    ...period,
+  });
+  await pleg.start();
+  context.after(() => pleg.stop());
+  const done: string[] = [];
+  const failing = new Set<string>();
+  const step = (name: string) => async () => {
+    done.push(name);
+    if (failing.has(name)) throw new PodwrightError('failed_precondition', `${name} fails`);
+  };
+  const volumes = { mountForPod: step('mount'), unmountForPod: step('unmount'), removeForPod: step('remove volumes') };
+  const cgroups = { ensure: step('make cgroup'), remove: step('remove cgroup') };
+  const results = { liveness: new ProbeResults(), readiness: new ProbeResults(), startup: new ProbeResults() };
+  const tell = (name: string) => () => void done.push(name);
+  const probes = {
+    ...results,
+    update: () => undefined,
+    stopLiveness: tell('stop liveness'),
+    remove: tell('stop probes'),
+  };
+  const statuses = new StatusManager();
+  const syncer = new PodSyncer({
+    runtime: deps,
+    pleg,
+    statuses,
+    reasons: new WaitingReasons(),
+    volumes: volumes as unknown as PodVolumes,
+    probes: probes as unknown as PodProbes,
+    cgroups: cgroups as unknown as PodCgroups,
+    logger: silentLogger,
+    refuse: () => refusal,
+  });
+  const sync = (pod: Pod) => syncer.sync(pod, AbortSignal.timeout(5000));
+  const terminate = (pod: Pod) => syncer.terminate(pod, { remove: false }, AbortSignal.timeout(5000));
+  const exit = async (exitCode: number) => {
+    runtime.exitContainer(runtime.containerNamed('app').id, { exitCode });
+    await pleg.look(podIdentity(podOf()));
+  };
+  return { runtime, syncer, statuses, done, failing, deps, sync, terminate, exit };
+}
+
+test('a synced pod runs, with its cgroup and volumes before its sandbox, and needs nothing more', async (context) => {
+  const { sync, statuses, done, runtime } = await start(context);
+  assert.deepEqual(await sync(podOf()), { ended: false, failed: false, retryAtMs: undefined });
+  assert.deepEqual(done.sort(), ['make cgroup', 'mount']);
+  assert.equal(statuses.get('u1')?.phase, 'Running');
+  const calls = runtime.calls.length;
+  assert.deepEqual(await sync(podOf()), { ended: false, retryAtMs: undefined });
+  assert.equal(runtime.calls.length, calls);
+});
+
+test('nothing of a pod is begun while its volumes are not there', async (context) => {
+  const { sync, failing, runtime, deps } = await start(context);
+  failing.add('mount');
+  await assert.rejects(sync(podOf()), { message: 'mount fails' });
+  assert.deepEqual(runtime.sandboxes, []);
+  assert.deepEqual(
+    deps.events.list().map(({ reason }) => reason),
+    ['FailedMount'],
+  );
+});
+
+test('a step that failed is retried when it says so, or by the delay of its worker', async (context) => {
+  const { sync, runtime, exit } = await start(context);
+  runtime.inject('runPodSandbox', { error: new PodwrightError('unavailable', 'away'), times: 1 });
+  assert.equal((await sync(podOf())).failed, true);
+  for (let crash = 0; crash < 2; crash++) {
+    await sync(podOf());
+    await exit(1);
+  }
+  const { failed, retryAtMs } = await sync(podOf());
+  assert.equal(failed, false);
+  assert.ok(retryAtMs! > Date.now());
+});
+
+test('a pod ends when it is refused, when its time is over, and when its containers have done their work', async (context) => {
+  const refused = await start(context, { reason: 'NodePorts', message: 'taken' });
+  assert.deepEqual(await refused.sync(podOf()), { ended: true, verdict: { reason: 'NodePorts', message: 'taken' } });
+  const late = await start(context);
+  const limited = podOf({ activeDeadlineSeconds: 0 });
+  await late.sync(podOf());
+  assert.equal((await late.sync(limited)).verdict?.reason, 'DeadlineExceeded');
+  const once = await start(context);
+  const job = podOf({ restartPolicy: 'Never' });
+  await once.sync(job);
+  await once.exit(0);
+  assert.deepEqual(await once.sync(job), { ended: true });
+  assert.equal(once.statuses.get('u1')?.phase, 'Succeeded');
+});
+
+test('a terminated pod runs nothing; one that does not stop is an error', async (context) => {
+  const { sync, terminate, runtime, done } = await start(context);
+  await sync(podOf());
+  runtime.inject('stopContainer', { error: new PodwrightError('unavailable', 'away'), times: 1 });
+  await assert.rejects(terminate(podOf()), { message: 'stop pod default/web: away' });
+  await terminate(podOf());
+  assert.ok(runtime.containers.every(({ finishedAt }) => finishedAt > 0n));
+  assert.ok(done.includes('stop liveness'));
+});
+
+test('what a pod held is given back, and a failure of that is told and can be tried again', async (context) => {
+  const { sync, syncer, terminate, failing, done, statuses } = await start(context);
+  await sync(podOf({ restartPolicy: 'Never' }));
+  await terminate(podOf({ restartPolicy: 'Never' }));
+  done.length = 0;
+  failing.add('unmount');
+  const finish = () => syncer.finish(podOf({ restartPolicy: 'Never' }), { remove: false });
+  await assert.rejects(finish(), { message: 'unmount fails' });
+  failing.clear();
+  await finish();
+  assert.deepEqual(done, ['stop probes', 'unmount', 'stop probes', 'unmount', 'remove cgroup']);
+  assert.equal(statuses.get('u1')?.phase, 'Failed');
+});
+
+test('a removed pod leaves nothing, and its sandbox goes after its volumes', async (context) => {
+  const { sync, syncer, terminate, failing, runtime, statuses } = await start(context);
+  await sync(podOf());
+  await terminate(podOf());
+  failing.add('remove volumes');
+  await assert.rejects(syncer.remove(podOf()), { message: 'remove volumes fails' });
+  assert.equal(runtime.sandboxes.length, 1, 'a restarted kubelet finds the pod by it');
+  failing.clear();
+  await syncer.remove(podOf());
+  assert.deepEqual([runtime.sandboxes, runtime.containers], [[], []]);
+  assert.equal(statuses.get('u1'), undefined);
+});
+
+test('what another pod of the same UID left in the runtime is removed before anything is begun', async (context) => {
+  const { sync, runtime } = await start(context);
+  await sync(podOf({}, 'victim'));
+  const { ended, retryAtMs } = await sync(podOf({}, 'thief'));
+  assert.equal(ended, false);
+  assert.ok(retryAtMs! <= Date.now());
+  assert.deepEqual([runtime.sandboxes, runtime.containers], [[], []]);
+});
