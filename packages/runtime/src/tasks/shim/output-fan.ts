@@ -35,6 +35,11 @@ export class OutputFan {
     return this.#taking;
   }
 
+  /** Whether a reader has enough for now, so that nothing more is read. */
+  get isHeldUp(): boolean {
+    return this.#full.size > 0;
+  }
+
   /** A stream of what comes from now on. `remove` ends it. */
   add(): Readable {
     // A chunk each: many bytes may come in as many chunks, which cost far more than their bytes.

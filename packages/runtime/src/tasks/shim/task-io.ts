@@ -98,7 +98,8 @@ export class TaskIo {
 
   /**
    * The process has ended: takes what it has written, as long as more comes, and closes. A child of it may have the output
-   * open for ever. Returns whether the log has taken it; a disk that does not answer may hold up a log for ever, too.
+   * open for ever. A client that reads nothing of it is let go, so that the log gets the rest. Returns whether the log has
+   * taken it; a disk that does not answer may hold up a log for ever, too.
    */
   async finish(): Promise<boolean> {
     await endHolder(this.#holder, this.#options.directory);
@@ -110,6 +111,9 @@ export class TaskIo {
     for (let seen = -1; this.#goesOn(seen) && !ended.signal.aborted && Date.now() < deadline; ) {
       seen = this.#received;
       await sleep(QUIET_MS, ended.signal).catch(() => undefined);
+      if (seen !== this.#received || !this.#isHeldUp) continue;
+      this.#leaveAll();
+      seen = -1; // what the client held up comes now
     }
     const isLogged = !this.#isLogging;
     this.close();
@@ -122,8 +126,12 @@ export class TaskIo {
     this.#stderr?.close();
     this.#stdin?.destroy();
     this.#stdin = undefined;
-    for (const leave of this.#sessions) leave();
+    this.#leaveAll();
     this.#options.log?.close();
+  }
+
+  #leaveAll(): void {
+    for (const leave of this.#sessions) leave();
   }
 
   #goesOn(seen: number): boolean {
@@ -132,6 +140,10 @@ export class TaskIo {
 
   get #isLogging(): boolean {
     return this.#stdout.isTaking || this.#stderr?.isTaking === true;
+  }
+
+  get #isHeldUp(): boolean {
+    return this.#stdout.isHeldUp || this.#stderr?.isHeldUp === true;
   }
 
   #input(wantsStdin: boolean): Writable {
