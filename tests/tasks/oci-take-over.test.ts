@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { errorCode, waitFor } from '../../packages/base/src/index.ts';
@@ -21,7 +21,29 @@ async function start(
   await tasks.start(id);
 }
 
-test('a damaged record holds up neither the start nor the tasks of others, and is named', async () => {
+test('a damaged record is rebuilt by the next start, and its task goes on, is used and removed whole', async () => {
+  const scratch = makeScratch();
+  const mark = newMark();
+  const before = await openTasks(scratch, runc);
+  await start(scratch, before, { id: 'damaged', args: ['sleep', mark] });
+  before.close();
+  const path = join(scratch.directory, 'state/records/damaged.json');
+  const record = readFileSync(path, 'utf8');
+  writeFileSync(path, record.slice(0, 40));
+  const tasks = await openTasks(scratch, runc);
+  try {
+    assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), JSON.parse(record));
+    assert.equal((await tasks.state('damaged')).status, 'running');
+    assert.equal(String((await tasks.execSync('damaged', ['echo', 'here'], bound())).stdout), 'here\n');
+    await tasks.delete('damaged');
+    assert.deepEqual([await tasks.list(), processesWith(mark)], [[], []]);
+  } finally {
+    tasks.close();
+    await scratch.remove();
+  }
+});
+
+test('a damaged record that cannot be rebuilt holds up neither the start nor the tasks of others, and is named', async () => {
   const scratch = makeScratch();
   const before = await openTasks(scratch, runc);
   await start(scratch, before, { id: 'whole', args: ['sleep', '1000'] });
@@ -30,6 +52,7 @@ test('a damaged record holds up neither the start nor the tasks of others, and i
   const path = join(scratch.directory, 'state/records/damaged.json');
   const record = readFileSync(path, 'utf8');
   writeFileSync(path, record.slice(0, 40));
+  rmSync(join(scratch.directory, 'state/bundles/damaged/config.json')); // of which it would be rebuilt
   writeFileSync(join(scratch.directory, 'state/execs/damaged:1'), '1'); // of a command that was interrupted
   const tasks = await openTasks(scratch, runc);
   try {

@@ -34,6 +34,7 @@ import { execStream } from './exec-stream.ts';
 import { execSync } from './exec-sync.ts';
 import { ExitFileWatch, type TaskLook } from './exit-file-watch.ts';
 import { isLogInPlace } from './monitor-log.ts';
+import { rebuildDamagedRecords } from './rebuild-record.ts';
 import { takeOverTasks } from './take-over.ts';
 import { checkpointTask, thawTask } from './task-checkpoint.ts';
 import { createTask } from './task-create.ts';
@@ -86,6 +87,7 @@ export class OciTaskRuntime implements TaskRuntime {
   static async open(options: OciTaskRuntimeOptions): Promise<OciTaskRuntime> {
     const files = new TaskFiles(options.state);
     for (const directory of [files.records, files.exits, files.execs, files.bundles]) makePrivateDirectory(directory);
+    await rebuildDamagedRecords(files, [options.program, ...Object.values(options.handlers)], options.logger);
     await takeOverTasks({ files, cgroups: options.cgroups }, options.logger);
     return new OciTaskRuntime(options, files);
   }

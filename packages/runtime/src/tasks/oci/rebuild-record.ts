@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode, errorMessage, type Logger } from '@podwright/base';
+import { readCommandLine } from '@podwright/system';
+import type { OciProgram } from '../../oci-runtime/oci-program.ts';
+import { readSpec } from '../bundle.ts';
+import type { TaskFiles, TaskRecord } from './task-files.ts';
+import { findMonitor } from './task-state.ts';
+
+/**
+ * Writes damaged records anew, out of the task's directory, its monitor and the state of the OCI runtimes: without a record a
+ * task could neither be stopped nor removed. What cannot be rebuilt is logged and stays as it is. `programs`: those that may
+ * own tasks, the default one first.
+ */
+export async function rebuildDamagedRecords(files: TaskFiles, programs: OciProgram[], logger: Logger): Promise<void> {
+  for (const id of await files.list()) {
+    try {
+      files.read(id);
+    } catch (damage) {
+      const fields = { task: id, error: errorMessage(damage) };
+      const record = errorCode(damage) === 'data_loss' ? await rebuild(files, id, programs).catch(ignore) : undefined;
+      if (record !== undefined) await files.write(record);
+      logger.error(fields, record === undefined ? 'read the record of a task' : 'the record of a task is rebuilt');
+    }
+  }
+}
+
+const ignore = () => undefined;
+
+/** `undefined` if the task's specification is not there: then nothing tells where its processes are. */
+async function rebuild(files: TaskFiles, id: string, programs: OciProgram[]): Promise<TaskRecord | undefined> {
+  const bundle = files.bundle(id);
+  const spec = readSpec(bundle);
+  const program = programs.find((one) => existsSync(join(files.runtime(one).root, id))) ?? programs[0];
+  if (spec === undefined || program === undefined) return undefined;
+  const { cgroupsPath } = spec.linux;
+  const record = { id, bundle, program, cgroupsPath, terminal: spec.process.terminal, hooks: 'hooks' in spec };
+  const monitor = await findMonitor({ ...record, stdin: false, stdinOnce: false });
+  const argv = monitor === undefined ? [] : await readCommandLine(monitor);
+  const stdin = argv.includes('--stdin');
+  return { ...record, stdin, stdinOnce: stdin && !argv.includes('--leave-stdin-open') };
+}
