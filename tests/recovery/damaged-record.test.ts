@@ -1,5 +1,6 @@
 /** A record in the database is damaged: its pod or container is ended and removed at the next start, and the others go on. */
 import assert from 'node:assert/strict';
+import { readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Logger, silentLogger } from '@podwright/base';
@@ -66,5 +67,35 @@ test('the container of a damaged record is gone after a start, and its sandbox g
   const config = containerOf(image, 'main', 'exec sleep 1000');
   await cri.runtime.createContainer({ podSandboxId, config });
   await cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
+test('a container that cannot be removed with its damaged sandbox holds up no start, and is removed by the next', async () => {
+  const [lost, kept] = [await runPod('stuck'), await runPod('kept')];
+  const tasks = join(place.options.state, 'oci');
+  const path = join(tasks, 'records', `${lost.containerId}.json`);
+  const link = join(tasks, 'bundles', lost.containerId, 'config.json');
+  const [record, target] = [readFileSync(path), readlinkSync(link)];
+  writeFileSync(path, record.subarray(0, 40));
+  rmSync(link); // or the record would be rebuilt
+  const sql = "UPDATE sandboxes SET record = '{' || record WHERE id = ?";
+  const errors = await restartAfter(sql, lost.podSandboxId);
+  assert.ok(
+    errors.some((error) => JSON.stringify(error).includes(`${path} is damaged`)),
+    JSON.stringify(errors),
+  );
+  const { cri } = runtime;
+  assert.deepEqual(
+    (await cri.runtime.listPodSandbox({})).items.map(({ id }) => id),
+    [kept.podSandboxId],
+  );
+  await runtime.stop();
+  symlinkSync(target, link);
+  await runtime.start({}, { load: false });
+  assert.deepEqual(
+    (await runtime.cri.runtime.listContainers({})).containers.map(({ id }) => id),
+    [kept.containerId],
+  );
+  await runtime.cri.runtime.removePodSandbox({ podSandboxId: kept.podSandboxId });
   assert.deepEqual(await runtime.remains(), []);
 });

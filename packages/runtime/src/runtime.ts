@@ -123,7 +123,11 @@ async function recover(
   const ofNoSandbox = records.containers
     .list()
     .filter(({ sandboxId }) => records.sandboxes.get(sandboxId) === undefined);
-  for (const { sandboxId } of ofNoSandbox) await found.containers.removeAll(sandboxId);
+  for (const sandboxId of new Set(ofNoSandbox.map((record) => record.sandboxId))) {
+    await found.containers.removeAll(sandboxId).catch((error: unknown) => {
+      logger.error({ sandbox: sandboxId, error: errorMessage(error) }, 'containers of a lost sandbox stay behind');
+    });
+  }
   await found.sandboxes.recover();
   await removeLeftovers({
     ...parts,
