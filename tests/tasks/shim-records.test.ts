@@ -33,6 +33,11 @@ describe("records of shims' tasks", () => {
   };
   const recordOf = (id: string) => join(scratch.directory, 'shim-tasks/records', `${id}.json`);
   const shimRecordOf = (id: string) => join(scratch.directory, 'shims/bundles', id, 'shim.json');
+  const nothingLeft = async () => {
+    assert.deepEqual(readdirSync(join(scratch.directory, 'shims/bundles')), []);
+    const gone = () => processesWith(`-address ${scratch.directory}`).length === 0 || undefined;
+    await waitFor(gone, { intervalMs: 20, signal: bound() });
+  };
   const statusOf = async (id: string) => (await tasks.state(id)).status;
 
   test('tasks of the version before, whose records have no version, go on', async () => {
@@ -52,12 +57,33 @@ describe("records of shims' tasks", () => {
     assert.equal(await statusOf('old'), 'absent');
   });
 
-  test('a damaged record is an error that names its file, and the other tasks are served', async () => {
+  test('a task whose record is damaged is killed and can be removed whole, and the other tasks are served', async () => {
+    await start('damaged');
+    await start('sound');
+    writeFileSync(recordOf('damaged'), readFileSync(recordOf('damaged')).subarray(0, 20));
+    await restart();
+    const ended = await waitFor(
+      async () => {
+        const state = await tasks.state('damaged');
+        return state.status === 'exited' ? state : undefined;
+      },
+      { intervalMs: 20, signal: bound() },
+    );
+    assert.equal(ended.exit.exitCode, 137);
+    assert.equal(await statusOf('sound'), 'running');
+    for (const id of ['damaged', 'sound']) await tasks.delete(id);
+    assert.deepEqual(await tasks.list(), []);
+    await nothingLeft();
+  });
+
+  test('a task whose record cannot be rebuilt is an error that names its file, and the other tasks are served', async () => {
     await start('damaged');
     await start('sound');
     const path = recordOf('damaged');
-    const record = readFileSync(path);
+    const config = join(scratch.directory, 'shims/bundles/damaged/config.json');
+    const [record, spec] = [readFileSync(path), readFileSync(config)];
     writeFileSync(path, record.subarray(0, 20));
+    rmSync(config);
     await restart();
     assert.equal(await statusOf('sound'), 'running');
     await tasks.delete('sound');
@@ -65,9 +91,22 @@ describe("records of shims' tasks", () => {
     await assert.rejects(tasks.state('damaged'), named);
     await assert.rejects(tasks.delete('damaged'), named);
     writeFileSync(path, record);
+    writeFileSync(config, spec);
     await restart();
     assert.equal(await statusOf('damaged'), 'running');
     await tasks.delete('damaged');
+  });
+
+  test('a task that cannot be taken over holds up no other, and can be removed whole', async () => {
+    await start('broken');
+    await start('sound');
+    tasks.close();
+    rmSync(join(scratch.directory, 'shims/bundles/broken/io/stdout'));
+    tasks = await openShims(scratch);
+    assert.equal(await statusOf('sound'), 'running');
+    assert.equal(await statusOf('broken'), 'absent');
+    for (const id of ['broken', 'sound']) await tasks.delete(id);
+    await nothingLeft();
   });
 
   test('a task whose shim cannot be found by its damaged record is killed, and can be removed whole', async () => {
@@ -79,8 +118,6 @@ describe("records of shims' tasks", () => {
     await waitFor(async () => (await statusOf('lost')) === 'exited' || undefined, { intervalMs: 20, signal: bound() });
     assert.equal(await statusOf('sound'), 'running');
     for (const id of ['lost', 'sound']) await tasks.delete(id);
-    assert.deepEqual(readdirSync(join(scratch.directory, 'shims/bundles')), []);
-    const gone = () => processesWith(`-address ${scratch.directory}`).length === 0 || undefined;
-    await waitFor(gone, { intervalMs: 20, signal: bound() });
+    await nothingLeft();
   });
 });

@@ -4,11 +4,20 @@ import { join } from 'node:path';
 import { PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import type { Shim, Shims } from '@podwright/shim';
 import { findByCommandLine, killProcessTrees } from '@podwright/system';
+import type { TaskConfig } from '../task-runtime.ts';
 import { KILL_ROUNDS } from './limits.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
+/** Annotation with the id of the sandbox whose containers share a shim, as containerd's shims read it themselves. */
+const GROUP_ANNOTATION = 'io.kubernetes.cri.sandbox-id';
+
 /** In the bundle of a pod whose shim we started ourselves, for its tasks alone. */
 const OWN_MARK = 'for-tasks';
+
+/** The sandbox with which a task shares its shim, '' for none. */
+export function groupOf({ spec }: Pick<TaskConfig, 'spec'>): string {
+  return spec.annotations?.[GROUP_ANNOTATION] ?? '';
+}
 
 /**
  * The shim for a task, started or found. The containers of a pod share one: that of its sandbox, if a shim makes the sandbox,
@@ -31,7 +40,7 @@ export async function findShim(shims: Shims, record: ShimTaskRecord, signal: Abo
 }
 
 /** The id under which a shim was started that serves tasks alone: the task's, or its pod's. `undefined` if others end it. */
-export function shimIdOf(shims: Shims, { id, group }: ShimTaskRecord): string | undefined {
+export function shimIdOf(shims: Shims, { id, group }: Pick<ShimTaskRecord, 'id' | 'group'>): string | undefined {
   if (group === '' || group === id) return id;
   const isOfSandbox = existsSync(shims.bundle(group)) && !isForTasks(shims, group);
   return isOfSandbox ? undefined : group;

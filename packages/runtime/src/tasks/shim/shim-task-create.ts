@@ -5,23 +5,15 @@ import { packOptions, type Shim, type ShimProgram } from '@podwright/shim';
 import type { TaskConfig } from '../task-runtime.ts';
 import { CREATE_TIMEOUT_MS } from './limits.ts';
 import { callShim } from './shim-error.ts';
-import { findShim } from './shim-group.ts';
+import { findShim, groupOf } from './shim-group.ts';
 import { ioOptions, ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 import { fifoPaths, makeTaskFifos, TaskIo } from './task-io.ts';
-
-/** Annotation with the id of the sandbox whose containers share a shim, as containerd's shims read it themselves. */
-const GROUP_ANNOTATION = 'io.kubernetes.cri.sandbox-id';
 
 export type ShimTaskCreate = {
   config: TaskConfig;
   program: ShimProgram;
 };
-
-/** The sandbox with which a task shares its shim, '' for none. */
-export function groupOf({ spec }: TaskConfig): string {
-  return spec.annotations?.[GROUP_ANNOTATION] ?? '';
-}
 
 /** Writes the record and bundle of a task, and has it created by a shim. The caller removes what is left of a failure. */
 export async function createShimTask(

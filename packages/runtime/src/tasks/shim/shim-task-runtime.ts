@@ -22,10 +22,12 @@ import { collectExec, killExec } from '../collect-exec.ts';
 import { EXEC_DRAIN_MS } from '../limits.ts';
 import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from '../task-runtime.ts';
 import { LOGS_WRITTEN_AT_ONCE, STATE_TIMEOUT_MS } from './limits.ts';
+import { rebuildShimRecord } from './rebuild-record.ts';
 import { callShim, isEnded } from './shim-error.ts';
 import { ShimExec } from './shim-exec.ts';
+import { groupOf } from './shim-group.ts';
 import { adoptTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
-import { createShimTask, groupOf } from './shim-task-create.ts';
+import { createShimTask } from './shim-task-create.ts';
 import { deleteShimTask } from './shim-task-delete.ts';
 import { ShimTaskFiles, type ShimTaskRecord } from './shim-task-files.ts';
 import { oneSizeAtATime } from './terminal-sizes.ts';
@@ -75,12 +77,7 @@ export class ShimTaskRuntime implements TaskRuntime {
   static async open(options: ShimTaskRuntimeOptions): Promise<ShimTaskRuntime> {
     const files = await ShimTaskFiles.open(join(options.state, 'records'));
     const runtime = new ShimTaskRuntime(options, files);
-    const adopt = (id: string) =>
-      runtime.#adopt(id).catch((error) => {
-        if (errorCode(error) !== 'data_loss') throw error;
-        options.logger.error({ task: id, error: errorMessage(error) }, 'take over a task from before the restart');
-      });
-    await Promise.all((await files.list()).map(adopt));
+    await Promise.all((await files.list()).map((id) => runtime.#takeOver(id)));
     return runtime;
   }
 
@@ -207,6 +204,28 @@ export class ShimTaskRuntime implements TaskRuntime {
     for (const task of this.#tasks.values()) task.close();
     this.#tasks.clear();
     this.#listeners.clear();
+  }
+
+  /** Adopts a task from before the restart. What fails for one is logged, so that it does not hold up the others. */
+  async #takeOver(id: string): Promise<void> {
+    const log = (error: unknown) =>
+      this.#options.logger.error({ task: id, error: errorMessage(error) }, 'take over a task from before the restart');
+    try {
+      await this.#adopt(id);
+    } catch (error) {
+      log(error);
+      if (errorCode(error) === 'data_loss') await this.#endDamaged(id).catch(log);
+    }
+  }
+
+  /** Kills a task whose record is damaged, as it cannot be served, and writes one by which it can be removed. */
+  async #endDamaged(id: string): Promise<void> {
+    const { shims, files } = this.#dependencies;
+    const record = await rebuildShimRecord(shims, id, Object.values(this.#options.handlers));
+    if (record === undefined) return;
+    await files.write(record);
+    await this.#adopt(id);
+    await this.kill(id, 'SIGKILL', { all: true });
   }
 
   async #adopt(id: string): Promise<void> {
