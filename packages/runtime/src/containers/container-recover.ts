@@ -43,8 +43,8 @@ async function recoverRunning(context: RecoverContext, record: ContainerRecord, 
   const { table, tasks, clock, exits } = context;
   const task = await tasks.state(record.id);
   if (task.status === 'running') {
-    await endInterruptedCheckpoint(context, record.id);
-    return exits.watch(record.id);
+    exits.watch(record.id);
+    return endInterruptedCheckpoint(context, record.id);
   }
   const end =
     task.status === 'exited'

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { ContainerRecord } from '../records/container-record.ts';
+import { recoverContainer } from './container-recover.ts';
+
+type Context = Parameters<typeof recoverContainer>[0];
+
+test('the end of a running container is watched, also when it cannot be let go on from a checkpoint that was cut off', async () => {
+  const checkpoint = mkdtempSync(join(tmpdir(), 'recover-'));
+  const watched: string[] = [];
+  const context = {
+    tasks: {
+      state: async () => ({ status: 'running', pid: 7 }),
+      thaw: () => Promise.reject(new Error('the runtime does not answer')),
+    },
+    files: { checkpoint: () => checkpoint },
+    exits: { watch: (id: string) => watched.push(id) },
+  } as unknown as Context;
+  const record = { id: 'c', state: { phase: 'running', pid: 7, startedAtMs: 1 } } as ContainerRecord;
+  try {
+    await assert.rejects(recoverContainer(context, record), /does not answer/);
+    assert.deepEqual(watched, ['c']);
+  } finally {
+    rmSync(checkpoint, { recursive: true });
+  }
+});
