@@ -27,3 +27,14 @@ test('the end of a running container is watched, also when it cannot be let go o
     rmSync(checkpoint, { recursive: true });
   }
 });
+
+test('the end of a running container is watched, also when its task does not say how it is', async () => {
+  const watched: string[] = [];
+  const context = {
+    tasks: { state: () => Promise.reject(new Error('the shim does not answer')) },
+    exits: { watch: (id: string) => watched.push(id) },
+  } as unknown as Context;
+  const record = { id: 'c', state: { phase: 'running', pid: 7, startedAtMs: 1 } } as ContainerRecord;
+  await assert.rejects(recoverContainer(context, record), /does not answer/);
+  assert.deepEqual(watched, ['c']);
+});

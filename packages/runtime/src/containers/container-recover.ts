@@ -41,7 +41,10 @@ async function recoverStarting(context: RecoverContext, record: ContainerRecord)
 
 async function recoverRunning(context: RecoverContext, record: ContainerRecord, startedAtMs: number): Promise<void> {
   const { table, tasks, clock, exits } = context;
-  const task = await tasks.state(record.id);
+  const task = await tasks.state(record.id).catch((error: unknown) => {
+    exits.watch(record.id); // it may end yet, or be stopped
+    throw error;
+  });
   if (task.status === 'running') {
     exits.watch(record.id);
     return endInterruptedCheckpoint(context, record.id);
