@@ -25,8 +25,8 @@ export async function makeInfraParts(state: string) {
   const cgroups = await discoverCgroups();
   const tasks = await OciTaskRuntime.open({
     state: join(state, 'oci'),
-    conmon: await requireProgram('conmon'),
-    program: { name: 'runc', path: await requireProgram('runc') },
+    conmon: requireProgram('conmon'),
+    program: { name: 'runc', path: requireProgram('runc') },
     handlers: {},
     cgroups,
     logger: silentLogger,
@@ -35,7 +35,7 @@ export async function makeInfraParts(state: string) {
   return {
     ...makeSandboxParts(state),
     process: new InfraProcess({ tasks, state }),
-    roots: HostInitRoot.open({ state, program: async () => findProgram('catatonit') }),
+    roots: HostInitRoot.open({ state, program: () => findProgram('catatonit') }),
     cgroupsPath: (_: unknown, id: string) => `/pwt-${id.slice(0, 12)}`,
     oomScoreAdj: Math.max(-998, minimumOomScoreAdj),
     close: async () => tasks.close(),

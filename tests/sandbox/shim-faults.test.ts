@@ -15,6 +15,7 @@ import { sandboxOf } from '../../packages/runtime/src/sandbox/sandbox.suite.ts';
 import { socketPath } from '../../packages/shim/src/shim-endpoint.ts';
 import { unmountTree } from '../../packages/system/src/mountinfo.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
+import { makeSandboxParts } from './place.fixture.ts';
 import { openShimController } from './shim.fixture.ts';
 
 const state = mkdtempSync('/tmp/pwt-sandbox-');
@@ -139,4 +140,14 @@ test('a sandbox whose shim cannot be found by its damaged record is not alive, a
   const status = await opened.controller.status(sandbox);
   assert.ok(!status.alive && status.reason.includes(path));
   await removeAll(sandbox.id, undefined);
+});
+
+test('a sandbox of which another controller has removed all but the shim is listed, and can be removed whole', async () => {
+  const sandbox = await make();
+  const { pid } = await opened.controller.describe!(sandbox);
+  const { namespaces, directories } = makeSandboxParts(state);
+  namespaces.release(sandbox.id);
+  directories.remove(sandbox.id);
+  assert.deepEqual(await opened.controller.list(), [sandbox.id]);
+  await removeAll(sandbox.id, pid);
 });

@@ -2,7 +2,7 @@ import { PodwrightError, wrapError } from '@podwright/base';
 import { isJsonObject, type JsonObject, parseJsonObject } from './json.ts';
 import { MAX_PLUGINS } from './limits.ts';
 import { isNetworkName, isPluginType } from './names.ts';
-import { currentVersion, isVersion, oldestVersion, selectVersion } from './versions.ts';
+import { CURRENT_VERSION, isVersion, OLDEST_VERSION, selectVersion } from './versions.ts';
 
 /** One plugin of a network: its configuration as written, and what the protocol needs to know of it. */
 export type PluginConfig = {
@@ -96,10 +96,10 @@ function readVersions(raw: JsonObject): { cniVersion: string; cniVersions: strin
   if (!Array.isArray(several)) throw invalid("'cniVersions' is not a list");
   const candidates: unknown[] = [...several, ...(raw.cniVersion === undefined ? [] : [raw.cniVersion])];
   const versions = candidates.filter((version) => version !== '').map(readVersion);
-  if (versions.length === 0) versions.push(oldestVersion);
+  if (versions.length === 0) versions.push(OLDEST_VERSION);
   const cniVersion = selectVersion(versions);
   if (cniVersion === undefined)
-    throw invalid(`'cniVersion' ${versions.join(', ')} is newer than ${currentVersion}, the newest known here`);
+    throw invalid(`'cniVersion' ${versions.join(', ')} is newer than ${CURRENT_VERSION}, the newest known here`);
   return { cniVersion, cniVersions: [...new Set(versions)] };
 }
 

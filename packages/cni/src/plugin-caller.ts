@@ -7,7 +7,7 @@ import { type CniCommand, PluginError, readFailure } from './plugin-error.ts';
 import { missingPluginsError } from './plugin-path.ts';
 import { type PluginOutput, runPlugin } from './plugin-process.ts';
 import { buildEnvironment, buildRequest, type RequestExtras } from './request.ts';
-import { currentVersion, oldestVersion } from './versions.ts';
+import { CURRENT_VERSION, OLDEST_VERSION } from './versions.ts';
 
 /** One plugin run that has ended, for logs and traces; `error` is undefined if it succeeded. */
 export type ObservedCall = {
@@ -83,7 +83,7 @@ export class PluginCaller {
     const known = this.#versions.get(key);
     if (known !== undefined) return known;
     const environment = buildEnvironment('VERSION', this.#directories);
-    const stdin = JSON.stringify({ cniVersion: currentVersion });
+    const stdin = JSON.stringify({ cniVersion: CURRENT_VERSION });
     const output = await this.#run({ command: 'VERSION', type, environment, stdin, timeoutMs, signal });
     const versions = readVersions(output);
     this.#versions.set(key, versions);
@@ -129,5 +129,5 @@ function readVersions(output: PluginOutput): ReadonlySet<string> {
   } catch {
     // not an answer to VERSION
   }
-  return new Set([oldestVersion]);
+  return new Set([OLDEST_VERSION]);
 }

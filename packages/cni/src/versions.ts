@@ -1,8 +1,8 @@
 /** The newest version of the CNI specification that is spoken here. */
-export const currentVersion = '1.1.0';
+export const CURRENT_VERSION = '1.1.0';
 
 /** What a configuration without `cniVersion` means. */
-export const oldestVersion = '0.1.0';
+export const OLDEST_VERSION = '0.1.0';
 
 export function isVersion(text: string): boolean {
   return /^\d{1,6}(\.\d{1,6}){0,2}$/.test(text);
@@ -33,7 +33,7 @@ export const supportsGcAndStatus = (version: string): boolean => isAtLeast(versi
  */
 export function selectVersion(candidates: string[], plugins: ReadonlySet<string>[] = []): string | undefined {
   const spoken = candidates
-    .filter((version) => compareVersions(version, currentVersion) <= 0)
+    .filter((version) => compareVersions(version, CURRENT_VERSION) <= 0)
     .sort((a, b) => compareVersions(b, a));
   return spoken.find((version) => plugins.every((supported) => supported.has(version))) ?? spoken[0];
 }

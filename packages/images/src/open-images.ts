@@ -1,7 +1,15 @@
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeUndoFailures, makePrivateDirectory, PodwrightError, silentLogger, Undo } from '@podwright/base';
+import {
+  describeUndoFailures,
+  makePrivateDirectory,
+  PodwrightError,
+  PRIVATE_FILE,
+  silentLogger,
+  Undo,
+} from '@podwright/base';
 import { openDatabase } from '@podwright/metadata';
-import { loadSystem } from '@podwright/system';
+import { loadSystem, type System } from '@podwright/system';
 import { createImageService, type ImageServiceOptions, type Images } from './images.ts';
 import { openSnapshotter, type SnapshotterOptions } from './snapshots/open-snapshotter.ts';
 import type { Snapshotter } from './snapshots/snapshotter.ts';
@@ -21,8 +29,8 @@ export type ImageStore = { images: Images; snapshotter: Snapshotter } & AsyncDis
 /**
  * Opens the image store in a directory, which is made if need be: records, snapshots, unpacking threads and images. It is for one
  * process at a time, and needs root, as layers have owners and devices. What a crash left is repaired first.
- * Errors: `data_loss` (the records are damaged), `failed_precondition` (they are of a newer version, or overlayfs was asked for and
- * does not work).
+ * Errors: `already_exists` (the store is open already), `data_loss` (the records are damaged), `failed_precondition` (they are of a
+ * newer version, or overlayfs was asked for and does not work).
  */
 export async function openImages({ snapshotterKind = 'auto', ...options }: OpenImagesOptions): Promise<ImageStore> {
   const { root, logger = silentLogger, registryConfigDir = join(root, 'certs.d') } = options;
@@ -30,6 +38,7 @@ export async function openImages({ snapshotterKind = 'auto', ...options }: OpenI
   try {
     makePrivateDirectory(root);
     const system = loadSystem();
+    parts.add('unlock the directory', lock(root, system));
     const database = openDatabase(join(root, 'records.db'));
     parts.add('close the records', () => void database.close());
     const place = { root: join(root, 'snapshots'), database, system, logger };
@@ -46,6 +55,14 @@ export async function openImages({ snapshotterKind = 'auto', ...options }: OpenI
     await parts.run();
     throw error;
   }
+}
+
+/** Two openers would collect what the other one is just pulling. The kernel drops the lock with the process. */
+function lock(root: string, system: System): () => void {
+  const descriptor = openSync(join(root, 'lock'), 'a', PRIVATE_FILE);
+  if (system.tryLock(descriptor)) return () => closeSync(descriptor);
+  closeSync(descriptor);
+  throw new PodwrightError('already_exists', `open the images in ${root}: they are open already; close them first`);
 }
 
 async function closeAll(parts: Undo): Promise<void> {

@@ -113,7 +113,7 @@ export class Kubelet {
     const { statuses, workers } = this.#parts;
     const pod = statuses.pod(uid);
     if (pod === undefined || !workers.has(uid)) return Promise.resolve();
-    return workers.end(pod, { gracePeriodSeconds, remove: true });
+    return workers.end(pod, { gracePeriodSeconds, remove: true, mayComeBack: true });
   }
 
   traces(podUid: string): TraceSpan[] {

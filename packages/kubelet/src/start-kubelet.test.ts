@@ -163,6 +163,19 @@ test('a changed manifest replaces the pod: the old one is gone before the new on
   assert.deepEqual(kubelet.handle.pods().length, 1);
 });
 
+test('a pod that came back to its source while it was ending begins anew, also if its end was hurried', async (context) => {
+  const manifest = web.replace('metadata: {', 'metadata: {uid: mine, ');
+  const kubelet = await start(context, { manifest });
+  await kubelet.pod('web', isRunning);
+  kubelet.runtime.inject('stopContainer', { delayMs: 60_000, times: 1 });
+  kubelet.apply('');
+  await kubelet.until('it is being stopped', () => countOf(kubelet, 'stopContainer') === 1);
+  kubelet.apply(manifest);
+  await kubelet.handle.deletePod('mine', 0);
+  await kubelet.until('it runs again', () => countOf(kubelet, 'runPodSandbox') === 2);
+  await kubelet.pod('web', isRunning);
+});
+
 test('a restarted kubelet takes running pods over as they are, and ends those that no source has', async (context) => {
   const other = web.replace('name: web', 'name: other');
   const kubelet = await start(context, { manifest: `${web}---${other}` });

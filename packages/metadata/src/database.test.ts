@@ -84,3 +84,22 @@ test('a database of before its table of versions had its name keeps the versions
     database.close();
   }
 });
+
+test('an earlier Podwright that was tried in between, and could not read the records, is no hindrance', (context) => {
+  const path = scratch(context);
+  const steps = ['CREATE TABLE things (name TEXT PRIMARY KEY) STRICT'];
+  const start = () => {
+    const database = openDatabase(path);
+    migrate(database, 'things', steps);
+    return database;
+  };
+  start().close();
+  const earlier = new Database(path);
+  earlier.exec('CREATE TABLE IF NOT EXISTS rooms (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
+  assert.throws(() => earlier.exec(steps[0]!), /table things already exists/);
+  earlier.close();
+  const database = start();
+  assert.deepEqual(database.prepare('SELECT * FROM schema_versions').all(), [{ name: 'things', version: 1 }]);
+  assert.equal(database.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'rooms'").pluck().get(), 0);
+  database.close();
+});

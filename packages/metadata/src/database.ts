@@ -31,10 +31,15 @@ export function openDatabase(path: string): MetadataDatabase {
   return database;
 }
 
-/** The versions of the rooms' tables. The table had another name once. */
+/**
+ * The versions of the rooms' tables. The table was called `rooms` once. A start of such an earlier Podwright on tables that are
+ * newer fails, and leaves an empty one of that name behind.
+ */
 function openVersions(database: MetadataDatabase): void {
-  const before = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'rooms'").get();
-  if (before !== undefined) database.exec('ALTER TABLE rooms RENAME TO schema_versions');
+  const isThere = (table: string) =>
+    database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !== undefined;
+  if (isThere('rooms'))
+    database.exec(isThere('schema_versions') ? 'DROP TABLE rooms' : 'ALTER TABLE rooms RENAME TO schema_versions');
   database.exec('CREATE TABLE IF NOT EXISTS schema_versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
 }
 

@@ -198,7 +198,7 @@ function ociTasksPlugin({ options, start }: Environment): RuntimePlugin<'task-ru
       note(`${program.name} unless the handler has another`);
       return await OciTaskRuntime.open({
         state: join(state, 'oci'),
-        conmon: host.conmon?.path ?? (await requireProgram(conmon)),
+        conmon: host.conmon?.path ?? requireProgram(conmon),
         program,
         handlers: ociPrograms(runtimeHandlers(options, host.ociRuntimes), host.ociRuntimes),
         cgroups: host.cgroups,
@@ -258,7 +258,7 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
   const { state, cgroupParent } = options;
   return {
     process: new InfraProcess({ tasks, state }),
-    roots: HostInitRoot.open({ state, program: async () => findProgram(INFRA_PROGRAM) }),
+    roots: HostInitRoot.open({ state, program: () => findProgram(INFRA_PROGRAM) }),
     cgroupsPath: cgroupsPathBelow(cgroupParent),
     oomScoreAdj: Math.max(INFRA_OOM_SCORE_ADJ, host.kernel.minimumOomScoreAdj),
   };

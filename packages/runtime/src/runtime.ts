@@ -111,23 +111,12 @@ function compose(
   return { sandboxes, containers, events, work, clock };
 }
 
-/**
- * Containers first: their ends are needed to end sandboxes. Then containers whose sandbox's record was damaged, for a pod ends
- * as a whole; at last what no record knows.
- */
+/** Containers first: their ends are needed to end sandboxes. At last what no record knows. */
 async function recover(
   found: Pick<Services, 'sandboxes' | 'containers'> & { records: RuntimeRecords; parts: RuntimeParts; logger: Logger },
 ): Promise<void> {
   const { records, parts, logger } = found;
   await found.containers.recover();
-  const ofNoSandbox = records.containers
-    .list()
-    .filter(({ sandboxId }) => records.sandboxes.get(sandboxId) === undefined);
-  for (const sandboxId of new Set(ofNoSandbox.map((record) => record.sandboxId))) {
-    await found.containers.removeAll(sandboxId).catch((error: unknown) => {
-      logger.error({ sandbox: sandboxId, error: errorMessage(error) }, 'containers of a lost sandbox stay behind');
-    });
-  }
   await found.sandboxes.recover();
   await removeLeftovers({
     ...parts,

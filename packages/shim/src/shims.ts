@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import {
   errorCode,
@@ -62,6 +62,11 @@ export class Shims {
   /** Directory for the `config.json` and the files of a shim's task or sandbox; the caller makes and removes it. */
   bundle(id: string): string {
     return join(this.#options.state, 'bundles', id);
+  }
+
+  /** Ids of all that has a bundle, tasks and sandboxes. */
+  ids(): Promise<string[]> {
+    return readdir(join(this.#options.state, 'bundles'));
   }
 
   /** What every shim is started with. */

@@ -7,9 +7,9 @@ import type { Mount } from './mounts.ts';
 import type { System } from './system.ts';
 import { type IdMappings, withMapping } from './user-namespace.ts';
 
-const trialRange = [{ containerId: 0, hostId: 65_536, length: 65_536 }];
+const TRIAL_RANGE = [{ containerId: 0, hostId: 65_536, length: 65_536 }];
 /** Ids that trials are made with; nothing of them is left. */
-export const trialMappings: IdMappings = { uids: trialRange, gids: trialRange };
+export const trialMappings: IdMappings = { uids: TRIAL_RANGE, gids: TRIAL_RANGE };
 
 /** Whether root file systems can be made for pods in user namespaces; if not, `reason` tells why. */
 export type IdMappingSupport = { works: boolean; reason: string };
@@ -58,5 +58,5 @@ function tryMapped(
       : { type: 'bind', source: lower, options: ['bind', 'rw'] };
   mountAllIdMapped(system, [mount], { target, users });
   const { uid } = statSync(join(target, 'file'));
-  if (uid !== trialRange[0]!.hostId) throw new PodwrightError('internal', `${kind}: files are not mapped`);
+  if (uid !== TRIAL_RANGE[0]!.hostId) throw new PodwrightError('internal', `${kind}: files are not mapped`);
 }

@@ -102,7 +102,7 @@ async function removeDirectory(directory: string, deadline: number): Promise<voi
   }
 }
 
-/** The folder and all below it, children before their parents. */
+/** The directory and all below it, children before their parents. */
 async function directoriesBottomUp(directory: string): Promise<string[]> {
   const children = await childDirectories(directory);
   const below = await Promise.all(children.map((name) => directoriesBottomUp(join(directory, name))));
@@ -119,7 +119,7 @@ async function childDirectories(directory: string): Promise<string[]> {
   }
 }
 
-/** The folders of the cgroups on the way from just below the root down to `path`. */
+/** The directories of the cgroups on the way from just below the root down to `path`. */
 function levelsBelow(tree: CgroupTree, path: string): string[] {
   const names = path.split('/').filter((name) => name !== '');
   return names.map((_, index) => join(tree.mountPoint, ...names.slice(0, index + 1)));

@@ -42,8 +42,8 @@ export class NodeClient {
     return (await this.http.json({ method: 'GET', path: '/api/v1/pods' }, decodePods)).items;
   }
 
-  pod(namespace: string, name: string): Promise<Pod> {
-    return this.http.json({ method: 'GET', path: podPath(namespace, name) }, decodePod);
+  pod(namespace: string, name: string, signal?: AbortSignal): Promise<Pod> {
+    return this.http.json({ method: 'GET', path: podPath(namespace, name), signal }, decodePod);
   }
 
   async events(): Promise<Event[]> {

@@ -17,6 +17,17 @@ test('a pod that does not end is waited for no longer than its grace period and 
   });
 });
 
+test('a node that stops answering is waited for no longer either', async () => {
+  let asked = 0;
+  const silence = (signal: AbortSignal) =>
+    new Promise<Pod>((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+  const client = {
+    pod: async (_namespace: string, _name: string, signal?: AbortSignal) =>
+      asked++ === 0 ? pod('u1', 0) : await silence(signal!),
+  };
+  await assert.rejects(gone(client, web, { gracePeriod: undefined, spareMs: 100 }), { code: 'deadline_exceeded' });
+});
+
 test('a pod is gone when the node does not know it, or knows another of its name', async () => {
   const answers = [pod('u1'), pod('u1'), pod('u2')];
   await gone({ pod: async () => answers.shift()! }, web, { gracePeriod: 0 });

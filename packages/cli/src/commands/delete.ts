@@ -1,4 +1,4 @@
-import { isDeadlineExceeded, isNotFound, PodwrightError, waitFor } from '@podwright/base';
+import { isNotFound, PodwrightError, waitFor } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { print } from '../output/terminal-text.ts';
@@ -55,13 +55,14 @@ export async function gone(
   { namespace, name }: ManifestObject,
   { gracePeriod, spareMs }: { gracePeriod: number | undefined; spareMs?: number },
 ): Promise<void> {
-  const known = await find(client, namespace, name);
+  const known = await find(client, { namespace, name });
   if (known === undefined) return;
   const timeoutMs = removalTimeoutMs([known], { gracePeriodSeconds: gracePeriod, spareMs });
+  const signal = AbortSignal.timeout(timeoutMs);
   const probe = async () =>
-    (await find(client, namespace, name))?.metadata.uid === known.metadata.uid ? undefined : true;
-  await waitFor(probe, { intervalMs: 50, signal: AbortSignal.timeout(timeoutMs) }).catch((error: unknown) => {
-    if (!isDeadlineExceeded(error)) throw error;
+    (await find(client, { namespace, name, signal }))?.metadata.uid === known.metadata.uid ? undefined : true;
+  await waitFor(probe, { intervalMs: 50, signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
     throw new PodwrightError(
       'deadline_exceeded',
       `delete pod ${namespace}/${name}: it has not ended within ${Math.round(timeoutMs / 1000)} s, and the node goes on trying; ` +
@@ -70,9 +71,12 @@ export async function gone(
   });
 }
 
-async function find(client: PodReader, namespace: string, name: string): Promise<Pod | undefined> {
+async function find(
+  client: PodReader,
+  { namespace, name, signal }: { namespace: string; name: string; signal?: AbortSignal },
+): Promise<Pod | undefined> {
   try {
-    return await client.pod(namespace, name);
+    return await client.pod(namespace, name, signal);
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

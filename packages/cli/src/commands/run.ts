@@ -47,9 +47,12 @@ async function runSession(session: RunSession, { node, options, signals }: RunCo
   } catch (error) {
     exitCode = explain(error);
   } finally {
-    if (exitCode !== 0 || !options.detach) await takeDown(session, signals.again);
-    watching.abort();
-    await watch;
+    try {
+      if (exitCode !== 0 || !options.detach) await takeDown(session, signals.again);
+    } finally {
+      watching.abort(); // or the command would not end
+      await watch;
+    }
   }
   return exitCode;
 }

@@ -45,16 +45,16 @@ export async function ensureNode(config: NodeConfig, configArgs: string[]): Prom
   await waitFor(
     async () => {
       if (ended !== undefined) throw startFailure(ended, { logFile, logOffset });
-      return (await answers(client)) ? true : undefined;
+      return (await answers(client, deadline)) ? true : undefined;
     },
     { intervalMs: 10, signal: deadline },
   );
   return { client, started: true, logFile };
 }
 
-async function answers(client: NodeClient): Promise<boolean> {
+async function answers(client: NodeClient, signal?: AbortSignal): Promise<boolean> {
   try {
-    await client.node();
+    await client.node(signal);
     return true;
   } catch (error) {
     if (errorCode(error) === 'unavailable') return false;

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { errorMessage, PodwrightError } from '@podwright/base';
-import { decodeManifest, maxManifestBytes } from '@podwright/kubelet';
+import { decodeManifest, MAX_MANIFEST_BYTES } from '@podwright/kubelet';
 
 /** Names of the objects in manifests, in their order. */
 export type ManifestObject = { kind: string; namespace: string; name: string };
@@ -47,7 +47,7 @@ function readManifest(file: string): string {
 
 /** As much as a manifest may have, and one byte more, for which the decoder refuses it. */
 function readStart(descriptor: number): string {
-  const buffer = Buffer.alloc(maxManifestBytes + 1);
+  const buffer = Buffer.alloc(MAX_MANIFEST_BYTES + 1);
   let sizeBytes = 0;
   while (sizeBytes < buffer.length) {
     const bytesRead = readSync(descriptor, buffer, sizeBytes, buffer.length - sizeBytes, null);

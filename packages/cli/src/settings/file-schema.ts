@@ -3,6 +3,15 @@ import { parseListenAddress } from './listen-address.ts';
 import { path } from './path-schema.ts';
 import { RuntimeSchema } from './runtime-schema.ts';
 
+/** A field of an HTTP request (RFC 9110, 5). */
+const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is no name of a header field');
+const headerValue = z.string().regex(/^[\t -~\u00a0-\u00ff]*$/, 'has characters that a header field may not have');
+
+const hasNoCredentials = (url: string) => {
+  const { username, password } = new URL(url);
+  return username === '' && password === '';
+};
+
 /** The configuration file, every key optional; docs/configuration.md explains each. Unknown keys are errors. */
 export const FileSchema = z.strictObject({
   root: path.default('/var/lib/podwright'),
@@ -24,8 +33,11 @@ export const FileSchema = z.strictObject({
   runtime: RuntimeSchema.prefault({}),
   kubelet: z
     .strictObject({
-      static_pod_url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-      static_pod_url_header: z.record(z.string().min(1), z.array(z.string())).default({}),
+      static_pod_url: z
+        .url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true })
+        .refine(hasNoCredentials, 'must have no user and password in it; static_pod_url_header can have them')
+        .optional(),
+      static_pod_url_header: z.record(headerName, z.array(headerValue)).default({}),
       cluster_dns: z.array(z.string()).default([]),
       cluster_domain: z.string().default('cluster.local'),
       max_pods: z.int().positive().default(110),

@@ -57,6 +57,31 @@ const refused: [string, string, RegExp][] = [
     '[runtime]\nstreaming_cert = "/x"',
     /runtime\.streaming_key: is needed with streaming_cert$/,
   ],
+  [
+    'a header field that is no list',
+    '[kubelet]\nstatic_pod_url_header = { Authorization = "Bearer s3cret" }',
+    /^read c\.toml:2: kubelet\.static_pod_url_header\.Authorization: must be a list$/,
+  ],
+  [
+    'a header field that cannot be sent',
+    '[kubelet]\nstatic_pod_url_header = { Authorization = ["Bearer s3cret\\u0000"] }',
+    /^read c\.toml:2: kubelet\.static_pod_url_header\.Authorization\.0: has characters that a header field may not have$/,
+  ],
+  [
+    'the name of a header field that cannot be sent',
+    '[kubelet.static_pod_url_header]\n"X Token" = ["s3cret"]',
+    /^read c\.toml:2: kubelet\.static_pod_url_header\."X Token": the name is no name of a header field$/,
+  ],
+  [
+    'a password in a URL',
+    '[kubelet]\nstatic_pod_url = "https://me:s3cret@config.example/"',
+    /^read c\.toml:2: kubelet\.static_pod_url: must have no user and password in it; static_pod_url_header can have them$/,
+  ],
+  [
+    'a URL of another kind with a password',
+    '[kubelet]\nstatic_pod_url = "ftp://me:s3cret@config.example/"',
+    /^read c\.toml:2: kubelet\.static_pod_url: must be an http or https URL$/,
+  ],
   ['the systemd driver', '[runtime]\ncgroup_driver = "systemd"', /"systemd": is not supported; use "cgroupfs"/],
   ['a plugin without a package', '[runtime.plugins.x]', /c\.toml:1: runtime\.plugins\.x\.package: is needed$/],
   ['a plugin with a taken name', '[runtime.plugins.native]\npackage = "x"', /plugins\.native: is the name of a part/],

@@ -8,6 +8,8 @@ import { referenceProblems } from './runtime-references.ts';
 
 const MAX_PROBLEMS = 10;
 const MAX_VALUE_LENGTH = 60;
+/** Values of these keys may hold tokens, which are for no log. */
+const SECRET_KEYS: readonly PropertyKey[] = ['static_pod_url', 'static_pod_url_header'];
 
 /**
  * The settings that a text holds, under the flags. `file` is its name in errors (`invalid_argument`), which name each place,
@@ -29,10 +31,11 @@ export function parseConfig(text: string, file: string, flags: ConfigFlags = {})
   throw new PodwrightError('invalid_argument', `read ${lines.join('\n')}`);
 }
 
-/** `key = value`, or the key alone where there is no value that fits a line. */
+/** `key = value`, or the key alone where there is no value that fits a line, or one that is secret. */
 function nameAndValue({ path }: ConfigProblem, content: unknown): string {
   const name = path.map((key) => quoteKey(String(key))).join('.') || 'the file';
   const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], content);
+  if (path.some((key) => SECRET_KEYS.includes(key))) return name;
   if (value === undefined || (typeof value === 'object' && !Array.isArray(value))) return name;
   return `${name} = ${shorten(JSON.stringify(value))}`;
 }

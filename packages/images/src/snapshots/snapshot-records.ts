@@ -6,7 +6,7 @@ export type SnapshotRecord = SnapshotInfo & { id: number };
 
 type Row = { id: number; key: string; kind: SnapshotKind; parent: string | null; created_at_ms: number };
 
-const steps = [
+const MIGRATIONS = [
   `CREATE TABLE snapshots (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     snapshotter TEXT NOT NULL,
@@ -21,7 +21,7 @@ const steps = [
   CREATE INDEX snapshots_by_parent ON snapshots (parent_id);`,
 ];
 
-const columns = `SELECT s.id, s.key, s.kind, p.key AS parent, s.created_at_ms
+const COLUMNS = `SELECT s.id, s.key, s.kind, p.key AS parent, s.created_at_ms
   FROM snapshots s LEFT JOIN snapshots p ON p.id = s.parent_id`;
 
 /** The records of one snapshotter. Every change is one transaction. */
@@ -30,18 +30,18 @@ export class SnapshotRecords {
   readonly #snapshotter: string;
 
   constructor(database: MetadataDatabase, snapshotter: string) {
-    migrate(database, 'snapshots', steps);
+    migrate(database, 'snapshots', MIGRATIONS);
     this.#database = database;
     this.#snapshotter = snapshotter;
   }
 
   find(key: string): SnapshotRecord | undefined {
-    const row = this.#database.prepare(`${columns} WHERE s.snapshotter = ? AND s.key = ?`).get(this.#snapshotter, key);
+    const row = this.#database.prepare(`${COLUMNS} WHERE s.snapshotter = ? AND s.key = ?`).get(this.#snapshotter, key);
     return row === undefined ? undefined : toRecord(row as Row);
   }
 
   list(): SnapshotRecord[] {
-    const rows = this.#database.prepare(`${columns} WHERE s.snapshotter = ? ORDER BY s.id`).all(this.#snapshotter);
+    const rows = this.#database.prepare(`${COLUMNS} WHERE s.snapshotter = ? ORDER BY s.id`).all(this.#snapshotter);
     return (rows as Row[]).map(toRecord);
   }
 
@@ -65,7 +65,7 @@ export class SnapshotRecords {
   }
 
   children(id: number): SnapshotRecord[] {
-    return (this.#database.prepare(`${columns} WHERE s.parent_id = ?`).all(id) as Row[]).map(toRecord);
+    return (this.#database.prepare(`${COLUMNS} WHERE s.parent_id = ?`).all(id) as Row[]).map(toRecord);
   }
 
   insert(record: SnapshotRecord, parentId: number | undefined): void {

@@ -19,12 +19,12 @@ export const ACCEPTED_MANIFESTS = [
   mediaTypes.dockerManifest,
 ].join(', ');
 
-const layerPatterns = [
+const LAYER_PATTERNS = [
   /^application\/vnd\.oci\.image\.layer\.(?:nondistributable\.)?v1\.tar(?:\+gzip|\+zstd)?$/,
   /^application\/vnd\.docker\.image\.rootfs\.(?:diff|foreign\.diff)\.tar(?:\.gzip|\.zstd)?$/,
 ];
 
 /** True for a file system layer that can be unpacked here; encrypted layers and artifacts are none. */
 export function isLayer(mediaType: string): boolean {
-  return layerPatterns.some((pattern) => pattern.test(mediaType));
+  return LAYER_PATTERNS.some((pattern) => pattern.test(mediaType));
 }

@@ -34,7 +34,7 @@ export type DamagedImage = { id: string; names: string[]; reason: string };
 /** Of what is written as JSON into a row. Records of before it tell none, and are read as version 1. */
 const RECORD_VERSION = 1;
 
-const tables = `
+const TABLES = `
 CREATE TABLE images (
   id TEXT PRIMARY KEY, manifest_digest TEXT NOT NULL, config TEXT NOT NULL, chain TEXT NOT NULL, size_bytes INTEGER NOT NULL,
   unsynced_boot TEXT NOT NULL
@@ -68,7 +68,7 @@ export class ImageRecords {
   #cache: Records | undefined;
 
   constructor(database: MetadataDatabase, bootId: string) {
-    migrate(database, 'images', [tables]);
+    migrate(database, 'images', [TABLES]);
     this.#database = database;
     this.#bootId = bootId;
   }

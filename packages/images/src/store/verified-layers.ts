@@ -1,6 +1,6 @@
 import { type MetadataDatabase, migrate } from '@podwright/metadata';
 
-const schema = `
+const SCHEMA = `
 CREATE TABLE verified_layers (
   digest TEXT NOT NULL, diff_id TEXT NOT NULL, stream_bytes INTEGER NOT NULL, PRIMARY KEY (digest, diff_id)
 ) STRICT, WITHOUT ROWID;
@@ -18,7 +18,7 @@ export class VerifiedLayers {
   readonly #database: MetadataDatabase;
 
   constructor(database: MetadataDatabase) {
-    migrate(database, 'verified-layers', [schema]);
+    migrate(database, 'verified-layers', [SCHEMA]);
     this.#database = database;
   }
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isErrno } from '@podwright/base';
-import { type DecodedManifest, decodeManifest, ManifestError, maxManifestBytes } from './manifest.ts';
+import { type DecodedManifest, decodeManifest, MAX_MANIFEST_BYTES, ManifestError } from './manifest.ts';
 
 /** A file's content, and what tells this state of the file from the next. */
 export type ManifestFile = {
@@ -30,7 +30,7 @@ export async function readManifestFile(
     const stamp = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
     if (stamp === knownStamp) return 'unchanged';
     // one byte more than allowed makes the decoder say that it is too large
-    const buffer = Buffer.alloc(Math.min(Number(stats.size), maxManifestBytes + 1));
+    const buffer = Buffer.alloc(Math.min(Number(stats.size), MAX_MANIFEST_BYTES + 1));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     return {
       stamp,

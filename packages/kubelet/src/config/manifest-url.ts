@@ -1,6 +1,6 @@
 import { errorMessage, gatherBytes, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
 import { MANIFEST_URL_TIMEOUT_MS } from '../limits.ts';
-import { ManifestError, maxManifestBytes } from './manifest.ts';
+import { MAX_MANIFEST_BYTES, ManifestError } from './manifest.ts';
 import { decodeBytes } from './manifest-file.ts';
 import type { SourceSnapshot } from './pod-config.ts';
 
@@ -80,6 +80,6 @@ export class ManifestUrl {
       throw new PodwrightError('unavailable', `GET ${url}: status ${response.status}`);
     }
     const refusal = () => new PodwrightError('resource_exhausted', `GET ${url}: larger than 4 MiB`);
-    return response.body === null ? Buffer.alloc(0) : await gatherBytes(response.body, maxManifestBytes, refusal);
+    return response.body === null ? Buffer.alloc(0) : await gatherBytes(response.body, MAX_MANIFEST_BYTES, refusal);
   }
 }

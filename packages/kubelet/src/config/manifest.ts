@@ -6,12 +6,12 @@ import { validateObject } from '../api/validation/validate-object.ts';
 import { readYamlDocuments, type TextPosition, type YamlDocument } from './yaml-documents.ts';
 
 /** Larger manifests are refused unread. */
-export const maxManifestBytes = 4 << 20;
-const maxDocuments = 1000;
-const maxErrors = 100;
+export const MAX_MANIFEST_BYTES = 4 << 20;
+const MAX_DOCUMENTS = 1000;
+const MAX_ERRORS = 100;
 /** Names and values of a hostile manifest may be megabytes: an error shows as much of them as a person reads. */
-const maxPathLength = 500;
-const maxMessageLength = 1000;
+const MAX_PATH_LENGTH = 500;
+const MAX_MESSAGE_LENGTH = 1000;
 
 /** One thing wrong with a manifest; as a string `file:line:column: field.path: message`. */
 export class ManifestError {
@@ -26,8 +26,8 @@ export class ManifestError {
     this.file = place.file;
     this.line = place.line;
     this.column = place.column;
-    this.path = cut(place.path ?? '', maxPathLength);
-    this.message = cut(message, maxMessageLength);
+    this.path = cut(place.path ?? '', MAX_PATH_LENGTH);
+    this.message = cut(message, MAX_MESSAGE_LENGTH);
   }
 
   toString(): string {
@@ -51,7 +51,7 @@ class ErrorList {
 
   push(error: ManifestError): void {
     this.#count++;
-    if (this.#first.length <= maxErrors) this.#first.push(error);
+    if (this.#first.length <= MAX_ERRORS) this.#first.push(error);
   }
 
   /** Counts errors that nobody wrote down. */
@@ -61,9 +61,12 @@ class ErrorList {
 
   /** The first errors, and one that tells how many more there are. */
   list(): ManifestError[] {
-    if (this.#count <= maxErrors) return this.#first;
+    if (this.#count <= MAX_ERRORS) return this.#first;
     const last = this.#first.at(-1)!;
-    return [...this.#first.slice(0, maxErrors), new ManifestError(last, `and ${this.#count - maxErrors} more errors`)];
+    return [
+      ...this.#first.slice(0, MAX_ERRORS),
+      new ManifestError(last, `and ${this.#count - MAX_ERRORS} more errors`),
+    ];
   }
 }
 
@@ -108,10 +111,10 @@ function decodeObjects(text: string, file: string, errors: ErrorList): PlacedObj
     errors.push(new ManifestError(whole, message));
     return [];
   };
-  if (Buffer.byteLength(text) > maxManifestBytes) return refuse(`is larger than ${maxManifestBytes >> 20} MiB`);
-  const { documents, problems } = readYamlDocuments(text, maxDocuments);
+  if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES) return refuse(`is larger than ${MAX_MANIFEST_BYTES >> 20} MiB`);
+  const { documents, problems } = readYamlDocuments(text, MAX_DOCUMENTS);
   for (const problem of problems) errors.push(new ManifestError({ file, ...problem }, problem.message));
-  if (documents.length > maxDocuments) return refuse(`holds more than ${maxDocuments} documents`);
+  if (documents.length > MAX_DOCUMENTS) return refuse(`holds more than ${MAX_DOCUMENTS} documents`);
   const parts = documents.flatMap(partsOf);
   if (parts.length === 0 && errors.count === 0) return refuse('holds no Kubernetes object');
   const placed = parts.map((part) => decodePart(part, file, errors)).filter((object) => object !== undefined);
@@ -133,7 +136,7 @@ function partsOf(document: YamlDocument): Part[] {
 
 function decodePart({ document, value, base }: Part, file: string, errors: ErrorList): PlacedObject | undefined {
   // one more than are shown, which tells where the others begin
-  const issues = new IssueList(base, Math.max(0, maxErrors + 1 - errors.count));
+  const issues = new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.count));
   const decoded = decodeObject(value, issues);
   const object = decoded === undefined || issues.count > 0 ? undefined : applyDefaults(decoded);
   if (object !== undefined) validateObject(object, issues);

@@ -40,6 +40,8 @@ export class Pleg {
   readonly #controller = new AbortController();
   #records = new Map<string, ListedPod>();
   #evented = false;
+  /** What happened while no stream of events stood is in none of them: the next listing must come soon, whatever the events say. */
+  #missedEvents = false;
   #lastRelistAtMs = performance.now();
   /** Everything that was there at this time is in the records. */
   #listedAtMs = 0;
@@ -115,6 +117,7 @@ export class Pleg {
   /** Lists everything and looks closer at the pods that differ from their record. A pod that cannot be read keeps its record. */
   async relist(): Promise<void> {
     const asOfMs = performance.now();
+    this.#missedEvents = false;
     const listed = await this.#options.reader.listPods(this.#controller.signal);
     this.#lastRelistAtMs = performance.now();
     this.#listedAtMs = asOfMs;
@@ -157,6 +160,7 @@ export class Pleg {
         const message = errorMessage(error);
         if (message !== failure) this.#options.logger.warn({ error: message }, 'listing the pods failed; trying again');
         failure = message;
+        this.#missedEvents = true;
       }
     }
   }
@@ -167,7 +171,7 @@ export class Pleg {
       this.#nudge = new AbortController();
       await sleep(this.#nextDelayMs(), AbortSignal.any([signal, this.#nudge.signal])).catch(() => undefined);
       signal.throwIfAborted();
-    } while (this.#nudge.signal.aborted && !this.#isLate());
+    } while (this.#nudge.signal.aborted && !this.#missedEvents && !this.#isLate());
   }
 
   /** Changes must not put off the listing for longer than its period. */
@@ -178,10 +182,16 @@ export class Pleg {
 
   #nextDelayMs(): number {
     const { relistPeriodMs, eventedRelistPeriodMs } = this.#options;
-    if (this.#evented) return eventedRelistPeriodMs;
+    if (this.#evented && !this.#missedEvents) return eventedRelistPeriodMs;
     const delayMs = Math.min(relistPeriodMs, this.#delayMs);
     this.#delayMs = delayMs * afterChange.growth;
     return delayMs;
+  }
+
+  /** Called where a stream ends and where the next one is seen to stand. */
+  #listSoon(): void {
+    this.#missedEvents = true;
+    this.#nudge.abort();
   }
 
   async #eventLoop(): Promise<void> {
@@ -195,6 +205,7 @@ export class Pleg {
           this.#options.logger.warn({ error: errorMessage(error) }, 'the event stream of the runtime broke');
         }
       } finally {
+        this.#listSoon();
         this.#evented = false;
       }
       await sleep(RECONNECT_AFTER_MS, signal).catch(() => undefined);
@@ -203,6 +214,7 @@ export class Pleg {
 
   async #followEvents(signal: AbortSignal): Promise<void> {
     for await (const event of this.#options.cri.runtime.getContainerEvents({}, { signal })) {
+      if (!this.#evented) this.#listSoon();
       this.#evented = true;
       const toLookAt = await this.#apply(event).catch((error: unknown) => {
         this.#options.logger.warn({ id: event.containerId, error: errorMessage(error) }, 'an event could not be read');

@@ -21,6 +21,8 @@ export type PodEnd = {
   verdict?: WaitingReason;
   /** The pod has left its source: afterwards nothing may be left of it. */
   remove: boolean;
+  /** This is not said by its source: a pod that came back to that meanwhile begins anew all the same. */
+  mayComeBack?: boolean;
 };
 
 /** What one sync found: whether the pod has ended by itself, and when to look again (Unix milliseconds). */
@@ -128,7 +130,7 @@ export class PodWorkers {
       verdict: worker.end?.verdict ?? end.verdict,
       remove: end.remove || worker.end?.remove === true,
     };
-    if (end.remove) worker.comeback = undefined;
+    if (end.remove && end.mayComeBack !== true) worker.comeback = undefined;
     if (end.remove) worker.pod = marked(worker.pod, worker.end);
     // A running sync would go on starting what must end; a slow stop gives way to a quicker one.
     if (worker.phase === 'syncing' || worker.phase === 'waiting' || harder)

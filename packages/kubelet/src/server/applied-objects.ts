@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import type { LocalObject, Pod } from '../api/types.ts';
-import { decodeManifest, maxManifestBytes } from '../config/manifest.ts';
+import { decodeManifest, MAX_MANIFEST_BYTES } from '../config/manifest.ts';
 import type { ExistingPod } from '../config/pod-update.ts';
 import type { ApplyResult } from './local-api.ts';
 import type { ObjectName } from './node-backend.ts';
@@ -127,8 +127,8 @@ export class AppliedObjects {
 
 /** Aliases of a manifest are written out, and what the kubelet would not read back would be lost. */
 function checkReadable(text: string, what: string): void {
-  if (Buffer.byteLength(text) > maxManifestBytes)
-    throw new PodwrightError('invalid_argument', `${what}: it is larger than ${maxManifestBytes >> 20} MiB as JSON`);
+  if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES)
+    throw new PodwrightError('invalid_argument', `${what}: it is larger than ${MAX_MANIFEST_BYTES >> 20} MiB as JSON`);
   const [problem] = decodeManifest(text, { file: what }).errors;
   if (problem !== undefined) throw new PodwrightError('invalid_argument', `${what}: ${problem.message}`);
 }

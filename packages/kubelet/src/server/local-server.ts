@@ -15,7 +15,7 @@ import {
 } from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
-import { maxManifestBytes } from '../config/manifest.ts';
+import { MAX_MANIFEST_BYTES } from '../config/manifest.ts';
 import { MAX_CONNECTIONS } from '../limits.ts';
 import { readLog } from '../logs/log-reader.ts';
 import type { NodeBackend } from './node-backend.ts';
@@ -203,8 +203,8 @@ function findPod(backend: NodeBackend, params: Call['params']) {
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
-  const refusal = () => new PodwrightError('invalid_argument', `the manifest is over ${maxManifestBytes} bytes`);
-  return (await gatherBytes(request, maxManifestBytes, refusal)).toString('utf8');
+  const refusal = () => new PodwrightError('invalid_argument', `the manifest is over ${MAX_MANIFEST_BYTES} bytes`);
+  return (await gatherBytes(request, MAX_MANIFEST_BYTES, refusal)).toString('utf8');
 }
 
 function sendJson(response: ServerResponse, value: unknown): void {

@@ -132,11 +132,19 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     await Promise.all(this.#inSandbox(sandboxId).map(({ id }) => this.#remove(id, signal)));
   }
 
-  /** Finishes what was begun before the restart and finds out what happened meanwhile. One that fails keeps its record. */
+  /**
+   * Finishes what was begun before the restart and finds out what happened meanwhile. Those whose sandbox's record was damaged
+   * are removed, for a pod ends as a whole. One that fails keeps its record.
+   */
   recover(): Promise<void> {
-    const one = (record: ContainerRecord) =>
-      this.#changes.run(record.id, () => recoverContainer(this.#context, record));
-    return this.recoverEach(this.#context.logger, one);
+    const { logger, sandboxes } = this.#context;
+    const one = async (record: ContainerRecord) => {
+      await this.#changes.run(record.id, () => recoverContainer(this.#context, record));
+      if (sandboxes.get(record.sandboxId) !== undefined) return;
+      using signal = withTimeout(undefined, OF_SANDBOX_TIMEOUT_MS, `remove container ${record.id} of no sandbox`);
+      await this.#remove(record.id, signal);
+    };
+    return this.recoverEach(logger, one);
   }
 
   /** Stops watching; the containers go on. */

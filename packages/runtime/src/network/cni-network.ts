@@ -196,7 +196,7 @@ export class CniNetwork implements Network {
     const { binDirs } = this.#options.network;
     const missing = missingPlugins(this.#bridge.list({ portMappings: false, bandwidth: false }), binDirs);
     if (missing.length > 0) throw missingPluginsError(missing, binDirs);
-    const program = await missingFilterProgram();
+    const program = missingFilterProgram();
     if (program !== undefined) throw new PodwrightError('failed_precondition', program);
     await this.#bridge.recheckRules();
   }

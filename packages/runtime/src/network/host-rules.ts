@@ -93,7 +93,7 @@ export class HostRules {
 }
 
 /** What the packet filter needs and the host lacks, for people; undefined if nothing. */
-export async function missingFilterProgram(): Promise<string | undefined> {
+export function missingFilterProgram(): string | undefined {
   if (findProgram('nft') !== undefined || findProgram('iptables-restore') !== undefined) return undefined;
   return 'neither nft nor iptables is installed, on Debian and Ubuntu: apt install nftables iptables';
 }

@@ -37,7 +37,8 @@ export class LifecycleEvents {
     const { sandboxes, containers, clock } = this.#dependencies;
     const sandboxId = 'sandboxId' in subject ? subject.sandboxId : subject.id;
     const sandbox = sandboxes.get(sandboxId) ?? ('sandboxId' in subject ? undefined : subject);
-    const pod = containers.list().filter((container) => container.sandboxId === sandboxId);
+    // What is still being created is in no listing either.
+    const pod = containers.list().filter((one) => one.sandboxId === sandboxId && one.state.phase !== 'creating');
     this.#broadcast.publish({ id: subject.id, kind, atMs: clock.now(), sandbox, containers: pod });
   }
 

@@ -24,13 +24,13 @@ export const INIT_DIRECTORY = 'init';
 export type HostInitRootOptions = {
   state: string;
   /** Finds a static init that waits and reaps with `-P`, such as `catatonit`; none if the host has none. */
-  program: () => Promise<string | undefined>;
+  program: () => string | undefined;
 };
 
 /** One root file system for all, which holds nothing but the host's init program: `<state>/init`. */
 export class HostInitRoot implements InfraRoots {
   readonly #root: string;
-  readonly #program: () => Promise<string | undefined>;
+  readonly #program: () => string | undefined;
 
   private constructor({ state, program }: HostInitRootOptions) {
     this.#root = join(state, INIT_DIRECTORY);
@@ -60,7 +60,7 @@ export class HostInitRoot implements InfraRoots {
   async #fill(): Promise<void> {
     const program = join(this.#root, 'init');
     if (existsSync(program)) return;
-    const source = await this.#program();
+    const source = this.#program();
     if (source === undefined) {
       throw new PodwrightError(
         'failed_precondition',

@@ -131,6 +131,11 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     this.#dependencies.directories.remove(sandboxId);
   }
 
+  /** Also those of which the shim alone is left: of an unknown sandbox, each controller removes what it knows of. */
+  override async list(): Promise<string[]> {
+    return [...new Set([...(await super.list()), ...(await this.#files.list())])];
+  }
+
   /** The sandbox as the shim reports it. */
   async describe({ id: sandboxId }: SandboxRecord): Promise<Record<string, unknown>> {
     const shim = await this.#shim(sandboxId);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
@@ -41,6 +42,11 @@ export class ShimSandboxFiles {
   /** Undefined if the shim was never to be started, or everything is gone; `data_loss` if the record is damaged. */
   async read(sandboxId: string): Promise<ShimSandboxRecord | undefined> {
     return await readRecord(this.#record(sandboxId), sandboxSchema);
+  }
+
+  /** Ids of the sandboxes that have a record. */
+  async list(): Promise<string[]> {
+    return (await this.#shims.ids()).filter((id) => existsSync(this.#record(id)));
   }
 
   async remove(sandboxId: string): Promise<void> {

@@ -14,10 +14,10 @@ const kinds: Record<Kind, { apiVersion: string; decode: Decoder<ManifestObject> 
   RuntimeClass: { apiVersion: 'node.k8s.io/v1', decode: runtimeClass },
 };
 
-const works = 'Pod, ConfigMap, Secret and RuntimeClass work';
+const SUPPORTED = 'Pod, ConfigMap, Secret and RuntimeClass work';
 
 const fromTemplate = (kind: string, template: string) =>
-  `${kind} needs the controllers of a cluster, which a single node does not have; ${works}: ` +
+  `${kind} needs the controllers of a cluster, which a single node does not have; ${SUPPORTED}: ` +
   `put the content of ${template} into a Pod`;
 
 /** Kinds that people often have in the same files, and what to do about each. */
@@ -29,22 +29,22 @@ const OTHER_KINDS: Record<string, string> = {
     ]),
   ),
   CronJob: fromTemplate('CronJob', 'spec.jobTemplate.spec.template'),
-  Service: `Service needs a cluster's network; ${works}: give the pod's port a hostPort, or use the pod's address`,
-  Ingress: `Ingress needs a cluster's network; ${works}: give the pod's port a hostPort`,
-  Namespace: `Namespace is not needed here: a pod may name any namespace; leave it out (${works})`,
-  PersistentVolumeClaim: `PersistentVolumeClaim is not supported yet; ${works}: use a hostPath or emptyDir volume`,
-  PersistentVolume: `PersistentVolume is not supported yet; ${works}: use a hostPath or emptyDir volume`,
-  ServiceAccount: `ServiceAccount needs an API server; leave it out (${works})`,
+  Service: `Service needs a cluster's network; ${SUPPORTED}: give the pod's port a hostPort, or use the pod's address`,
+  Ingress: `Ingress needs a cluster's network; ${SUPPORTED}: give the pod's port a hostPort`,
+  Namespace: `Namespace is not needed here: a pod may name any namespace; leave it out (${SUPPORTED})`,
+  PersistentVolumeClaim: `PersistentVolumeClaim is not supported yet; ${SUPPORTED}: use a hostPath or emptyDir volume`,
+  PersistentVolume: `PersistentVolume is not supported yet; ${SUPPORTED}: use a hostPath or emptyDir volume`,
+  ServiceAccount: `ServiceAccount needs an API server; leave it out (${SUPPORTED})`,
 };
 
 /** Decodes one object by its kind. Returns `undefined` if the kind is none that a lone node runs; that is then reported. */
 export function decodeObject(value: unknown, issues: IssueList): ManifestObject | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    issues.add(`must be a Kubernetes object with apiVersion, kind and metadata; ${works}`);
+    issues.add(`must be a Kubernetes object with apiVersion, kind and metadata; ${SUPPORTED}`);
     return undefined;
   }
   const { kind, apiVersion } = value as { kind?: unknown; apiVersion?: unknown };
-  if (kind === undefined || kind === null) issues.at('kind').addKey(`is required; ${works}`);
+  if (kind === undefined || kind === null) issues.at('kind').addKey(`is required; ${SUPPORTED}`);
   if (apiVersion === undefined || apiVersion === null) issues.at('apiVersion').addKey('is required, such as v1');
   if (typeof kind !== 'string' || typeof apiVersion !== 'string') return undefined;
   if (!Object.hasOwn(kinds, kind)) {
@@ -62,5 +62,5 @@ export function decodeObject(value: unknown, issues: IssueList): ManifestObject 
 function refusal(kind: string, apiVersion: string): string {
   if (Object.hasOwn(OTHER_KINDS, kind)) return OTHER_KINDS[kind]!;
   const hint = didYouMean(kind, Object.keys(kinds));
-  return `kind "${kind.slice(0, 60)}" of ${apiVersion.slice(0, 60)} is not supported; ${works}${hint}`;
+  return `kind "${kind.slice(0, 60)}" of ${apiVersion.slice(0, 60)} is not supported; ${SUPPORTED}${hint}`;
 }

@@ -7,14 +7,14 @@ import { qualifiedName } from './names.ts';
 /** Where a reference stands: a variable sees one container, a volume is the whole pod's. */
 type Place = 'env' | 'volume';
 
-const common = ['metadata.name', 'metadata.namespace', 'metadata.uid'];
+const COMMON_FIELDS = ['metadata.name', 'metadata.namespace', 'metadata.uid'];
 const fields: Record<Place, string[]> = {
   env: [
-    ...common,
+    ...COMMON_FIELDS,
     ...['spec.nodeName', 'spec.serviceAccountName'],
     ...['status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
   ],
-  volume: [...common, 'metadata.labels', 'metadata.annotations'],
+  volume: [...COMMON_FIELDS, 'metadata.labels', 'metadata.annotations'],
 };
 
 /** `metadata.labels['key']` or `metadata.annotations['key']` as its two parts. */

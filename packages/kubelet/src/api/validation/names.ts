@@ -11,20 +11,20 @@ function rule(maxLength: number, pattern: RegExp, allowed: string): TextRule {
   };
 }
 
-const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const qualifiedPart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 
 /** RFC 1123 label: pod namespaces, container names, volume names, host names. */
 export const dnsLabel = rule(
   63,
-  new RegExp(`^${label}$`),
+  new RegExp(`^${LABEL}$`),
   'lower case letters, digits and "-", beginning and ending with a letter or digit',
 );
 
 /** RFC 1123 subdomain: names of pods, ConfigMaps, Secrets, RuntimeClasses. */
 export const dnsSubdomain = rule(
   253,
-  new RegExp(`^${label}(\\.${label})*$`),
+  new RegExp(`^${LABEL}(\\.${LABEL})*$`),
   'lower case letters, digits, "-" and ".", each part beginning and ending with a letter or digit',
 );
 

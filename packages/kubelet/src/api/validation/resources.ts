@@ -3,7 +3,7 @@ import type { IssueList } from '../issue.ts';
 import { compareQuantities } from '../quantity.ts';
 import type { ResourceList, ResourceRequirements } from '../types.ts';
 
-const ordinary = ['cpu', 'memory', 'ephemeral-storage'];
+const NATIVE_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
 const hugePages = /^hugepages-\d+[KMGT]i$/;
 
 /** Rules of a container's resources. Extended resources come from device plugins, which a lone node does not have yet. */
@@ -33,10 +33,12 @@ export function validateResources(resources: ResourceRequirements, issues: Issue
 /** Rules of a list of amounts: known names, nothing negative. */
 export function validateResourceList(list: ResourceList, issues: IssueList): void {
   for (const [name, quantity] of Object.entries(list)) {
-    if (!ordinary.includes(name) && !hugePages.test(name)) {
+    if (!NATIVE_RESOURCES.includes(name) && !hugePages.test(name)) {
       issues
         .at(name)
-        .addKey(`this node has no resource of that name; it has ${ordinary.join(', ')}${didYouMean(name, ordinary)}`);
+        .addKey(
+          `this node has no resource of that name; it has ${NATIVE_RESOURCES.join(', ')}${didYouMean(name, NATIVE_RESOURCES)}`,
+        );
     }
     if (compareQuantities(quantity, '0') < 0) issues.at(name).add(`must not be negative, got ${quantity}`);
   }

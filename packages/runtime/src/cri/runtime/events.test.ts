@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
 import type { CallContext } from '@podwright/cri';
 import { openDatabase } from '@podwright/metadata';
+import type { ContainerRecord } from '../../records/container-record.ts';
 import { RecordClock } from '../../records/ids.ts';
 import { LifecycleEvents } from '../../records/lifecycle-events.ts';
 import { openPodTables } from '../../records/pod-tables.ts';
@@ -23,7 +24,7 @@ function open() {
   const handler = events({ events: source, images: { find: () => undefined } as never });
   const subscribe = (signal = new AbortController().signal) =>
     handler({ $typeName: 'runtime.v1.GetEventsRequest' }, { signal } as CallContext)[Symbol.asyncIterator]();
-  return { sandboxes, source, subscribe };
+  return { sandboxes, containers, source, subscribe };
 }
 
 test('a subscriber that reads too slowly gets what was kept for it, and is told to start over', async () => {
@@ -62,6 +63,16 @@ test('an event has its subject as it was then, also when it has gone since', asy
     [2, 1],
     [3, 1],
   ]);
+});
+
+test('an event has no container that is still being created', async () => {
+  const { sandboxes, containers, source, subscribe } = open();
+  const reader = subscribe();
+  const record = sandboxes.put(recordOf('s1'));
+  const creating = { id: 'c1', name: 'c1', sandboxId: 's1', state: { phase: 'creating' } };
+  containers.put(creating as unknown as ContainerRecord);
+  source.publish('started', record);
+  assert.deepEqual((await reader.next()).value.containersStatuses, []);
 });
 
 test('a subscription ends with its call', async () => {

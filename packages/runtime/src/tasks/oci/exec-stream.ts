@@ -35,6 +35,7 @@ export async function execStream(request: ExecRequest, { terminal, signal }: Exe
     await started.running;
   } catch (error) {
     await exit;
+    for (const stream of exec.child.stdio) stream?.destroy(); // there is no session to read them
     signal.throwIfAborted();
     throw error;
   }

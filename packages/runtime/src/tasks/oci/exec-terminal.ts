@@ -15,7 +15,7 @@ import { BUNDLE_FILES } from './task-files.ts';
 export type TerminalTools = { conmon: string; sockets: SeqpacketSockets; system: System };
 
 /** The runtime's log, in conmon's directory: crun would cut the whole path at its colon. */
-const logName = 'log';
+const LOG_NAME = 'log';
 
 /**
  * Has a conmon (8) of its own run a command on a terminal: it owns the terminal's master and stays until the command has
@@ -89,7 +89,7 @@ class ExecMonitor {
     });
     const [stderr, sync, attach] = child.stdio.slice(2) as [Readable, Readable, Readable];
     this.exec = new ExecProcess(placed, child);
-    this.#log = join(bundle, logName);
+    this.#log = join(bundle, LOG_NAME);
     this.#announced = firstReport(attach);
     this.#report = firstReport(sync);
     this.#stderr = readAll(stderr).catch(() => '');
@@ -127,7 +127,7 @@ function monitorArguments(request: ExecRequest, bundle: string): string[] {
   return [
     ...['--api-version', '1', '--sync', '--exec', '--exec-attach', '--terminal', '--stdin', '--leave-stdin-open'],
     ...['--cid', id, '--cuuid', id, '--name', id, '--log-path', 'off'],
-    ...runtimeOptions(runtime, ['--log', logName]),
+    ...runtimeOptions(runtime, ['--log', LOG_NAME]),
     ...['--bundle', bundle, '--full-attach', '--container-pidfile', pidFile],
     ...['--exec-process-spec', file],
   ];

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { CommandContext } from '../settings/node-config.ts';
+import { run } from './run.ts';
+
+const MANIFEST = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a, image: b}]}\n';
+const APPLIED = { objects: [{ kind: 'Pod', namespace: 'default', name: 'web', uid: 'u1', action: 'created' }] };
+const NODE = { name: 'n', version: '1', pid: 1, manifestDir: '/m', podLogsDir: '/l' };
+
+test('run ends its watch also when the pods cannot be stopped', async (t) => {
+  const directory = mkdtempSync('/tmp/run-');
+  const apiSocket = join(directory, 'node.sock');
+  const runtime = { name: 'r', version: '1', apiVersion: 'v1', endpoint: 'nonsense' };
+  const podDefaults = { seccomp: 'RuntimeDefault' };
+  const watched = Promise.withResolvers<void>();
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url === '/podwright/v1/node') return response.end(JSON.stringify({ ...NODE, runtime, podDefaults }));
+    if (request.method === 'POST') return response.end(JSON.stringify(APPLIED));
+    if (request.method === 'DELETE') return response.writeHead(500).end('no');
+    response.on('close', watched.resolve);
+    return response.writeHead(200).flushHeaders();
+  };
+  const server = createServer(answer).listen(apiSocket);
+  await once(server, 'listening');
+  const before = process.eventNames();
+  t.after(() => {
+    for (const name of process.eventNames()) if (!before.includes(name)) process.removeAllListeners(name);
+    server.closeAllConnections();
+    server.close();
+    rmSync(directory, { recursive: true });
+  });
+  const file = join(directory, 'web.yaml');
+  writeFileSync(file, MANIFEST);
+  const context = { config: { apiSocket, root: directory }, configArgs: [] } as unknown as CommandContext;
+  await assert.rejects(run([file], {}, context), { message: 'no' });
+  await watched.promise;
+});
