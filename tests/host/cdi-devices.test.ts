@@ -9,7 +9,7 @@ const place = makeTestPlace();
 const directory = join(place.logs, 'cdi'); // of those that are meant to stay
 mkdirSync(directory, { recursive: true });
 const runtime = new RuntimeUnderTest(place);
-before(async () => void (await runtime.start({ cdiFolders: [directory] })));
+before(async () => void (await runtime.start({ cdiDirectories: [directory] })));
 after(async () => assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host'));
 
 const spec = `

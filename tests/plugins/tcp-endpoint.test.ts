@@ -12,13 +12,13 @@ import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
 const runtime = new RuntimeUnderTest();
-const tlsFolder = join(runtime.place.directory, 'image', 'tls');
-const certificates = new Certificates(tlsFolder);
+const tlsDirectory = join(runtime.place.directory, 'image', 'tls');
+const certificates = new Certificates(tlsDirectory);
 const path = (name: string) => certificates.path(name);
 const serverFiles = { certificate: path('server.crt'), key: path('server.key') };
 
 before(async () => {
-  mkdirSync(tlsFolder, { recursive: true });
+  mkdirSync(tlsDirectory, { recursive: true });
   await certificates.makeAuthority('authority');
   await certificates.makeAuthority('stranger');
   for (const name of ['server', 'friend']) await certificates.make(name, 'authority');

@@ -16,7 +16,7 @@ const cdi = join(place.logs, 'cdi'); // below what is meant to stay
 const data = join(place.logs, 'data');
 const device = join(cdi, 'null.json');
 mkdirSync(cdi, { recursive: true });
-const options = { cdiFolders: [cdi], ociRuntime: 'runc' };
+const options = { cdiDirectories: [cdi], ociRuntime: 'runc' };
 const runtime = new RuntimeUnderTest(place);
 before(async () => void (await runtime.start(options)));
 after(async () => assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host'));

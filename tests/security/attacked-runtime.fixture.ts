@@ -38,12 +38,12 @@ export class AttackedRuntime {
     return this;
   }
 
-  /** Removes all pods and images, and fails if anything is left on the machine. */
+  /** Removes all pods and images, and fails if anything is left on the host. */
   async end(): Promise<void> {
     const { items } = await this.runtime.cri.runtime.listPodSandbox({});
     for (const { id } of items) await this.remove(id);
     for (const image of this.#images) await this.runtime.cri.image.removeImage({ image: { image } });
-    assert.deepEqual(await this.runtime.end(), [], 'nothing is left on the machine');
+    assert.deepEqual(await this.runtime.end(), [], 'nothing is left on the host');
   }
 
   /** Loads busybox with another layer and other values in its configuration's `config`. */
@@ -103,7 +103,7 @@ export class AttackedRuntime {
     return { exitCode: status!.exitCode, out: out.toString(), err: err.toString() };
   }
 
-  /** The first process of a container, as the machine numbers it. */
+  /** The first process of a container, as the host numbers it. */
   async pidOf(containerId: string): Promise<number> {
     const { info } = await this.runtime.cri.runtime.containerStatus({ containerId, verbose: true });
     return (JSON.parse(info.info!) as { pid: number }).pid;

@@ -76,7 +76,7 @@ test('an honest layer of many names, each of them through the links that distrib
   assert.equal((await unpack([...links, ...files])).entries, 20_004);
 });
 
-test('a folder that is said to hide the layers below again and again', async () => {
+test('a directory that is said to hide the layers below again and again', async () => {
   const files = Array.from({ length: 6000 }, (_, index) => file(`d/f${index}`));
   const marks = Array.from({ length: 6000 }, () => file('d/.wh..wh..opq'));
   const { entries } = await unpack([directory('d'), ...files, ...marks], { overlayWhiteouts: false });

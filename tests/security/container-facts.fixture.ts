@@ -31,10 +31,10 @@ function parseFacts(text: string, place: NodePlace): Facts {
   return merged;
 }
 
-/** Without what is another one in each container: ids, names of the test's own folders and cgroups, numbers of inodes. */
+/** Without what is another one in each container: ids, names of the test's own directories and cgroups, numbers of inodes. */
 function plain(text: string, { scope }: NodePlace): string {
   return text
-    .replace(/root=\/tmp\/pw[nk]-\S+/, "root=in the node's folders") // before the cgroup, which may be named alike
+    .replace(/root=\/tmp\/pw[nk]-\S+/, "root=in the node's directories") // before the cgroup, which may be named alike
     .replaceAll(/\b(\w+):\[(\d+)\]/g, (whole, name: string) => (isMachines(name, whole) ? "the machine's" : 'its own'))
     .replaceAll(/\b[0-9a-f]{64}\b/g, 'ID')
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UID')

@@ -48,7 +48,7 @@ async function on(subnet: string, config: string, daemonArgs: string[]): Promise
   }
 }
 
-/** A difference that takes nothing from the machine: its line, `KEY: containerd's | ours`, and why it is there. */
+/** A difference that takes nothing from the host: its line, `KEY: containerd's | ours`, and why it is there. */
 type Known = { line: RegExp; why: string };
 
 const EVERYWHERE: Known[] = [
@@ -77,15 +77,15 @@ const CRUN: Known[] = [
   },
   {
     line: /^mount \/proc\/(bus|fs|irq|sys|sysrq-trigger): .* \| root=\/[\w-]+ ro,relatime proc proc rw$/,
-    why: 'read-only as well; there are no programs and no devices in these folders of the kernel',
+    why: 'read-only as well; there are no programs and no devices in these directories of the kernel',
   },
   {
     line: /^mount \/(proc\/(acpi|asound|scsi)|sys\/(firmware|devices\/virtual\/powercap)): .* \| root=\/ ro,relatime tmpfs tmpfs rw,size=0k$/,
-    why: 'an empty folder, read-only as a mount',
+    why: 'an empty directory, read-only as a mount',
   },
   {
     line: /^mount \/proc\/\w+: .* \| root=\/null ro,relatime devtmpfs devtmpfs [\w,=]+$/,
-    why: "/dev/null of the machine, read-only, where runc has the container's",
+    why: "/dev/null of the host, read-only, where runc has the container's",
   },
   {
     line: /^mount \/sys\/fs\/cgroup: (root=\/ ro,nosuid,nodev,noexec,relatime cgroup2) cgroup (.*) \| \1 cgroup2 \2$/,

@@ -15,7 +15,7 @@ import { exampleImage, forever, NodePlace } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 
-/** How long each step of the other pod may take: on a quiet machine it is less than a second. */
+/** How long each step of the other pod may take: on a quiet host it is less than a second. */
 const STEP_MS = 20_000;
 /** How long a flood lasts at least. */
 const FLOOD_MS = 4_000;

@@ -11,7 +11,7 @@ import { LocalServer } from '../../packages/kubelet/src/server/local-server.ts';
 import type { NodeBackend } from '../../packages/kubelet/src/server/node-backend.ts';
 import { longestStallMs } from './longest-stall.fixture.ts';
 
-/** On a fast machine it is a twentieth; with a read an entry it is half a minute. */
+/** On a fast host it is a twentieth; with a read an entry it is half a minute. */
 const PATIENCE_MS = 5000;
 const ENTRIES = 1_000_000;
 const piece = '2026-01-01T00:00:00.000000000Z stdout P x\n';

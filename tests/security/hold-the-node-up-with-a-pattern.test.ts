@@ -12,7 +12,7 @@ import { parseImageReference } from '../../packages/kubelet/src/images/image-ref
 import { credentialsFor, parseDockerConfig } from '../../packages/kubelet/src/images/keyring.ts';
 import { parseResolvConf } from '../../packages/kubelet/src/node/resolv-conf.ts';
 
-/** Each takes milliseconds on a fast machine; what backtracks takes minutes, or years. */
+/** Each takes milliseconds on a fast host; what backtracks takes minutes, or years. */
 const PATIENCE_MS = 3000;
 
 function quickly<T>(what: string, work: () => T): T {

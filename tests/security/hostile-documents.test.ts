@@ -83,7 +83,7 @@ test('a config of a million variables or labels, or of what stays in memory by m
   assert.deepEqual(room.images.list(), []);
 });
 
-test('an image of 50,000 volumes, each a folder and a mount of every container', async (t) => {
+test('an image of 50,000 volumes, each a directory and a mount of every container', async (t) => {
   const { registry, pull, room } = await start(t);
   serveConfig(registry, `{"Volumes":${names(50_000, '{}')}}`);
   await withoutStall(() => rejects(pull(), 'invalid_argument', /config\.Volumes: is no map of at most 1000 names/));
@@ -200,26 +200,26 @@ test('an archive of an image with a hundred thousand layers, or names', async (t
   await rejects(load(), 'invalid_argument', /it has 1001 images, more than 1000/);
 });
 
-test('a folder whose files are devices or lead to some', async (t) => {
+test('a directory whose files are devices or lead to some', async (t) => {
   const { room } = await start(t);
-  const folder = join(room.root, 'layout');
-  mkdirSync(folder);
-  execFileSync('mkfifo', [join(folder, 'index.json')]);
-  await rejects(room.images.load(folder, { signal }), 'invalid_argument', /index\.json is no file/);
+  const directory = join(room.root, 'layout');
+  mkdirSync(directory);
+  execFileSync('mkfifo', [join(directory, 'index.json')]);
+  await rejects(room.images.load(directory, { signal }), 'invalid_argument', /index\.json is no file/);
 });
 
-test('a folder whose files are links to what its maker may not read, of which an error tells nothing', async (t) => {
+test('a directory whose files are links to what its maker may not read, of which an error tells nothing', async (t) => {
   const { room } = await start(t);
   const secret = join(room.root, 'secret');
   writeFileSync(secret, 'hunter2 is the password');
-  const folder = new LayoutDirectory(join(room.root, 'layout'));
-  const { path } = folder;
+  const directory = new LayoutDirectory(join(room.root, 'layout'));
+  const { path } = directory;
   const refused = (message: RegExp) => rejects(room.images.load(path, { signal }), 'invalid_argument', message);
   symlinkSync(secret, join(path, 'index.json'));
   await refused(/index\.json is a symbolic link/);
   rmSync(join(path, 'index.json'));
   const digest = sha256Digest('x');
-  folder.writeIndex([{ mediaType: mediaTypes.ociManifest, digest, size: 1 }]);
+  directory.writeIndex([{ mediaType: mediaTypes.ociManifest, digest, size: 1 }]);
   symlinkSync(secret, join(path, 'blobs', digest.replace(':', '/')));
   await refused(/is a symbolic link/);
 });

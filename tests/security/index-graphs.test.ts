@@ -15,7 +15,7 @@ type Descriptor = { digest: string; size: number; mediaType: string };
 const addIndex = (sink: BlobSink, manifests: object[], name = 'x'): Descriptor =>
   sink.addManifest(name, { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests }, mediaTypes.ociIndex);
 
-/** Three levels of ten indexes each, with ten images each at the end, none of them for this machine: 1,000 images. */
+/** Three levels of ten indexes each, with ten images each at the end, none of them for this platform: 1,000 images. */
 function addTree(sink: BlobSink, depth = 3, path = ''): Descriptor {
   const entries = Array.from({ length: 10 }, (_, index) => {
     const tag = `${path}-${index}`;
@@ -63,9 +63,13 @@ test('indexes deeper than any tool writes are refused, by platform or not', asyn
 
 test('an archive with such a tree is refused, too, and nothing of it is kept', async (t) => {
   const { room } = await start(t);
-  const folder = new LayoutDirectory(join(room.root, 'layout'));
-  folder.writeIndex([addTree(folder)]);
-  await rejects(room.images.load(folder.path, { signal }), 'resource_exhausted', /more than 32 manifests and configs/);
+  const directory = new LayoutDirectory(join(room.root, 'layout'));
+  directory.writeIndex([addTree(directory)]);
+  await rejects(
+    room.images.load(directory.path, { signal }),
+    'resource_exhausted',
+    /more than 32 manifests and configs/,
+  );
   assert.deepEqual([room.images.list(), (await room.images.usage()).images.sizeBytes], [[], 0]);
 });
 
@@ -82,7 +86,11 @@ test('an image below indexes keeps the way to it, and a collection follows no ot
   await room.images.collectGarbage();
   const { images } = await room.images.usage();
   assert.equal(room.images.find(id)?.id, id);
-  assert.equal(images.inodes, 7, 'two indexes, manifest, config, layer; the folder of its snapshot and the file in it');
+  assert.equal(
+    images.inodes,
+    7,
+    'two indexes, manifest, config, layer; the directory of its snapshot and the file in it',
+  );
   await room.images.remove(id);
   assert.equal((await room.images.usage()).images.sizeBytes, 0);
 });

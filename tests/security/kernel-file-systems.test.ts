@@ -13,24 +13,24 @@ import { symlink } from '../unpack/layer.fixture.ts';
 import { AttackedRuntime, OCI_RUNTIMES } from './attacked-runtime.fixture.ts';
 
 const attacked = new AttackedRuntime();
-const hostFolder = join(attacked.runtime.place.directory, 'logs', 'of-the-host');
+const hostDirectory = join(attacked.runtime.place.directory, 'logs', 'of-the-host');
 const REFUSED = { code: 'invalid_argument' };
 
 before(async () => {
   await attacked.start();
-  mkdirSync(join(hostFolder, 'sub'), { recursive: true });
-  writeFileSync(join(hostFolder, 'sub', 'file'), '');
+  mkdirSync(join(hostDirectory, 'sub'), { recursive: true });
+  writeFileSync(join(hostDirectory, 'sub', 'file'), '');
 });
 after(() => attacked.end());
 
 /** As deep as any root file system of a container is. */
 const outward = '../'.repeat(30);
 const links: [string, FixtureEntry[]][] = [
-  ['dev-absolute', [symlink('dev', hostFolder)]],
-  ['dev-outward', [symlink('dev', outward + hostFolder.slice(1))]],
-  ['dev-through-another', [symlink('dev', 'other'), symlink('other', hostFolder)]],
-  ['proc-link', [symlink('proc', hostFolder)]],
-  ['sys-link', [symlink('sys', hostFolder)]],
+  ['dev-absolute', [symlink('dev', hostDirectory)]],
+  ['dev-outward', [symlink('dev', outward + hostDirectory.slice(1))]],
+  ['dev-through-another', [symlink('dev', 'other'), symlink('other', hostDirectory)]],
+  ['proc-link', [symlink('proc', hostDirectory)]],
+  ['sys-link', [symlink('sys', hostDirectory)]],
 ];
 const volumes: [string, FixtureEntry[], string][] = [
   ['volume-proc', [], '/proc'],
@@ -55,7 +55,7 @@ for (const handler of OCI_RUNTIMES) {
     test(`${handler}: the link of the image ${tag} is refused, and nothing is made where it leads`, async () => {
       const image = await attacked.image(`${tag}-${handler}`, entries);
       const outcome = await run(image).catch((error: unknown) => error);
-      assert.deepEqual(readdirSync(hostFolder), ['sub']);
+      assert.deepEqual(readdirSync(hostDirectory), ['sub']);
       assert.equal(errorCode(outcome), 'invalid_argument');
     });
   }
@@ -72,9 +72,9 @@ for (const handler of OCI_RUNTIMES) {
     const mount = (containerPath: string, hostPath: string) =>
       attacked.run(pod, { script: 'test -e /proc/self/status', mounts: [{ containerPath, hostPath }] });
     for (const path of ['/proc', '/proc/self/attr', '/proc/thread-self/attr', '/proc/sys', '/proc/1/ns'])
-      await assert.rejects(mount(path, join(hostFolder, 'sub')), REFUSED, path);
+      await assert.rejects(mount(path, join(hostDirectory, 'sub')), REFUSED, path);
     assert.equal((await mount('/proc', '/proc')).exitCode, 0);
-    assert.equal((await mount('/proc/meminfo', join(hostFolder, 'sub', 'file'))).exitCode, 0);
+    assert.equal((await mount('/proc/meminfo', join(hostDirectory, 'sub', 'file'))).exitCode, 0);
     assert.equal((await mount('/sys', '/sys')).exitCode, 0);
   });
 }

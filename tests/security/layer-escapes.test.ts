@@ -130,7 +130,7 @@ suite('whiteouts', () => {
   });
 });
 
-test('a name that is a folder, a link and a file in turn, a thousand times, is never followed out of the layer', async () => {
+test('a name that is a directory, a link and a file in turn, a thousand times, is never followed out of the layer', async () => {
   const before = describeTree(outside, system);
   const turns = Array.from({ length: 1000 }, (_, index) => [
     directory('x', { mode: 0o700 }),

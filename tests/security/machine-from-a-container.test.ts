@@ -1,4 +1,4 @@
-/** A container with the RuntimeDefault profile makes the system calls that act on the machine; all of them are refused. */
+/** A container with the RuntimeDefault profile makes the system calls that act on the host; all of them are refused. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { SecurityProfile_ProfileType as ProfileType } from '@podwright/cri';
@@ -76,7 +76,7 @@ before(async () => {
 after(() => attacked.end());
 
 for (const handler of OCI_RUNTIMES) {
-  test(`${handler}: system calls that act on the machine are refused, and clone3 is said not to be there`, async () => {
+  test(`${handler}: system calls that act on the host are refused, and clone3 is said not to be there`, async () => {
     const pod = await attacked.pod(`calls-${handler}`, { handler });
     const under = (profileType: ProfileType) =>
       makeCalls(attacked, { pod, image, linux: { securityContext: { seccomp: { profileType } } } });

@@ -14,48 +14,48 @@ import { AttackedRuntime, OCI_RUNTIMES } from './attacked-runtime.fixture.ts';
 const SECRET = 'zebra';
 const attacked = new AttackedRuntime();
 const { logs } = attacked.runtime.place;
-const hostFolder = join(logs, 'of-the-host');
+const hostDirectory = join(logs, 'of-the-host');
 const messageFile = join(logs, 'message');
 /** As deep as any root file system of a container is. */
-const outward = '../'.repeat(30) + hostFolder.slice(1);
+const outward = '../'.repeat(30) + hostDirectory.slice(1);
 const NAMES = ['zebra', 'hosts', 'hostname', 'resolv.conf', 'termination-log'];
 
 before(async () => {
   await attacked.start();
-  mkdirSync(hostFolder, { recursive: true });
-  for (const name of NAMES) writeFileSync(join(hostFolder, name), SECRET);
+  mkdirSync(hostDirectory, { recursive: true });
+  for (const name of NAMES) writeFileSync(join(hostDirectory, name), SECRET);
   writeFileSync(messageFile, '');
 });
 after(() => attacked.end());
 
 /** Whatever the containers did. */
 function assertUntouched(): void {
-  assert.deepEqual(readdirSync(hostFolder).sort(), [...NAMES].sort());
-  for (const name of NAMES) assert.equal(readFileSync(join(hostFolder, name), 'utf8'), SECRET, name);
+  assert.deepEqual(readdirSync(hostDirectory).sort(), [...NAMES].sort());
+  for (const name of NAMES) assert.equal(readFileSync(join(hostDirectory, name), 'utf8'), SECRET, name);
 }
 
 const volumes: [string, FixtureEntry[], string][] = [
-  ['absolute', [symlink('v', hostFolder)], '/v'],
+  ['absolute', [symlink('v', hostDirectory)], '/v'],
   ['outward', [symlink('v', outward)], '/v'],
-  ['below-a-link', [symlink('v', join(hostFolder, '..'))], '/v/of-the-host'],
+  ['below-a-link', [symlink('v', join(hostDirectory, '..'))], '/v/of-the-host'],
   ['through-links', [symlink('v', 'w'), symlink('w', outward)], '/v'],
   ['dots', [], `/${outward}`],
-  ['dots-after-a-link', [symlink('v', '/proc/1/root')], `/v/../..${hostFolder}`],
+  ['dots-after-a-link', [symlink('v', '/proc/1/root')], `/v/../..${hostDirectory}`],
   ['no-slash', [], outward],
 ];
 
 /** The links' places, and what they lead to. */
 const files: [string, FixtureEntry[]][] = [
-  ['hosts', [symlink('etc/hosts', join(hostFolder, 'hosts'))]],
+  ['hosts', [symlink('etc/hosts', join(hostDirectory, 'hosts'))]],
   ['hosts-outward', [symlink('etc/hosts', `${outward}/hosts`)]],
-  ['hostname', [symlink('etc/hostname', join(hostFolder, 'hostname'))]],
-  ['resolv', [symlink('etc/resolv.conf', join(hostFolder, 'resolv.conf'))]],
-  ['resolv-to-nothing', [symlink('etc/resolv.conf', join(hostFolder, 'new'))]],
+  ['hostname', [symlink('etc/hostname', join(hostDirectory, 'hostname'))]],
+  ['resolv', [symlink('etc/resolv.conf', join(hostDirectory, 'resolv.conf'))]],
+  ['resolv-to-nothing', [symlink('etc/resolv.conf', join(hostDirectory, 'new'))]],
   ['resolv-loop', [symlink('etc/resolv.conf', 'resolv.conf')]],
-  ['etc', [symlink('etc', hostFolder)]],
+  ['etc', [symlink('etc', hostDirectory)]],
   ['etc-outward', [symlink('etc', outward)]],
-  ['message', [directory('messages'), symlink('messages/termination-log', join(hostFolder, 'termination-log'))]],
-  ['message-below', [symlink('messages', hostFolder)]],
+  ['message', [directory('messages'), symlink('messages/termination-log', join(hostDirectory, 'termination-log'))]],
+  ['message-below', [symlink('messages', hostDirectory)]],
 ];
 
 /** Looks for the secret in its own root, and writes wherever it could be mounted. */
@@ -68,7 +68,7 @@ for (const handler of OCI_RUNTIMES) {
     test(`${handler}: the volume of the image ${name} shows nothing of the host`, async () => {
       const image = await attacked.image(`${name}-${handler}`, entries, { Volumes: { [path]: {} } });
       const pod = await attacked.pod(`${name}-${handler}`, { handler });
-      const script = `${READ}; touch /v/made ${hostFolder}/made; true`;
+      const script = `${READ}; touch /v/made ${hostDirectory}/made; true`;
       const { out } = await attacked.run(pod, { image: { image }, script }).catch(refused);
       assert.doesNotMatch(out, /zebra/);
       assertUntouched();

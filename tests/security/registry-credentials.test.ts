@@ -122,9 +122,9 @@ test('an encrypted registry names a token server that is not, itself or by a red
 
 test("a mirror asks for the registry's credentials", async (t) => {
   const { registry, foreign: mirror, thief, room, pull } = await start(t);
-  const folder = join(room.root, 'certs.d', registry.host);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'hosts.toml'), `server = "http://${registry.host}"\n[host."http://${mirror.host}"]\n`);
+  const directory = join(room.root, 'certs.d', registry.host);
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, 'hosts.toml'), `server = "http://${registry.host}"\n[host."http://${mirror.host}"]\n`);
   registry.faults = [challenge('Basic realm="x"')];
   for (const header of ['Basic realm="x"', `Bearer realm="http://${thief.host}/token"`]) {
     mirror.faults = [challenge(header)];

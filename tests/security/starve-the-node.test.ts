@@ -1,4 +1,4 @@
-/** Pods that want all memory and all processes of the machine: other pods go on, and so does the node. */
+/** Pods that want all memory and all processes of the host: other pods go on, and so does the node. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
@@ -17,7 +17,7 @@ import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 
-/** So small that neither attack is anything to this machine. */
+/** So small that neither attack is anything to this host. */
 const POD_PIDS = 64;
 const MEMORY_OF_PODS = 256 * 2 ** 20;
 /** Never more than 511 processes, and a single level of them in the first: `exec` lets it stay whatever the others do. */
@@ -106,7 +106,7 @@ test('a fork bomb and a pod that eats memory leave the node and other pods alone
   assert.equal(await readCgroupFile(join(treeOf(cgroups, 'pids')!.mountPoint, bombed, 'pids.max')), undefined);
 });
 
-test('a node that is told nothing limits each pod, and all of them together to less than the machine', async (context) => {
+test('a node that is told nothing limits each pod, and all of them together to less than the host', async (context) => {
   const node = await startNode(context, '10.99.122.0/24', '');
   const { place } = node;
   await place.ok('run', '--detach', place.file('plain.yaml', podManifest('plain', forever)));

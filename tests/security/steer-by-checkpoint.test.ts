@@ -26,13 +26,13 @@ import { LayoutDirectory } from '../images/layout-directory.ts';
 import { addImage, type BlobSink, makeLayer } from '../images/made-image.ts';
 
 const place = makeTestPlace();
-const folder = join(place.directory, 'net.d', 'attack');
-const devices = join(folder, 'cdi');
-const archive = join(folder, 'checkpoint.tar');
+const directory = join(place.directory, 'net.d', 'attack');
+const devices = join(directory, 'cdi');
+const archive = join(directory, 'checkpoint.tar');
 const runtime = new RuntimeUnderTest(place);
 const pathBefore = process.env.PATH;
 
-/** As it is on the machine, so that it could be had for the asking. */
+/** As it is on the host, so that it could be had for the asking. */
 const DEVICE = `
 cdiVersion: "0.6.0"
 kind: podwright.test/disk
@@ -55,13 +55,13 @@ const ANNOTATIONS = {
 before(async () => {
   mkdirSync(devices, { recursive: true });
   writeFileSync(join(devices, 'disk.yaml'), DEVICE);
-  writePlayedCriu(folder);
-  process.env.PATH = `${folder}:${pathBefore}`;
-  await runtime.start({ ociRuntime: writePlayedRunc(folder), cdiFolders: [devices] });
+  writePlayedCriu(directory);
+  process.env.PATH = `${directory}:${pathBefore}`;
+  await runtime.start({ ociRuntime: writePlayedRunc(directory), cdiDirectories: [devices] });
 });
 after(async () => {
   process.env.PATH = pathBefore;
-  assert.deepEqual(await runtime.end(), [], 'nothing is left on the machine');
+  assert.deepEqual(await runtime.end(), [], 'nothing is left on the host');
 });
 
 async function runContainer(name: string, change: object = {}) {
@@ -114,8 +114,8 @@ test('the path of a checkpoint archive is no image, whatever it holds', async ()
 });
 
 test("a checkpoint image is an image like others: the pod's own settings hold, and none of its annotations", async () => {
-  const reference = writeCheckpointImage(join(folder, 'image'), 'checkpoint');
-  await load(join(folder, 'image'));
+  const reference = writeCheckpointImage(join(directory, 'image'), 'checkpoint');
+  await load(join(directory, 'image'));
   const { cri } = runtime;
   const config = podOf(place, 'restored');
   const annotations = { 'cdi.k8s.io/of-the-pod': 'podwright.test/disk=all' };
@@ -128,7 +128,7 @@ test("a checkpoint image is an image like others: the pod's own settings hold, a
   };
   const asked = {
     ...containerOf(reference, 'restored', ''),
-    command: ['/bin/busybox', 'sleep', '1000'], // of the machine: the image has none
+    command: ['/bin/busybox', 'sleep', '1000'], // of the host: the image has none
     mounts: [{ hostPath: '/bin', containerPath: '/bin', readonly: true }],
     linux: { securityContext: security },
   };
@@ -153,39 +153,39 @@ test('a checkpoint is written through no link, and into no directory of others',
   const { cri } = runtime;
   const { podSandboxId, containerId } = await runContainer('written');
   const checkpoint = (location: string) => cri.runtime.checkpointContainer({ containerId, location });
-  const victim = join(folder, 'victim.txt');
+  const victim = join(directory, 'victim.txt');
   writeFileSync(victim, 'mine');
-  const location = join(folder, 'second.tar');
+  const location = join(directory, 'second.tar');
   symlinkSync(victim, `${location}.partial`); // the name that it was written under before
   await checkpoint(location);
   assert.equal(readFileSync(victim, 'utf8'), 'mine');
   assert.equal(statSync(location).mode & 0o777, 0o600);
 
-  symlinkSync(victim, join(folder, 'link.tar'));
-  mkdirSync(join(folder, 'open'));
-  chmodSync(join(folder, 'open'), 0o777);
+  symlinkSync(victim, join(directory, 'link.tar'));
+  mkdirSync(join(directory, 'open'));
+  chmodSync(join(directory, 'open'), 0o777);
   for (const [where, code] of [
-    [join(folder, 'link.tar'), 'invalid_argument'],
-    [folder, 'invalid_argument'],
+    [join(directory, 'link.tar'), 'invalid_argument'],
+    [directory, 'invalid_argument'],
     ['second.tar', 'invalid_argument'],
-    [`${folder}/cdi/../third.tar`, 'invalid_argument'],
-    [join(folder, 'nowhere', 'third.tar'), 'not_found'],
-    [join(folder, 'open', 'third.tar'), 'failed_precondition'],
+    [`${directory}/cdi/../third.tar`, 'invalid_argument'],
+    [join(directory, 'nowhere', 'third.tar'), 'not_found'],
+    [join(directory, 'open', 'third.tar'), 'failed_precondition'],
   ] as const)
     await assert.rejects(checkpoint(where), { code }, where);
   assert.equal(readFileSync(victim, 'utf8'), 'mine');
-  assert.ok(!existsSync(join(folder, 'third.tar')));
-  assert.deepEqual(readdirSync(join(folder, 'open')), []);
+  assert.ok(!existsSync(join(directory, 'third.tar')));
+  assert.deepEqual(readdirSync(join(directory, 'open')), []);
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('a link in place of the log brings no file of the machine into a checkpoint', async () => {
+test('a link in place of the log brings no file of the host into a checkpoint', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await runContainer('logged');
   const log = join(place.logs, 'logged', 'main.log');
   renameSync(log, `${log}.kept`);
   symlinkSync('/etc/shadow', log);
-  const location = join(folder, 'logged.tar');
+  const location = join(directory, 'logged.tar');
   await cri.runtime.checkpointContainer({ containerId, location });
   const names = (await runChecked('tar', ['--list', '--file', location])).split('\n');
   assert.ok(names.includes('spec.dump'), names.join());

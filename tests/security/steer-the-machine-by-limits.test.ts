@@ -41,7 +41,7 @@ test('no process is moved into a container by its limits', async () => {
   assert.equal(readFileSync('/proc/self/cgroup', 'utf8'), own);
 });
 
-test('files of cgroup v2 are set on a machine that has it, and refused on another, as containerd does with runc', async () => {
+test('files of cgroup v2 are set on a host that has it, and refused on another, as containerd does with runc', async () => {
   const resources = { unified: { 'memory.high': String(64 << 20) } };
   const expected = { code: 'invalid_argument', message: /set unified memory\.high: this host has cgroup v1/ };
   for (const call of [() => create('high', resources), () => update(resources)])

@@ -11,7 +11,7 @@ import { LocalServer } from '../../packages/kubelet/src/server/local-server.ts';
 import type { NodeBackend } from '../../packages/kubelet/src/server/node-backend.ts';
 import { longestStallMs } from './longest-stall.fixture.ts';
 
-/** What nothing else may be held up for; on a fast machine it is a tenth. */
+/** What nothing else may be held up for; on a fast host it is a tenth. */
 const PATIENCE_MS = 4000;
 
 const configMap = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n';

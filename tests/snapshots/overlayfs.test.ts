@@ -25,7 +25,7 @@ snapshotterSuite('overlayfs', { open, system, scratch: makeScratch });
 test('an image of 400 layers is mounted, each layer in its place', async () => {
   const scratch = makeScratch();
   // a long root makes the options longer than the page that mount(2) takes
-  const root = join(scratch, 'a-long-name-of-a-folder'.repeat(3));
+  const root = join(scratch, 'a-long-name-of-a-directory'.repeat(3));
   const snapshotter = open(root);
   try {
     let parent = '';

@@ -64,7 +64,7 @@ test('files stay small: none over 500 lines, 95 of 100 below 350', () => {
   );
 });
 
-test('folders are at most two deep below a package src', () => {
+test('directories are at most two deep below a package src', () => {
   const deep = shipped.filter((path) => path.split('/').length > 6);
   assert.deepEqual(deep, []);
 });

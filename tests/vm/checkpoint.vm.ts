@@ -1,5 +1,5 @@
 /**
- * CheckpointContainer with CRIU itself, which not every kernel and distribution lets work: run.sh has a machine for it. What is
+ * CheckpointContainer with CRIU itself, which not every kernel and distribution lets work: run.sh has a guest for it. What is
  * written is tried by runc's own restore: the process goes on where it stood.
  */
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
  * What attackers want of the kernel's parts that not every host has: cgroup v2 alone, AppArmor, and a systemd that shares
- * its mounts with everybody. run.sh has a machine with all three.
+ * its mounts with everybody. run.sh has a guest with all three.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

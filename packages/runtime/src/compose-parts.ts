@@ -54,7 +54,7 @@ export function composeParts(
       files,
       controllers,
       cgroupsPath,
-      cdiDirectories: options.cdiFolders ?? CDI_DIRECTORIES,
+      cdiDirectories: options.cdiDirectories ?? CDI_DIRECTORIES,
       confinement: {
         seccomp: host.kernel.seccomp,
         apparmor: new AppArmor(host.kernel.apparmor),

@@ -60,7 +60,7 @@ export type RuntimeOptions = {
   /** Directory with a `hosts.toml` a registry, as containerd's certs.d. */
   registryConfigDir: string;
   /** Directories of CDI specifications, the later the stronger; else /etc/cdi and /var/run/cdi. */
-  cdiFolders?: string[];
+  cdiDirectories?: string[];
   /** References of images that clients are told to leave alone; those that pause handlers use are always among them. */
   pinnedImages?: string[];
   /** `auto` is overlayfs where it works, else native. */

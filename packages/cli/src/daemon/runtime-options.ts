@@ -22,7 +22,7 @@ export function runtimeOptions(config: NodeConfig): RuntimeOptions {
     ociRuntime: runtime.oci_runtime,
     conmon: runtime.conmon,
     registryConfigDir: runtime.registry_config_dir,
-    cdiFolders: runtime.cdi_spec_dirs,
+    cdiDirectories: runtime.cdi_spec_dirs,
     snapshotter: runtime.snapshotter,
     handlers: Object.fromEntries(
       Object.entries(runtime.handlers).map(([name, handler]) => [name, handlerOptions(handler, runtime)]),
