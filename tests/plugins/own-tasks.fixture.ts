@@ -9,7 +9,7 @@ const plugin: ThirdPartyPlugin<Record<string, never>, 'task-runtime'> = {
   type: 'task-runtime',
   async init({ id, state, logger }): Promise<TaskRuntime> {
     const cgroups = await discoverCgroups();
-    const [own, conmon] = [{ name: 'runc', path: await requireProgram('runc') }, await requireProgram('conmon')];
+    const [own, conmon] = [{ name: 'runc', path: requireProgram('runc') }, requireProgram('conmon')];
     const tasks = await OciTaskRuntime.open({ state, conmon, program: own, handlers: {}, cgroups, logger });
     return Object.defineProperty(tasks, 'name', { value: id });
   },

@@ -26,7 +26,7 @@ export function emptyBundle(place: TestPlace, id: string): OciSpec {
 export async function startAsBefore(place: TestPlace, id: string): Promise<number> {
   const spec = emptyBundle(place, id);
   const files = new TaskFiles(join(place.options.state, 'oci'));
-  const program = { name: 'runc', path: await requireProgram('runc') };
+  const program = { name: 'runc', path: requireProgram('runc') };
   const bundle = bundleOf(place, id);
   const { cgroupsPath } = spec.linux;
   const record: TaskRecord = {
@@ -39,7 +39,7 @@ export async function startAsBefore(place: TestPlace, id: string): Promise<numbe
     const container = records.containers.require(id);
     mkdirSync(dirname(container.logPath), { recursive: true });
     const { start } = new ProcessStarter();
-    const conmon = await requireProgram('conmon');
+    const conmon = requireProgram('conmon');
     const monitor = { start, conmon, program, files, record, logPath: container.logPath };
     const pid = await startMonitor(monitor, AbortSignal.timeout(60_000));
     const alive = () => findTaskProcess(record) !== undefined;

@@ -101,7 +101,7 @@ for (const handler of OCI_RUNTIMES) {
 test('a container whose program is the one that starts it does not get to write that (CVE-2019-5736)', async () => {
   const directory = join(attacked.runtime.place.directory, 'logs');
   const copies = OCI_RUNTIMES.map((name) => [name, join(directory, name)] as const);
-  for (const [name, copy] of copies) copyFileSync(await requireProgram(name), copy);
+  for (const [name, copy] of copies) copyFileSync(requireProgram(name), copy);
   const before = copies.map(([, copy]) => readFileSync(copy));
   const handlers = Object.fromEntries(
     copies.map(([name, program]) => [`copied-${name}`, { task: 'oci', program, sandbox: 'pinned' }]),

@@ -73,7 +73,7 @@ export async function endInterruptedCheckpoint(
 
 async function requirePrograms(what: string): Promise<void> {
   for (const program of ['criu', 'tar']) {
-    if ((await findProgram(program)) === undefined) {
+    if (findProgram(program) === undefined) {
       throw new PodwrightError('unimplemented', `${what}: CRIU and tar are needed; install the package ${program}`);
     }
   }

@@ -82,12 +82,12 @@ export class AppArmor {
 
   /** A host may have AppArmor without the program: a container that says nothing then runs without a profile. */
   async #canLoad(): Promise<boolean> {
-    return (await this.#isLoaded(DEFAULT_PROFILE)) || (await findProgram(this.#places.parser)) !== undefined;
+    return (await this.#isLoaded(DEFAULT_PROFILE)) || findProgram(this.#places.parser) !== undefined;
   }
 
   async #loadDefault(): Promise<void> {
     if (this.#isCurrent) return;
-    const parser = await findProgram(this.#places.parser);
+    const parser = findProgram(this.#places.parser);
     if (parser === undefined) {
       if (await this.#isLoaded(DEFAULT_PROFILE)) return;
       throw new PodwrightError(

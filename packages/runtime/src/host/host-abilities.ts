@@ -76,7 +76,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
 }
 
 async function findConmon(nameOrPath: string): Promise<ProgramFinding | undefined> {
-  const path = await findProgram(nameOrPath);
+  const path = findProgram(nameOrPath);
   return path === undefined ? undefined : { path, version: await readVersion(path).catch(() => '') };
 }
 

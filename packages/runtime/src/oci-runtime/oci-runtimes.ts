@@ -49,7 +49,7 @@ export async function probeOciRuntime(
   nameOrPath: string,
   options: OciProbeOptions,
 ): Promise<OciRuntimeFinding | undefined> {
-  const path = await findProgram(nameOrPath);
+  const path = findProgram(nameOrPath);
   if (path === undefined) return undefined;
   const { mtimeMs, size } = await stat(path);
   const cache = join(options.cacheDirectory, `oci-${basename(path)}.json`);

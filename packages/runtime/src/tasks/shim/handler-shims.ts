@@ -24,7 +24,7 @@ export async function findShimPrograms(
 ): Promise<Map<string, ShimProgram>> {
   const programs = new Map<string, ShimProgram>();
   for (const [name, handler] of handlers) {
-    const path = handler.task === 'shim-v2' ? await findProgram(handler.program) : undefined;
+    const path = handler.task === 'shim-v2' ? findProgram(handler.program) : undefined;
     if (path !== undefined) programs.set(name, shimProgram(path, handler, runcRoot));
   }
   return programs;
