@@ -55,6 +55,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'cri/statistics': ['cri/messages', 'cri/services', 'records', 'statistics'],
     host: ['oci', 'oci-runtime'],
     network: [],
+    'network/bridge': [],
+    'network/cni': ['network', 'network/bridge'],
     oci: [],
     'oci-runtime': ['oci'],
     plugin: ['host', 'network', 'oci-runtime', 'records', 'sandbox', 'tasks', 'tasks/shim'],
