@@ -41,7 +41,9 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     ttrpc: [],
   },
   metadata: {},
-  system: {},
+  system: {
+    netlink: [],
+  },
   runtime: {
     cdi: ['oci'],
     containers: ['cdi', 'host', 'oci', 'records', 'sandbox', 'tasks'],
