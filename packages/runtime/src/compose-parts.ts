@@ -18,13 +18,22 @@ import { runtimeReadiness } from './readiness.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { createPortDialer } from './sandbox/port-dialer.ts';
 import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
+import type { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
+/** What parts are made of besides plugins. */
+export type PartsEnvironment = {
+  options: RuntimeOptions;
+  records: RuntimeRecords;
+  system: System;
+  namespaces: SandboxNamespaces;
+};
+
 /** Puts a runtime's parts together out of its plugins' instances. */
 export function composeParts(
-  { options, records, system }: { options: RuntimeOptions; records: RuntimeRecords; system: System },
+  { options, records, system, namespaces }: PartsEnvironment,
   graph: PluginGraph<RuntimePluginTypes>,
 ): RuntimeParts {
   const { root, state, logger, cgroupParent } = options;
@@ -48,6 +57,7 @@ export function composeParts(
     tasks,
     network,
     controllers,
+    namespaces,
     specs: new ContainerSpecs({
       ...records,
       system,
