@@ -18,6 +18,7 @@ import { runtimeReadiness } from './readiness.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { createPortDialer } from './sandbox/port-dialer.ts';
 import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
+import type { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
@@ -25,9 +26,17 @@ import { TaskRuntimes } from './tasks/task-runtimes.ts';
 /** Where directories of ended containers are taken apart, below the state directory. */
 const STATE_TRASH = 'trash';
 
+/** What parts are made of besides plugins. */
+export type PartsEnvironment = {
+  options: RuntimeOptions;
+  records: RuntimeRecords;
+  system: System;
+  namespaces: SandboxNamespaces;
+};
+
 /** Puts a runtime's parts together out of its plugins' instances. */
 export function composeParts(
-  { options, records, system }: { options: RuntimeOptions; records: RuntimeRecords; system: System },
+  { options, records, system, namespaces }: PartsEnvironment,
   graph: PluginGraph<RuntimePluginTypes>,
 ): RuntimeParts {
   const { root, state, logger, cgroupParent } = options;
@@ -52,6 +61,7 @@ export function composeParts(
     tasks,
     network,
     controllers,
+    namespaces,
     specs: new ContainerSpecs({
       ...records,
       system,

@@ -71,6 +71,8 @@ export type RuntimeOptions = {
   handlers?: Record<string, HandlerOptions>;
   /** Name of the handler for pods that ask for none; '' is `ociRuntime` with pinned namespaces. */
   defaultHandler?: string;
+  /** How many sandboxes are made ahead at most, for pods to come; else none. */
+  readySandboxes?: number;
   plugins?: PluginOptions[];
   /** Where exec, attach and port-forward are served: host and port (0: any); https with the PEM files of `tls`. */
   streaming: { address: string; port: number; tls?: { certificate: string; key: string } };

@@ -30,6 +30,7 @@ import { RecordClock } from './records/ids.ts';
 import { LifecycleEvents } from './records/lifecycle-events.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { openRecords } from './runtime-records.ts';
+import { ReadySandboxes } from './sandbox/ready-sandboxes.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
 import { CLOSE_GRACE_MS } from './time-limits.ts';
 
@@ -77,6 +78,7 @@ export async function startRuntimeOf(
     const streaming = await openStreaming(options);
     undo.add('close the streaming server', () => streaming.close());
     const server = await serve(options, { parts, streaming, rcu, ...services });
+    services.ready.begin({ hadPods: records.sandboxes.list().some(({ config }) => config.network === 'pod') });
     return handleOf({ server, streaming, records, parts, rcu, ...services, unlock });
   } catch (error) {
     await undo.run();
@@ -87,6 +89,7 @@ export async function startRuntimeOf(
 /** The services that make pods out of parts. */
 type Services = {
   sandboxes: SandboxService;
+  ready: ReadySandboxes;
   containers: ContainerService;
   events: LifecycleEvents;
   work: SharedWork;
@@ -103,7 +106,12 @@ function compose(
   const failpoint = options.failpoint ?? noFailpoint;
   const shared = { ...parts, events, work, clock, failpoint, logger: options.logger };
   const containers = new ContainerService({ ...shared, table: records.containers, sandboxes: records.sandboxes });
-  const sandboxes = new SandboxService({ ...shared, table: records.sandboxes, containers });
+  const ready = new ReadySandboxes({
+    ...{ ...parts, logger: options.logger, metrics: options.metrics },
+    most: options.readySandboxes ?? 0,
+    idleMs: () => work.idleMs,
+  });
+  const sandboxes = new SandboxService({ ...shared, table: records.sandboxes, containers, ready });
   for (const controller of parts.controllers.all()) {
     controller.onLost((id, reason) => {
       sandboxes.lost(id, reason).catch((error) => {
@@ -111,7 +119,7 @@ function compose(
       });
     });
   }
-  return { sandboxes, containers, events, work, clock };
+  return { sandboxes, ready, containers, events, work, clock };
 }
 
 /** Containers first: their ends are needed to end sandboxes. At last what no record knows. */
@@ -162,7 +170,7 @@ async function serve(
 }
 
 function handleOf(
-  running: Pick<Services, 'containers' | 'work'> & {
+  running: Pick<Services, 'containers' | 'ready' | 'work'> & {
     server: CriServer;
     streaming: StreamingServer;
     records: RuntimeRecords;
@@ -171,7 +179,7 @@ function handleOf(
     unlock: () => void;
   },
 ): RuntimeHandle {
-  const { server, streaming, records, parts, rcu, containers, work, unlock } = running;
+  const { server, streaming, records, parts, rcu, containers, ready, work, unlock } = running;
   const close = async (removeHostState: boolean) => {
     if (removeHostState) await settle(work);
     if (removeHostState && records.sandboxes.list().length > 0) {
@@ -185,6 +193,7 @@ function handleOf(
       work.abandon();
       await settle(work);
     }
+    await ready.close();
     containers.close();
     if (removeHostState) await parts.removeHostState();
     await parts.close();
