@@ -36,7 +36,7 @@ packages+=' systemd-sysv dbus udev kmod apparmor strace make git procps curl sud
 share=
 if [ "${1:-}" = --share ]; then share=$(cd "$2" && pwd); shift 2; fi
 # What meets cgroup v2, systemd or AppArmor, and the README's own way.
-tests='tests/vm/readme.vm.ts tests/vm/beside-systemd.vm.ts tests/vm/security.vm.ts tests/cgroup/*.test.ts tests/host/*.test.ts'
+tests='tests/vm/readme.vm.ts tests/vm/*systemd*.vm.ts tests/vm/security.vm.ts tests/cgroup/*.test.ts tests/host/*.test.ts'
 tests+=' tests/conformance/limits.test.ts tests/conformance/statistics.test.ts tests/tasks/oci-*.test.ts tests/runtime/*.test.ts'
 tests+=' tests/pods/*.test.ts tests/kubelet/*.test.ts tests/userns/*.test.ts tests/security/starve-the-node.test.ts'
 tests+=' tests/security/steer-the-machine-by-limits.test.ts tests/security/outlive-the-pod.test.ts'
