@@ -22,6 +22,9 @@ import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
+/** Where directories of ended containers are taken apart, below the state directory. */
+const STATE_TRASH = 'trash';
+
 /** Puts a runtime's parts together out of its plugins' instances. */
 export function composeParts(
   { options, records, system }: { options: RuntimeOptions; records: RuntimeRecords; system: System },
@@ -40,7 +43,8 @@ export function composeParts(
     unavailable: handlers.unavailable,
   });
   const trash = new Trash(join(root, 'trash'), logger);
-  const files = ContainerFiles.open({ system, snapshotter, trash, root, state });
+  const stateTrash = new Trash(join(state, STATE_TRASH), logger);
+  const files = ContainerFiles.open({ system, snapshotter, trash, stateTrash, root, state });
   const cgroupsPath = cgroupsPathBelow(options);
   return {
     images,
@@ -83,7 +87,7 @@ export function composeParts(
       info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
     },
     async close() {
-      await trash.close();
+      await Promise.all([trash.close(), stateTrash.close()]);
       const failures = await graph.close();
       if (failures.length > 0) logger.error({ error: describeUndoFailures(failures) }, 'plugins could not be closed');
     },
@@ -91,7 +95,8 @@ export function composeParts(
       await network.close({ removeHostState: true });
       await removeCgroup(host.cgroups, cgroupParent);
       unmountTree(system, state);
-      const directories = [...graph.stateDirectories(), ...CONTAINER_STATE];
+      await stateTrash.close();
+      const directories = [...graph.stateDirectories(), ...CONTAINER_STATE, STATE_TRASH];
       for (const name of directories) await rm(join(state, name), { recursive: true, force: true });
     },
   };

@@ -76,6 +76,8 @@ export type RuntimeOptions = {
   streaming: { address: string; port: number; tls?: { certificate: string; key: string } };
   /** A TCP listener of the CRI beside the socket, for clients with a certificate of `clientCa` (PEM files); else plain text. */
   tcp?: { address: string; port: number; tls?: { certificate: string; key: string; clientCa: string } };
+  /** Whether the kernel is to expedite RCU grace periods while pods start and end; no unless given. */
+  expediteRcu?: boolean;
   logger: Logger;
   /** Where calls of the CRI are counted, as `grpc_server_*`. */
   metrics?: Registry;

@@ -19,10 +19,11 @@ import { StreamingServer } from '@podwright/streaming';
 import { loadSystem } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
-import { imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
+import { expedited, imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
 import { imageTransfers } from './cri/image/image-transfers.ts';
 import { StreamUrls } from './cri/services/stream-urls.ts';
 import { readTlsFiles } from './cri/services/tls-files.ts';
+import { RcuExpediting } from './host/rcu-expediting.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { RuntimeOptions } from './options.ts';
 import { RecordClock } from './records/ids.ts';
@@ -64,6 +65,8 @@ export async function startRuntimeOf(
     makePrivateDirectory(options.state);
     const unlock = lockRoot(options.root);
     undo.add('unlock the root directory', unlock);
+    const rcu = new RcuExpediting({ ...options, enabled: options.expediteRcu ?? false });
+    undo.add('put the RCU switch back', () => rcu.close());
     const records = openRecords(options);
     undo.add('close the records', () => void records.database.close());
     const parts = await openParts(options, records);
@@ -73,8 +76,8 @@ export async function startRuntimeOf(
     await recover({ records, parts, ...services, logger: options.logger });
     const streaming = await openStreaming(options);
     undo.add('close the streaming server', () => streaming.close());
-    const server = await serve(options, { parts, streaming, ...services });
-    return handleOf({ server, streaming, records, parts, ...services, unlock });
+    const server = await serve(options, { parts, streaming, rcu, ...services });
+    return handleOf({ server, streaming, records, parts, rcu, ...services, unlock });
   } catch (error) {
     await undo.run();
     throw error;
@@ -140,14 +143,18 @@ async function openStreaming({ streaming, logger }: RuntimeOptions): Promise<Str
 
 async function serve(
   { socket, tcp, logger, metrics }: RuntimeOptions,
-  { parts, streaming, ...services }: Services & { parts: RuntimeParts; streaming: StreamingServer },
+  running: Services & { parts: RuntimeParts; streaming: StreamingServer; rcu: RcuExpediting },
 ): Promise<CriServer> {
+  const { parts, streaming, rcu, ...services } = running;
   const urls = new StreamUrls({ ...parts, ...services, server: streaming });
   const all = { ...parts, ...services, streaming: urls, logger };
   return await createCriServer({
     socket,
     tcp: tcp && { ...tcp, tls: await readTlsFiles(tcp.tls) },
-    handlers: { runtime: runtimeServiceHandlers(all), image: imageServiceHandlers(all) },
+    handlers: {
+      runtime: expedited(runtimeServiceHandlers(all), (work) => rcu.during(work)),
+      image: imageServiceHandlers(all),
+    },
     extraServices: [handleService(ImageTransfers, imageTransfers(all))],
     logger,
     metrics,
@@ -160,10 +167,11 @@ function handleOf(
     streaming: StreamingServer;
     records: RuntimeRecords;
     parts: RuntimeParts;
+    rcu: RcuExpediting;
     unlock: () => void;
   },
 ): RuntimeHandle {
-  const { server, streaming, records, parts, containers, work, unlock } = running;
+  const { server, streaming, records, parts, rcu, containers, work, unlock } = running;
   const close = async (removeHostState: boolean) => {
     if (removeHostState) await settle(work);
     if (removeHostState && records.sandboxes.list().length > 0) {
@@ -181,6 +189,7 @@ function handleOf(
     if (removeHostState) await parts.removeHostState();
     await parts.close();
     records.database.close();
+    rcu.close();
     unlock();
   };
   let closing: Promise<void> | undefined;

@@ -5,6 +5,9 @@ export const SANDBOX_WORK_TIMEOUT_MS = 240_000;
 /** A sandbox that takes longer to start waits for something else than a processor, and holds up no others. */
 export const SANDBOX_START_PATIENCE_MS = 250;
 
+/** For how long one call has RCU grace periods expedited: one that takes longer waits for something else. */
+export const EXPEDITE_LIMIT_MS = 2000;
+
 /** Taking down a network that no record knows, or that failed half-way. */
 export const NETWORK_TEAR_DOWN_TIMEOUT_MS = 60_000;
 /** What CNI plugins take to answer STATUS. */

@@ -31,6 +31,7 @@ export function runtimeOptions(config: NodeConfig): RuntimeOptions {
     plugins: Object.entries(runtime.plugins).map(([id, plugin]) => ({ id, ...plugin, from: config.file })),
     streaming: streamingOptions(runtime),
     tcp: runtime.tcp && tcpOptions(runtime.tcp),
+    expediteRcu: runtime.expedite_rcu,
     logger: createLogger({ name: 'runtime', level: config.log_level }),
   };
 }
