@@ -3,12 +3,13 @@
  * Markdown; `node bench/main.ts life-cycle memory …` measures only the named parts. `PODWRIGHT_BENCH_CONTAINERD` and
  * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected beside containerd.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, release, tmpdir } from 'node:os';
+import { mkdtempSync } from 'node:fs';
+import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runChecked } from '@podwright/base';
 import type { Bench } from './bench.ts';
 import { measureBursts } from './bursts.ts';
+import { leaveNothing } from './leave-nothing.ts';
 import { measureLifeCycle } from './life-cycle.ts';
 import { measureLists } from './lists.ts';
 import { measureMemory } from './memory.ts';
@@ -16,7 +17,7 @@ import { measureNode } from './node.ts';
 import { whereTimeGoes } from './pod-time.ts';
 import { measurePull } from './pull.ts';
 import { Registry } from './registry.ts';
-import { BRIDGE, loadImage, PEER, type Side, startContainerd, startPodwright } from './sides.ts';
+import { loadImage, PEER, type Side, startContainerd, startPodwright } from './sides.ts';
 import { fullTable, noise, type Row, summary, type Table } from './tables.ts';
 
 const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
@@ -33,7 +34,7 @@ async function measure(bench: Bench, parts: string[]): Promise<void> {
   const { runtimeName, runtimeVersion } = await bench.containerd.cri.runtime.version({});
   const runc = (await runChecked(PEER.runc, ['--version'])).split(/\s+/)[2];
   const peer = `${runtimeName} ${runtimeVersion}, runc ${runc}`;
-  const host = `${availableParallelism()} CPUs, Linux ${release()}, Node.js ${process.version}`;
+  const host = `${availableParallelism()} CPUs (load ${loadavg()[0]!.toFixed(1)}), Linux ${release()}, Node.js ${process.version}`;
   console.log(`${host}\ncontainerd: ${peer}, CNI bridge with ipMasq, portmap`);
   console.log(`Podwright by default: ${await ociRuntimeOf(bench.podwright)}, its default network\n`);
   const rows: Row[] = [];
@@ -42,7 +43,7 @@ async function measure(bench: Bench, parts: string[]): Promise<void> {
     console.log(typeof result === 'string' ? result : fullTable(result));
     if (typeof result !== 'string') rows.push(...result.rows);
   }
-  console.log(`### In short\n\n${summary(rows, peer)}\n${noise(rows)}`);
+  console.log(`### In short\n\n${summary(rows, peer)}\n${noise(rows)}\nLoad at the end: ${loadavg()[0]!.toFixed(1)}.`);
 }
 
 /** The OCI runtime of the default handler, as its status tells it to users. */
@@ -53,18 +54,6 @@ async function ociRuntimeOf({ cri }: Side): Promise<string> {
   };
   const { name, version } = host.ociRuntimes.find(({ works }) => works)!;
   return `${name} ${version}`;
-}
-
-/** Daemons that were only stopped leave their mounts and links to their next start; there is none. */
-async function leaveNothing(scratch: string): Promise<void> {
-  const links = readdirSync('/sys/class/net').filter((name) => name.startsWith(BRIDGE));
-  for (const link of links) await runChecked('ip', ['link', 'delete', link]);
-  const points = readFileSync('/proc/self/mountinfo', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' ')[4] ?? '')
-    .filter((point) => point.startsWith(`${scratch}/`));
-  for (const point of points.reverse()) await runChecked('umount', ['--lazy', point]);
-  rmSync(scratch, { recursive: true, force: true });
 }
 
 const wanted = process.argv.slice(2);

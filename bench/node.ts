@@ -34,6 +34,7 @@ export async function measureNode({ scratch, containerd }: Bench): Promise<Table
       what: `${what}: its cgroup and volumes, in the trace`,
       ...samples,
       goals: { podwright: CGROUP_GOAL },
+      internal: true,
     });
     const rows = [
       {

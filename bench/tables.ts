@@ -15,6 +15,8 @@ export type Row = {
   podwright: number[];
   matched?: number[];
   goals?: { podwright?: Goal; matched?: Goal };
+  /** For those who work on Podwright: not in the README. */
+  internal?: boolean;
 };
 
 export type Table = { title: string; rows: Row[]; below?: string };
@@ -49,14 +51,14 @@ export function fullTable({ title, rows, below = '' }: Table): string {
   return `### ${title}\n\n${markdown([head, ...lines])}\n${below}`;
 }
 
-/** The rows that have goals, medians only: the table of the README. */
+/** The rows that have goals and are of interest to users, medians only: the table of the README. */
 export function summary(rows: Row[], peer: string): string {
   const head = [
     ...['what (medians)', peer, 'Podwright', 'ratio'],
     ...['with the same CNI configuration and OCI runtime', 'ratio'],
   ];
   const lines = rows
-    .filter(({ goals }) => goals !== undefined)
+    .filter(({ goals, internal }) => goals !== undefined && !internal)
     .map((row) => [
       row.what,
       short(row.containerd, row.unit),
