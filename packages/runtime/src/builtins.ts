@@ -9,7 +9,7 @@ import { cgroupsPathBelow } from './containers/cgroups-path.ts';
 import { resolveUser } from './containers/resolve-user.ts';
 import { describeSandbox } from './cri/messages/sandbox-description.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
-import { createNetwork } from './network/cni-network.ts';
+import { createNetwork } from './network/cni/cni-network.ts';
 import { chooseOciRuntime } from './oci-runtime/oci-runtimes.ts';
 import type { RuntimeOptions } from './options.ts';
 import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';

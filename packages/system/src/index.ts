@@ -6,6 +6,8 @@ export * from './mount-options.ts';
 export * from './mountinfo.ts';
 export * from './mounts.ts';
 export * from './namespaces.ts';
+export * from './netlink/message.ts';
+export * from './netlink/netlink-socket.ts';
 export * from './passage.ts';
 export * from './process-starter.ts';
 export * from './processes.ts';

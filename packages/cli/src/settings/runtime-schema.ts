@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { path } from './path-schema.ts';
 
 /** What a runtime handler or a plugin may be called: a RuntimeClass names its handler by a DNS label. */

@@ -13,14 +13,14 @@ import {
   writeFileAtomic,
 } from '@podwright/base';
 import { type Attachment, CniClient, missingPlugins, missingPluginsError, type NetworkList } from '@podwright/cni';
-import type { RuntimeOptions } from '../options.ts';
-import { NETWORK_STATUS_TIMEOUT_MS, NETWORK_TEAR_DOWN_TIMEOUT_MS } from '../time-limits.ts';
+import type { RuntimeOptions } from '../../options.ts';
+import { NETWORK_STATUS_TIMEOUT_MS, NETWORK_TEAR_DOWN_TIMEOUT_MS } from '../../time-limits.ts';
+import { DefaultBridge } from '../bridge/default-bridge.ts';
+import { missingFilterProgram } from '../bridge/host-rules.ts';
+import { parseSubnets } from '../bridge/subnet.ts';
+import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from '../network.ts';
 import { attachmentOf, networkResultOf, publishedPorts } from './attachment.ts';
-import { DefaultBridge } from './default-bridge.ts';
-import { missingFilterProgram } from './host-rules.ts';
-import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from './network.ts';
 import { type NetworkChoice, NetworkSource } from './network-source.ts';
-import { parseSubnets } from './subnet.ts';
 
 export type CniNetworkOptions = {
   network: RuntimeOptions['network'];

@@ -1,5 +1,5 @@
 import { errorMessage, findProgram, type Logger, PodwrightError, runChecked, withTimeout } from '@podwright/base';
-import { NETWORK_PROGRAM_TIMEOUT_MS } from '../time-limits.ts';
+import { NETWORK_PROGRAM_TIMEOUT_MS } from '../../time-limits.ts';
 import {
   filtersForwarding,
   forwardChain,

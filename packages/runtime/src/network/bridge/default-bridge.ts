@@ -9,7 +9,7 @@ import {
   withTimeout,
 } from '@podwright/base';
 import type { NetworkList } from '@podwright/cni';
-import { NETWORK_PROGRAM_TIMEOUT_MS, NETWORK_RECHECK_MS } from '../time-limits.ts';
+import { NETWORK_PROGRAM_TIMEOUT_MS, NETWORK_RECHECK_MS } from '../../time-limits.ts';
 import { AddressStore } from './address-store.ts';
 import { type DefaultNetwork, defaultNetworkList, defaultNetworkName } from './default-network.ts';
 import { HostRules } from './host-rules.ts';
