@@ -28,8 +28,9 @@ async function fill(side: Side): Promise<RunningPod[]> {
   const limiter = new Limiter(AT_ONCE);
   const pods: RunningPod[] = [];
   for (let pod = 0; pod < PODS; pod++) pods.push((await bringUp(side)).pod);
-  const names = Array.from({ length: CONTAINERS_PER_POD - 1 }, (_, index) => `idle-${index}`);
-  await Promise.all(pods.flatMap((pod) => names.map((name) => limiter.run(() => createOnly(side, pod, name)))));
+  const idle = Array.from({ length: CONTAINERS_PER_POD - 1 }, (_, index) => `idle-${index}`);
+  const creations = pods.flatMap((pod) => idle.map((name) => ({ pod, name: `${name}-${pod.sandboxId.slice(0, 8)}` })));
+  await Promise.all(creations.map(({ pod, name }) => limiter.run(() => createOnly(side, pod, name))));
   return pods;
 }
 
