@@ -41,7 +41,7 @@ export function composeParts(
   });
   const trash = new Trash(join(root, 'trash'), logger);
   const files = ContainerFiles.open({ system, snapshotter, trash, root, state });
-  const cgroupsPath = cgroupsPathBelow(cgroupParent);
+  const cgroupsPath = cgroupsPathBelow(options);
   return {
     images,
     files,
@@ -77,7 +77,7 @@ export function composeParts(
     dial: createPortDialer({ system, logger }),
     facts: {
       version: VERSION,
-      cgroupDriver: 'cgroupfs',
+      cgroupDriver: options.cgroupDriver ?? 'cgroupfs',
       readiness: () => runtimeReadiness({ programs: programsOf(handlers, graph), database: records.database }),
       ...handlerFeatures(handlers.usable, host, graph.all('sandbox-controller')),
       info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
