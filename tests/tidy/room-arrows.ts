@@ -57,7 +57,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'cri/statistics': ['cri/messages', 'cri/services', 'records', 'statistics'],
     host: ['oci', 'oci-runtime'],
     network: [],
-    'network/bridge': [],
+    'network/bridge': ['network'],
     'network/cni': ['network', 'network/bridge'],
     oci: [],
     'oci-runtime': ['oci'],

@@ -64,6 +64,7 @@ export function createProgram(setExitCode: (code: number) => void): Command {
     ['--bridge <name>', 'bridge of the default network (default: podwright0)'],
     ['--subnet <cidr>', 'subnet of the default network (default: 10.83.0.0/16)'],
     ['--cni-conf-dir <dir>', "the host's CNI configuration (default: /etc/cni/net.d)"],
+    ['--ready-sandboxes <n>', 'sandboxes that are made ahead at most, 0 for none (default: 8)'],
     ['--metrics-address <[host:]port>', 'where metrics are served (default: nowhere)'],
     ['--log-level <level>', 'debug, info, warn or error (default: info)'],
   ] as const) {

@@ -134,6 +134,12 @@ test('flags win over the file', () => {
   assert.deepEqual([root, network.bridge, network.subnet], ['/y', 'two', '10.1.0.0/16']);
 });
 
+test('a flag that is a number is one, or is refused', () => {
+  assert.equal(parseConfig('', 'c.toml', { readySandboxes: '0' }).runtime.ready_sandboxes, 0);
+  const message = /^read --ready-sandboxes: runtime\.ready_sandboxes = "-1": must be a whole number/;
+  assert.throws(() => parseConfig('', 'c.toml', { readySandboxes: '-1' }), { message });
+});
+
 test('metrics are served on loopback where only a port is given, and nowhere by default', () => {
   const check = (given: string, expected: object) =>
     assert.deepEqual(parseConfig(`metrics_address = "${given}"`, 'c.toml').metrics_address, expected);

@@ -5,6 +5,7 @@ import type { Network } from '../../network/network.ts';
 import type { Readiness } from '../../readiness.ts';
 import type { RecordClock } from '../../records/ids.ts';
 import type { LifecycleEvents } from '../../records/lifecycle-events.ts';
+import type { ReadySandboxes } from '../../sandbox/ready-sandboxes.ts';
 import type { SandboxControllers } from '../../sandbox/sandbox-controllers.ts';
 import type { SandboxService } from '../../sandbox/sandbox-service.ts';
 import type { Statistics } from '../../statistics/statistics.ts';
@@ -28,6 +29,7 @@ export type RuntimeFacts = {
 /** What the CRI verbs work with; each takes what it needs. */
 export type CriServices = {
   sandboxes: SandboxService;
+  ready: ReadySandboxes;
   containers: ContainerService;
   controllers: SandboxControllers;
   images: ImageService;

@@ -16,7 +16,6 @@ import { type Attachment, CniClient, missingPlugins, missingPluginsError, type N
 import type { RuntimeOptions } from '../../options.ts';
 import { NETWORK_STATUS_TIMEOUT_MS, NETWORK_TEAR_DOWN_TIMEOUT_MS } from '../../time-limits.ts';
 import { DefaultBridge } from '../bridge/default-bridge.ts';
-import { missingFilterProgram } from '../bridge/host-rules.ts';
 import { parseSubnets } from '../bridge/subnet.ts';
 import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from '../network.ts';
 import { attachmentOf, networkResultOf, publishedPorts } from './attachment.ts';
@@ -194,10 +193,10 @@ export class CniNetwork implements Network {
 
   async #requireDefault(): Promise<void> {
     const { binDirs } = this.#options.network;
-    const missing = missingPlugins(this.#bridge.list({ portMappings: false, bandwidth: false }), binDirs);
-    if (missing.length > 0) throw missingPluginsError(missing, binDirs);
-    const program = missingFilterProgram();
-    if (program !== undefined) throw new PodwrightError('failed_precondition', program);
+    const plugins = missingPlugins(this.#bridge.list({ portMappings: false, bandwidth: false }), binDirs);
+    if (plugins.length > 0) throw missingPluginsError(plugins, binDirs);
+    const filter = await this.#bridge.missingFilter();
+    if (filter !== undefined) throw new PodwrightError('failed_precondition', filter);
     await this.#bridge.recheckRules();
   }
 

@@ -46,7 +46,8 @@ export async function shimProgram(path: string, { shim = {} }: HandlerOptions, r
 }
 
 /** The options for a task whose cgroup is a scope: a shim for runc is told so, others know it by the cgroup's form. */
-export function optionsInScope({ options }: ShimProgram): ShimProgram['options'] {
+export async function optionsInScope({ options }: ShimProgram): Promise<ShimProgram['options']> {
+  const { RuncOptionsSchema } = await import('@podwright/shim');
   if (options?.typeUrl !== RuncOptionsSchema.typeName) return options;
   const message = fromBinary(RuncOptionsSchema, Buffer.from(options.value, 'base64'));
   return encoded(RuncOptionsSchema.typeName, toBinary(RuncOptionsSchema, { ...message, systemdCgroup: true }));

@@ -53,7 +53,7 @@ export async function createShimTask(
 async function create(shim: Shim, record: ShimTaskRecord): Promise<number> {
   const { id, bundle, terminal, stdin, program, cgroupsPath } = record;
   const paths = fifoPaths({ directory: join(bundle, 'io'), terminal, stdin });
-  const given = scopeOf(cgroupsPath) === undefined ? program.options : optionsInScope(program);
+  const given = scopeOf(cgroupsPath) === undefined ? program.options : await optionsInScope(program);
   const options = given && packOptions(given);
   const call = shim.tasks.create({ id, bundle, terminal, ...paths, options }, { timeoutMs: CREATE_TIMEOUT_MS });
   return (await callShim(`create task ${id}`, call)).pid;
