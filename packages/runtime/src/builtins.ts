@@ -255,11 +255,11 @@ function infraTasks({ options }: Environment, host: HostAbilities, runtimes: Rea
 
 /** What sandboxes' own processes are run with. */
 function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRuntime) {
-  const { state, cgroupParent } = options;
+  const { state } = options;
   return {
     process: new InfraProcess({ tasks, state }),
     roots: HostInitRoot.open({ state, program: () => findProgram(INFRA_PROGRAM) }),
-    cgroupsPath: cgroupsPathBelow(cgroupParent),
+    cgroupsPath: cgroupsPathBelow(options),
     oomScoreAdj: Math.max(INFRA_OOM_SCORE_ADJ, host.kernel.minimumOomScoreAdj),
   };
 }

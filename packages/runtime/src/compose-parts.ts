@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describeUndoFailures, removeCgroup, Trash, VERSION } from '@podwright/base';
 import { type System, unmountTree } from '@podwright/system';
 import { CDI_DIRECTORIES } from './cdi/cdi-devices.ts';
-import { cgroupsPathBelow } from './containers/cgroups-path.ts';
+import { cgroupsPathBelow, taskCgroupBelow } from './containers/cgroups-path.ts';
 import { CONTAINER_STATE, ContainerFiles } from './containers/container-files.ts';
 import { ContainerSpecs } from './containers/container-specs.ts';
 import { AppArmor } from './host/apparmor.ts';
@@ -41,7 +41,7 @@ export function composeParts(
   });
   const trash = new Trash(join(root, 'trash'), logger);
   const files = ContainerFiles.open({ system, snapshotter, trash, root, state });
-  const cgroupsPath = cgroupsPathBelow(cgroupParent);
+  const cgroupsPath = cgroupsPathBelow(options);
   return {
     images,
     files,
@@ -67,7 +67,7 @@ export function composeParts(
       system,
       logger,
       cgroups: host.cgroups,
-      cgroupsPath,
+      taskCgroup: taskCgroupBelow(cgroupParent),
       tasks,
       controllers,
       snapshotter,
@@ -77,7 +77,7 @@ export function composeParts(
     dial: createPortDialer({ system, logger }),
     facts: {
       version: VERSION,
-      cgroupDriver: 'cgroupfs',
+      cgroupDriver: options.cgroupDriver ?? 'cgroupfs',
       readiness: () => runtimeReadiness({ programs: programsOf(handlers, graph), database: records.database }),
       ...handlerFeatures(handlers.usable, host, graph.all('sandbox-controller')),
       info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },

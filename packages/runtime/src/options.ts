@@ -1,4 +1,4 @@
-import type { Failpoint, Logger, Registry } from '@podwright/base';
+import type { CgroupDriver, Failpoint, Logger, Registry } from '@podwright/base';
 
 /** Settings that shims understand: `binaryName` that for runc, the others those with a configuration file of their own. */
 export type ShimSettings = {
@@ -43,8 +43,10 @@ export type RuntimeOptions = {
   state: string;
   /** Path of the CRI socket. */
   socket: string;
-  /** Cgroup below which containers without a cgroup parent of their own go (/podwright). */
+  /** Cgroup below which containers without a cgroup parent of their own go (/podwright); it must be ours to make cgroups in. */
   cgroupParent: string;
+  /** `systemd` also takes pods in slices, whose containers get scopes, and kubelets are told to use them; else cgroupfs. */
+  cgroupDriver?: CgroupDriver;
   network: {
     /** CNI configuration of the host (/etc/cni/net.d); the default bridge network is used while it has none. */
     confDir: string;

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { errorCode } from '@podwright/base';
+import { errorCode, errorMessage, isSystemdHost } from '@podwright/base';
 import type { PodDefaults } from '@podwright/kubelet';
 import { type HostAbilities, knownHoles, probeHost } from '@podwright/runtime';
 import { NodeClient } from '../client/node-client.ts';
+import { chooseCgroupDriver } from '../daemon/cgroup-place.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatBytes } from '../output/units.ts';
@@ -30,7 +31,8 @@ export async function doctor({ config }: CommandContext, options: DoctorOptions)
       conmon: config.runtime.conmon,
       cniBinDirs: config.network.cni_bin_dirs,
     });
-    findings.push(...hostFindings(abilities, config.network.cni_bin_dirs));
+    const [cgroups, ...others] = hostFindings(abilities, config.network.cni_bin_dirs);
+    findings.push(cgroups!, driverFinding(config.runtime.cgroup_driver, abilities), ...others);
   }
   printAs(options.output, findings, () => findings.map(line).join('\n'));
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;
@@ -103,6 +105,17 @@ function hostFindings(abilities: HostAbilities, cniBinDirs: string[]): Finding[]
     { what: 'AppArmor', level: 'ok', message: kernel.apparmor ? 'yes' : 'not in this kernel' },
     { what: 'SELinux', level: 'ok', message: kernel.selinux ? 'yes' : 'off' },
   ];
+}
+
+/** Who makes the cgroups of pods, and why. */
+function driverFinding(asked: Parameters<typeof chooseCgroupDriver>[0], { cgroups: { mode } }: HostAbilities): Finding {
+  try {
+    const { driver, reason } = chooseCgroupDriver(asked, { systemd: isSystemdHost(), mode });
+    return { what: 'cgroup driver', level: 'ok', message: `${driver}: ${reason}` };
+  } catch (error) {
+    const fix = 'leave runtime.cgroup_driver out of the configuration';
+    return { what: 'cgroup driver', level: 'missing', message: errorMessage(error), fix };
+  }
 }
 
 function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {

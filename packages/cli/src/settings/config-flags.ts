@@ -5,6 +5,7 @@ export type ConfigFlags = {
   state?: string;
   podLogs?: string;
   cgroupParent?: string;
+  cgroupDriver?: string;
   bridge?: string;
   subnet?: string;
   cniConfDir?: string;
@@ -18,6 +19,7 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   state: ['state'],
   podLogs: ['pod_logs'],
   cgroupParent: ['cgroup_parent'],
+  cgroupDriver: ['runtime', 'cgroup_driver'],
   bridge: ['network', 'bridge'],
   subnet: ['network', 'subnet'],
   cniConfDir: ['network', 'cni_conf_dir'],

@@ -82,7 +82,7 @@ const refused: [string, string, RegExp][] = [
     '[kubelet]\nstatic_pod_url = "ftp://me:s3cret@config.example/"',
     /^read c\.toml:2: kubelet\.static_pod_url: must be an http or https URL$/,
   ],
-  ['the systemd driver', '[runtime]\ncgroup_driver = "systemd"', /"systemd": is not supported; use "cgroupfs"/],
+  ['a cgroup driver that there is not', '[runtime]\ncgroup_driver = "sytemd"', /runtime\.cgroup_driver = "sytemd"/],
   ['a plugin without a package', '[runtime.plugins.x]', /c\.toml:1: runtime\.plugins\.x\.package: is needed$/],
   ['a plugin with a taken name', '[runtime.plugins.native]\npackage = "x"', /plugins\.native: is the name of a part/],
   [

@@ -44,7 +44,7 @@ export const RuntimeSchema = z.strictObject({
   conmon: z.string().min(1).default('conmon'),
   pause_image: z.string().default(''),
   default_handler: z.string().default(''),
-  cgroup_driver: z.enum(['cgroupfs', 'systemd']).default('cgroupfs'),
+  cgroup_driver: z.enum(['auto', 'cgroupfs', 'systemd']).default('auto'),
   snapshotter: z.string().min(1).default('auto'),
   registry_config_dir: path.default('/etc/podwright/certs.d'),
   cdi_spec_dirs: z.array(path).default(['/etc/cdi', '/var/run/cdi']),

@@ -1,4 +1,4 @@
-import type { Logger } from '@podwright/base';
+import type { CgroupDriver, Logger } from '@podwright/base';
 import type { ImageService } from '@podwright/images';
 import type { ContainerService } from '../../containers/container-service.ts';
 import type { Network } from '../../network/network.ts';
@@ -14,7 +14,7 @@ import type { StreamUrls } from './stream-urls.ts';
 /** What Status and RuntimeConfig tell about the host and this runtime. */
 export type RuntimeFacts = {
   version: string;
-  cgroupDriver: 'systemd' | 'cgroupfs';
+  cgroupDriver: CgroupDriver;
   /** Whether pods can be run now. */
   readiness: () => Promise<Readiness>;
   /** What Status shows when it is asked for everything, ready for JSON. */

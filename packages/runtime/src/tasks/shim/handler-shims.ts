@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { findProgram } from '@podwright/base';
 import { ConfigOptionsSchema, RuncOptionsSchema, type ShimProgram } from '@podwright/shim';
 import type { HandlerOptions } from '../../options.ts';
@@ -42,6 +42,13 @@ export function shimProgram(path: string, { shim = {} }: HandlerOptions, runcRoo
   if (shim.configPath === undefined) return { path };
   const message = create(ConfigOptionsSchema, { typeUrl: shim.configType ?? '', configPath: shim.configPath });
   return { path, options: encoded(ConfigOptionsSchema.typeName, toBinary(ConfigOptionsSchema, message)) };
+}
+
+/** The options for a task whose cgroup is a scope: a shim for runc is told so, others know it by the cgroup's form. */
+export function optionsInScope({ options }: ShimProgram): ShimProgram['options'] {
+  if (options?.typeUrl !== RuncOptionsSchema.typeName) return options;
+  const message = fromBinary(RuncOptionsSchema, Buffer.from(options.value, 'base64'));
+  return encoded(RuncOptionsSchema.typeName, toBinary(RuncOptionsSchema, { ...message, systemdCgroup: true }));
 }
 
 function encoded(typeUrl: string, bytes: Uint8Array): { typeUrl: string; value: string } {
