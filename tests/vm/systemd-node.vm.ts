@@ -5,7 +5,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { delegatedUnit } from '@podwright/base';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, NodePlace, podManifest } from '../pods/node.fixture.ts';
-import { countJobs, pidsBelow, readCgroup, reloadSystemd, unitsWith } from './systemd.fixture.ts';
+import { countJobs, pidsBelow, readCgroup, reloadSystemd, stopUnits, unitsWith } from './systemd.fixture.ts';
 
 let bundle: Bundle;
 before(async () => {
@@ -77,4 +77,31 @@ test('the driver that is set is taken', async (context) => {
   await place.ok('delete', 'one');
   daemon.child.kill('SIGTERM');
   await daemon.ended();
+});
+
+test('a kubelet of its own makes a slice a pod where its runtime says systemd', async (context) => {
+  const { place, unit } = makePlace(context, 42);
+  await place.loadImage();
+  const runtime = place.start('runtime');
+  await place.until(() => existsSync(place.path('state/cri.sock')));
+  const endpoint = ['--container-runtime-endpoint', place.path('state/cri.sock')];
+  const kubelet = await place.startDaemon('kubelet', ...endpoint);
+  await place.ok('run', '--detach', place.file('one.yaml', limited('one')));
+  const [pod] = await place.pods();
+  const top = `${place.scope.cgroupParent.slice(1).replaceAll('-', '_')}`;
+  const slice = `${top}-kubepods-pod${pod!.metadata.uid.replaceAll('-', '_')}.slice`;
+  const cgroup = `/${top}.slice/${top}-kubepods.slice/${slice}`;
+  const limits = () => ['memory.max', 'cpu.max'].map((file) => readCgroup(cgroup, file));
+  assert.deepEqual(limits(), [String(64 << 20), '50000 100000']);
+  assert.equal(pidsBelow(cgroup).length, 1);
+  reloadSystemd();
+  assert.deepEqual(limits(), [String(64 << 20), '50000 100000']);
+  await place.ok('delete', 'one');
+  await place.until(() => unitsWith(slice).length === 0 && !existsSync(`/sys/fs/cgroup${cgroup}`));
+  for (const daemon of [kubelet, runtime]) {
+    daemon.child.kill('SIGTERM');
+    await daemon.ended();
+  }
+  stopUnits(unit, `${top}.slice`);
+  await place.until(() => unitsWith(top).length === 0);
 });

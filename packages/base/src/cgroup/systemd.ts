@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts';
 import { CONTAINER_DIRECTORY } from '../modes.ts';
 import { type ProgramResult, runProgram } from '../program.ts';
 import { type CgroupHierarchy, type CgroupMode, cgroupDirectory } from './hierarchy.ts';
-import { scopeOf } from './slice.ts';
+import { scopeOf, slicePath } from './slice.ts';
 import { cgroupExists, cgroupPids, killCgroup, removeCgroup } from './tree.ts';
 
 /** Who makes cgroups: we ourselves anywhere in the tree, or systemd, which has us only where it has delegated a part of it. */
@@ -15,6 +15,9 @@ export type CgroupDriver = 'cgroupfs' | 'systemd';
 
 /** A start of a unit waits for other jobs of systemd's. */
 const UNIT_TIMEOUT_MS = 30_000;
+
+/** What systemd has for no limit. */
+const UNLIMITED = 0xffff_ffff_ffff_ffffn;
 
 /** In the delegated cgroup: processes may be in cgroups without others below them alone (cgroup-v2.rst). */
 const [KEEPER, PODS] = ['keeper', 'pods'];
@@ -65,6 +68,34 @@ export async function endDelegation(hierarchy: CgroupHierarchy, pods: string): P
   const path = dirname(pods);
   await stopUnit(basename(path));
   await removeCgroup(hierarchy, path);
+}
+
+/** Limits of a slice as systemd calls them (org.freedesktop.systemd1(5)); what is absent has none. */
+export type SliceProperties = {
+  CPUWeight?: bigint;
+  /** Microseconds of CPU time in each second. */
+  CPUQuotaPerSecUSec?: bigint | undefined;
+  MemoryMax?: bigint | undefined;
+  TasksMax?: bigint | undefined;
+};
+
+/** Makes a slice with its limits, or changes those of one that is there. */
+export async function setSlice(slice: string, properties: SliceProperties): Promise<void> {
+  const values = Object.entries(properties).flatMap(([name, value]) => [name, 't', String(value ?? UNLIMITED)]);
+  const list = [String(values.length / 3), ...values];
+  const started = await callManager('StartTransientUnit', 'ssa(sv)a(sa(sv))', [slice, 'replace', ...list, '0']);
+  if (started.exitCode === 0) return;
+  const { exitCode, stderr } = await callManager('SetUnitProperties', 'sba(sv)', [slice, 'true', ...list]);
+  if (exitCode !== 0)
+    throw new PodwrightError(
+      'internal',
+      `limit ${slice}: ${stderr.trim() || exitCode}; to make it: ${started.stderr.trim() || started.exitCode}`,
+    );
+}
+
+/** Ends a slice that has no processes any more. No error if there is none. */
+export async function endSlice(hierarchy: CgroupHierarchy, slice: string): Promise<void> {
+  if (await cgroupExists(hierarchy, slicePath(slice))) await stopUnit(slice);
 }
 
 /** Ends a unit, and its cgroup with it if nothing else is in that. No error if there is none. */
@@ -134,6 +165,12 @@ async function moveProcesses(from: string, to: string): Promise<void> {
       if (!isErrno(error, 'ESRCH')) throw error;
     }
   }
+}
+
+/** Calls org.freedesktop.systemd1.Manager with arguments of this signature, as busctl(1) takes them. */
+function callManager(method: string, signature: string, args: string[]): Promise<ProgramResult> {
+  const manager = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
+  return run('busctl', ['--quiet', 'call', ...manager, method, signature, ...args]);
 }
 
 const systemctl = (...args: string[]) => run('systemctl', args);
