@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { belongsTo, processIds } from '../../bench/memory.ts';
+import { findProcesses, parseProcessStart, readProcessStart } from '@podwright/base';
 import { buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 
@@ -21,9 +21,10 @@ test('a node that bin/podwright starts in the background has the flags that keep
 
   await podwright('load', bundle.image);
   await podwright('run', '--detach', place.file('pod.yaml', podManifest('small', forever)));
-  const read = (pid: number, what: string) => readFileSync(`/proc/${pid}/${what}`, 'utf8').split('\0');
-  const node = processIds().find((pid) => belongsTo(pid, place.directory) && read(pid, 'cmdline').at(-2) === 'node')!;
-  assert.deepEqual(read(node, 'cmdline').slice(1, 3), ['--max-semi-space-size=1', '--optimize-for-size']);
-  assert.ok(read(node, 'environ').includes('MALLOC_ARENA_MAX=1'));
+  const read = async (pid: number, what: 'cmdline' | 'environ') => parseProcessStart(await readProcessStart(pid, what));
+  const isNode = (words: string[]) => words.at(-1) === 'node' && words.some((word) => word.includes(place.directory));
+  const [node] = await findProcesses(async (pid) => isNode(await read(pid, 'cmdline')));
+  assert.deepEqual((await read(node!, 'cmdline')).slice(1, 3), ['--max-semi-space-size=1', '--optimize-for-size']);
+  assert.ok((await read(node!, 'environ')).includes('MALLOC_ARENA_MAX=1'));
   await podwright('delete', 'small');
 });
