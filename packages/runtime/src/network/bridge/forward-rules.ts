@@ -1,12 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { errorMessage, isErrno, type Logger } from '@podwright/base';
-import { type NetlinkSockets, type NftChainSummary, readChain } from '@podwright/system';
+import {
+  type NetlinkSocket,
+  type NetlinkSockets,
+  type NftChainSummary,
+  readChain,
+  readForwardFilters,
+} from '@podwright/system';
 import { filtersForwarding, forwardChain, forwardChainName, type HostRuleset } from './host-ruleset.ts';
 import { Iptables, type IptablesVariant } from './iptables.ts';
 import type { Subnet } from './subnet.ts';
 
 /** The chains of one IP version that iptables has in nf_tables: FORWARD, and ours that it should jump to. */
 type ForwardChains = { forward: NftChainSummary | undefined; own: NftChainSummary | undefined };
+
+/** The table of firewalld, which lets through by its policy and rejects by its last rule. */
+const FIREWALLD = 'firewalld';
 
 /**
  * Accepts what pods send and get in iptables' FORWARD chain, where the host filters there at all: Docker makes it drop. No
@@ -73,11 +82,37 @@ export class ForwardRules {
 
   async #read(bridge: string, { family }: Subnet): Promise<ForwardChains | undefined> {
     const place = { family: family === 4 ? 'ip' : 'ip6', table: 'filter' } as const;
+    return await this.#use(async (socket) => {
+      const forward = await readChain(socket, { ...place, name: 'FORWARD' });
+      return { forward, own: await readChain(socket, { ...place, name: forwardChainName(bridge) }) };
+    });
+  }
+
+  /**
+   * What of others may drop packets of pods, for people: tables that are not those of iptables, do not let everything through,
+   * and do not know the bridge. No rule of ours can accept what another table drops.
+   */
+  async warnings(bridge: string): Promise<string[]> {
+    const filters = await this.#use((socket) => readForwardFilters(socket, bridge));
+    return (filters ?? [])
+      .filter(({ family, table }) => !(table === 'filter' && family !== 'inet'))
+      .filter(({ table, drops, knowsInterface }) => (drops || table === FIREWALLD) && !knowsInterface)
+      .map(({ family, table, name }) => {
+        const own = `nft insert rule ${family} ${table} ${name} iifname ${bridge} accept, and the same with oifname`;
+        const todo =
+          table === FIREWALLD
+            ? `firewall-cmd --permanent --zone=trusted --add-interface=${bridge}, then --reload`
+            : own;
+        return `the firewall (table ${family} ${table}, chain ${name}) may drop what pods send and get: ${todo}`;
+      });
+  }
+
+  /** Undefined where nf_tables cannot be asked. */
+  async #use<T>(work: (socket: NetlinkSocket) => Promise<T>): Promise<T | undefined> {
     try {
       const socket = this.#sockets.open('netfilter');
       try {
-        const forward = await readChain(socket, { ...place, name: 'FORWARD' });
-        return { forward, own: await readChain(socket, { ...place, name: forwardChainName(bridge) }) };
+        return await work(socket);
       } finally {
         socket.close();
       }

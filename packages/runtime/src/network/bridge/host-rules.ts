@@ -130,12 +130,19 @@ export class HostRules {
     );
   }
 
+  /** What of the host's own firewall may be in the way of pods, for people. */
+  warnings(): Promise<string[]> {
+    return this.#forward.warnings(this.#bridge);
+  }
+
   async #isIntact(): Promise<boolean> {
     return (await this.#made?.filter.intact()) === true && (await this.#forward.intact(this.#ruleset));
   }
 
   /** From whatever is there to what should be. */
   async #make(): Promise<void> {
+    if (!this.#wanted)
+      for (const warning of await this.warnings()) this.#logger.warn({ bridge: this.#bridge }, warning);
     this.#wanted = true;
     this.#made = undefined;
     await this.#forward.ensure(this.#ruleset);
