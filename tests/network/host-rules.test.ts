@@ -115,6 +115,20 @@ test('other subnets have rules of their own', () => {
   assert.match(rules, /-A PODWRIGHT-pwt0 -s 10\.241\.42\.0\/24 -j ACCEPT/);
 });
 
+test('a firewall that drops what it forwards is told of, until it knows the bridge', () => {
+  using fixture = new HostFixture();
+  const warnings: RulesStep = { call: 'warnings' };
+  const chain = 'add chain inet theirs forward { type filter hook forward priority 0; policy drop; }';
+  const steps = [run('nft add table inet theirs'), run(`nft '${chain}'`), warnings];
+  const accept = [run('nft insert rule inet theirs forward iifname pwt0 accept'), warnings];
+  const results = fixture.rules(warnings, ...steps, ...accept);
+  assert.deepEqual([results[0], results.at(-1)], [[], []]);
+  assert.match(
+    String(results[3]),
+    /table inet theirs, chain forward.*nft insert rule inet theirs forward iifname pwt0/,
+  );
+});
+
 for (const kind of ['nft', 'legacy']) {
   test(`a host whose iptables (${kind}) drops what it forwards gets rules that accept the subnets, as often as they are lost`, () => {
     using fixture = new HostFixture();

@@ -7,7 +7,7 @@ import type { PublishedPorts } from '../../packages/runtime/src/network/bridge/p
 
 /** A call of `HostRules`, or a script in between. */
 export type RulesStep =
-  | { call: 'ensure' | 'recheck' | 'remove' | 'published' }
+  | { call: 'ensure' | 'recheck' | 'remove' | 'published' | 'warnings' | 'missing' }
   | { call: 'publish'; sandboxId: string; ports: PublishedPorts }
   | { call: 'withdraw'; sandboxId: string }
   | { call: 'setSubnets'; subnets: string }

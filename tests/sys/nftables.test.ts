@@ -26,6 +26,7 @@ import {
   removeTable,
   replaceTable,
   rulesetGeneration,
+  tableMentions,
   toThisHost,
   translateDestination,
   verdict,
@@ -155,22 +156,20 @@ test('chains of iptables are seen as what they do', async () => {
   assert.deepEqual(await readChain(socket, forward), { drops: false, rules });
 });
 
-test('chains that see what is forwarded are found, with whether they know of an interface', async () => {
+test('chains that see what is forwarded are found, and whether they know of an interface', async () => {
   const rules = `table inet theirs {
     chain forward { type filter hook forward priority 0; policy drop; jump more; }
     chain more { iifname "pwt-known" accept; }
     chain input { type filter hook input priority 0; policy drop; }
   }`;
   execFileSync('nsenter', [`--net=${netns}`, 'nft', '-f', '-'], { input: rules });
-  const filters = await readForwardFilters(socket, 'pwt-known');
-  const theirs = { family: 'inet', table: 'theirs', name: 'forward', drops: true, knowsInterface: true };
+  const theirs = { family: 'inet', table: 'theirs', name: 'forward', drops: true } as const;
+  const filters = await readForwardFilters(socket);
   assert.deepEqual(
     filters.filter(({ table }) => table === 'theirs'),
     [theirs],
   );
-  const others = await readForwardFilters(socket, 'pwt-other');
-  assert.deepEqual(
-    others.find(({ table }) => table === 'theirs'),
-    { ...theirs, knowsInterface: false },
-  );
+  assert.equal(await tableMentions(socket, theirs, 'pwt-known'), true);
+  assert.equal(await tableMentions(socket, theirs, 'pwt-know'), false);
+  assert.equal(await tableMentions(socket, { ...theirs, table: 'no-such' }, 'pwt-known'), false);
 });

@@ -11,8 +11,6 @@ export type NftForwardFilter = {
   table: string;
   name: string;
   drops: boolean;
-  /** Whether a rule of the table names the interface that was asked for. */
-  knowsInterface: boolean;
 };
 
 export type NftFamily = 'inet' | 'ip' | 'ip6';
@@ -54,28 +52,28 @@ export async function readChain(
 }
 
 /** The chains of all tables that see what is forwarded. */
-export async function readForwardFilters(socket: NetlinkSocket, interfaceName: string): Promise<NftForwardFilter[]> {
+export async function readForwardFilters(socket: NetlinkSocket): Promise<NftForwardFilter[]> {
   const what = 'look for chains that filter what is forwarded';
   const type = nfnetlinkType('nftables', NFT_MSG_GETCHAIN);
   const body = nfnetlinkHeader(nfProtocols.unspecified);
   const [chains] = await socket.request([{ what, type, flags: requestFlags.dump, body }]);
-  const filters: NftForwardFilter[] = [];
-  for (const { body } of chains!) {
+  return chains!.flatMap(({ body }) => {
     const chain = attributesOf(body);
     const family = (['inet', 'ip', 'ip6'] as const).find((name) => nfProtocols[name] === body[0]);
-    if (family === undefined || hookOf(chain) !== HOOK_FORWARD) continue;
-    const table = nameOf(chain.get(NFTA_CHAIN_TABLE)!);
-    const rules = await readRules(socket, { family, table });
-    const knowsInterface = rules.some((rule) => rule.includes(text(interfaceName)));
-    filters.push({
-      family,
-      table,
-      name: nameOf(chain.get(NFTA_CHAIN_NAME)!),
-      drops: dropsByPolicy(chain),
-      knowsInterface,
-    });
-  }
-  return filters;
+    if (family === undefined || hookOf(chain) !== HOOK_FORWARD) return [];
+    const [table, name] = [nameOf(chain.get(NFTA_CHAIN_TABLE)!), nameOf(chain.get(NFTA_CHAIN_NAME)!)];
+    return [{ family, table, name, drops: dropsByPolicy(chain) }];
+  });
+}
+
+/** Whether a rule of a table compares something with the name of an interface. */
+export async function tableMentions(
+  socket: NetlinkSocket,
+  { family, table }: { family: NftFamily; table: string },
+  interfaceName: string,
+): Promise<boolean> {
+  const rules = await readRules(socket, { family, table });
+  return rules.some((rule) => rule.includes(text(interfaceName)));
 }
 
 /** The expressions of each rule of a table or of one of its chains; none if it is not there. */

@@ -6,8 +6,9 @@ import {
   type NftChainSummary,
   readChain,
   readForwardFilters,
+  tableMentions,
 } from '@podwright/system';
-import { filtersForwarding, forwardChain, forwardChainName, type HostRuleset } from './host-ruleset.ts';
+import { bothVersions, filtersForwarding, forwardChain, forwardChainName, type HostRuleset } from './host-ruleset.ts';
 import { Iptables, type IptablesVariant } from './iptables.ts';
 import type { Subnet } from './subnet.ts';
 
@@ -50,9 +51,10 @@ export class ForwardRules {
     return legacy.every((has) => !has);
   }
 
-  async remove({ bridge, subnets }: HostRuleset): Promise<void> {
+  /** Of both IP versions, as the subnets may have been others. */
+  async remove({ bridge }: HostRuleset): Promise<void> {
     this.#madeFor = undefined;
-    for (const subnet of subnets) {
+    for (const subnet of bothVersions) {
       for (const variant of await this.#variants(bridge, subnet, ({ own }) => own !== undefined)) {
         const iptables = new Iptables(subnet.family, variant);
         const saved = await iptables.save().catch((error) => this.#unusable(bridge, error));
@@ -93,18 +95,20 @@ export class ForwardRules {
    * and do not know the bridge. No rule of ours can accept what another table drops.
    */
   async warnings(bridge: string): Promise<string[]> {
-    const filters = await this.#use((socket) => readForwardFilters(socket, bridge));
-    return (filters ?? [])
-      .filter(({ family, table }) => !(table === 'filter' && family !== 'inet'))
-      .filter(({ table, drops, knowsInterface }) => (drops || table === FIREWALLD) && !knowsInterface)
-      .map(({ family, table, name }) => {
-        const own = `nft insert rule ${family} ${table} ${name} iifname ${bridge} accept, and the same with oifname`;
-        const todo =
-          table === FIREWALLD
-            ? `firewall-cmd --permanent --zone=trusted --add-interface=${bridge}, then --reload`
-            : own;
-        return `the firewall (table ${family} ${table}, chain ${name}) may drop what pods send and get: ${todo}`;
-      });
+    const filters = await this.#use(async (socket) => {
+      const found = await readForwardFilters(socket);
+      const suspects = found
+        .filter(({ family, table }) => !(table === 'filter' && family !== 'inet'))
+        .filter(({ table, drops }) => drops || table === FIREWALLD);
+      const known = await Promise.all(suspects.map((filter) => tableMentions(socket, filter, bridge)));
+      return suspects.filter((_, index) => !known[index]);
+    });
+    return (filters ?? []).map(({ family, table, name }) => {
+      const own = `nft insert rule ${family} ${table} ${name} iifname ${bridge} accept, and the same with oifname`;
+      const todo =
+        table === FIREWALLD ? `firewall-cmd --permanent --zone=trusted --add-interface=${bridge}, then --reload` : own;
+      return `the firewall (table ${family} ${table}, chain ${name}) may drop what pods send and get: ${todo}`;
+    });
   }
 
   /** Undefined where nf_tables cannot be asked. */

@@ -70,7 +70,9 @@ export class HostRules {
   /** Rules from now on are for other subnets; `ensure` makes them. */
   setSubnets(subnets: Subnet[]): void {
     this.#subnets = subnets;
-    this.#made = undefined;
+    void this.#turns.run(async () => {
+      this.#made = undefined;
+    });
   }
 
   /**
@@ -79,15 +81,17 @@ export class HostRules {
    */
   publish(sandboxId: string, ports: PublishedPorts): Promise<void> {
     return this.#turns.run(async () => {
-      const isKnown = (await this.#published.ids()).includes(sandboxId);
-      if (!isKnown && ports.mappings.every(({ hostPort }) => hostPort <= 0)) return;
+      if (ports.mappings.every(({ hostPort }) => hostPort <= 0)) return await this.#withdraw(sandboxId);
       await this.#published.set(sandboxId, ports);
       try {
         await this.#update();
         this.#allowLocalhost();
       } catch (error) {
-        await this.#published.delete(sandboxId);
         this.#made = undefined;
+        await this.#withdraw(sandboxId).catch((failure) => {
+          const fields = { sandbox: sandboxId, error: errorMessage(failure) };
+          this.#logger.warn(fields, 'rules of ports that could not be published are removed with the next ones');
+        });
         throw error;
       }
       await this.#forgetStaleFlows(sandboxId);
@@ -96,11 +100,13 @@ export class HostRules {
 
   /** No port leads to the sandbox any more. No error for one that has none. */
   withdraw(sandboxId: string): Promise<void> {
-    return this.#turns.run(async () => {
-      if (!(await this.#published.ids()).includes(sandboxId)) return;
-      await this.#published.delete(sandboxId);
-      await this.#update();
-    });
+    return this.#turns.run(() => this.#withdraw(sandboxId));
+  }
+
+  async #withdraw(sandboxId: string): Promise<void> {
+    if (!(await this.#published.ids()).includes(sandboxId)) return;
+    await this.#published.delete(sandboxId);
+    await this.#update();
   }
 
   /** Ids of sandboxes with published ports, also of those of an earlier process. */
