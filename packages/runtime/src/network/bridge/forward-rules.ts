@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { errorMessage, isErrno, type Logger } from '@podwright/base';
 import {
   type NetlinkSocket,
-  type NetlinkSockets,
   type NftChainSummary,
   readChain,
   readForwardFilters,
@@ -10,6 +9,7 @@ import {
 } from '@podwright/system';
 import { bothVersions, filtersForwarding, forwardChain, forwardChainName, type HostRuleset } from './host-ruleset.ts';
 import { Iptables, type IptablesVariant } from './iptables.ts';
+import type { NetfilterSocket } from './packet-filter.ts';
 import type { Subnet } from './subnet.ts';
 
 /** The chains of one IP version that iptables has in nf_tables: FORWARD, and ours that it should jump to. */
@@ -24,13 +24,13 @@ const FIREWALLD = 'firewalld';
  * iptables are not ours to edit.
  */
 export class ForwardRules {
-  readonly #sockets: NetlinkSockets;
+  readonly #socket: NetfilterSocket;
   readonly #logger: Logger;
   /** The subnets that rules of this process are for, so that those that are there can be believed. */
   #madeFor: string | undefined;
 
-  constructor(sockets: NetlinkSockets, logger: Logger) {
-    this.#sockets = sockets;
+  constructor(socket: NetfilterSocket, logger: Logger) {
+    this.#socket = socket;
     this.#logger = logger;
   }
 
@@ -114,12 +114,7 @@ export class ForwardRules {
   /** Undefined where nf_tables cannot be asked. */
   async #use<T>(work: (socket: NetlinkSocket) => Promise<T>): Promise<T | undefined> {
     try {
-      const socket = this.#sockets.open('netfilter');
-      try {
-        return await work(socket);
-      } finally {
-        socket.close();
-      }
+      return await work(this.#socket());
     } catch (error) {
       this.#logger.debug({ error: errorMessage(error) }, 'nf_tables cannot be asked whether the host filters');
       return undefined;

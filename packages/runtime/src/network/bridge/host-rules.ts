@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, errorMessage, findProgram, isErrno, Limiter, type Logger, PodwrightError } from '@podwright/base';
-import { type NetlinkSockets, wrapFileError } from '@podwright/system';
+import { type NetlinkSocket, type NetlinkSockets, wrapFileError } from '@podwright/system';
 import { ForwardRules } from './forward-rules.ts';
 import type { HostRuleset } from './host-ruleset.ts';
 import { IptablesFilter } from './iptables-filter.ts';
 import { NftFilter } from './nft-filter.ts';
-import type { PacketFilter } from './packet-filter.ts';
+import type { NetfilterSocket, PacketFilter } from './packet-filter.ts';
 import { type PortRule, type PublishedPorts, portRules } from './port-rules.ts';
 import { PublishedPortsStore } from './published-ports.ts';
 import { forgetStaleFlows } from './stale-flows.ts';
@@ -30,7 +30,7 @@ export class HostRules {
   readonly #bridge: string;
   #subnets: Subnet[];
   readonly #logger: Logger;
-  readonly #sockets: NetlinkSockets;
+  readonly #netfilter: NetfilterSocket;
   readonly #published: PublishedPortsStore;
   readonly #nft: NftFilter;
   readonly #iptables = new IptablesFilter();
@@ -44,10 +44,11 @@ export class HostRules {
     this.#bridge = bridge;
     this.#subnets = subnets;
     this.#logger = logger;
-    this.#sockets = sockets;
+    let socket: NetlinkSocket | undefined;
+    this.#netfilter = () => (socket ??= sockets.open('netfilter'));
     this.#published = new PublishedPortsStore(join(stateDir, 'host-ports'), logger);
-    this.#nft = new NftFilter(sockets);
-    this.#forward = new ForwardRules(sockets, logger);
+    this.#nft = new NftFilter(this.#netfilter);
+    this.#forward = new ForwardRules(this.#netfilter, logger);
   }
 
   /**
@@ -207,7 +208,7 @@ export class HostRules {
   /** Of one sandbox's ports, or of all. */
   async #forgetStaleFlows(sandboxId?: string): Promise<void> {
     const ports = this.#made?.ports.filter((port) => sandboxId === undefined || port.sandboxId === sandboxId) ?? [];
-    await forgetStaleFlows(this.#sockets, ports).catch((error) => {
+    await forgetStaleFlows(this.#netfilter, ports).catch((error) => {
       const message = 'UDP flows from before a port was published may not reach its pod for some minutes';
       this.#logger.warn({ error: errorMessage(error) }, message);
     });
