@@ -11,6 +11,7 @@ export * from './netlink/ip-address.ts';
 export * from './netlink/message.ts';
 export * from './netlink/netlink-socket.ts';
 export * from './netlink/nft-expressions.ts';
+export * from './netlink/nft-inspection.ts';
 export * from './netlink/nftables.ts';
 export * from './passage.ts';
 export * from './process-starter.ts';

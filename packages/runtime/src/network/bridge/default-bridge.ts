@@ -61,6 +61,11 @@ export class DefaultBridge {
     return this.#hostRules.missing();
   }
 
+  /** What of the host's own firewall may be in the way of pods, for people. */
+  warnings(): Promise<string[]> {
+    return this.#hostRules.warnings();
+  }
+
   /**
    * Before a plugin makes the bridge: remembers that it will be ours to remove. A bridge that somebody else made is used but
    * never removed. Notices also that the bridge has vanished, so that the rules are made again.

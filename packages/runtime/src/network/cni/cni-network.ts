@@ -158,6 +158,7 @@ export class CniNetwork implements Network {
     const { binDirs, confDir } = this.#options.network;
     const missing = missingPlugins(list, binDirs);
     const warnings = describeRejected(choice);
+    if (choice.host === undefined) warnings.push(...(await this.#bridge.warnings()));
     if (missing.length > 0) warnings.unshift(missingPluginsError(missing, binDirs).message);
     const subnets = this.#bridge.subnets.map(({ cidr }) => cidr).join(', ');
     const why =
