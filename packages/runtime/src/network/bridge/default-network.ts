@@ -2,14 +2,14 @@ import { type NetworkList, parseNetworkList } from '@podwright/cni';
 import type { Subnet } from './subnet.ts';
 
 /** The bridge network that is used while the host has no configuration of its own. */
-export type DefaultNetwork = {
+type DefaultNetwork = {
   bridge: string;
   subnets: Subnet[];
   /** Where `host-local` keeps its addresses, a directory a network. */
   addressDirectory: string;
 };
 
-export const defaultNetworkName = (bridge: string): string => `podwright-${bridge}`;
+const defaultNetworkName = (bridge: string): string => `podwright-${bridge}`;
 
 /**
  * The default network as a CNI list. `ipMasq` is off since one rule masks the whole subnet (`HostRules`), where the plugin
