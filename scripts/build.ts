@@ -15,7 +15,11 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node22',
+  // A running daemon keeps its sources in memory. Names stay, for stacks.
+  minifyWhitespace: true,
+  minifySyntax: true,
   sourcemap: 'linked',
+  sourcesContent: false,
   chunkNames: 'chunk-[hash]',
   // Native parts stay in node_modules; both load from prebuilt files.
   external: ['koffi', 'better-sqlite3'],

@@ -20,6 +20,7 @@ export * from './program.ts';
 export * from './program-starter.ts';
 export * from './remove-tree.ts';
 export * from './shared-work.ts';
+export * from './source-positions.ts';
 export { didYouMean } from './suggest.ts';
 export * from './trash.ts';
 export * from './undo.ts';

@@ -1,7 +1,9 @@
-import { inspect } from 'node:util';
 import { errorMessage } from '@podwright/base';
+import { exitWhenUncaught, printStack } from './output/stack.ts';
 import { printError } from './output/terminal-text.ts';
 import { createProgram } from './program.ts';
+
+exitWhenUncaught();
 
 // A reader that goes away (`podwright ps | head`) is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
@@ -14,7 +16,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   printError(`podwright: ${errorMessage(error)}`);
-  if (process.env.PODWRIGHT_DEBUG) printError(inspect(error));
+  if (process.env.PODWRIGHT_DEBUG) printStack(error);
   exitCode = 1;
 }
 process.exitCode = exitCode;

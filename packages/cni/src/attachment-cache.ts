@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Attachment } from './attachment.ts';
 import type { NetworkList } from './network-list.ts';
 

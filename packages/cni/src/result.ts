@@ -1,6 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { PodwrightError } from '@podwright/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type JsonObject, parseJsonObject } from './json.ts';
 import { isAtLeast, isVersion } from './versions.ts';
 

@@ -30,3 +30,6 @@ export const DEFAULT_CLOSE_GRACE_MS = 5000;
 
 /** Connections without a call are closed after this long; clients open a new one when they need it. */
 export const MAX_CONNECTION_IDLE_MS = 30 * 60_000;
+
+/** Stacks of unforeseen failures that are kept with their positions in the sources. */
+export const MAX_KNOWN_STACKS = 16;

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram, PodwrightError, type ProgramStarter, requireProgram } from '@podwright/base';
 import { createImageService, LayerUnpacker, openSnapshotter } from '@podwright/images';
-import { Shims } from '@podwright/shim';
 import { loadSystem, NetlinkSockets, ProcessStarter, type System } from '@podwright/system';
 import { composeParts } from './compose-parts.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
@@ -28,10 +27,9 @@ import { PinnedController } from './sandbox/pinned-controller.ts';
 import { SANDBOXES_DIRECTORY, SandboxDirectories } from './sandbox/sandbox-directories.ts';
 import { NAMESPACES_DIRECTORY, SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import { SharedPidInit } from './sandbox/shared-pid-init.ts';
-import { ShimController } from './sandbox/shim-controller.ts';
+import type { ShimController } from './sandbox/shim-controller.ts';
 import { OciTaskRuntime } from './tasks/oci/oci-task-runtime.ts';
 import { findShimPrograms, SHIM_DIRECTORIES } from './tasks/shim/handler-shims.ts';
-import { ShimTaskRuntime } from './tasks/shim/shim-task-runtime.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
@@ -261,16 +259,16 @@ function infraTasks({ options }: Environment, host: HostAbilities, runtimes: Rea
 
 /** What sandboxes' own processes are run with. */
 function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRuntime) {
-  const { state, cgroupParent } = options;
+  const { state } = options;
   return {
     process: new InfraProcess({ tasks, state }),
     roots: HostInitRoot.open({ state, program: () => findProgram(INFRA_PROGRAM) }),
-    cgroupsPath: cgroupsPathBelow(cgroupParent),
+    cgroupsPath: cgroupsPathBelow(options),
     oomScoreAdj: Math.max(INFRA_OOM_SCORE_ADJ, host.kernel.minimumOomScoreAdj),
   };
 }
 
-/** containerd's shims, started at the need: only if a handler has one, or had one before the restart, whose pods must end. */
+/** containerd's shims, loaded and started at the need: only if a handler has one, or had one before the restart, whose pods must end. */
 function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'shims'> {
   const { state, logger } = options;
   const directory = join(state, SHIM_DIRECTORIES.shims);
@@ -288,6 +286,7 @@ function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'s
       if (programs.size === 0 && !hadShims)
         throw new PodwrightError('failed_precondition', 'no runtime handler has a shim that is installed');
       note([...programs].map(([name, { path }]) => `${name || 'default'}: ${path}`).join(', '));
+      const { Shims } = await import('@podwright/shim');
       return { shims: await Shims.open({ state: directory, start, logger }), programs };
     },
     close: ({ shims }) => shims.close(),
@@ -300,9 +299,10 @@ function shimTasksPlugin({ options }: Environment): RuntimePlugin<'task-runtime'
     type: 'task-runtime',
     id: 'shim-v2',
     requires: ['host/linux', 'shims/containerd'],
-    init({ get }) {
+    async init({ get }) {
       const { shims, programs } = get('shims', 'containerd');
       const { cgroups } = get('host', 'linux');
+      const { ShimTaskRuntime } = await import('./tasks/shim/shim-task-runtime.ts');
       const handlers = Object.fromEntries(programs);
       return ShimTaskRuntime.open({ state: join(state, SHIM_DIRECTORIES.tasks), shims, handlers, cgroups, logger });
     },
@@ -317,8 +317,9 @@ function shimSandboxPlugin({ options, namespaces, directories }: Environment): R
     id: 'shim',
     requires: ['shims/containerd'],
     stateDirectories: SANDBOX_STATE,
-    init({ get }) {
+    async init({ get }) {
       const { shims, programs } = get('shims', 'containerd');
+      const { ShimController } = await import('./sandbox/shim-controller.ts');
       const programFor = (handler: string) => programs.get(handler);
       return new ShimController({ namespaces, directories, shims, programFor, describe: describeSandbox, logger });
     },

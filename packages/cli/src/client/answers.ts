@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { ApplyResult, Event, EventWatchEvent, NodeInfo, Pod, PodWatchEvent, TraceSpan } from '@podwright/kubelet';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Makes a value of what a node answered with; throws for an answer of another shape. */
 export type Decoder<T> = (value: unknown) => T;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { errorCode, silentLogger, wrapError } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import { inspectPlugins, type PluginState } from '@podwright/runtime';
-import { z } from 'zod';
+import * as z from 'zod';
 import { runtimeOptions } from '../daemon/runtime-options.ts';
 import { RUNTIME_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';

@@ -1,5 +1,5 @@
 import { didYouMean } from '@podwright/base';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** One thing that is wrong with a configuration: where, and what. */
 export type ConfigProblem = { path: PropertyKey[]; message: string };

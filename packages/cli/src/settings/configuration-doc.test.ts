@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { z } from 'zod';
+import * as z from 'zod';
 import { FileSchema } from './file-schema.ts';
 import { parseConfig } from './parse-config.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseListenAddress } from './listen-address.ts';
 import { path } from './path-schema.ts';
 import { RuntimeSchema } from './runtime-schema.ts';

@@ -8,7 +8,9 @@ import {
   type Logger,
   PodwrightError,
   type Registry,
+  withSourcePositions,
 } from '@podwright/base';
+import { MAX_KNOWN_STACKS } from '../limits.ts';
 import { redactedJson } from './redact.ts';
 
 /** A call that a server has begun to answer; its request is filled in once it is decoded. */
@@ -29,6 +31,7 @@ const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set([
 /** Logs calls (debug; failed ones info, or warn if the fault is ours) and counts and times them in `registry`. */
 export function createServerObserver(logger: Logger, registry?: Registry): ServerObserver {
   const metrics = registry === undefined ? undefined : serverMetrics(registry);
+  const stacks = new Map<string, string>();
   return {
     started(call) {
       const { service, method } = call;
@@ -42,7 +45,7 @@ export function createServerObserver(logger: Logger, registry?: Registry): Serve
         metrics?.seconds.observe(labels, durationMs / 1000);
         const fields = { call: `${service}/${method.name}`, durationMs: Math.round(durationMs * 10) / 10 };
         logger.debug({ ...fields, code, request: lazyRequest(call) }, 'answered a call');
-        if (error !== undefined) logFailure(logger, fields, error);
+        if (error !== undefined) logFailure(logger, { ...fields, stack: stackOf(error, stacks) }, error);
       };
     },
   };
@@ -52,8 +55,24 @@ function logFailure(logger: Logger, fields: object, error: unknown): void {
   const code = errorCode(error);
   // A client that goes is how streams normally end.
   const level = OWN_FAULTS.has(code) ? 'warn' : code === 'cancelled' ? 'debug' : 'info';
-  const stack = error instanceof PodwrightError || !(error instanceof Error) ? undefined : error.stack;
-  logger[level]({ ...fields, code, error: errorMessage(error), stack }, 'a call failed');
+  logger[level]({ ...fields, code, error: errorMessage(error) }, 'a call failed');
+}
+
+/**
+ * The stack of a failure that nobody foresaw, for a line that is written. Reading the maps of the bundles takes a tenth of a second:
+ * a failure that comes again and again is found in `known`.
+ */
+function stackOf(error: unknown, known: Map<string, string>): object | undefined {
+  if (error instanceof PodwrightError || !(error instanceof Error)) return undefined;
+  const { stack = '' } = error;
+  return {
+    toJSON: () => {
+      const mapped = known.get(stack) ?? withSourcePositions(stack);
+      if (known.size === MAX_KNOWN_STACKS) known.clear();
+      known.set(stack, mapped);
+      return mapped;
+    },
+  };
 }
 
 /** Turned into JSON only if the log's level wants it. */

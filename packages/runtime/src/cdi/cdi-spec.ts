@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isDeviceName, parseKind } from './device-name.ts';
 
 /** Versions of the specification that are understood, the oldest first. Earlier ones have other fields. */

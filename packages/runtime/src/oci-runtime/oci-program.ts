@@ -1,5 +1,5 @@
 import { PodwrightError, runProgram } from '@podwright/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { COMMAND_TIMEOUT_MS } from './limits.ts';
 import { runtimeError } from './runtime-error.ts';
 import {

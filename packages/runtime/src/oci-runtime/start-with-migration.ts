@@ -18,16 +18,17 @@ export function startWithMigration(start: ProgramStarter, cgroups: CgroupHierarc
 
 /** Never fails: without it the move itself waits. */
 async function anticipateMigration(hierarchy: CgroupHierarchy): Promise<void> {
-  try {
-    const [tree] = hierarchy.trees;
-    const names = tree?.version === 2 ? '' : tree?.controllers.join(',');
-    const own = readFileSync('/proc/self/cgroup', 'utf8')
-      .split('\n')
-      .map((line) => line.split(':'))
-      .find((fields) => fields[1] === names);
-    if (tree === undefined || own === undefined) return;
-    await writeFile(join(cgroupDirectory(tree, own.slice(2).join(':')), 'cgroup.procs'), String(process.pid));
-  } catch {
-    // It may not write there, as in a container.
-  }
+  // It may not write there, as in a container.
+  await moveToOwnCgroup(hierarchy).catch(() => undefined);
+}
+
+/** Moves this process to the cgroup that it is in. */
+export async function moveToOwnCgroup({ trees: [tree] }: CgroupHierarchy): Promise<void> {
+  const names = tree?.version === 2 ? '' : tree?.controllers.join(',');
+  const own = readFileSync('/proc/self/cgroup', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find((fields) => fields[1] === names);
+  if (tree === undefined || own === undefined) return;
+  await writeFile(join(cgroupDirectory(tree, own.slice(2).join(':')), 'cgroup.procs'), String(process.pid));
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { constants, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, sleep } from '@podwright/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { START_LOOK_MS } from './limits.ts';
 
 /** Whose files a runtime's state is in: a directory a container, in one of the layouts that are known here. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SandboxConfig, SandboxRecord } from './sandbox-record.ts';
 import { containerResources, idMappings, selinuxOptions, stringMap, strings } from './shapes.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ContainerResources } from './container-record.ts';
 
 /** What both kinds of records are checked with. Fields that are not known are kept: a newer Podwright may need them again. */

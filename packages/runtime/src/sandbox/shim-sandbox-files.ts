@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
 import type { Shims } from '@podwright/shim';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { readRecord, shimProgramSchema, writeRecord } from '../tasks/shim/record-file.ts';
 import { infraAnnotations } from './infra-spec.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, PRIVATE_DIRECTORY, PRIVATE_FILE, wrapError } from '@podwright/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OciSpec } from '../oci/spec.ts';
 
 /** The file of a bundle with the specification that runs (runtime-spec, bundle.md). */

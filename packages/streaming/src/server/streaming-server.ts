@@ -4,8 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, sleep } from '@podwright/base';
 import { CLOSE_TIMEOUT_MS, KEEP_ALIVE_MS } from '../limits.ts';
-import { serveSpdy, type UpgradingClient } from './serve-spdy.ts';
-import { serveWebSocket } from './serve-websocket.ts';
+import type { UpgradingClient } from './serve-spdy.ts';
 import type { StreamingRequest } from './streaming-request.ts';
 import { TokenCache } from './tokens.ts';
 import { refuseUpgrade } from './upgrade-answers.ts';
@@ -110,10 +109,11 @@ export class StreamingServer {
     void session.then(() => this.#sessions.delete(session));
   }
 
+  /** Either protocol's code is loaded for its first client. */
   async #serve(client: UpgradingClient, waiting: StreamingRequest): Promise<void> {
     const upgrade = client.request.headers.upgrade?.toLowerCase();
-    if (upgrade === 'websocket') return serveWebSocket(client, waiting);
-    if (upgrade === 'spdy/3.1') return serveSpdy(client, waiting);
+    if (upgrade === 'websocket') return (await import('./serve-websocket.ts')).serveWebSocket(client, waiting);
+    if (upgrade === 'spdy/3.1') return (await import('./serve-spdy.ts')).serveSpdy(client, waiting);
     return refuseUpgrade(client.socket, { status: '400 Bad Request', message: 'upgrade to SPDY/3.1 or WebSocket' });
   }
 }

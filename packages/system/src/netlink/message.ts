@@ -37,20 +37,32 @@ export function encodeMessage(message: {
 
 /** Attributes one after the other, each padded to four bytes. A `RangeError` for one that is too long. */
 export function encodeAttributes(attributes: readonly Attribute[]): Buffer {
-  return Buffer.concat(attributes.map(encodeAttribute));
+  const encoded = Buffer.alloc(sizeOf(attributes));
+  writeAttributes(encoded, 0, attributes);
+  return encoded;
 }
 
-function encodeAttribute([type, value]: Attribute): Buffer {
-  const nested = !Buffer.isBuffer(value);
-  const bytes = nested ? encodeAttributes(value) : value;
-  const length = ATTRIBUTE_HEADER_BYTES + bytes.length;
-  if (length > MAX_ATTRIBUTE_BYTES)
-    throw new RangeError(`netlink attribute ${type} of ${bytes.length} bytes is too long`);
-  const encoded = Buffer.alloc(aligned(length));
-  encoded.writeUInt16LE(length, 0);
-  encoded.writeUInt16LE(nested ? type | NESTED : type, 2);
-  bytes.copy(encoded, ATTRIBUTE_HEADER_BYTES);
-  return encoded;
+function sizeOf(attributes: readonly Attribute[]): number {
+  let size = 0;
+  for (const [, value] of attributes)
+    size += ATTRIBUTE_HEADER_BYTES + (Buffer.isBuffer(value) ? aligned(value.length) : sizeOf(value));
+  return size;
+}
+
+/** Writes in place, as a set of nf_tables may have thousands of elements; gives where the next attribute begins. */
+function writeAttributes(target: Buffer, start: number, attributes: readonly Attribute[]): number {
+  let at = start;
+  for (const [type, value] of attributes) {
+    const body = at + ATTRIBUTE_HEADER_BYTES;
+    const nested = !Buffer.isBuffer(value);
+    const end = nested ? writeAttributes(target, body, value) : body + value.copy(target, body);
+    if (end - at > MAX_ATTRIBUTE_BYTES)
+      throw new RangeError(`netlink attribute ${type} of ${end - body} bytes is too long`);
+    target.writeUInt16LE(end - at, at);
+    target.writeUInt16LE(nested ? type | NESTED : type, at + 2);
+    at = aligned(end);
+  }
+  return at;
 }
 
 /** The messages of one datagram. A `RangeError` for bytes that are none. */
@@ -109,7 +121,7 @@ export function be32(value: number): Buffer {
 /** Text that ends with a zero byte. */
 export const text = (value: string): Buffer => Buffer.from(`${value}\0`);
 
-const aligned = (length: number): number => Math.ceil(length / ALIGNMENT) * ALIGNMENT;
+const aligned = (length: number): number => (length + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 
 function pad(bytes: Buffer): Buffer {
   return Buffer.concat([bytes], aligned(bytes.length));

@@ -3,7 +3,14 @@ import { constants } from 'node:os';
 import { Limiter, PodwrightError } from '@podwright/base';
 import koffi from 'koffi';
 import { errnoErrorCode, syscallError, systemErrorText } from '../errno.ts';
-import { type Attribute, decodeAttributes, decodeMessages, encodeMessage, type NetlinkMessage } from './message.ts';
+import {
+  type Attribute,
+  decodeAttributes,
+  decodeMessages,
+  encodeMessage,
+  type NetlinkMessage,
+  u32,
+} from './message.ts';
 
 /** Numbers of the netlink protocols (linux/netlink.h). */
 const netlinkProtocols = { route: 0, netfilter: 12 } as const;
@@ -38,6 +45,8 @@ export type NetlinkRequest = {
 // socket(2), setsockopt(2) and recv(2) (linux/socket.h, linux/netlink.h).
 const AF_NETLINK = 16;
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000;
+const SOL_SOCKET = 1;
+const SO_SNDBUFFORCE = 32;
 const SOL_NETLINK = 270;
 const NETLINK_CAP_ACK = 10;
 const NETLINK_EXT_ACK = 11;
@@ -51,6 +60,8 @@ const NLMSGERR_ATTR_MSG = 1;
 const HEADER_BYTES = 16;
 /** struct sockaddr_nl: u16 family, u16 padding, u32 port, u32 groups. */
 const ADDRESS_BYTES = 12;
+/** A transaction of nf_tables is one datagram: enough for a port of some ten thousand pods. The kernel takes memory when it is used. */
+const SEND_BYTES = 4 << 20;
 /** More than the kernel puts into one datagram (NLMSG_GOODSIZE, and 32 KiB for dumps). */
 const RECEIVE_BYTES = 128 << 10;
 const { EAGAIN, EINTR, ENOBUFS } = constants.errno;
@@ -68,6 +79,7 @@ export class NetlinkSockets {
     // Older kernels have neither: errors then come without the kernel's words.
     setsockopt(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, on, on.length);
     setsockopt(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, on, on.length);
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(SEND_BYTES), 4);
     return new NetlinkSocket(this.#calls, descriptor);
   }
 }

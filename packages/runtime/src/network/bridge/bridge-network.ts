@@ -1,12 +1,15 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  describeUndoFailures,
+  errorMessage,
   type Failpoint,
   isErrno,
   type Logger,
   makePrivateDirectory,
   noFailpoint,
   PodwrightError,
+  Undo,
   writeFileAtomic,
 } from '@podwright/base';
 import type { NetlinkSockets, System } from '@podwright/system';
@@ -15,6 +18,7 @@ import { AddressStore } from './address-store.ts';
 import { limitBandwidth } from './bandwidth.ts';
 import { Connections } from './connections.ts';
 import { HostLinks } from './host-links.ts';
+import { HostRules } from './host-rules.ts';
 import { HostSide } from './host-side.ts';
 import { parseSubnets, type Subnet } from './subnet.ts';
 
@@ -38,18 +42,21 @@ export class BridgeNetwork implements Network {
   readonly #options: BridgeNetworkOptions;
   readonly #failpoint: Failpoint;
   readonly #links: HostLinks;
+  readonly #rules: HostRules;
   readonly #host: HostSide;
   readonly #connections: Connections;
 
   private constructor(options: BridgeNetworkOptions, subnets: Subnet[]) {
-    const { bridge, stateDir, logger, failpoint = noFailpoint } = options;
+    const { bridge, stateDir, failpoint = noFailpoint } = options;
     const links = new HostLinks(options.sockets);
     const store = new AddressStore(addressesPath(stateDir), networkName(bridge));
     store.removeUnfinished();
     this.#options = options;
     this.#failpoint = failpoint;
     this.#links = links;
-    this.#host = new HostSide({ bridge, subnets, stateDir, links, logger });
+    this.#rules = new HostRules({ ...options, subnets });
+    const hasPods = store.held().size > 0;
+    this.#host = new HostSide({ bridge, subnets, stateDir, links, rules: this.#rules, hasPods });
     this.#connections = new Connections({ ...options, host: this.#host, links, store, failpoint });
   }
 
@@ -75,34 +82,32 @@ export class BridgeNetwork implements Network {
     return this.#connections.has(sandboxId);
   }
 
-  /** Makes the bridge and its rules. */
-  async ensure(): Promise<void> {
-    await this.#host.index();
-  }
-
   async prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean> {
     await this.#connections.connect(sandboxId, netnsPath, signal);
     return true;
   }
 
   async setUp(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult> {
-    const { sandboxId, netnsPath, bandwidth } = request;
+    const { sandboxId, netnsPath, bandwidth, portMappings } = request;
     const { bridge } = this.#options;
     const ips = await this.#connections.connect(sandboxId, netnsPath, signal);
     try {
       if (bandwidth !== undefined) await limitBandwidth(this.#links, { bridge, sandboxId, bandwidth });
-      await this.#failpoint('network-up/finished');
+      await this.#failpoint('network-up/limited');
+      await this.#rules.publish(sandboxId, { ips, mappings: portMappings });
+      await this.#failpoint('network-up/published');
       signal.throwIfAborted();
     } catch (error) {
-      await this.#connections.undo(sandboxId, error);
+      await this.#undo(sandboxId, error);
       throw error;
     }
     return { ips, dnsServers: [] };
   }
 
   async tearDown({ sandboxId }: Pick<NetworkRequest, 'sandboxId'>): Promise<void> {
+    await this.#rules.withdraw(sandboxId);
     await this.#failpoint('network-down/withdrawn');
-    this.#connections.release(sandboxId);
+    if (this.#connections.has(sandboxId)) this.#connections.release(sandboxId);
   }
 
   /** Takes down what was prepared for a pod that is set up by somebody else now. */
@@ -116,7 +121,7 @@ export class BridgeNetwork implements Network {
   }
 
   async list(): Promise<string[]> {
-    return this.#connections.list();
+    return [...new Set([...this.#connections.list(), ...(await this.#rules.published())])];
   }
 
   async setPodCidr(cidr: string): Promise<void> {
@@ -136,8 +141,19 @@ export class BridgeNetwork implements Network {
     this.#links.close();
   }
 
+  /** What cannot be undone stays in the list. */
+  async #undo(sandboxId: string, cause: unknown): Promise<void> {
+    const undo = new Undo();
+    undo.add('remove the link', () => this.#connections.cut(sandboxId));
+    undo.add('withdraw the ports', () => this.#rules.withdraw(sandboxId));
+    const failures = await undo.run();
+    if (failures.length === 0) return;
+    const fields = { sandbox: sandboxId, left: describeUndoFailures(failures), cause: errorMessage(cause) };
+    this.#options.logger.error(fields, 'a network that failed could not be removed either');
+  }
+
   async #remove(): Promise<void> {
-    const left = this.#connections.list();
+    const left = await this.list();
     if (left.length > 0)
       throw new PodwrightError('failed_precondition', `remove the network: sandboxes still use it: ${left.join(', ')}`);
     await this.#connections.cutReleased();
@@ -149,7 +165,7 @@ export class BridgeNetwork implements Network {
 }
 
 const networkName = (bridge: string): string => `podwright-${bridge}`;
-export const addressesPath = (stateDir: string): string => join(stateDir, 'addresses');
+const addressesPath = (stateDir: string): string => join(stateDir, 'addresses');
 const podCidrPath = (stateDir: string): string => join(stateDir, 'pod-cidr');
 
 async function readPodCidr(stateDir: string): Promise<string | undefined> {

@@ -77,7 +77,7 @@ export class Connections {
       await failpoint('network-up/connected');
       signal.throwIfAborted();
     } catch (error) {
-      await this.undo(sandboxId, error);
+      await this.#cutAfter(error, sandboxId);
       throw error;
     }
     this.#connected.set(sandboxId, { addresses, ranges });
@@ -94,14 +94,6 @@ export class Connections {
   async cut(sandboxId: string): Promise<void> {
     this.#connected.delete(sandboxId);
     await this.#released.now(sandboxId);
-  }
-
-  /** As `cut`, after something failed; what cannot be removed stays in the list. */
-  async undo(sandboxId: string, cause: unknown): Promise<void> {
-    await this.cut(sandboxId).catch((error) => {
-      const fields = { sandbox: sandboxId, error: errorMessage(error), cause: errorMessage(cause) };
-      this.#options.logger.error(fields, 'a network that failed could not be removed either');
-    });
   }
 
   /** Removes every link that is on its way out. */
@@ -147,6 +139,14 @@ export class Connections {
       await links.remove([hostLinkName(bridge, place.sandboxId)]);
       await connect(await host.index());
     }
+  }
+
+  /** What cannot be removed stays in the list. */
+  async #cutAfter(cause: unknown, sandboxId: string): Promise<void> {
+    await this.cut(sandboxId).catch((error) => {
+      const fields = { sandbox: sandboxId, error: errorMessage(error), cause: errorMessage(cause) };
+      this.#options.logger.error(fields, 'a link that failed could not be removed either');
+    });
   }
 
   #giveBack(sandboxId: string): void {

@@ -1,49 +1,60 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  filtersForwarding,
-  forwardChain,
-  inputChain,
-  masqueradeChain,
-  nftRuleset,
-  removalInput,
-  restoreInput,
-} from './host-ruleset.ts';
+import { filtersForwarding, forwardChain, iptablesChains, removalInput, restoreInput } from './host-ruleset.ts';
+import { portRules, wantedRules } from './port-rules.ts';
 
 const v4 = { cidr: '10.88.0.0/16', family: 4 } as const;
 const v6 = { cidr: 'fd00:88::/64', family: 6 } as const;
+const mapped = (hostPort: number, hostIp = '') => ({ protocol: 'tcp' as const, containerPort: 80, hostPort, hostIp });
+const pod = (mappings: ReturnType<typeof mapped>[]) =>
+  portRules([wantedRules('pod-a', { ips: ['10.88.0.2', 'fd00:88::2'], mappings })]);
 
-test('nft replaces our whole table in one transaction', () => {
-  const ruleset = nftRuleset({ bridge: 'pw0', subnets: [v4, v6] });
-  assert.match(ruleset, /^add table inet podwright_pw0\ndelete table inet podwright_pw0\ntable inet podwright_pw0 \{/);
-  assert.match(ruleset, /ip saddr 10.88.0.0\/16 ip daddr != \{ 10.88.0.0\/16, 224.0.0.0\/4 \} masquerade/);
-  assert.match(ruleset, /ip6 saddr fd00:88::\/64 ip6 daddr != \{ fd00:88::\/64, ff00::\/8 \} masquerade/);
+test('iptables gets our chains anew, and the jumps to them once', () => {
+  const first = restoreInput(iptablesChains('pw0', v4, []), '*nat\n:POSTROUTING ACCEPT [0:0]\nCOMMIT\n');
+  assert.match(first, /^\*nat\n:PODWRIGHT-pw0 - \[0:0\]\n/);
+  assert.match(first, /-A PODWRIGHT-pw0 -s 10.88.0.0\/16 -j MASQUERADE\n/);
+  assert.match(first, /-I POSTROUTING -j PODWRIGHT-pw0\n-I OUTPUT -j PODWRIGHT-DN-pw0\n-I PREROUTING .*\nCOMMIT\n/);
+  const again = restoreInput(iptablesChains('pw0', v4, []), '*nat\n-A POSTROUTING -j PODWRIGHT-pw0\nCOMMIT\n');
+  assert.doesNotMatch(again, /-I POSTROUTING/);
+  assert.match(again, /-I OUTPUT -j PODWRIGHT-DN-pw0/);
+});
+
+test('a jump in another table is not taken for ours', () => {
+  const chain = forwardChain('pw0', v4);
+  assert.match(restoreInput([chain], '*mangle\n-A FORWARD -j PODWRIGHT-pw0\nCOMMIT\n'), /-I FORWARD/);
+  assert.equal(removalInput([chain], '*nat\n:PODWRIGHT-pw0 - [0:0]\nCOMMIT\n'), '');
+});
+
+test('ports of one address come before those of every address, and lead to a pod of the same IP version', () => {
+  const ports = pod([mapped(8080), mapped(8081, '127.0.0.1'), mapped(8082, 'fd01::1')]);
+  assert.deepEqual(iptablesChains('pw0', v4, ports).find(({ name }) => name === 'PODWRIGHT-DN-pw0')?.rules, [
+    '-m addrtype ! --dst-type LOCAL -j RETURN',
+    '-p tcp -d 127.0.0.1 --dport 8081 -m comment --comment "pod-a" -j DNAT --to-destination 10.88.0.2:80',
+    '-p tcp --dport 8080 -m comment --comment "pod-a" -j DNAT --to-destination 10.88.0.2:80',
+  ]);
   assert.match(
-    ruleset,
-    /iifname "pw0" ip daddr 127\.0\.0\.0\/8 ct status dnat accept\n +iifname "pw0" ip daddr 127\.0\.0\.0\/8 drop/,
+    restoreInput(iptablesChains('pw0', v6, ports), ''),
+    /-d fd01::1 --dport 8082 .* --to-destination \[fd00:88::2\]:80\n/,
   );
 });
 
-test('iptables gets our chain anew, and the jump to it once', () => {
-  const first = restoreInput('pw0', masqueradeChain(v4), '*nat\n:POSTROUTING ACCEPT [0:0]\nCOMMIT\n');
-  assert.match(first, /:PODWRIGHT-pw0 - \[0:0\]\n/);
-  assert.match(first, /-A PODWRIGHT-pw0 -s 10.88.0.0\/16 -j MASQUERADE\n-I POSTROUTING -j PODWRIGHT-pw0\nCOMMIT\n$/);
-  const again = restoreInput('pw0', masqueradeChain(v4), '-A POSTROUTING -j PODWRIGHT-pw0\n');
-  assert.doesNotMatch(again, /-I POSTROUTING/);
+test('only the host itself reaches what is published on its loopback addresses', () => {
+  const input = restoreInput(iptablesChains('pw0', v4, pod([mapped(8081, '127.0.0.1')])), '');
+  assert.match(input, /-A PODWRIGHT-PR-pw0 -d 127\.0\.0\.0\/8 -j RETURN\n-A PODWRIGHT-PR-pw0 -j PODWRIGHT-DN-pw0\n/);
 });
 
 test('the chain for what comes in has a name of its own, as long as iptables takes for the longest bridge', () => {
-  const input = restoreInput('podwright-bri-0', inputChain('podwright-bri-0'), '');
-  assert.match(input, /^\*filter\n:PODWRIGHT-IN-podwright-bri-0 - /);
+  const input = restoreInput(iptablesChains('podwright-bri-0', v4, []), '');
+  assert.match(input, /\*filter\n:PODWRIGHT-IN-podwright-bri-0 - /);
   assert.match(input, /-i podwright-bri-0 -d 127\.0\.0\.0\/8 .* -j DROP\n-I INPUT -j PODWRIGHT-IN-podwright-bri-0\n/);
   assert.equal('PODWRIGHT-IN-podwright-bri-0'.length, 28);
 });
 
-test('our chain is removed with its jump, if it is there', () => {
-  const chain = forwardChain(v4);
-  assert.equal(removalInput('pw0', chain, ':FORWARD DROP [0:0]\n:PODWRIGHT-pw01 - [0:0]\n'), undefined);
+test('our chains are removed with their jumps, if they are there', () => {
+  const chains = [forwardChain('pw0', v4)];
+  assert.equal(removalInput(chains, '*filter\n:FORWARD DROP [0:0]\n:PODWRIGHT-pw01 - [0:0]\nCOMMIT\n'), '');
   assert.equal(
-    removalInput('pw0', chain, ':PODWRIGHT-pw0 - [0:0]\n-A FORWARD -j PODWRIGHT-pw0\n'),
+    removalInput(chains, '*filter\n:PODWRIGHT-pw0 - [0:0]\n-A FORWARD -j PODWRIGHT-pw0\nCOMMIT\n'),
     '*filter\n-D FORWARD -j PODWRIGHT-pw0\n-F PODWRIGHT-pw0\n-X PODWRIGHT-pw0\nCOMMIT\n',
   );
 });
@@ -57,5 +68,6 @@ test('a host that forwards everything gets no rules from us', () => {
     [':FORWARD ACCEPT [0:0]\n-A FORWARD -j REJECT', true],
     [':INPUT DROP [0:0]\n:FORWARD ACCEPT [1:60]\n-A INPUT -j DROP', false],
   ];
-  for (const [saved, expected] of table) assert.equal(filtersForwarding('pw0', saved), expected, saved);
+  for (const [lines, expected] of table)
+    assert.equal(filtersForwarding('pw0', `*filter\n${lines}\nCOMMIT\n`), expected, lines);
 });

@@ -1,19 +1,29 @@
-import { errorMessage, type Logger } from '@podwright/base';
+import { errorMessage } from '@podwright/base';
 import { changeLink } from '@podwright/system';
 import { NETWORK_RECHECK_MS } from '../../time-limits.ts';
 import { type AddressRange, rangeOf } from './address-range.ts';
 import { HostBridge } from './host-bridge.ts';
 import type { HostLinks } from './host-links.ts';
-import { HostRules, missingFilterProgram } from './host-rules.ts';
+import type { HostRules } from './host-rules.ts';
 import { sandboxOfAlias } from './link-names.ts';
 import type { Subnet } from './subnet.ts';
 
-export type HostSideOptions = { bridge: string; subnets: Subnet[]; stateDir: string; links: HostLinks; logger: Logger };
+export type HostSideOptions = {
+  bridge: string;
+  subnets: Subnet[];
+  stateDir: string;
+  links: HostLinks;
+  rules: HostRules;
+  /** There are pods from before: what they need is put in order without waiting for the next one. */
+  hasPods: boolean;
+};
 
 /** What the pods of a bridge need on the host: the bridge and the rules of its subnets, made once and again when they vanished. */
 export class HostSide {
   readonly #options: HostSideOptions;
   readonly #bridge: HostBridge;
+  readonly #rules: HostRules;
+  #wanted: boolean;
   #subnets: Subnet[];
   #ranges: AddressRange[];
   #ensured: Promise<number> | undefined;
@@ -22,6 +32,8 @@ export class HostSide {
   constructor(options: HostSideOptions) {
     this.#options = options;
     this.#bridge = new HostBridge(options);
+    this.#rules = options.rules;
+    this.#wanted = options.hasPods;
     this.#subnets = options.subnets;
     this.#ranges = options.subnets.map(rangeOf);
   }
@@ -38,12 +50,14 @@ export class HostSide {
   setSubnets(subnets: Subnet[]): void {
     this.#subnets = subnets;
     this.#ranges = subnets.map(rangeOf);
+    this.#rules.setSubnets(subnets);
     this.#forget();
   }
 
   /** Makes all of it, once a process unless something vanished, and gives the bridge's index. */
   index(): Promise<number> {
     if (this.#ensured !== undefined) return this.#ensured;
+    this.#wanted = true;
     const ensured = this.#ensure();
     this.#ensured = ensured;
     ensured.catch(() => {
@@ -68,12 +82,9 @@ export class HostSide {
   async problem(): Promise<string | undefined> {
     if (Date.now() - this.#checkedAtMs < NETWORK_RECHECK_MS) return undefined;
     try {
-      const problem = (await this.#bridge.problem(this.#ranges)) ?? missingFilterProgram();
+      const problem = (await this.#bridge.problem(this.#ranges)) ?? (await this.#rules.missing());
       if (problem !== undefined) return problem;
-      if (this.#ensured !== undefined) {
-        this.#ensured = undefined;
-        await this.index();
-      }
+      if (this.#wanted) await this.#mend();
       this.#checkedAtMs = Date.now();
       return undefined;
     } catch (error) {
@@ -85,7 +96,15 @@ export class HostSide {
   async remove(): Promise<void> {
     await this.#rules.remove();
     await this.#bridge.remove();
+    this.#wanted = false;
     this.#forget();
+  }
+
+  async #mend(): Promise<void> {
+    const before = await this.index();
+    if (await this.hasLost(before)) return void (await this.index());
+    await this.#bridge.ensure(this.#ranges);
+    await this.#rules.recheck();
   }
 
   #forget(): void {
@@ -111,9 +130,5 @@ export class HostSide {
     await links.request(
       lost.map(({ name }) => ({ ...changeLink(name, { bridgeIndex, hairpin: true }), ignore: ['ENODEV'] })),
     );
-  }
-
-  get #rules(): HostRules {
-    return new HostRules({ bridge: this.#options.bridge, subnets: this.#subnets }, this.#options.logger);
   }
 }

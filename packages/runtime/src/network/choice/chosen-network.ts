@@ -2,10 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, type Logger, PodwrightError, type ProgramStarter } from '@podwright/base';
 import type { RuntimeOptions } from '../../options.ts';
-import { addressesPath } from '../bridge/bridge-network.ts';
-import { defaultNetworkList } from '../bridge/default-network.ts';
 import type { Subnet } from '../bridge/subnet.ts';
-import { publishedPorts } from '../cni/attachment.ts';
 import { CniNetwork } from '../cni/cni-network.ts';
 import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from '../network.ts';
 import { type NetworkChoice, NetworkSource } from './network-source.ts';
@@ -18,13 +15,11 @@ export type OwnNetwork = Network & {
   has(sandboxId: string): boolean;
   /** Takes down what was prepared for a pod that is set up by something else now. */
   disconnect(sandboxId: string): Promise<void>;
-  ensure(): Promise<void>;
 };
 
 export type ChosenNetworkOptions = {
   own: OwnNetwork;
   network: RuntimeOptions['network'];
-  stateDir: string;
   /** Of this runtime alone, and lasting: what was added to which network of the host. */
   cacheDir: string;
   logger: Logger;
@@ -63,10 +58,6 @@ export class ChosenNetwork implements Network {
 
   async setUp(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult> {
     const { host } = await this.#source.choose();
-    if (host === undefined && publishedPorts(request.portMappings).length > 0) {
-      await this.#own.ensure();
-      return await this.#cni.setUp(this.#listWithPorts(), request, signal);
-    }
     if (host === undefined) return await this.#own.setUp(request, signal);
     // a configuration may have appeared since it was prepared
     if (this.#own.has(request.sandboxId)) await this.#own.disconnect(request.sandboxId);
@@ -79,7 +70,7 @@ export class ChosenNetwork implements Network {
     const bridged = this.#own.has(request.sandboxId);
     if (this.#cni.has(request) || (host !== undefined && !bridged))
       await this.#cni.tearDown(request, host?.list, signal);
-    if (host === undefined || bridged) await this.#own.tearDown(request, signal);
+    await this.#own.tearDown(request, signal);
   }
 
   async status(signal?: AbortSignal): Promise<NetworkStatus> {
@@ -124,14 +115,6 @@ export class ChosenNetwork implements Network {
     if (missing !== undefined) warnings.unshift(missing);
     const why = `${path} is the first usable network configuration`;
     return { network: list.name, source: 'host', why, plugins: list.plugins.map(({ type }) => type), warnings };
-  }
-
-  /** Ports are published by CNI's plugins. */
-  #listWithPorts() {
-    const { bridge } = this.#options.network;
-    const addressDirectory = addressesPath(this.#options.stateDir);
-    const network = { bridge, subnets: [...this.#own.subnets], addressDirectory };
-    return defaultNetworkList(network, { portMappings: true, bandwidth: true });
   }
 
   async #statusOf({ host }: NetworkChoice, signal: AbortSignal | undefined): Promise<NetworkStatus> {

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OciProgram, OciRuntime } from '../../oci-runtime/oci-program.ts';
 import { expectedFormat } from '../../oci-runtime/state-files.ts';
 
@@ -21,7 +21,7 @@ const recordSchema = z.object({
     args: z.array(z.string()).optional(),
     stateFormat: z.enum(['runc', 'crun']).optional(),
   }),
-  /** `linux.cgroupsPath` of its spec. */
+  /** Path of the cgroup that `linux.cgroupsPath` of its spec names. */
   cgroupsPath: z.string(),
   terminal: z.boolean(),
   stdin: z.boolean(),

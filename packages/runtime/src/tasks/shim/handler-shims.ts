@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { findProgram } from '@podwright/base';
-import { ConfigOptionsSchema, RuncOptionsSchema, type ShimProgram } from '@podwright/shim';
+import type { ShimProgram } from '@podwright/shim';
 import type { HandlerOptions } from '../../options.ts';
 
 /** In the state directory: bundles of shims and their events, our records of tasks in them, and runc's own state. */
@@ -25,7 +25,7 @@ export async function findShimPrograms(
   const programs = new Map<string, ShimProgram>();
   for (const [name, handler] of handlers) {
     const path = handler.task === 'shim-v2' ? findProgram(handler.program) : undefined;
-    if (path !== undefined) programs.set(name, shimProgram(path, handler, runcRoot));
+    if (path !== undefined) programs.set(name, await shimProgram(path, handler, runcRoot));
   }
   return programs;
 }
@@ -34,7 +34,8 @@ export async function findShimPrograms(
  * What the shim at `path` is started with. A shim for runc gets its OCI runtime and the directory of that one's state, `runcRoot`;
  * another one the place of its configuration, if the handler has one.
  */
-export function shimProgram(path: string, { shim = {} }: HandlerOptions, runcRoot: string): ShimProgram {
+export async function shimProgram(path: string, { shim = {} }: HandlerOptions, runcRoot: string): Promise<ShimProgram> {
+  const { ConfigOptionsSchema, RuncOptionsSchema } = await import('@podwright/shim');
   if (basename(path).startsWith('containerd-shim-runc-')) {
     const message = create(RuncOptionsSchema, { binaryName: shim.binaryName ?? '', root: runcRoot });
     return { path, options: encoded(RuncOptionsSchema.typeName, toBinary(RuncOptionsSchema, message)) };
@@ -42,6 +43,14 @@ export function shimProgram(path: string, { shim = {} }: HandlerOptions, runcRoo
   if (shim.configPath === undefined) return { path };
   const message = create(ConfigOptionsSchema, { typeUrl: shim.configType ?? '', configPath: shim.configPath });
   return { path, options: encoded(ConfigOptionsSchema.typeName, toBinary(ConfigOptionsSchema, message)) };
+}
+
+/** The options for a task whose cgroup is a scope: a shim for runc is told so, others know it by the cgroup's form. */
+export async function optionsInScope({ options }: ShimProgram): Promise<ShimProgram['options']> {
+  const { RuncOptionsSchema } = await import('@podwright/shim');
+  if (options?.typeUrl !== RuncOptionsSchema.typeName) return options;
+  const message = fromBinary(RuncOptionsSchema, Buffer.from(options.value, 'base64'));
+  return encoded(RuncOptionsSchema.typeName, toBinary(RuncOptionsSchema, { ...message, systemdCgroup: true }));
 }
 
 function encoded(typeUrl: string, bytes: Uint8Array): { typeUrl: string; value: string } {

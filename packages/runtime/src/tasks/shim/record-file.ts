@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Of the records that are written; those without a number are of the format before it, which differs in nothing else. */
 const RECORD_VERSION = 1;

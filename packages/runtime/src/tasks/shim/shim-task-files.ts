@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, makePrivateDirectory, PodwrightError } from '@podwright/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readRecord, shimProgramSchema, writeRecord } from './record-file.ts';
 
 const SUFFIX = '.json';
