@@ -4,7 +4,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger, waitFor } from '@podwright/base';
-import { type CniNetwork, createNetwork } from '../../packages/runtime/src/network/cni/cni-network.ts';
+import { loadSystem, NetlinkSockets } from '@podwright/system';
+import { BridgeNetwork } from '../../packages/runtime/src/network/bridge/bridge-network.ts';
+import { ChosenNetwork } from '../../packages/runtime/src/network/choice/chosen-network.ts';
 import type { NetworkRequest } from '../../packages/runtime/src/network/network.ts';
 
 /** Where distributions and tarballs put the plugins. */
@@ -22,6 +24,7 @@ export class NetworkFixture implements AsyncDisposable {
   readonly subnet: string;
   readonly #namespaces = new Set<string>();
   readonly #servers: ChildProcess[] = [];
+  readonly #opened: ChosenNetwork[] = [];
 
   constructor(bridge: string, subnet: string) {
     this.bridge = bridge;
@@ -35,14 +38,15 @@ export class NetworkFixture implements AsyncDisposable {
   }
 
   /** Opens the network as a runtime does at its start; again, as the next life of that runtime does. */
-  open(): Promise<CniNetwork> {
+  async open(): Promise<ChosenNetwork> {
     const { bridge, subnet, confDir, directory } = this;
-    return createNetwork({
-      network: { confDir, binDirs, bridge, subnet },
-      stateDir: join(directory, 'state'),
-      cacheDir: join(directory, 'cache'),
-      logger: silentLogger,
-    });
+    const directories = { stateDir: join(directory, 'state'), cacheDir: join(directory, 'cache') };
+    const parts = { system: loadSystem(), sockets: new NetlinkSockets(), logger: silentLogger };
+    const own = await BridgeNetwork.open({ bridge, subnet, ...directories, ...parts });
+    const network = { confDir, binDirs, bridge, subnet };
+    const opened = new ChosenNetwork({ own, network, ...directories, ...parts });
+    this.#opened.push(opened);
+    return opened;
   }
 
   /** A request for a new namespace with `lo` up, as the sandbox controller makes it. */
@@ -72,6 +76,20 @@ export class NetworkFixture implements AsyncDisposable {
     await waitFor(isListening, { intervalMs: 10, signal: bounded() });
   }
 
+  /** Waits until no link of a pod is left: they end a while after their namespaces. */
+  async untilLinksAreGone(): Promise<void> {
+    const gone = () => (this.podLinks().length === 0 ? true : undefined);
+    await waitFor(gone, { intervalMs: 10, signal: bounded() });
+  }
+
+  /** The links of pods on the host, a line each. */
+  podLinks(): string[] {
+    const links = run('ip', ['-o', 'link', 'show']).split('\n');
+    return links.filter(
+      (line) => line.includes(`master ${this.bridge} `) || line.includes(`podwright ${this.bridge} `),
+    );
+  }
+
   /** Whatever on this host still belongs to this network, a line each. */
   leftovers(): string[] {
     const links = run('ip', ['-br', 'link']).split('\n');
@@ -89,6 +107,7 @@ export class NetworkFixture implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const server of this.#servers) server.kill('SIGKILL');
+    for (const opened of this.#opened) await opened.close({ removeHostState: false });
     const network = await this.open();
     for (const sandboxId of await network.list()) {
       const netnsPath = join(this.directory, 'ns', sandboxId);

@@ -46,10 +46,7 @@ test('udp and sctp ports are mapped too', async () => {
   await network.setUp(pod, bounded());
   await fixture.serve(pod, 'udp', 53);
   assert.match(await askByUdp(38123), /^udp/);
-  assert.match(
-    run('iptables-save', ['-t', 'nat']),
-    /-p sctp .*--dport 38124 -j DNAT --to-destination 10\.241\.23\.2:90/,
-  );
+  assert.match(run('nft', ['list', 'table', 'inet', 'podwright_pwt-udp0']), /sctp .*38124[\s\S]*10\.241\.23\.2/);
 });
 
 test('two pods with a port each, one torn down: the other one keeps its port', async () => {

@@ -10,7 +10,7 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
 /** Verbs that change a pod. Each has stages, at any of which the runtime may be killed. */
 const VERBS = [
-  ...['sandbox-run', 'sandbox-stop', 'sandbox-remove'],
+  ...['sandbox-run', 'sandbox-stop', 'sandbox-remove', 'network-up', 'network-down'],
   ...['container-create', 'container-start', 'container-update', 'container-stop', 'container-remove'],
 ];
 

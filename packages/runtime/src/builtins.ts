@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram, PodwrightError, type ProgramStarter, requireProgram } from '@podwright/base';
 import { createImageService, LayerUnpacker, openSnapshotter } from '@podwright/images';
-import { loadSystem, ProcessStarter, type System } from '@podwright/system';
+import { loadSystem, NetlinkSockets, ProcessStarter, type System } from '@podwright/system';
 import { composeParts } from './compose-parts.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
 import { resolveUser } from './containers/resolve-user.ts';
 import { describeSandbox } from './cri/messages/sandbox-description.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
-import { createNetwork } from './network/cni/cni-network.ts';
+import { BridgeNetwork } from './network/bridge/bridge-network.ts';
+import { ChosenNetwork } from './network/choice/chosen-network.ts';
 import { chooseOciRuntime } from './oci-runtime/oci-runtimes.ts';
 import type { RuntimeOptions } from './options.ts';
 import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';
@@ -171,15 +172,20 @@ function imagesPlugin({ options, records, system }: Environment): RuntimePlugin<
   };
 }
 
-function networkPlugin({ options, start }: Environment): RuntimePlugin<'network'> {
-  const { root, state, network, logger } = options;
+function networkPlugin({ options, system, start }: Environment): RuntimePlugin<'network'> {
+  const { root, state, network, logger, failpoint } = options;
   const directories = { stateDir: join(state, 'network'), cacheDir: join(root, 'network') };
   return {
     type: 'network',
     id: 'cni',
     requires: [],
     stateDirectories: ['network'],
-    init: () => createNetwork({ network, ...directories, start, logger }),
+    async init() {
+      const sockets = new NetlinkSockets();
+      const own = await BridgeNetwork.open({ ...network, ...directories, system, sockets, logger, failpoint });
+      return new ChosenNetwork({ own, network, ...directories, start, logger });
+    },
+    close: (opened) => opened.close({ removeHostState: false }),
   };
 }
 

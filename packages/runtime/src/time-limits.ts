@@ -36,3 +36,12 @@ export const REOPEN_LOG_TIMEOUT_MS = 5000;
 export const CHECKPOINT_TIMEOUT_MS = 600_000;
 /** Longest timer of Node.js, 24 days. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** How often a netlink request is made whose answers were lost. */
+export const NETLINK_ATTEMPTS = 5;
+/** How long a bridge may take until it forwards for a new link. */
+export const PORT_FORWARDS_TIMEOUT_MS = 500;
+/** How soon it is looked first whether the link of a pod that was taken down has gone with its namespace; then ever less often. */
+export const LINK_END_POLL_MS = 10;
+/** How long somebody may keep such a namespace until the link is removed. */
+export const LINK_END_TIMEOUT_MS = 10_000;

@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { errorCode, silentLogger } from '@podwright/base';
-import { type CniNetwork, createNetwork } from './cni-network.ts';
+import { loadSystem, NetlinkSockets } from '@podwright/system';
+import { BridgeNetwork } from '../bridge/bridge-network.ts';
+import { ChosenNetwork } from './chosen-network.ts';
 
 /** Calls `use` with a network whose plugins and configuration are the given files, and nothing of the host's. */
 async function withNetwork(
   files: { plugins?: string[]; conf?: Record<string, string> },
-  use: (network: CniNetwork, directory: string) => Promise<void>,
+  use: (network: ChosenNetwork, directory: string) => Promise<void>,
 ) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-network-'));
   const [confDir, binDir] = [join(directory, 'net.d'), join(directory, 'bin')];
@@ -24,18 +26,17 @@ async function withNetwork(
   }
 }
 
-function openNetwork(directory: string): Promise<CniNetwork> {
-  return createNetwork({
-    network: {
-      confDir: join(directory, 'net.d'),
-      binDirs: [join(directory, 'bin')],
-      bridge: 'pwunit0',
-      subnet: '10.251.0.0/24',
-    },
-    stateDir: join(directory, 'state'),
-    cacheDir: join(directory, 'cache'),
-    logger: silentLogger,
-  });
+async function openNetwork(directory: string, bridge = 'pwunit0'): Promise<ChosenNetwork> {
+  const network = {
+    confDir: join(directory, 'net.d'),
+    binDirs: [join(directory, 'bin')],
+    bridge,
+    subnet: '10.251.0.0/24',
+  };
+  const directories = { stateDir: join(directory, 'state'), cacheDir: join(directory, 'cache') };
+  const parts = { system: loadSystem(), sockets: new NetlinkSockets(), logger: silentLogger };
+  const own = await BridgeNetwork.open({ ...network, ...directories, ...parts });
+  return new ChosenNetwork({ own, network, ...directories, ...parts });
 }
 
 async function writeScript(path: string, body: string) {
@@ -54,18 +55,27 @@ const request = (sandboxId: string, netnsPath = '') => ({
 const bounded = () => AbortSignal.timeout(10_000);
 const hostList = (cniVersion = '1.0.0') => JSON.stringify({ cniVersion, name: 'host', plugins: [{ type: 'flat' }] });
 
-test('without plugins the network is not ready, and says where they were sought and how to get them', async () => {
-  await withNetwork({ conf: { '00-bad.conf': '{' } }, async (network, directory) => {
+test('without the plugins of its configuration the network is not ready, and says where they were sought and how to get them', async () => {
+  const list = JSON.stringify({ cniVersion: '1.0.0', name: 'host', plugins: [{ type: 'bridge' }] });
+  await withNetwork({ conf: { '00-bad.conf': '{', '10-host.conflist': list } }, async (network, directory) => {
     const status = await network.status();
     assert.ok(!status.ready);
-    assert.match(status.message, new RegExp(`"bridge", "host-local" \\(searched: ${directory}/bin\\)`));
+    assert.match(status.message, new RegExp(`"bridge" \\(searched: ${directory}/bin\\)`));
     assert.match(status.message, /apt install containernetworking-plugins/);
     assert.match(status.message, /00-bad.conf cannot be used: .*not JSON/);
   });
 });
 
+test('the default network needs no plugins', async () => {
+  await withNetwork({}, async (network) => {
+    assert.deepEqual(await network.status(), { ready: true });
+    const { source, plugins, warnings } = await network.describe();
+    assert.deepEqual({ source, plugins, warnings }, { source: 'default', plugins: [], warnings: [] });
+  });
+});
+
 test('the default network is used while all configurations are broken, and says so', async () => {
-  await withNetwork({ plugins: ['bridge', 'host-local', 'portmap'], conf: { 'a.conf': '{}' } }, async (network) => {
+  await withNetwork({ conf: { 'a.conf': '{}' } }, async (network) => {
     const { source, why, warnings } = await network.describe();
     assert.equal(source, 'default');
     assert.match(why, /net.d has no usable network configuration: bridge pwunit0 with 10.251.0.0\/24/);
@@ -135,7 +145,5 @@ test('a pod CIDR becomes the subnet of the default network, also after a restart
 });
 
 test('a bridge name that cannot be one is refused', async () => {
-  const options = { confDir: '/none', binDirs: [], bridge: 'much-too-long-a-name', subnet: '10.0.0.0/24' };
-  const creating = createNetwork({ network: options, stateDir: '/none', cacheDir: '/none', logger: silentLogger });
-  await assert.rejects(creating, /at most 15/);
+  await assert.rejects(openNetwork('/none', 'much-too-long-a-name'), /at most 15/);
 });

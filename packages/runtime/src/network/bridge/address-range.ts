@@ -1,0 +1,63 @@
+import { addressBytes, addressText, prefixMask } from '@podwright/system';
+import type { Subnet } from './subnet.ts';
+
+/** What a subnet has to give: the first address is its gateway's, the bridge's own. Addresses are numbers here. */
+export type AddressRange = {
+  family: 4 | 6;
+  /** The subnet, in the form that its settings have. */
+  cidr: string;
+  prefixLength: number;
+  network: bigint;
+  gateway: string;
+  /** The first and the last one for pods: neither the network's nor the gateway's nor, with IPv4, the one for broadcasts. */
+  first: bigint;
+  last: bigint;
+};
+
+/** An address block: its first address as a number. */
+export type Block = { family: 4 | 6; network: bigint; prefixLength: number };
+
+export function rangeOf({ cidr, family }: Subnet): AddressRange {
+  const block = blockOf(cidr);
+  const end = endOf(block);
+  const gateway = addressAt(family, block.network + 1n);
+  return { ...block, cidr, gateway, first: block.network + 2n, last: family === 4 ? end - 1n : end };
+}
+
+/** The block that `address/length` is, or is in. */
+export function blockOf(cidr: string): Block {
+  const [address = '', length] = cidr.split('/');
+  const bytes = addressBytes(address);
+  const prefixLength = Number(length);
+  const mask = numberOf(prefixMask(prefixLength, bytes.length));
+  return { family: bytes.length === 4 ? 4 : 6, network: numberOf(bytes) & mask, prefixLength };
+}
+
+export const cidrOf = ({ family, network, prefixLength }: Block): string =>
+  `${addressAt(family, network)}/${prefixLength}`;
+
+/** Whether blocks have an address in common. */
+export function overlap(one: Block, other: Block): boolean {
+  return one.family === other.family && one.network <= endOf(other) && other.network <= endOf(one);
+}
+
+export const addressNumber = (address: string): bigint => numberOf(addressBytes(address));
+
+export function addressAt(family: 4 | 6, number: bigint): string {
+  const digits = family === 4 ? 8 : 32;
+  return addressText(Buffer.from(number.toString(16).padStart(digits, '0'), 'hex'));
+}
+
+/**
+ * The hardware address that goes with an IP address on our bridge: who has talked to a pod reaches the next one that gets its
+ * address, without waiting until what it remembers of the neighbour has gone. Locally administered (IEEE 802, section 8.4).
+ */
+export function hardwareAddressOf(address: string): Buffer {
+  const bytes = addressBytes(address);
+  if (bytes.length === 4) return Buffer.from([0x0a, 0x58, ...bytes]);
+  return Buffer.from([0x0a, ...bytes.subarray(11)]);
+}
+
+const endOf = ({ family, network, prefixLength }: Block): bigint =>
+  network + (1n << BigInt((family === 4 ? 32 : 128) - prefixLength)) - 1n;
+const numberOf = (bytes: Buffer): bigint => BigInt(`0x${bytes.toString('hex')}`);

@@ -1,0 +1,40 @@
+import { addLink, changeLink, limitRate, redirectIncoming } from '@podwright/system';
+import type { NetworkRequest } from '../network.ts';
+import { type HostLinks, vanished } from './host-links.ts';
+import { hostLinkName, linkAlias, shaperLinkName } from './link-names.ts';
+
+/** What may pass at once after a pause: what the rate lets pass in this time, and at least the largest packet that the kernel makes. */
+const BURST_SECONDS = 0.1;
+const MIN_BURST_BYTES = 128 << 10;
+/** How long a packet may wait at most (the CNI plugin `bandwidth` has the same). */
+const LATENCY_SECONDS = 0.025;
+const MAX_BYTES = 2 ** 31 - 1;
+
+/** Limits what comes to a pod at the host's end of its link, and what comes from it at a link of its own that it is led through. */
+export async function limitBandwidth(
+  links: HostLinks,
+  limits: { bridge: string; sandboxId: string; bandwidth: NonNullable<NetworkRequest['bandwidth']> },
+): Promise<void> {
+  const { bridge, sandboxId, bandwidth } = limits;
+  const [name, shaper] = [hostLinkName(bridge, sandboxId), shaperLinkName(bridge, sandboxId)] as const;
+  const { ingressRate, egressRate } = bandwidth;
+  if (egressRate !== undefined)
+    await links.request([
+      addLink({ name: shaper, kind: 'ifb' }),
+      changeLink(shaper, { up: true, alias: linkAlias(bridge, sandboxId) }),
+    ]);
+  const [link, shaping] = await links.find(name, shaper);
+  if (link === undefined) throw vanished(`link ${name}`);
+  if (ingressRate !== undefined) await links.request([limitRate({ linkIndex: link.index, ...bucket(ingressRate) })]);
+  if (egressRate === undefined || shaping === undefined) return;
+  const limit = limitRate({ linkIndex: shaping.index, ...bucket(egressRate) });
+  await links.request([limit, ...redirectIncoming(link.index, shaping.index)]);
+}
+
+/** The token bucket (tc-tbf(8)) of a rate in bits a second. */
+function bucket(rate: number): { bytesPerSecond: number; burstBytes: number; queueBytes: number } {
+  const bytesPerSecond = Math.ceil(rate / 8);
+  const burstBytes = Math.min(MAX_BYTES, Math.max(MIN_BURST_BYTES, Math.ceil(bytesPerSecond * BURST_SECONDS)));
+  const queueBytes = Math.min(MAX_BYTES, burstBytes + Math.ceil(bytesPerSecond * LATENCY_SECONDS));
+  return { bytesPerSecond, burstBytes, queueBytes };
+}

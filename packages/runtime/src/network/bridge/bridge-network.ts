@@ -1,0 +1,178 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  describeUndoFailures,
+  errorMessage,
+  type Failpoint,
+  isErrno,
+  type Logger,
+  makePrivateDirectory,
+  noFailpoint,
+  PodwrightError,
+  Undo,
+  writeFileAtomic,
+} from '@podwright/base';
+import type { NetlinkSockets, System } from '@podwright/system';
+import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from '../network.ts';
+import { AddressStore } from './address-store.ts';
+import { limitBandwidth } from './bandwidth.ts';
+import { Connections } from './connections.ts';
+import { HostLinks } from './host-links.ts';
+import { HostRules } from './host-rules.ts';
+import { HostSide } from './host-side.ts';
+import { parseSubnets, type Subnet } from './subnet.ts';
+
+export type BridgeNetworkOptions = {
+  bridge: string;
+  /** One subnet, or one of each family separated by a comma. */
+  subnet: string;
+  /** Of this runtime alone, and lost at a reboot as the bridge is. */
+  stateDir: string;
+  sockets: NetlinkSockets;
+  system: System;
+  logger: Logger;
+  failpoint?: Failpoint;
+};
+
+/**
+ * The default network: a bridge of ours, made by netlink, without other programs. Nothing on the host is changed before the
+ * first pod. A pod's link ends with its network namespace, and its addresses are given to nobody before that.
+ */
+export class BridgeNetwork implements Network {
+  readonly #options: BridgeNetworkOptions;
+  readonly #failpoint: Failpoint;
+  readonly #links: HostLinks;
+  readonly #rules: HostRules;
+  readonly #host: HostSide;
+  readonly #connections: Connections;
+
+  private constructor(options: BridgeNetworkOptions, subnets: Subnet[]) {
+    const { bridge, stateDir, failpoint = noFailpoint } = options;
+    const links = new HostLinks(options.sockets);
+    const store = new AddressStore(addressesPath(stateDir), networkName(bridge));
+    store.removeUnfinished();
+    this.#options = options;
+    this.#failpoint = failpoint;
+    this.#links = links;
+    this.#rules = new HostRules({ ...options, subnets });
+    const hasPods = store.held().size > 0;
+    this.#host = new HostSide({ bridge, subnets, stateDir, links, rules: this.#rules, hasPods });
+    this.#connections = new Connections({ ...options, host: this.#host, links, store, failpoint });
+  }
+
+  /** Finds what an earlier process of ours has set up. */
+  static async open(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
+    const { bridge, subnet, stateDir } = options;
+    if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$/.test(bridge))
+      throw new PodwrightError(
+        'invalid_argument',
+        `bridge name "${bridge}": use at most 15 letters, digits, _ . and -`,
+      );
+    const network = new BridgeNetwork(options, parseSubnets((await readPodCidr(stateDir)) ?? subnet));
+    await network.#connections.find();
+    return network;
+  }
+
+  get subnets(): readonly Subnet[] {
+    return this.#host.subnets;
+  }
+
+  /** Whether anything of the sandbox is there. */
+  has(sandboxId: string): boolean {
+    return this.#connections.has(sandboxId);
+  }
+
+  async prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean> {
+    await this.#connections.connect(sandboxId, netnsPath, signal);
+    return true;
+  }
+
+  async setUp(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult> {
+    const { sandboxId, netnsPath, bandwidth, portMappings } = request;
+    const { bridge } = this.#options;
+    const ips = await this.#connections.connect(sandboxId, netnsPath, signal);
+    try {
+      if (bandwidth !== undefined) await limitBandwidth(this.#links, { bridge, sandboxId, bandwidth });
+      await this.#failpoint('network-up/limited');
+      await this.#rules.publish(sandboxId, { ips, mappings: portMappings });
+      await this.#failpoint('network-up/published');
+      signal.throwIfAborted();
+    } catch (error) {
+      await this.#undo(sandboxId, error);
+      throw error;
+    }
+    return { ips, dnsServers: [] };
+  }
+
+  async tearDown({ sandboxId }: Pick<NetworkRequest, 'sandboxId'>): Promise<void> {
+    await this.#rules.withdraw(sandboxId);
+    await this.#failpoint('network-down/withdrawn');
+    if (this.#connections.has(sandboxId)) this.#connections.release(sandboxId);
+  }
+
+  /** Takes down what was prepared for a pod that is set up by somebody else now. */
+  disconnect(sandboxId: string): Promise<void> {
+    return this.#connections.cut(sandboxId);
+  }
+
+  async status(): Promise<NetworkStatus> {
+    const message = await this.#host.problem();
+    return message === undefined ? { ready: true } : { ready: false, reason: 'NetworkPluginNotReady', message };
+  }
+
+  async list(): Promise<string[]> {
+    return [...new Set([...this.#connections.list(), ...(await this.#rules.published())])];
+  }
+
+  async setPodCidr(cidr: string): Promise<void> {
+    if (cidr === '' || cidr === this.subnets.map((subnet) => subnet.cidr).join(',')) return;
+    const subnets = parseSubnets(cidr);
+    const { stateDir, logger } = this.#options;
+    if (this.#connections.list().length > 0)
+      logger.warn({ cidr }, 'pod CIDR changes while pods have addresses: restart these pods');
+    makePrivateDirectory(stateDir);
+    await writeFileAtomic(podCidrPath(stateDir), cidr);
+    this.#host.setSubnets(subnets);
+  }
+
+  async close({ removeHostState }: { removeHostState: boolean }): Promise<void> {
+    if (removeHostState) await this.#remove();
+    this.#connections.close();
+    this.#links.close();
+  }
+
+  /** What cannot be undone stays in the list. */
+  async #undo(sandboxId: string, cause: unknown): Promise<void> {
+    const undo = new Undo();
+    undo.add('remove the link', () => this.#connections.cut(sandboxId));
+    undo.add('withdraw the ports', () => this.#rules.withdraw(sandboxId));
+    const failures = await undo.run();
+    if (failures.length === 0) return;
+    const fields = { sandbox: sandboxId, left: describeUndoFailures(failures), cause: errorMessage(cause) };
+    this.#options.logger.error(fields, 'a network that failed could not be removed either');
+  }
+
+  async #remove(): Promise<void> {
+    const left = await this.list();
+    if (left.length > 0)
+      throw new PodwrightError('failed_precondition', `remove the network: sandboxes still use it: ${left.join(', ')}`);
+    await this.#connections.cutReleased();
+    await this.#host.remove();
+    const { stateDir } = this.#options;
+    await rm(addressesPath(stateDir), { recursive: true, force: true });
+    await rm(podCidrPath(stateDir), { force: true });
+  }
+}
+
+const networkName = (bridge: string): string => `podwright-${bridge}`;
+const addressesPath = (stateDir: string): string => join(stateDir, 'addresses');
+const podCidrPath = (stateDir: string): string => join(stateDir, 'pod-cidr');
+
+async function readPodCidr(stateDir: string): Promise<string | undefined> {
+  try {
+    return (await readFile(podCidrPath(stateDir), 'utf8')).trim();
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Link, LinkAddress, Route } from '@podwright/system';
+import { rangeOf } from './address-range.ts';
+import { type BridgePlan, planBridge } from './bridge-plan.ts';
+import { parseSubnets } from './subnet.ts';
+
+const bridge: Link = {
+  index: 7,
+  name: 'pw0',
+  kind: 'bridge',
+  up: true,
+  alias: undefined,
+  master: undefined,
+  peer: undefined,
+  forwards: false,
+};
+const at = (cidr: string, linkIndex = 7): LinkAddress => {
+  const [address = '', length] = cidr.split('/');
+  return { linkIndex, address, prefixLength: Number(length) };
+};
+const to = (cidr: string, viaGateway = false, linkIndex = 2): Route => {
+  const [destination = '', length] = cidr.split('/');
+  return { destination, prefixLength: Number(length), linkIndex, viaGateway };
+};
+
+/** The plan for a host; without a link there is no bridge yet. */
+function plan(
+  host: { link?: Link; addresses?: LinkAddress[]; routes?: Route[] },
+  { subnets = '10.83.0.0/16', ours = true } = {},
+): BridgePlan {
+  const picture = { link: host.link, addresses: host.addresses ?? [], routes: host.routes ?? [] };
+  return planBridge({ bridge: 'pw0', ours, ranges: parseSubnets(subnets).map(rangeOf), picture });
+}
+
+const refusal = (planned: BridgePlan): string => (planned.kind === 'refuse' ? planned.message : planned.kind);
+
+test('a host without the bridge gets one', () => {
+  assert.deepEqual(plan({ addresses: [at('10.83.0.1/16', 3)] }), { kind: 'make' });
+});
+
+test('a bridge is given what it lacks, and one of ours loses the subnet of another time', () => {
+  const made = plan({ link: { ...bridge, up: false } });
+  assert.deepEqual(made, { kind: 'mend', index: 7, up: false, add: [at('10.83.0.1/16')], remove: [] });
+  const moved = plan({ link: bridge, addresses: [at('10.82.0.1/16'), at('192.0.2.1/24', 2)] });
+  assert.deepEqual(moved, {
+    kind: 'mend',
+    index: 7,
+    up: true,
+    add: [at('10.83.0.1/16')],
+    remove: [at('10.82.0.1/16')],
+  });
+  const right = plan({ link: bridge, addresses: [at('10.83.0.1/16')], routes: [to('10.83.0.0/16', false, 7)] });
+  assert.deepEqual(right, { kind: 'mend', index: 7, up: true, add: [], remove: [] });
+});
+
+test('other IPv6 subnets stay beside ours', () => {
+  const subnets = '10.83.0.0/16,fd00:83::/64';
+  const addresses = [at('10.83.0.1/16'), at('fd00:1::1/64'), at('fd00:83::5/48')];
+  const planned = plan({ link: bridge, addresses }, { subnets });
+  assert.deepEqual(planned, { kind: 'mend', index: 7, up: true, add: [at('fd00:83::1/64')], remove: [addresses[2]] });
+});
+
+test('a bridge of somebody else is used, unless it has another subnet', () => {
+  assert.equal(plan({ link: bridge }, { ours: false }).kind, 'mend');
+  const taken = plan({ link: bridge, addresses: [at('192.168.1.5/24')] }, { ours: false });
+  assert.match(refusal(taken), /^bridge pw0 is not ours and has 192\.168\.1\.5\/24: choose another network\.bridge/);
+});
+
+test('a link that is no bridge is refused', () => {
+  assert.match(refusal(plan({ link: { ...bridge, kind: 'dummy' } })), /^link pw0 is there and is no bridge \(dummy\)/);
+  assert.match(refusal(plan({ link: { ...bridge, kind: undefined } })), /no bridge \(a device\)/);
+});
+
+test('a subnet collides with networks of the host and with what gateways reach in it, and a free one is named', () => {
+  const table: [Route, RegExp][] = [
+    [
+      to('10.83.0.0/16'),
+      /^pod subnet 10\.83\.0\.0\/16 collides with the host's route to 10\.83\.0\.0\/16: .* such as 10\.84\.0\.0\/16$/,
+    ],
+    [to('10.83.9.0/24', true), /route to 10\.83\.9\.0\/24: .* such as 10\.84\.0\.0\/16$/],
+    [to('10.80.0.0/12'), /route to 10\.80\.0\.0\/12: .* such as 10\.96\.0\.0\/16$/],
+    [to('10.0.0.0/8'), /such as 172\.16\.0\.0\/16$/],
+    [to('10.0.0.0/8', true), /^make$/],
+    [to('10.84.0.0/16'), /^make$/],
+    [to('fd00::/8'), /^make$/],
+  ];
+  for (const [route, expected] of table)
+    assert.match(refusal(plan({ routes: [route] })), expected, JSON.stringify(route));
+  assert.match(refusal(plan({ routes: [to('fd00:83::/64')] }, { subnets: 'fd00:83::/64' })), /such as fd00:84::\/64$/);
+});

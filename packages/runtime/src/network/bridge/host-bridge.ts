@@ -1,0 +1,98 @@
+import { access, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, makePrivateDirectory, PodwrightError, PRIVATE_FILE } from '@podwright/base';
+import { addAddress, addLink, changeLink, removeAddress } from '@podwright/system';
+import { type AddressRange, hardwareAddressOf } from './address-range.ts';
+import { type BridgePlan, gatewaysOf, planBridge } from './bridge-plan.ts';
+import { type HostLinks, vanished } from './host-links.ts';
+
+export type HostBridgeOptions = { bridge: string; stateDir: string; links: HostLinks };
+
+/** The bridge that pods are connected by, with the host's addresses in their subnets, and what of the host lets packets pass. */
+export class HostBridge {
+  readonly #options: HostBridgeOptions;
+
+  constructor(options: HostBridgeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the bridge what it should be; `made` tells that it was not there. Throws `failed_precondition`, in words for people,
+   * if its name or its subnet is taken.
+   */
+  async ensure(ranges: AddressRange[]): Promise<{ index: number; made: boolean }> {
+    const { links } = this.#options;
+    const plan = await this.#plan(ranges);
+    if (plan.kind === 'refuse') throw new PodwrightError('failed_precondition', plan.message);
+    await switchForwardingOn(ranges);
+    if (plan.kind === 'make') return { index: await this.#make(ranges), made: true };
+    const changes = [...plan.remove.map(removeAddress), ...plan.add.map(addAddress)];
+    if (!plan.up) changes.push(changeLink(this.#options.bridge, { up: true }));
+    if (changes.length > 0) await links.request(changes);
+    return { index: plan.index, made: false };
+  }
+
+  /** Why pods could get no network, for people; undefined if they could. Changes nothing. */
+  async problem(ranges: AddressRange[]): Promise<string | undefined> {
+    const plan = await this.#plan(ranges);
+    return plan.kind === 'refuse' ? plan.message : undefined;
+  }
+
+  /** Removes the bridge if we have made it. */
+  async remove(): Promise<void> {
+    const { bridge, links } = this.#options;
+    if (await exists(this.#marker)) await links.remove([bridge]);
+    await rm(this.#marker, { force: true });
+  }
+
+  async #plan(ranges: AddressRange[]): Promise<BridgePlan> {
+    const { bridge, links } = this.#options;
+    const [link] = await links.find(bridge);
+    const picture = { link, addresses: await links.addresses(), routes: await links.routes() };
+    return planBridge({ bridge, ours: await exists(this.#marker), ranges, picture });
+  }
+
+  /** Remembers first that the bridge will be ours to remove. One that somebody else makes meanwhile is an EEXIST. */
+  async #make(ranges: AddressRange[]): Promise<number> {
+    const { bridge, links, stateDir } = this.#options;
+    makePrivateDirectory(stateDir);
+    await writeFile(this.#marker, '', { mode: PRIVATE_FILE });
+    // Of its own accord a bridge takes the lowest hardware address of its ports: what neighbours remember would become wrong.
+    await links.request([
+      addLink({ name: bridge, kind: 'bridge', hardwareAddress: hardwareAddressOf(ranges[0]!.gateway) }),
+    ]);
+    const [link] = await links.find(bridge);
+    if (link === undefined) throw vanished(`bridge ${bridge}`);
+    // No pod becomes the host's router (CVE-2020-10749).
+    await setSysctl(`net/ipv6/conf/${bridge}/accept_ra`, '0');
+    if (ranges.some(({ family }) => family === 6)) await setSysctl(`net/ipv6/conf/${bridge}/disable_ipv6`, '0');
+    await links.request([changeLink(bridge, { up: true }), ...gatewaysOf(ranges, link.index).map(addAddress)]);
+    return link.index;
+  }
+
+  get #marker(): string {
+    return join(this.#options.stateDir, `made-${this.#options.bridge}`);
+  }
+}
+
+async function switchForwardingOn(ranges: AddressRange[]): Promise<void> {
+  const names = { 4: 'net/ipv4/ip_forward', 6: 'net/ipv6/conf/all/forwarding' };
+  for (const { family } of ranges) await setSysctl(names[family], '1');
+}
+
+/** Not synchronously: the kernel may wait for its own locks there. Nothing where the kernel has no IPv6. */
+export async function setSysctl(name: string, value: string): Promise<void> {
+  const path = join('/proc/sys', name);
+  try {
+    if ((await readFile(path, 'utf8')).trim() !== value) await writeFile(path, value);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,134 @@
+import { errorMessage } from '@podwright/base';
+import { changeLink } from '@podwright/system';
+import { NETWORK_RECHECK_MS } from '../../time-limits.ts';
+import { type AddressRange, rangeOf } from './address-range.ts';
+import { HostBridge } from './host-bridge.ts';
+import type { HostLinks } from './host-links.ts';
+import type { HostRules } from './host-rules.ts';
+import { sandboxOfAlias } from './link-names.ts';
+import type { Subnet } from './subnet.ts';
+
+export type HostSideOptions = {
+  bridge: string;
+  subnets: Subnet[];
+  stateDir: string;
+  links: HostLinks;
+  rules: HostRules;
+  /** There are pods from before: what they need is put in order without waiting for the next one. */
+  hasPods: boolean;
+};
+
+/** What the pods of a bridge need on the host: the bridge and the rules of its subnets, made once and again when they vanished. */
+export class HostSide {
+  readonly #options: HostSideOptions;
+  readonly #bridge: HostBridge;
+  readonly #rules: HostRules;
+  #wanted: boolean;
+  #subnets: Subnet[];
+  #ranges: AddressRange[];
+  #ensured: Promise<number> | undefined;
+  #checkedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: HostSideOptions) {
+    this.#options = options;
+    this.#bridge = new HostBridge(options);
+    this.#rules = options.rules;
+    this.#wanted = options.hasPods;
+    this.#subnets = options.subnets;
+    this.#ranges = options.subnets.map(rangeOf);
+  }
+
+  get subnets(): readonly Subnet[] {
+    return this.#subnets;
+  }
+
+  /** Of the subnets of today: the same array until they change. */
+  get ranges(): AddressRange[] {
+    return this.#ranges;
+  }
+
+  setSubnets(subnets: Subnet[]): void {
+    this.#subnets = subnets;
+    this.#ranges = subnets.map(rangeOf);
+    this.#rules.setSubnets(subnets);
+    this.#forget();
+  }
+
+  /** Makes all of it, once a process unless something vanished, and gives the bridge's index. */
+  index(): Promise<number> {
+    if (this.#ensured !== undefined) return this.#ensured;
+    this.#wanted = true;
+    const ensured = this.#ensure();
+    this.#ensured = ensured;
+    ensured.catch(() => {
+      if (this.#ensured === ensured) this.#ensured = undefined; // the next pod tries again
+    });
+    return ensured;
+  }
+
+  /** Whether the bridge has gone that had this index; `index` then makes another one. */
+  async hasLost(index: number): Promise<boolean> {
+    const { bridge, links } = this.#options;
+    const [link] = await links.find(bridge);
+    if (link?.index === index) return false;
+    this.#forget();
+    return true;
+  }
+
+  /**
+   * Why pods could get no network, for people. What was well is looked at only now and then, and put in order if something was
+   * lost behind our back, by `nft flush ruleset` or a reload of a firewall; before the first pod nothing is changed.
+   */
+  async problem(): Promise<string | undefined> {
+    if (Date.now() - this.#checkedAtMs < NETWORK_RECHECK_MS) return undefined;
+    try {
+      const problem = (await this.#bridge.problem(this.#ranges)) ?? (await this.#rules.missing());
+      if (problem !== undefined) return problem;
+      if (this.#wanted) await this.#mend();
+      this.#checkedAtMs = Date.now();
+      return undefined;
+    } catch (error) {
+      return errorMessage(error);
+    }
+  }
+
+  /** Removes the rules, and the bridge if it is ours. */
+  async remove(): Promise<void> {
+    await this.#rules.remove();
+    await this.#bridge.remove();
+    this.#wanted = false;
+    this.#forget();
+  }
+
+  async #mend(): Promise<void> {
+    const before = await this.index();
+    if (await this.hasLost(before)) return void (await this.index());
+    await this.#bridge.ensure(this.#ranges);
+    await this.#rules.recheck();
+  }
+
+  #forget(): void {
+    this.#ensured = undefined;
+    this.#checkedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  async #ensure(): Promise<number> {
+    const { index, made } = await this.#bridge.ensure(this.#ranges);
+    if (made) await this.#reconnect(index);
+    await this.#rules.ensure();
+    return index;
+  }
+
+  /** The links of pods that lost their bridge. */
+  async #reconnect(bridgeIndex: number): Promise<void> {
+    const { bridge, links } = this.#options;
+    const lost = (await links.links()).filter(
+      ({ kind, master, alias }) =>
+        kind === 'veth' && master === undefined && sandboxOfAlias(bridge, alias) !== undefined,
+    );
+    if (lost.length === 0) return;
+    await links.request(
+      lost.map(({ name }) => ({ ...changeLink(name, { bridgeIndex, hairpin: true }), ignore: ['ENODEV'] })),
+    );
+  }
+}

@@ -1,0 +1,98 @@
+import { closeSync, openSync } from 'node:fs';
+import { type Logger, waitFor, withTimeout } from '@podwright/base';
+import {
+  addAddress,
+  addDefaultRoute,
+  addVethPair,
+  changeLink,
+  decodeLink,
+  getLink,
+  type Link,
+  type NetlinkSockets,
+  type System,
+  withNetworkNamespace,
+  withoutLinkLocalAddress,
+} from '@podwright/system';
+import { PORT_FORWARDS_TIMEOUT_MS } from '../../time-limits.ts';
+import { type AddressRange, hardwareAddressOf } from './address-range.ts';
+import type { HostLinks } from './host-links.ts';
+import { hostLinkName, linkAlias, POD_LINK } from './link-names.ts';
+
+export type PodLinksOptions = {
+  bridge: string;
+  links: HostLinks;
+  sockets: NetlinkSockets;
+  system: System;
+  logger: Logger;
+};
+
+/** A pod's place on the bridge. */
+export type PodPlace = {
+  sandboxId: string;
+  netnsPath: string;
+  bridgeIndex: number;
+  /** One of each range. */
+  addresses: string[];
+  ranges: AddressRange[];
+};
+
+/** The links of pods: veth pairs, each with both ends made where they belong, since moving one waits for grace periods. */
+export class PodLinks {
+  readonly #options: PodLinksOptions;
+
+  constructor(options: PodLinksOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Connects a pod: one batch in the host's namespace, one in the pod's. A place that was made half-way, by a process that was
+   * killed, is finished with `resume`. ENODEV says that the bridge has vanished.
+   */
+  async connect(place: PodPlace, { resume = false } = {}): Promise<void> {
+    const { peer } = await this.#makePair(place, resume);
+    await this.#setUpInside(place, peer!);
+    await this.#untilForwarding(hostLinkName(this.#options.bridge, place.sandboxId));
+  }
+
+  async #makePair({ sandboxId, netnsPath, bridgeIndex, addresses }: PodPlace, resume: boolean): Promise<Link> {
+    const { bridge, links } = this.#options;
+    const name = hostLinkName(bridge, sandboxId);
+    const namespace = openSync(netnsPath, 'r');
+    try {
+      const peer = { name: POD_LINK, hardwareAddress: hardwareAddressOf(addresses[0]!), namespace };
+      const answers = await links.request([
+        { ...addVethPair({ name, bridgeIndex, peer }), ignore: resume ? ['EEXIST'] : [] },
+        withoutLinkLocalAddress(name),
+        changeLink(name, { up: true, alias: linkAlias(bridge, sandboxId), bridgeIndex, hairpin: true }),
+        getLink(name),
+      ]);
+      return decodeLink(answers[3]![0]!);
+    } finally {
+      closeSync(namespace);
+    }
+  }
+
+  async #setUpInside({ netnsPath, addresses, ranges }: PodPlace, linkIndex: number): Promise<void> {
+    const { sockets } = this.#options;
+    const socket = withNetworkNamespace(this.#options, netnsPath, () => sockets.open('route'));
+    try {
+      await socket.request([
+        ...addresses.map((address, at) => addAddress({ linkIndex, address, prefixLength: ranges[at]!.prefixLength })),
+        changeLink(POD_LINK, { up: true }),
+        ...ranges.map(({ gateway }) => addDefaultRoute({ linkIndex, gateway })),
+      ]);
+    } finally {
+      socket.close();
+    }
+  }
+
+  /** The kernel opens a bridge's port a moment after both ends are up; what a pod says before that is lost, and said again after a second. */
+  async #untilForwarding(name: string): Promise<void> {
+    const { links, logger } = this.#options;
+    using signal = withTimeout(undefined, PORT_FORWARDS_TIMEOUT_MS, `wait for link ${name}`);
+    const forwards = async () => ((await links.find(name))[0]?.forwards ? true : undefined);
+    await waitFor(forwards, { intervalMs: 1, signal }).catch((error) =>
+      logger.warn({ link: name, error: String(error) }, 'the bridge does not forward for a pod yet'),
+    );
+  }
+}

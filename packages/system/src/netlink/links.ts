@@ -1,0 +1,161 @@
+import { type Attribute, decodeAttributes, encodeAttributes, type NetlinkMessage, text, u8, u32 } from './message.ts';
+import { type NetlinkRequest, requestFlags } from './netlink-socket.ts';
+
+// linux/rtnetlink.h, linux/if_link.h and linux/if.h
+const RTM_NEWLINK = 16;
+const RTM_DELLINK = 17;
+const RTM_GETLINK = 18;
+const IFLA_ADDRESS = 1;
+const IFLA_IFNAME = 3;
+const IFLA_LINK = 5;
+const IFLA_MASTER = 10;
+const IFLA_LINKINFO = 18;
+const IFLA_IFALIAS = 20;
+const IFLA_AF_SPEC = 26;
+const IFLA_NET_NS_FD = 28;
+const IFLA_INFO_KIND = 1;
+const IFLA_INFO_DATA = 2;
+const IFLA_INFO_SLAVE_KIND = 4;
+const IFLA_INFO_SLAVE_DATA = 5;
+const IFLA_BRPORT_STATE = 1;
+const IFLA_BRPORT_MODE = 4;
+const IFLA_INET6_ADDR_GEN_MODE = 8;
+const IN6_ADDR_GEN_MODE_NONE = 1;
+const VETH_INFO_PEER = 1;
+const AF_INET6 = 10;
+const IFF_UP = 1;
+const BR_STATE_FORWARDING = 3;
+/** struct ifinfomsg: u8 family, u8 padding, u16 type, i32 index, u32 flags, u32 which of them are changed. */
+const HEADER_BYTES = 16;
+
+/** A network interface. */
+export type Link = {
+  index: number;
+  name: string;
+  /** Of virtual ones: `bridge`, `veth` and so on. */
+  kind: string | undefined;
+  up: boolean;
+  /** What whoever made it has written down about it. */
+  alias: string | undefined;
+  /** Index of the bridge that it is a port of. */
+  master: number | undefined;
+  /** Of one end of a veth pair: index of the other in its own namespace. */
+  peer: number | undefined;
+  /** Whether it is a bridge's port that frames pass through. */
+  forwards: boolean;
+};
+
+/** Asks for one link; none of this name is ENODEV. */
+export function getLink(name: string): NetlinkRequest {
+  return { what: `look for link ${name}`, type: RTM_GETLINK, body: header(), attributes: [named(name)] };
+}
+
+/** Asks for all links. */
+export function listLinks(): NetlinkRequest {
+  return { what: 'list links', type: RTM_GETLINK, flags: requestFlags.dump, body: header() };
+}
+
+/** A link that `getLink` or `listLinks` was answered with. */
+export function decodeLink({ body }: NetlinkMessage): Link {
+  const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
+  const info = decodeAttributes(attributes.get(IFLA_LINKINFO) ?? Buffer.alloc(0));
+  const port = textOf(info.get(IFLA_INFO_SLAVE_KIND)) === 'bridge' ? info.get(IFLA_INFO_SLAVE_DATA) : undefined;
+  return {
+    index: body.readInt32LE(4),
+    name: textOf(attributes.get(IFLA_IFNAME)) ?? '',
+    kind: textOf(info.get(IFLA_INFO_KIND)),
+    up: (body.readUInt32LE(8) & IFF_UP) !== 0,
+    alias: textOf(attributes.get(IFLA_IFALIAS)),
+    master: attributes.get(IFLA_MASTER)?.readUInt32LE(),
+    peer: attributes.get(IFLA_LINK)?.readUInt32LE(),
+    forwards: port !== undefined && decodeAttributes(port).get(IFLA_BRPORT_STATE)?.[0] === BR_STATE_FORWARDING,
+  };
+}
+
+/** Makes a link of a kind without settings, such as `bridge` or `ifb`, down. One of this name is EEXIST. */
+export function addLink(link: { name: string; kind: string; hardwareAddress?: Buffer }): NetlinkRequest {
+  const address: Attribute[] = link.hardwareAddress === undefined ? [] : [[IFLA_ADDRESS, link.hardwareAddress]];
+  return {
+    what: `make ${link.kind} ${link.name}`,
+    type: RTM_NEWLINK,
+    flags: requestFlags.create | requestFlags.excl,
+    body: header(),
+    attributes: [named(link.name), ...address, [IFLA_LINKINFO, [[IFLA_INFO_KIND, text(link.kind)]]]],
+  };
+}
+
+/**
+ * Makes a veth pair, both ends down: one here as a port of a bridge, the other at once in the network namespace of an open
+ * file, so that neither is moved. One of either name is EEXIST.
+ */
+export function addVethPair(pair: {
+  name: string;
+  bridgeIndex: number;
+  peer: { name: string; hardwareAddress: Buffer; namespace: number };
+}): NetlinkRequest {
+  const { name, bridgeIndex, peer } = pair;
+  const peerAttributes = encodeAttributes([
+    named(peer.name),
+    [IFLA_ADDRESS, peer.hardwareAddress],
+    [IFLA_NET_NS_FD, u32(peer.namespace)],
+  ]);
+  const data: Attribute = [IFLA_INFO_DATA, [[VETH_INFO_PEER, Buffer.concat([header(), peerAttributes])]]];
+  return {
+    what: `make link ${name}`,
+    type: RTM_NEWLINK,
+    flags: requestFlags.create | requestFlags.excl,
+    body: header(),
+    attributes: [named(name), [IFLA_MASTER, u32(bridgeIndex)], [IFLA_LINKINFO, [[IFLA_INFO_KIND, text('veth')], data]]],
+  };
+}
+
+/** Changes a link: what is left out stays. */
+export function changeLink(
+  name: string,
+  change: { up?: true; alias?: string; bridgeIndex?: number; hairpin?: true },
+): NetlinkRequest {
+  const attributes: Attribute[] = [named(name)];
+  if (change.alias !== undefined) attributes.push([IFLA_IFALIAS, text(change.alias)]);
+  if (change.bridgeIndex !== undefined) attributes.push([IFLA_MASTER, u32(change.bridgeIndex)]);
+  if (change.hairpin)
+    attributes.push([
+      IFLA_LINKINFO,
+      [
+        [IFLA_INFO_SLAVE_KIND, text('bridge')],
+        [IFLA_INFO_SLAVE_DATA, [[IFLA_BRPORT_MODE, u8(1)]]],
+      ],
+    ]);
+  return { what: `set link ${name} up`, type: RTM_NEWLINK, body: header(change.up ? IFF_UP : 0), attributes };
+}
+
+/** Gives a link no IPv6 address of its own making. Nothing where the kernel has no IPv6. */
+export function withoutLinkLocalAddress(name: string): NetlinkRequest {
+  return {
+    what: `keep link ${name} without addresses`,
+    type: RTM_NEWLINK,
+    body: header(),
+    attributes: [named(name), [IFLA_AF_SPEC, [[AF_INET6, [[IFLA_INET6_ADDR_GEN_MODE, u8(IN6_ADDR_GEN_MODE_NONE)]]]]]],
+    ignore: ['EAFNOSUPPORT', 'EOPNOTSUPP'],
+  };
+}
+
+/** Removes a link, of a veth pair both ends; none of this name is a success. Waits for the kernel's grace periods: 20 ms and more. */
+export function deleteLink(name: string): NetlinkRequest {
+  return {
+    what: `remove link ${name}`,
+    type: RTM_DELLINK,
+    body: header(),
+    attributes: [named(name)],
+    ignore: ['ENODEV'],
+  };
+}
+
+function header(flags = 0): Buffer {
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  bytes.writeUInt32LE(flags, 8);
+  bytes.writeUInt32LE(flags, 12);
+  return bytes;
+}
+
+const named = (name: string): Attribute => [IFLA_IFNAME, text(name)];
+const textOf = (bytes: Buffer | undefined): string | undefined => bytes?.toString('utf8').replace(/\0+$/, '');

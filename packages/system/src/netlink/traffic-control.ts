@@ -1,0 +1,115 @@
+import { text, u32 } from './message.ts';
+import { type NetlinkRequest, requestFlags } from './netlink-socket.ts';
+
+// linux/rtnetlink.h, linux/pkt_sched.h, linux/pkt_cls.h and linux/tc_act/tc_mirred.h
+const RTM_NEWQDISC = 36;
+const RTM_NEWTFILTER = 44;
+const TCA_KIND = 1;
+const TCA_OPTIONS = 2;
+const TC_H_ROOT = 0xffffffff;
+const TC_H_INGRESS = 0xfffffff1;
+const INGRESS_HANDLE = 0xffff0000;
+const ROOT_HANDLE = 0x00010000;
+const TCA_TBF_PARMS = 1;
+const TCA_TBF_RATE64 = 4;
+const TCA_TBF_BURST = 6;
+const TC_LINKLAYER_ETHERNET = 1;
+const TCA_U32_SEL = 5;
+const TCA_U32_ACT = 7;
+const TC_U32_TERMINAL = 1;
+const TCA_ACT_KIND = 1;
+const TCA_ACT_OPTIONS = 2;
+const TCA_MIRRED_PARMS = 2;
+const TCA_EGRESS_REDIR = 1;
+const TC_ACT_STOLEN = 4;
+/** The protocol of a filter, in the network's byte order: all (linux/if_ether.h). */
+const ETH_P_ALL = 0x0300;
+
+/** Sends what leaves a link at no more than this rate; in place of what shaped it before. */
+export function limitRate(limit: {
+  linkIndex: number;
+  bytesPerSecond: number;
+  /** What may leave at once after a pause. */
+  burstBytes: number;
+  /** What may wait. */
+  queueBytes: number;
+}): NetlinkRequest {
+  const rate = Math.min(limit.bytesPerSecond, 0xffffffff);
+  // struct tc_tbf_qopt: two struct tc_ratespec of 12 bytes (u8 cell_log, u8 linklayer, …, u32 rate at 8), u32 limit, buffer, mtu
+  const parameters = Buffer.alloc(36);
+  parameters[1] = TC_LINKLAYER_ETHERNET;
+  parameters.writeUInt32LE(rate, 8);
+  parameters.writeUInt32LE(limit.queueBytes, 24);
+  const rate64 = Buffer.alloc(8);
+  rate64.writeBigUInt64LE(BigInt(limit.bytesPerSecond));
+  return {
+    what: `limit the rate of link ${limit.linkIndex}`,
+    type: RTM_NEWQDISC,
+    flags: requestFlags.create | requestFlags.replace,
+    body: header({ linkIndex: limit.linkIndex, handle: ROOT_HANDLE, parent: TC_H_ROOT }),
+    attributes: [
+      [TCA_KIND, text('tbf')],
+      [
+        TCA_OPTIONS,
+        [
+          [TCA_TBF_PARMS, parameters],
+          [TCA_TBF_BURST, u32(limit.burstBytes)],
+          [TCA_TBF_RATE64, rate64],
+        ],
+      ],
+    ],
+  };
+}
+
+/** Has all that comes in by one link leave by another. */
+export function redirectIncoming(from: number, to: number): NetlinkRequest[] {
+  const link = `link ${from}`;
+  // struct tc_u32_sel of 16 bytes (u8 flags, u8 offshift, u8 nkeys, …) with one struct tc_u32_key, all zero, which fits everything
+  const selector = Buffer.alloc(16 + 16);
+  selector[0] = TC_U32_TERMINAL;
+  selector[2] = 1;
+  // struct tc_mirred: u32 index, capab, i32 action, refcnt, bindcnt, eaction, u32 ifindex
+  const mirred = Buffer.alloc(28);
+  mirred.writeInt32LE(TC_ACT_STOLEN, 8);
+  mirred.writeInt32LE(TCA_EGRESS_REDIR, 20);
+  mirred.writeUInt32LE(to, 24);
+  const action = [
+    [TCA_ACT_KIND, text('mirred')],
+    [TCA_ACT_OPTIONS, [[TCA_MIRRED_PARMS, mirred]]],
+  ] as const;
+  return [
+    {
+      what: `watch what comes in by ${link}`,
+      type: RTM_NEWQDISC,
+      flags: requestFlags.create | requestFlags.replace,
+      body: header({ linkIndex: from, handle: INGRESS_HANDLE, parent: TC_H_INGRESS }),
+      attributes: [[TCA_KIND, text('ingress')]],
+    },
+    {
+      what: `redirect what comes in by ${link}`,
+      type: RTM_NEWTFILTER,
+      flags: requestFlags.create | requestFlags.excl,
+      body: header({ linkIndex: from, handle: 0, parent: INGRESS_HANDLE, info: (1 << 16) | ETH_P_ALL }),
+      attributes: [
+        [TCA_KIND, text('u32')],
+        [
+          TCA_OPTIONS,
+          [
+            [TCA_U32_SEL, selector],
+            [TCA_U32_ACT, [[1, action]]],
+          ],
+        ],
+      ],
+    },
+  ];
+}
+
+/** struct tcmsg: u8 family, u8 and u16 padding, i32 index of the link, u32 handle, u32 parent, u32 info (a filter's priority and protocol). */
+function header(of: { linkIndex: number; handle: number; parent: number; info?: number }): Buffer {
+  const bytes = Buffer.alloc(20);
+  bytes.writeInt32LE(of.linkIndex, 4);
+  bytes.writeUInt32LE(of.handle, 8);
+  bytes.writeUInt32LE(of.parent, 12);
+  bytes.writeUInt32LE(of.info ?? 0, 16);
+  return bytes;
+}
