@@ -1,7 +1,7 @@
 import type { Registry } from './registry.ts';
 import type { Side } from './sides.ts';
 
-/** What every part measures with: the three runtimes, and where it may put files. */
+/** What every part measures with: the runtimes, and where it may put files. */
 export type Bench = {
   scratch: string;
   containerd: Side;
@@ -9,5 +9,7 @@ export type Bench = {
   podwright: Side;
   /** With containerd's CNI configuration and OCI runtime. */
   matched: Side;
+  /** By default, but without sandboxes that are made ahead. */
+  unready: Side;
   registry: Registry;
 };

@@ -6,16 +6,18 @@ import { inTurns } from './turns.ts';
 
 const PODS = 10;
 const ROUNDS = 10;
-const SETTLE_MS = 1000;
+/** Podwright refills its ready sandboxes meanwhile. */
+const SETTLE_MS = 1500;
 
 /** Ten pods at once. */
-export async function measureBursts({ containerd, podwright, matched }: Bench): Promise<Table> {
+export async function measureBursts({ containerd, podwright, matched, unready }: Bench): Promise<Table> {
   const samples = await inTurns(
     { rounds: ROUNDS, settleMs: SETTLE_MS },
     {
       containerd: () => burst(containerd, PODS),
       podwright: () => burst(podwright, PODS),
       matched: () => burst(matched, PODS),
+      unready: () => burst(unready, PODS),
     },
   );
   const row = (what: string, pick: (burst: Burst) => number[], goals?: Row['goals']): Row => ({
@@ -29,6 +31,12 @@ export async function measureBursts({ containerd, podwright, matched }: Bench): 
     title: `Ten pods at once, ${ROUNDS} times`,
     rows: [
       row('ten at once, each pod up', ({ each }) => each, { podwright: { ratio: 0.18 }, matched: { ratio: 0.38 } }),
+      {
+        what: 'ten at once, each pod up, without ready sandboxes',
+        containerd: samples.containerd.flatMap(({ each }) => each),
+        podwright: samples.unready.flatMap(({ each }) => each),
+        inShort: true,
+      },
       row('ten at once, all up', ({ all }) => [all]),
       row('ten at once, all stopped and removed', ({ down }) => [down]),
     ],

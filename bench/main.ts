@@ -17,7 +17,7 @@ import { measureNode } from './node.ts';
 import { whereTimeGoes } from './pod-time.ts';
 import { measurePull } from './pull.ts';
 import { Registry } from './registry.ts';
-import { loadImage, PEER, type Side, startContainerd, startPodwright } from './sides.ts';
+import { loadImage, PEER, type PodwrightSetup, type Side, startContainerd, startPodwright } from './sides.ts';
 import { fullTable, noise, type Row, summary, type Table } from './tables.ts';
 
 const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
@@ -68,12 +68,16 @@ const started = async (side: Promise<Side>) => {
 };
 try {
   const containerd = await started(startContainerd(scratch));
-  const [podwright, matched] = [
-    await started(startPodwright(scratch, { name: 'pw', command: 'runtime', setup: 'default', index: 1 })),
-    await started(startPodwright(scratch, { name: 'pw-matched', command: 'runtime', setup: 'matched', index: 2 })),
-  ];
-  for (const side of [podwright, matched]) await loadImage(side);
-  await measure({ scratch, containerd, podwright, matched, registry }, wanted.length > 0 ? wanted : Object.keys(PARTS));
+  const runtime = (setup: Omit<PodwrightSetup, 'command'>) =>
+    started(startPodwright(scratch, { ...setup, command: 'runtime' }));
+  const podwright = await runtime({ name: 'pw', setup: 'default', index: 1 });
+  const matched = await runtime({ name: 'pw-matched', setup: 'matched', index: 2 });
+  const unready = await runtime({ name: 'pw-unready', setup: 'default', index: 9, settings: 'ready_sandboxes = 0' });
+  for (const side of [podwright, matched, unready]) await loadImage(side);
+  await measure(
+    { scratch, containerd, podwright, matched, unready, registry },
+    wanted.length > 0 ? wanted : Object.keys(PARTS),
+  );
 } finally {
   for (const side of sides) await side.stop();
   registry.stop();

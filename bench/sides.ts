@@ -30,8 +30,8 @@ export const PEER = {
 export const IMAGE = 'localhost/podwright/busybox:1';
 const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 const CONNECT_TIMEOUT_MS = 30_000;
-/** Bridges of the bench; the kernel allows names of 15 characters. */
-export const BRIDGE = 'pwbench';
+/** How names of this run's bridges, tables and cgroups begin, or have in them; the kernel allows bridges 15 characters. */
+export const BRIDGE = `pwb${process.pid}n`;
 
 /** The network configuration that containerd's documentation has, with a bridge and a subnet of its own. */
 function writeNetworkList(directory: string, index: number): void {

@@ -15,8 +15,8 @@ export type Row = {
   podwright: number[];
   matched?: number[];
   goals?: { podwright?: Goal; matched?: Goal };
-  /** For those who work on Podwright: not in the README. */
-  internal?: boolean;
+  /** Whether it is in the table of the README; without this, it is if it has goals. */
+  inShort?: boolean;
 };
 
 export type Table = { title: string; rows: Row[]; below?: string };
@@ -51,14 +51,14 @@ export function fullTable({ title, rows, below = '' }: Table): string {
   return `### ${title}\n\n${markdown([head, ...lines])}\n${below}`;
 }
 
-/** The rows that have goals and are of interest to users, medians only: the table of the README. */
+/** What users want to know, medians only: the table of the README. */
 export function summary(rows: Row[], peer: string): string {
   const head = [
     ...['what (medians)', peer, 'Podwright', 'ratio'],
     ...['with the same CNI configuration and OCI runtime', 'ratio'],
   ];
   const lines = rows
-    .filter(({ goals, internal }) => goals !== undefined && !internal)
+    .filter(({ goals, inShort = goals !== undefined }) => inShort)
     .map((row) => [
       row.what,
       short(row.containerd, row.unit),
