@@ -7,10 +7,10 @@ set -eu
 cd "$(dirname "$0")/.."
 
 NODE_VERSION=24.21.0
-RUN_PROGRAMS='runc conmon catatonit iptables busybox'
-RUN_PACKAGES='runc conmon catatonit iptables containernetworking-plugins busybox-static util-linux iproute2 ca-certificates'
-DEV_PROGRAMS='containerd docker-registry umoci skopeo ip nft crun socat openssl jq'
-DEV_PACKAGES='containerd docker-registry umoci skopeo iproute2 nftables crun socat openssl jq'
+RUN_PROGRAMS='conmon catatonit iptables busybox'
+RUN_PACKAGES='crun runc conmon catatonit iptables containernetworking-plugins busybox-static util-linux iproute2 ca-certificates'
+DEV_PROGRAMS='crun containerd docker-registry umoci skopeo ip nft socat openssl jq'
+DEV_PACKAGES='containerd docker-registry umoci skopeo iproute2 nftables socat openssl jq'
 
 say() { printf 'podwright set-up: %s\n' "$*"; }
 
@@ -18,18 +18,34 @@ missing() { # missing PROGRAM...: those that are not in PATH
   for program; do PATH=$PATH:/usr/sbin:/sbin command -v "$program" > /dev/null || printf '%s ' "$program"; done
 }
 
+# crun starts containers faster than runc, but not every distribution has it: either does.
+lacking() { # lacking PROGRAM...
+  missing "$@"
+  [ -z "$(missing crun)" ] || missing runc
+}
+
+packaged() { # packaged PACKAGE...: those that this distribution has
+  apt-cache show --no-all-versions "$@" 2> /dev/null | sed -n 's/^Package: //p'
+}
+
+apt_install() {
+  DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "$@" > /dev/null
+}
+
 host_packages() {
-  programs=$RUN_PROGRAMS packages=$RUN_PACKAGES
+  programs="$RUN_PROGRAMS npm" packages=$RUN_PACKAGES
   [ "${1:-}" != --dev ] || programs="$programs $DEV_PROGRAMS" packages="$packages $DEV_PACKAGES"
   # shellcheck disable=SC2086
-  lacks=$(missing $programs npm)
-  [ -x /usr/lib/cni/bridge ] || [ -x /opt/cni/bin/bridge ] || lacks="$lacks CNI-plugins"
-  [ -n "$lacks" ] || return 0
+  lacks=$(lacking $programs)
+  if [ -z "$lacks" ]; then
+    better_packages
+    return
+  fi
   case "$lacks" in *npm*) packages="$packages npm" ;; esac
   if ! command -v apt-get > /dev/null; then
     say "missing: $lacks"
     say 'install these with the package manager of this distribution, then call this again:'
-    say '  runc or crun, conmon, catatonit, iptables, the CNI plugins (bridge, host-local, portmap), a static busybox, npm'
+    say '  crun or runc, conmon, catatonit, iptables, the CNI plugins (bridge, host-local, portmap), a static busybox, npm'
     exit 1
   fi
   if [ "$(id -u)" -ne 0 ]; then
@@ -39,8 +55,24 @@ host_packages() {
   fi
   say "installing host packages ($lacks)"
   apt-get -qq update
+  # shellcheck disable=SC2046,SC2086
+  apt_install $(packaged $packages)
   # shellcheck disable=SC2086
-  DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $packages > /dev/null
+  lacks=$(lacking $programs)
+  [ -z "$lacks" ] || { say "this distribution has no package with: $lacks"; exit 1; }
+}
+
+# What pods can do without: a host that has all the rest, and maybe no network, must not fail for it.
+better_packages() {
+  packages=$(missing crun)
+  [ -x /usr/lib/cni/bridge ] || [ -x /opt/cni/bin/bridge ] || packages="$packages containernetworking-plugins"
+  [ -n "$packages" ] && [ "$(id -u)" -eq 0 ] && command -v apt-get > /dev/null || return 0
+  # shellcheck disable=SC2086
+  packages=$(packaged $packages)
+  [ -n "$packages" ] || return 0
+  say "installing host packages ($packages)"
+  # shellcheck disable=SC2086
+  apt_install $packages || say 'going on without them'
 }
 
 # The bundle runs on Node.js 22.22 and later; to build and test it the sources themselves are run, and that takes 24.

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger, waitFor } from '@podwright/base';
-import { type CniNetwork, createNetwork } from '../../packages/runtime/src/network/cni-network.ts';
+import { type CniNetwork, createNetwork } from '../../packages/runtime/src/network/cni/cni-network.ts';
 import type { NetworkRequest } from '../../packages/runtime/src/network/network.ts';
 
 /** Where distributions and tarballs put the plugins. */

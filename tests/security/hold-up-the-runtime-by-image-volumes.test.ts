@@ -16,7 +16,7 @@ test('the copy of a volume ends with its deadline, and what was copied goes with
   const [root, state] = [join(directory, 'root'), join(directory, 'state')];
   const trash = new Trash(join(root, 'trash'), silentLogger);
   const snapshotter = { list: async () => [] } as never;
-  const files = ContainerFiles.open({ system: loadSystem(), snapshotter, trash, root, state });
+  const files = ContainerFiles.open({ system: loadSystem(), snapshotter, trash, stateTrash: trash, root, state });
   const id = 'ab'.repeat(32);
   const source = join(files.rootfs(id), 'v');
   mkdirSync(source, { recursive: true });

@@ -55,7 +55,14 @@ test('volumes one within the other, which are as many copies, leave a part of th
   });
   const [root, state] = [join(disk, 'root'), join(disk, 'state')];
   const trash = new Trash(join(root, 'trash'), silentLogger);
-  const files = ContainerFiles.open({ system, snapshotter: { list: async () => [] } as never, trash, root, state });
+  const files = ContainerFiles.open({
+    system,
+    snapshotter: { list: async () => [] } as never,
+    trash,
+    stateTrash: trash,
+    root,
+    state,
+  });
   const id = 'ab'.repeat(32);
   const paths = Array.from({ length: 50 }, (_, index) => '/d'.repeat(index + 1));
   mkdirSync(join(files.rootfs(id), paths.at(-1)!), { recursive: true });

@@ -20,6 +20,7 @@ import {
   createNamespaces,
   preparePinDirectory,
   removeNamespace,
+  setUpNamespaces,
   withNetworkNamespace,
 } from '../../packages/system/src/namespaces.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
@@ -72,6 +73,22 @@ test('namespaces are made with host name, loopback and sysctls, and this process
   assert.equal(inside('a', 'cat', '/proc/sys/net/ipv4/ip_unprivileged_port_start'), '0');
   assert.equal(inside('a', 'cat', '/proc/sys/net/ipv4/conf/lo/rp_filter'), '2');
   assert.equal(inside('a', 'cat', '/proc/sys/kernel/shmmax'), '65536');
+});
+
+test('namespaces that are there get a host name and sysctls later, and this process stays in its own', () => {
+  const before = home();
+  createNamespaces(dependencies, { ...pinnedAt('late'), sysctls: { 'net.ipv4.ip_unprivileged_port_start': '0' } });
+  const sysctls = { 'net.ipv4.ip_forward': '1', 'kernel.shmmax': '1048576' };
+  setUpNamespaces(dependencies, { ...pinnedAt('late'), hostname: 'late-pod', sysctls });
+  assert.equal(home(), before);
+  assert.equal(inside('late', 'hostname'), 'late-pod');
+  assert.equal(inside('late', 'cat', '/proc/sys/net/ipv4/ip_forward'), '1');
+  assert.equal(inside('late', 'cat', '/proc/sys/net/ipv4/ip_unprivileged_port_start'), '0');
+  assert.equal(inside('late', 'cat', '/proc/sys/kernel/shmmax'), '1048576');
+  const bad = { ...pinnedAt('late'), sysctls: { 'kernel.panic': '1' } };
+  assert.throws(() => setUpNamespaces(dependencies, bad), { code: 'invalid_argument' });
+  assert.throws(() => setUpNamespaces(dependencies, { ...pinnedAt('none'), hostname: 'x' }), { code: 'not_found' });
+  remove('late');
 });
 
 test('only the namespaces that are asked for are made', () => {

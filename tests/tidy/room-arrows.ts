@@ -41,7 +41,9 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     ttrpc: [],
   },
   metadata: {},
-  system: {},
+  system: {
+    netlink: [],
+  },
   runtime: {
     cdi: ['oci'],
     containers: ['cdi', 'host', 'oci', 'records', 'sandbox', 'tasks'],
@@ -55,6 +57,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'cri/statistics': ['cri/messages', 'cri/services', 'records', 'statistics'],
     host: ['oci', 'oci-runtime'],
     network: [],
+    'network/bridge': ['network'],
+    'network/cni': ['network', 'network/bridge'],
     oci: [],
     'oci-runtime': ['oci'],
     plugin: ['host', 'network', 'oci-runtime', 'records', 'sandbox', 'tasks', 'tasks/shim'],

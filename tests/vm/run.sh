@@ -1,29 +1,55 @@
 #!/bin/bash
-# Runs a command in this checkout in a virtual machine that has what many hosts have and this one may not: Debian 12 with systemd,
-# cgroup v2 alone, AppArmor and CRIU. The guest is made of Debian's packages once, and each run starts from the same disk.
+# Runs a command in this checkout in a virtual machine that has what many hosts have and this one may not: a distribution with
+# systemd, cgroup v2 alone, AppArmor and CRIU. The guest is made of the distribution's packages once, and each run starts from the
+# same disk. It has every package that scripts/setup.sh installs, for it reaches no network.
 #   tests/vm/run.sh [--share DIR] [COMMAND]   DIR is /share in the guest, and writable; COMMAND is for a shell there
-# Needs root, the packages mmdebstrap and qemu-system-x86, and apt sources with Debian 12; the guest reaches no network.
-# PODWRIGHT_VM_DIR     keeps the guest, 1.5 GB (/var/tmp/podwright-vm); remove it to have the guest made anew
-# PODWRIGHT_VM_ACCEL   kvm, tcg or uml; kvm where /dev/kvm is. tcg emulates the CPU: some twenty times slower. uml is a user-mode
-#                      Linux 7 or later in place of QEMU: needs no KVM, one processor, no CRIU
+# Needs root, the packages mmdebstrap and qemu-system-x86, and the distribution's mirror.
+# PODWRIGHT_VM_SUITE   bookworm (default) or trixie, of Debian 12 and 13, or noble, of Ubuntu 24.04
+# PODWRIGHT_VM_KEYRING the keys of the mirror, if this host's apt does not know them (Ubuntu's are in its package ubuntu-keyring)
+# PODWRIGHT_VM_DIR     keeps the guests, 2 GB each (/var/tmp/podwright-vm); remove it to have them made anew
+# PODWRIGHT_VM_ACCEL   kvm, tcg or uml; kvm where the processor has it, then uml if it is named, then tcg. tcg emulates the CPU: some
+#                      twenty times slower. uml is a user-mode Linux 7 or later in place of QEMU: needs no KVM, one processor, no CRIU
 # PODWRIGHT_VM_UML     the program of user-mode Linux (linux.uml); its modules, if any, are in ../lib/uml/modules
 set -eu -o pipefail
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
-dir=${PODWRIGHT_VM_DIR:-/var/tmp/podwright-vm}
+suite=${PODWRIGHT_VM_SUITE:-bookworm}
+dir=${PODWRIGHT_VM_DIR:-/var/tmp/podwright-vm}/$suite
 uml=$(command -v "${PODWRIGHT_VM_UML:-linux.uml}" || true)
-accel=${PODWRIGHT_VM_ACCEL:-$([ -w /dev/kvm ] && echo kvm || echo tcg)}
-packages=linux-image-amd64,systemd-sysv,dbus,udev,kmod,apparmor,criu,runc,crun,conmon,containerd,containernetworking-plugins
-packages+=,iptables,nftables,busybox-static,catatonit,skopeo,umoci,docker-registry,jq,socat,strace,make,git,procps,iproute2,curl
-packages+=,openssl,sudo,ca-certificates,psmisc,xz-utils,zstd
+
+# A /dev/kvm without either may be there all the same; only kernels made for it start on that one.
+default_accel() {
+  if [ -w /dev/kvm ] && grep -qwE 'vmx|svm' /proc/cpuinfo; then echo kvm; elif [ -n "${PODWRIGHT_VM_UML:-}" ]; then echo uml; else echo tcg; fi
+}
+accel=${PODWRIGHT_VM_ACCEL:-$(default_accel)}
 [ "$accel" != uml ] || [ -n "$uml" ] || { echo 'there is no linux.uml: name it in PODWRIGHT_VM_UML' >&2; exit 1; }
+
+kernel=linux-image-amd64 criu=criu components=main
+case $suite in
+  bookworm | trixie) ;;
+  noble) kernel='linux-image-virtual initramfs-tools' criu='' components=main,universe ;; # Ubuntu 24.04 has no CRIU
+  *) echo "PODWRIGHT_VM_SUITE=$suite: bookworm, trixie or noble is known" >&2; exit 1 ;;
+esac
+eval "$(grep -E '^(RUN|DEV)_PACKAGES=' "$checkout/scripts/setup.sh")"
+packages="$RUN_PACKAGES $DEV_PACKAGES npm $kernel $criu"
+packages+=' systemd-sysv dbus udev kmod apparmor strace make git procps curl sudo psmisc xz-utils zstd'
+
 share=
 if [ "${1:-}" = --share ]; then share=$(cd "$2" && pwd); shift 2; fi
-command=${*:-'node --test --test-concurrency=1 tests/vm/*.vm.ts tests/cgroup/*.test.ts tests/host/*.test.ts tests/conformance/limits.test.ts tests/conformance/statistics.test.ts'}
+# What meets cgroup v2, systemd or AppArmor, and the README's own way.
+tests='tests/vm/readme.vm.ts tests/vm/*systemd*.vm.ts tests/vm/security.vm.ts tests/cgroup/*.test.ts tests/host/*.test.ts'
+tests+=' tests/conformance/limits.test.ts tests/conformance/statistics.test.ts tests/tasks/oci-*.test.ts tests/runtime/*.test.ts'
+tests+=' tests/pods/*.test.ts tests/kubelet/*.test.ts tests/userns/*.test.ts tests/security/starve-the-node.test.ts'
+tests+=' tests/security/steer-the-machine-by-limits.test.ts tests/security/outlive-the-pod.test.ts'
+tests+=' tests/security/hostile-sandbox-requests.test.ts tests/security/default-pod-like-containerd.test.ts'
+[ "$accel" = uml ] || [ -z "$criu" ] || tests+=' tests/vm/checkpoint.vm.ts'
+# How the peer does is compared on the host; other versions of it do some things in other ways.
+command=${*:-"node --test --test-concurrency=1 --test-skip-pattern='containerd 1\\.6' $tests"}
 
-# The disk holds Debian, and one service that runs the command and switches the guest off.
+# The disk holds the distribution, and one service that runs the command and switches the guest off.
 make_guest() {
   rm -rf "$dir/root" && mkdir -p "$dir"
-  mmdebstrap --quiet --variant=minbase --include="$packages" bookworm "$dir/root"
+  mmdebstrap --quiet --variant=minbase --components="$components" ${PODWRIGHT_VM_KEYRING:+--keyring="$PODWRIGHT_VM_KEYRING"} \
+    --include="$packages" "$suite" "$dir/root"
   systemctl --root="$dir/root" mask containerd docker-registry getty@ serial-getty@ 2> /dev/null
   systemctl --root="$dir/root" enable systemd-networkd 2> /dev/null
   printf '[Match]\nName=e*\n[Network]\nDHCP=ipv4\n' > "$dir/root/etc/systemd/network/10-ethernet.network"
@@ -53,7 +79,11 @@ UNIT
   mke2fs -q -t ext4 -d "$dir/root" "$dir/disk.partial" 12G
   rm -rf "$dir/root"
   mv "$dir/disk.partial" "$dir/disk"
+  recipe > "$dir/recipe"
 }
+
+# What the disk is made of: another one is made where this differs.
+recipe() { echo "$packages"; declare -f make_guest; }
 
 # What the command writes to the second serial line is the output.
 run_qemu() {
@@ -81,14 +111,14 @@ uml_devices() {
 set -e
 mkdir -p /lib/modules
 [ ! -d /guest/modules ] || ln -s /guest/modules/* /lib/modules/
-ip link add eth0 type dummy
-ip address add 10.0.2.15/24 dev eth0
-ip link set eth0 up
+ip link add uplink0 type dummy
+ip address add 10.0.2.15/24 dev uplink0
+ip link set uplink0 up
 ip route add default via 10.0.2.2
 SCRIPT
 }
 
-[ "$dir/disk" -nt "$0" ] || make_guest
+[ -e "$dir/disk" ] && recipe | cmp -s - "$dir/recipe" || make_guest
 
 # The guest reads the checkout, with its packages and this Node.js, as a disk that is a tar archive.
 work=$(mktemp -d "$dir/run-XXXXXX")

@@ -87,3 +87,16 @@ test('a caller that asks for something else under the key is refused at once, an
   assert.deepEqual(await Promise.all([first, same]), ['made', 'made']);
   assert.equal(await shared.run({ key: 'run pod', input: other }, forever, async () => 'anew'), 'anew');
 });
+
+test('idle time counts from the end of the last work, and not while there is some', async () => {
+  const work = new SharedWork();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const running = work.run({ key: 'pod' }, forever, () => promise);
+  await work.run({ key: 'other' }, forever, async () => undefined);
+  assert.equal(work.idleMs, 0);
+  const begin = performance.now();
+  resolve();
+  await running;
+  const { idleMs } = work;
+  assert.ok(idleMs >= 0 && idleMs <= performance.now() - begin, `${idleMs}`);
+});

@@ -15,6 +15,7 @@ type Running = { promise: Promise<unknown>; controller: AbortController; callers
  */
 export class SharedWork {
   readonly #running = new Map<string, Running>();
+  #idleSinceMs = performance.now();
 
   async run<T>({ key, input }: WorkKey, signal: AbortSignal, work: (abandoned: AbortSignal) => Promise<T>): Promise<T> {
     for (let old = this.#running.get(key); old?.controller.signal.aborted; old = this.#running.get(key)) {
@@ -34,6 +35,11 @@ export class SharedWork {
     }
   }
 
+  /** How long nothing has been running, in ms; 0 while something runs. */
+  get idleMs(): number {
+    return this.#running.size > 0 ? 0 : performance.now() - this.#idleSinceMs;
+  }
+
   /** Ends when everything that runs now has ended, however it ends. */
   async idle(): Promise<void> {
     await Promise.allSettled([...this.#running.values()].map(({ promise }) => promise));
@@ -47,10 +53,15 @@ export class SharedWork {
 
   #start({ key, input }: WorkKey, work: (abandoned: AbortSignal) => Promise<unknown>): Running {
     const controller = new AbortController();
-    const promise = work(controller.signal).finally(() => this.#running.delete(key));
+    const promise = work(controller.signal).finally(() => this.#end(key));
     promise.catch(() => undefined); // its caller may be gone
     const running = { promise, controller, callers: 0, input };
     this.#running.set(key, running);
     return running;
+  }
+
+  #end(key: string): void {
+    this.#running.delete(key);
+    this.#idleSinceMs = performance.now();
   }
 }

@@ -60,9 +60,11 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   for (const [flag, help] of [
     ['--pod-logs <dir>', 'container logs (default: /var/log/pods)'],
     ['--cgroup-parent <path>', 'cgroup above all pods (default: /podwright)'],
+    ['--cgroup-driver <driver>', 'auto, cgroupfs or systemd (default: auto)'],
     ['--bridge <name>', 'bridge of the default network (default: podwright0)'],
     ['--subnet <cidr>', 'subnet of the default network (default: 10.83.0.0/16)'],
     ['--cni-conf-dir <dir>', "the host's CNI configuration (default: /etc/cni/net.d)"],
+    ['--ready-sandboxes <n>', 'sandboxes that are made ahead at most, 0 for none (default: 8)'],
     ['--metrics-address <[host:]port>', 'where metrics are served (default: nowhere)'],
     ['--log-level <level>', 'debug, info, warn or error (default: info)'],
   ] as const) {

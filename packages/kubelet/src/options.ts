@@ -26,7 +26,7 @@ export type KubeletOptions = {
   nodeLabels: Record<string, string>;
   /** Cgroup below which pods have theirs, '' to leave cgroups to the runtime. */
   cgroupRoot: string;
-  /** `auto` asks the runtime, and takes cgroupfs from one that does not say. */
+  /** `auto` asks the runtime, and takes cgroupfs from one that does not say; `systemd` makes slices. */
   cgroupDriver: 'auto' | 'cgroupfs' | 'systemd';
   clusterDns: string[];
   clusterDomain: string;

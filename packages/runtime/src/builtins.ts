@@ -8,7 +8,7 @@ import { cgroupsPathBelow } from './containers/cgroups-path.ts';
 import { resolveUser } from './containers/resolve-user.ts';
 import { describeSandbox } from './cri/messages/sandbox-description.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
-import { createNetwork } from './network/cni-network.ts';
+import { createNetwork } from './network/cni/cni-network.ts';
 import { chooseOciRuntime } from './oci-runtime/oci-runtimes.ts';
 import type { RuntimeOptions } from './options.ts';
 import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';
@@ -253,11 +253,11 @@ function infraTasks({ options }: Environment, host: HostAbilities, runtimes: Rea
 
 /** What sandboxes' own processes are run with. */
 function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRuntime) {
-  const { state, cgroupParent } = options;
+  const { state } = options;
   return {
     process: new InfraProcess({ tasks, state }),
     roots: HostInitRoot.open({ state, program: () => findProgram(INFRA_PROGRAM) }),
-    cgroupsPath: cgroupsPathBelow(cgroupParent),
+    cgroupsPath: cgroupsPathBelow(options),
     oomScoreAdj: Math.max(INFRA_OOM_SCORE_ADJ, host.kernel.minimumOomScoreAdj),
   };
 }

@@ -18,13 +18,25 @@ import { runtimeReadiness } from './readiness.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { createPortDialer } from './sandbox/port-dialer.ts';
 import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
+import type { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
+/** Where directories of ended containers are taken apart, below the state directory. */
+const STATE_TRASH = 'trash';
+
+/** What parts are made of besides plugins. */
+export type PartsEnvironment = {
+  options: RuntimeOptions;
+  records: RuntimeRecords;
+  system: System;
+  namespaces: SandboxNamespaces;
+};
+
 /** Puts a runtime's parts together out of its plugins' instances. */
 export function composeParts(
-  { options, records, system }: { options: RuntimeOptions; records: RuntimeRecords; system: System },
+  { options, records, system, namespaces }: PartsEnvironment,
   graph: PluginGraph<RuntimePluginTypes>,
 ): RuntimeParts {
   const { root, state, logger, cgroupParent } = options;
@@ -40,14 +52,16 @@ export function composeParts(
     unavailable: handlers.unavailable,
   });
   const trash = new Trash(join(root, 'trash'), logger);
-  const files = ContainerFiles.open({ system, snapshotter, trash, root, state });
-  const cgroupsPath = cgroupsPathBelow(cgroupParent);
+  const stateTrash = new Trash(join(state, STATE_TRASH), logger);
+  const files = ContainerFiles.open({ system, snapshotter, trash, stateTrash, root, state });
+  const cgroupsPath = cgroupsPathBelow(options);
   return {
     images,
     files,
     tasks,
     network,
     controllers,
+    namespaces,
     specs: new ContainerSpecs({
       ...records,
       system,
@@ -77,13 +91,13 @@ export function composeParts(
     dial: createPortDialer({ system, logger }),
     facts: {
       version: VERSION,
-      cgroupDriver: 'cgroupfs',
+      cgroupDriver: options.cgroupDriver ?? 'cgroupfs',
       readiness: () => runtimeReadiness({ programs: programsOf(handlers, graph), database: records.database }),
       ...handlerFeatures(handlers.usable, host, graph.all('sandbox-controller')),
       info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
     },
     async close() {
-      await trash.close();
+      await Promise.all([trash.close(), stateTrash.close()]);
       const failures = await graph.close();
       if (failures.length > 0) logger.error({ error: describeUndoFailures(failures) }, 'plugins could not be closed');
     },
@@ -91,7 +105,8 @@ export function composeParts(
       await network.close({ removeHostState: true });
       await removeCgroup(host.cgroups, cgroupParent);
       unmountTree(system, state);
-      const directories = [...graph.stateDirectories(), ...CONTAINER_STATE];
+      await stateTrash.close();
+      const directories = [...graph.stateDirectories(), ...CONTAINER_STATE, STATE_TRASH];
       for (const name of directories) await rm(join(state, name), { recursive: true, force: true });
     },
   };

@@ -1,3 +1,4 @@
+export { measureCgroupMove } from './host/cgroup-move-cost.ts';
 export { type HostAbilities, probeHost } from './host/host-abilities.ts';
 export { knownHoles } from './host/known-holes.ts';
 export { inspectPlugins } from './inspect-plugins.ts';

@@ -4,6 +4,7 @@ import type { ContainerFiles } from './containers/container-files.ts';
 import type { Network } from './network/network.ts';
 import type { ContainerRecord } from './records/container-record.ts';
 import type { SandboxRecord } from './records/sandbox-record.ts';
+import { recordlessRequest } from './sandbox/network-request.ts';
 import type { SandboxController } from './sandbox/sandbox-controller.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { NETWORK_TEAR_DOWN_TIMEOUT_MS } from './time-limits.ts';
@@ -19,9 +20,9 @@ export type LeftoversDependencies = {
 };
 
 /**
- * Removes what is on the host and in no record: tasks, mounts and snapshots of containers, networks, sandboxes. For a start,
- * after the records were put in order. Each room lists only what is its own by place or name, so nothing of others is touched.
- * What fails is logged and stays for the next start.
+ * Removes what is on the host and in no record: tasks, mounts and snapshots of containers, networks, sandboxes, also those that
+ * a runtime which was killed had ready for pods to come. For a start, after the records were put in order. Each room lists only
+ * what is its own by place or name, so nothing of others is touched. What fails is logged and stays for the next start.
  */
 export async function removeLeftovers(dependencies: LeftoversDependencies): Promise<void> {
   const { sandboxes, containers, tasks, files, network, controllers, logger } = dependencies;
@@ -62,6 +63,5 @@ function holdsNetwork(record: SandboxRecord | undefined): boolean {
 
 async function tearDown(network: Network, sandboxId: string): Promise<void> {
   using signal = withTimeout(undefined, NETWORK_TEAR_DOWN_TIMEOUT_MS, `tear down the network of sandbox ${sandboxId}`);
-  const pod = { podName: '', podNamespace: '', podUid: '' };
-  await network.tearDown({ sandboxId, ...pod, netnsPath: '', portMappings: [] }, signal);
+  await network.tearDown(recordlessRequest(sandboxId), signal);
 }

@@ -1,4 +1,4 @@
-import type { Failpoint, Logger, Registry } from '@podwright/base';
+import type { CgroupDriver, Failpoint, Logger, Registry } from '@podwright/base';
 
 /** Settings that shims understand: `binaryName` that for runc, the others those with a configuration file of their own. */
 export type ShimSettings = {
@@ -43,8 +43,10 @@ export type RuntimeOptions = {
   state: string;
   /** Path of the CRI socket. */
   socket: string;
-  /** Cgroup below which containers without a cgroup parent of their own go (/podwright). */
+  /** Cgroup below which containers without a cgroup parent of their own go (/podwright); it must be ours to make cgroups in. */
   cgroupParent: string;
+  /** `systemd` also takes pods in slices, whose containers get scopes, and kubelets are told to use them; else cgroupfs. */
+  cgroupDriver?: CgroupDriver;
   network: {
     /** CNI configuration of the host (/etc/cni/net.d); the default bridge network is used while it has none. */
     confDir: string;
@@ -69,11 +71,15 @@ export type RuntimeOptions = {
   handlers?: Record<string, HandlerOptions>;
   /** Name of the handler for pods that ask for none; '' is `ociRuntime` with pinned namespaces. */
   defaultHandler?: string;
+  /** How many sandboxes are made ahead at most, for pods to come; else none. */
+  readySandboxes?: number;
   plugins?: PluginOptions[];
   /** Where exec, attach and port-forward are served: host and port (0: any); https with the PEM files of `tls`. */
   streaming: { address: string; port: number; tls?: { certificate: string; key: string } };
   /** A TCP listener of the CRI beside the socket, for clients with a certificate of `clientCa` (PEM files); else plain text. */
   tcp?: { address: string; port: number; tls?: { certificate: string; key: string; clientCa: string } };
+  /** Whether the kernel is to expedite RCU grace periods while pods start and end; no unless given. */
+  expediteRcu?: boolean;
   logger: Logger;
   /** Where calls of the CRI are counted, as `grpc_server_*`. */
   metrics?: Registry;

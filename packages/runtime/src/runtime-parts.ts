@@ -6,6 +6,7 @@ import type { RuntimeFacts } from './cri/services/services.ts';
 import type { Network } from './network/network.ts';
 import type { PodTables } from './records/pod-tables.ts';
 import type { SandboxControllers } from './sandbox/sandbox-controllers.ts';
+import type { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import type { Statistics } from './statistics/statistics.ts';
 import type { PortDialer, TaskRuntime } from './tasks/task-runtime.ts';
 
@@ -20,6 +21,7 @@ export type RuntimeParts = {
   tasks: TaskRuntime;
   network: Network;
   controllers: SandboxControllers;
+  namespaces: SandboxNamespaces;
   statistics: Statistics;
   dial: PortDialer;
   facts: RuntimeFacts;

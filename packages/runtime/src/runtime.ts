@@ -19,16 +19,18 @@ import { StreamingServer } from '@podwright/streaming';
 import { loadSystem } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
-import { imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
+import { expedited, imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
 import { imageTransfers } from './cri/image/image-transfers.ts';
 import { StreamUrls } from './cri/services/stream-urls.ts';
 import { readTlsFiles } from './cri/services/tls-files.ts';
+import { RcuExpediting } from './host/rcu-expediting.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { RuntimeOptions } from './options.ts';
 import { RecordClock } from './records/ids.ts';
 import { LifecycleEvents } from './records/lifecycle-events.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { openRecords } from './runtime-records.ts';
+import { ReadySandboxes } from './sandbox/ready-sandboxes.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
 import { CLOSE_GRACE_MS } from './time-limits.ts';
 
@@ -64,6 +66,8 @@ export async function startRuntimeOf(
     makePrivateDirectory(options.state);
     const unlock = lockRoot(options.root);
     undo.add('unlock the root directory', unlock);
+    const rcu = new RcuExpediting({ ...options, enabled: options.expediteRcu ?? false });
+    undo.add('put the RCU switch back', () => rcu.close());
     const records = openRecords(options);
     undo.add('close the records', () => void records.database.close());
     const parts = await openParts(options, records);
@@ -73,8 +77,9 @@ export async function startRuntimeOf(
     await recover({ records, parts, ...services, logger: options.logger });
     const streaming = await openStreaming(options);
     undo.add('close the streaming server', () => streaming.close());
-    const server = await serve(options, { parts, streaming, ...services });
-    return handleOf({ server, streaming, records, parts, ...services, unlock });
+    const server = await serve(options, { parts, streaming, rcu, ...services });
+    services.ready.begin({ hadPods: records.sandboxes.list().some(({ config }) => config.network === 'pod') });
+    return handleOf({ server, streaming, records, parts, rcu, ...services, unlock });
   } catch (error) {
     await undo.run();
     throw error;
@@ -84,6 +89,7 @@ export async function startRuntimeOf(
 /** The services that make pods out of parts. */
 type Services = {
   sandboxes: SandboxService;
+  ready: ReadySandboxes;
   containers: ContainerService;
   events: LifecycleEvents;
   work: SharedWork;
@@ -100,7 +106,12 @@ function compose(
   const failpoint = options.failpoint ?? noFailpoint;
   const shared = { ...parts, events, work, clock, failpoint, logger: options.logger };
   const containers = new ContainerService({ ...shared, table: records.containers, sandboxes: records.sandboxes });
-  const sandboxes = new SandboxService({ ...shared, table: records.sandboxes, containers });
+  const ready = new ReadySandboxes({
+    ...{ ...parts, logger: options.logger, metrics: options.metrics },
+    most: options.readySandboxes ?? 0,
+    idleMs: () => work.idleMs,
+  });
+  const sandboxes = new SandboxService({ ...shared, table: records.sandboxes, containers, ready });
   for (const controller of parts.controllers.all()) {
     controller.onLost((id, reason) => {
       sandboxes.lost(id, reason).catch((error) => {
@@ -108,7 +119,7 @@ function compose(
       });
     });
   }
-  return { sandboxes, containers, events, work, clock };
+  return { sandboxes, ready, containers, events, work, clock };
 }
 
 /** Containers first: their ends are needed to end sandboxes. At last what no record knows. */
@@ -140,14 +151,18 @@ async function openStreaming({ streaming, logger }: RuntimeOptions): Promise<Str
 
 async function serve(
   { socket, tcp, logger, metrics }: RuntimeOptions,
-  { parts, streaming, ...services }: Services & { parts: RuntimeParts; streaming: StreamingServer },
+  running: Services & { parts: RuntimeParts; streaming: StreamingServer; rcu: RcuExpediting },
 ): Promise<CriServer> {
+  const { parts, streaming, rcu, ...services } = running;
   const urls = new StreamUrls({ ...parts, ...services, server: streaming });
   const all = { ...parts, ...services, streaming: urls, logger };
   return await createCriServer({
     socket,
     tcp: tcp && { ...tcp, tls: await readTlsFiles(tcp.tls) },
-    handlers: { runtime: runtimeServiceHandlers(all), image: imageServiceHandlers(all) },
+    handlers: {
+      runtime: expedited(runtimeServiceHandlers(all), (work) => rcu.during(work)),
+      image: imageServiceHandlers(all),
+    },
     extraServices: [handleService(ImageTransfers, imageTransfers(all))],
     logger,
     metrics,
@@ -155,15 +170,16 @@ async function serve(
 }
 
 function handleOf(
-  running: Pick<Services, 'containers' | 'work'> & {
+  running: Pick<Services, 'containers' | 'ready' | 'work'> & {
     server: CriServer;
     streaming: StreamingServer;
     records: RuntimeRecords;
     parts: RuntimeParts;
+    rcu: RcuExpediting;
     unlock: () => void;
   },
 ): RuntimeHandle {
-  const { server, streaming, records, parts, containers, work, unlock } = running;
+  const { server, streaming, records, parts, rcu, containers, ready, work, unlock } = running;
   const close = async (removeHostState: boolean) => {
     if (removeHostState) await settle(work);
     if (removeHostState && records.sandboxes.list().length > 0) {
@@ -177,10 +193,12 @@ function handleOf(
       work.abandon();
       await settle(work);
     }
+    await ready.close();
     containers.close();
     if (removeHostState) await parts.removeHostState();
     await parts.close();
     records.database.close();
+    rcu.close();
     unlock();
   };
   let closing: Promise<void> | undefined;

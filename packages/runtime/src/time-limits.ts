@@ -4,6 +4,11 @@
 export const SANDBOX_WORK_TIMEOUT_MS = 240_000;
 /** A sandbox that takes longer to start waits for something else than a processor, and holds up no others. */
 export const SANDBOX_START_PATIENCE_MS = 250;
+/** Sandboxes are made ahead when the runtime has done nothing for so long. */
+export const SANDBOX_REFILL_PAUSE_MS = 200;
+
+/** For how long one call has RCU grace periods expedited: one that takes longer waits for something else. */
+export const EXPEDITE_LIMIT_MS = 2000;
 
 /** Taking down a network that no record knows, or that failed half-way. */
 export const NETWORK_TEAR_DOWN_TIMEOUT_MS = 60_000;

@@ -5,6 +5,7 @@ const codes: Record<string, ErrorCode> = {
   ENOENT: 'not_found',
   ESRCH: 'not_found',
   ENODATA: 'not_found',
+  ENODEV: 'not_found',
   EEXIST: 'already_exists',
   EPERM: 'permission_denied',
   EACCES: 'permission_denied',
@@ -14,6 +15,7 @@ const codes: Record<string, ErrorCode> = {
   ENOMEM: 'resource_exhausted',
   EMFILE: 'resource_exhausted',
   ENFILE: 'resource_exhausted',
+  ENOBUFS: 'resource_exhausted',
   EINVAL: 'invalid_argument',
   ENAMETOOLONG: 'invalid_argument',
   ELOOP: 'invalid_argument',
@@ -32,10 +34,15 @@ export function errnoErrorCode(name: string): ErrorCode {
   return codes[name] ?? 'internal';
 }
 
+/** Name and meaning of an errno, for people: `ENOENT`, `no such file or directory`. */
+export function systemErrorText(errno: number): { name: string; description: string } {
+  return { name: getSystemErrorName(-errno), description: getSystemErrorMessage(-errno) ?? 'no description' };
+}
+
 /** The error of a failed system call. Its cause carries `errno`, `code`, `syscall` and `path` as errors of node:fs do. */
 export function syscallError(syscall: string, path: string, errno: number): PodwrightError {
-  const name = getSystemErrorName(-errno);
-  const cause = Object.assign(new Error(`${syscall} ${path}: ${name} (${getSystemErrorMessage(-errno)})`), {
+  const { name, description } = systemErrorText(errno);
+  const cause = Object.assign(new Error(`${syscall} ${path}: ${name} (${description})`), {
     errno: -errno,
     code: name,
     syscall,

@@ -68,6 +68,25 @@ export function createNamespaces(dependencies: NamespaceDependencies, request: N
   }
 }
 
+/**
+ * Gives namespaces that `createNamespaces` has made another host name and more sysctls. The main thread is within this call in
+ * those of them that this concerns.
+ */
+export function setUpNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
+  const { hostname } = request;
+  const pinned = KINDS.filter((kind) => request[kind] !== undefined);
+  const sysctls = sysctlsOf(request, pinned);
+  const owned = pinned.filter(
+    (kind) => (kind === 'uts' && hostname !== undefined) || sysctls.some((sysctl) => sysctl.kind === kind),
+  );
+  const pins = Object.fromEntries(owned.map((kind) => [kind, request[kind]]));
+  try {
+    setUpPinned(dependencies, { ...pins, hostname, owned }, sysctls);
+  } catch (error) {
+    throw wrapFileError(`set up namespaces ${owned.join(', ')}`, error);
+  }
+}
+
 /** A user namespace, pinned at `user`, with the namespaces of a `NamespaceRequest`, which it owns. */
 export type OwnedNamespaceRequest = NamespaceRequest & { user: string; mappings: IdMappings };
 
@@ -92,7 +111,8 @@ export async function createOwnedNamespaces(
       // The kernel lets only the namespace's own root set those of IPC, and others only outside with ids of the host.
       const ofIpc = sysctls.filter(({ kind }) => kind === 'ipc');
       if (ofIpc.length > 0) await setAsOwner(pid, ofIpc, signal);
-      setUpPinned(dependencies, { ...request, owned }, sysctls);
+      const ofOthers = sysctls.filter(({ kind }) => kind !== 'ipc');
+      setUpPinned(dependencies, { ...request, owned }, ofOthers);
     };
     await withUserNamespace({ mappings, owned }, pinAll, signal);
   } catch (error) {
@@ -129,8 +149,7 @@ function setUpPinned(
   try {
     inOtherNamespaces(dependencies, request.owned, () => {
       for (const { kind, descriptor } of targets) system.setNamespace(descriptor, CLONE_FLAGS[kind]);
-      const ofOthers = sysctls.filter(({ kind }) => kind !== 'ipc');
-      setUp(system, request, ofOthers);
+      setUp(system, request, sysctls);
     });
   } finally {
     for (const { descriptor } of targets) closeSync(descriptor);

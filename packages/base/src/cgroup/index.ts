@@ -6,4 +6,5 @@ export { type MemoryStats, readOomKills } from './memory-stats.ts';
 export type { CgroupPressure, PressureStats } from './pressure.ts';
 export * from './slice.ts';
 export * from './stats.ts';
+export * from './systemd.ts';
 export * from './tree.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseSystemdCgroup, refuseSystemdCgroup } from './slice.ts';
+import { cgroupPathOf, parseSystemdCgroup, scopeOf, slicePath } from './slice.ts';
 
 test('names of systemd cgroups are read', () => {
   assert.deepEqual(parseSystemdCgroup('kubepods-besteffort-podX.slice:cri:abc'), {
@@ -12,8 +12,16 @@ test('names of systemd cgroups are read', () => {
   assert.equal(parseSystemdCgroup('/a.slice:b:c'), undefined);
 });
 
-test('cgroups that only systemd may make are refused with what to do', () => {
-  assert.throws(() => refuseSystemdCgroup('kubepods.slice:cri:x'), /cgroupfs/);
-  assert.throws(() => refuseSystemdCgroup('/kubepods.slice/kubepods-podX.slice'), /cgroupfs/);
-  refuseSystemdCgroup('/kubepods/podX');
+test('the cgroup of a scope is below those of all slices above it', () => {
+  const path = '/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1_2.slice/podwright-abc.scope';
+  assert.equal(cgroupPathOf('kubepods-besteffort-pod1_2.slice:podwright:abc'), path);
+  assert.equal(scopeOf(path), 'podwright-abc.scope');
+  assert.equal(cgroupPathOf('/kubepods/pod1/abc'), '/kubepods/pod1/abc');
+  assert.equal(scopeOf('/kubepods/pod1/abc'), undefined);
+  assert.equal(slicePath('-.slice'), '/');
+});
+
+test('what is no name of a slice names no cgroup', () => {
+  for (const name of ['.slice', 'a--b.slice', '-a.slice', 'a-.slice', 'a b.slice', 'a/b.slice', 'a.scope'])
+    assert.throws(() => slicePath(name), /systemd has no such names/, name);
 });

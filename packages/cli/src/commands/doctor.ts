@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { errorCode } from '@podwright/base';
+import { errorCode, errorMessage, isSystemdHost } from '@podwright/base';
 import type { PodDefaults } from '@podwright/kubelet';
-import { type HostAbilities, knownHoles, probeHost } from '@podwright/runtime';
+import { type HostAbilities, knownHoles, measureCgroupMove, probeHost } from '@podwright/runtime';
 import { NodeClient } from '../client/node-client.ts';
+import { chooseCgroupDriver } from '../daemon/cgroup-place.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatBytes } from '../output/units.ts';
@@ -30,7 +31,9 @@ export async function doctor({ config }: CommandContext, options: DoctorOptions)
       conmon: config.runtime.conmon,
       cniBinDirs: config.network.cni_bin_dirs,
     });
-    findings.push(...hostFindings(abilities, config.network.cni_bin_dirs));
+    const [cgroups, ...others] = hostFindings(abilities, config.network.cni_bin_dirs);
+    findings.push(cgroups!, driverFinding(config.runtime.cgroup_driver, abilities));
+    findings.push(await moveFinding(abilities, config.runtime.expedite_rcu), ...others);
   }
   printAs(options.output, findings, () => findings.map(line).join('\n'));
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;
@@ -103,6 +106,39 @@ function hostFindings(abilities: HostAbilities, cniBinDirs: string[]): Finding[]
     { what: 'AppArmor', level: 'ok', message: kernel.apparmor ? 'yes' : 'not in this kernel' },
     { what: 'SELinux', level: 'ok', message: kernel.selinux ? 'yes' : 'off' },
   ];
+}
+
+/** Who makes the cgroups of pods, and why. */
+function driverFinding(asked: Parameters<typeof chooseCgroupDriver>[0], { cgroups: { mode } }: HostAbilities): Finding {
+  try {
+    const { driver, reason } = chooseCgroupDriver(asked, { systemd: isSystemdHost(), mode });
+    return { what: 'cgroup driver', level: 'ok', message: `${driver}: ${reason}` };
+  } catch (error) {
+    const fix = 'leave runtime.cgroup_driver out of the configuration';
+    return { what: 'cgroup driver', level: 'missing', message: errorMessage(error), fix };
+  }
+}
+
+/** A move takes longer than this only if it waits for an RCU grace period. */
+const RCU_WAIT_MS = 4;
+
+/** What the kernel's way to move a process to a cgroup costs each pod. */
+async function moveFinding({ cgroups }: HostAbilities, expediting: boolean): Promise<Finding> {
+  const what = 'cgroup moves';
+  const cost = await measureCgroupMove(cgroups).catch(errorMessage);
+  if (typeof cost === 'string') return { what, level: 'note', message: `cannot be measured: ${cost}` };
+  const time = `${cost.ms.toFixed(1)} ms for the first of a pod`;
+  if (cost.ms < RCU_WAIT_MS)
+    return { what, level: 'ok', message: cost.expedited ? `${time}, as RCU is expedited` : time };
+  if (expediting) return { what, level: 'ok', message: `${time}, less while pods start: expedite_rcu is set` };
+  return {
+    what,
+    level: 'note',
+    message: `${time}: the kernel waits for an RCU grace period, as it does when a pod ends`,
+    fix:
+      'expedite_rcu = true in [runtime] expedites them while pods start and end' +
+      (cgroups.mode === 'v2' ? ", 'mount -o remount,favordynmods' of the cgroup tree spares the moves" : ''),
+  };
 }
 
 function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {

@@ -5,9 +5,8 @@ import { type KubeletOptions, kubeletOptions, quantityValue } from '@podwright/k
 import type { NodeConfig } from '../settings/node-config.ts';
 
 /** Where a kubelet's runtime is, and what holds for pods where the configuration says nothing. */
-export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics'> & {
-  protection: PodProtection;
-};
+export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics'> &
+  Partial<Pick<KubeletOptions, 'cgroupDriver' | 'cgroupRoot'>> & { protection: PodProtection };
 
 /** Settings that keep a pod from the node and from other pods. */
 export type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'podPidsLimit' | 'systemReserved'>;
@@ -33,6 +32,7 @@ export const LONE_NODE_PROTECTION: PodProtection = {
 export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }: KubeletPlace): KubeletOptions {
   const { kubelet } = config;
   const base = kubeletOptions({
+    cgroupRoot: config.cgroup_parent,
     ...runtime,
     manifestDir: config.manifests,
     nodeName: config.node_name,
@@ -42,7 +42,6 @@ export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }:
     ...base,
     rootDir: join(config.root, 'kubelet'),
     podLogsDir: config.pod_logs,
-    cgroupRoot: config.cgroup_parent,
     manifestUrl: kubelet.static_pod_url,
     manifestUrlHeaders: kubelet.static_pod_url_header,
     clusterDns: kubelet.cluster_dns,

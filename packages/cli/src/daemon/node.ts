@@ -1,6 +1,7 @@
 import { startRuntime } from '@podwright/runtime';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
+import { closeCgroupPlace, openCgroupPlace } from './cgroup-place.ts';
 import { serveKubelet } from './kubelet.ts';
 import { LONE_NODE_PROTECTION } from './kubelet-options.ts';
 import { openMetrics } from './metrics.ts';
@@ -11,11 +12,15 @@ export async function runNode(config: NodeConfig): Promise<void> {
   const { stopped, request } = beginDaemon(config);
   await using metrics = await openMetrics(config);
   const { registry } = metrics;
-  const runtime = await startRuntime({ ...runtimeOptions(config), metrics: registry });
+  const cgroups = await openCgroupPlace(config);
+  const runtime = await startRuntime({ ...runtimeOptions(config), ...cgroups, metrics: registry });
   const place = {
     runtimeEndpoint: runtime.endpoint,
     criApiVersion: 'v1' as const,
     protection: LONE_NODE_PROTECTION,
+    // Also where systemd has delegated them: kubelets elsewhere are told to use slices, this one shares the place.
+    cgroupDriver: 'cgroupfs' as const,
+    cgroupRoot: cgroups.cgroupParent,
     metrics: registry,
   };
   const kubelet = await serveKubelet(config, place, request).catch(async (error: unknown) => {
@@ -25,4 +30,5 @@ export async function runNode(config: NodeConfig): Promise<void> {
   const { removeHostState } = await stopped;
   await kubelet.close();
   await runtime.close({ removeHostState });
+  if (removeHostState) await closeCgroupPlace(cgroups, config);
 }

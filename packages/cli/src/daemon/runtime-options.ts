@@ -28,9 +28,11 @@ export function runtimeOptions(config: NodeConfig): RuntimeOptions {
       Object.entries(runtime.handlers).map(([name, handler]) => [name, handlerOptions(handler, runtime)]),
     ),
     defaultHandler: runtime.default_handler,
+    readySandboxes: runtime.ready_sandboxes,
     plugins: Object.entries(runtime.plugins).map(([id, plugin]) => ({ id, ...plugin, from: config.file })),
     streaming: streamingOptions(runtime),
     tcp: runtime.tcp && tcpOptions(runtime.tcp),
+    expediteRcu: runtime.expedite_rcu,
     logger: createLogger({ name: 'runtime', level: config.log_level }),
   };
 }

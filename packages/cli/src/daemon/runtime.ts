@@ -1,6 +1,7 @@
 import { startRuntime } from '@podwright/runtime';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
+import { openCgroupPlace } from './cgroup-place.ts';
 import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 
@@ -8,7 +9,11 @@ import { runtimeOptions } from './runtime-options.ts';
 export async function runRuntime(config: NodeConfig): Promise<void> {
   const { stopped } = beginDaemon(config);
   await using metrics = await openMetrics(config);
-  const runtime = await startRuntime({ ...runtimeOptions(config), metrics: metrics.registry });
+  const runtime = await startRuntime({
+    ...runtimeOptions(config),
+    ...(await openCgroupPlace(config)),
+    metrics: metrics.registry,
+  });
   await stopped;
   await runtime.close();
 }

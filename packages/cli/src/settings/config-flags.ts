@@ -5,9 +5,11 @@ export type ConfigFlags = {
   state?: string;
   podLogs?: string;
   cgroupParent?: string;
+  cgroupDriver?: string;
   bridge?: string;
   subnet?: string;
   cniConfDir?: string;
+  readySandboxes?: string;
   metricsAddress?: string;
   logLevel?: string;
 };
@@ -18,12 +20,17 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   state: ['state'],
   podLogs: ['pod_logs'],
   cgroupParent: ['cgroup_parent'],
+  cgroupDriver: ['runtime', 'cgroup_driver'],
   bridge: ['network', 'bridge'],
   subnet: ['network', 'subnet'],
   cniConfDir: ['network', 'cni_conf_dir'],
+  readySandboxes: ['runtime', 'ready_sandboxes'],
   metricsAddress: ['metrics_address'],
   logLevel: ['log_level'],
 };
+
+/** Flags whose key is a whole number. */
+const NUMBERS: readonly string[] = ['readySandboxes'];
 
 type Table = Record<string, unknown>;
 
@@ -31,8 +38,13 @@ type Table = Record<string, unknown>;
 export function layFlags(content: Table, flags: ConfigFlags): Table {
   return Object.entries(KEYS).reduce((laid, [flag, path]) => {
     const value = flags[flag as keyof ConfigFlags];
-    return value === undefined ? laid : withValue(laid, path, value);
+    return value === undefined ? laid : withValue(laid, path, keyValueOf(flag, value));
   }, content);
+}
+
+/** What is no number where a key needs one stays, too. */
+function keyValueOf(flag: string, value: string): string | number {
+  return NUMBERS.includes(flag) && /^\d+$/.test(value) ? Number(value) : value;
 }
 
 /** The flag, as it is typed, that set the key at `path`. */
@@ -48,7 +60,7 @@ export function flagName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-function withValue(table: Table, [key, ...rest]: string[], value: string): Table {
+function withValue(table: Table, [key, ...rest]: string[], value: string | number): Table {
   if (rest.length === 0) return { ...table, [key!]: value };
   const inner = table[key!] ?? {};
   return isTable(inner) ? { ...table, [key!]: withValue(inner, rest, value) } : table;

@@ -82,7 +82,7 @@ const refused: [string, string, RegExp][] = [
     '[kubelet]\nstatic_pod_url = "ftp://me:s3cret@config.example/"',
     /^read c\.toml:2: kubelet\.static_pod_url: must be an http or https URL$/,
   ],
-  ['the systemd driver', '[runtime]\ncgroup_driver = "systemd"', /"systemd": is not supported; use "cgroupfs"/],
+  ['a cgroup driver that there is not', '[runtime]\ncgroup_driver = "sytemd"', /runtime\.cgroup_driver = "sytemd"/],
   ['a plugin without a package', '[runtime.plugins.x]', /c\.toml:1: runtime\.plugins\.x\.package: is needed$/],
   ['a plugin with a taken name', '[runtime.plugins.native]\npackage = "x"', /plugins\.native: is the name of a part/],
   [
@@ -132,6 +132,12 @@ test('flags win over the file', () => {
   const text = 'root = "/x"\n[network]\nbridge = "one"\nsubnet = "10.1.0.0/16"';
   const { root, network } = parseConfig(text, 'c.toml', { root: '/y', bridge: 'two' });
   assert.deepEqual([root, network.bridge, network.subnet], ['/y', 'two', '10.1.0.0/16']);
+});
+
+test('a flag that is a number is one, or is refused', () => {
+  assert.equal(parseConfig('', 'c.toml', { readySandboxes: '0' }).runtime.ready_sandboxes, 0);
+  const message = /^read --ready-sandboxes: runtime\.ready_sandboxes = "-1": must be a whole number/;
+  assert.throws(() => parseConfig('', 'c.toml', { readySandboxes: '-1' }), { message });
 });
 
 test('metrics are served on loopback where only a port is given, and nowhere by default', () => {

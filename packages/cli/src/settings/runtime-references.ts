@@ -29,7 +29,6 @@ export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
       })),
     ]),
     ...pluginProblems(plugins),
-    ...cgroupProblems(runtime),
     ...streamingProblems(runtime),
     ...tcpProblems(runtime),
   ];
@@ -63,12 +62,6 @@ function pluginProblems(plugins: string[]): ConfigProblem[] {
       path: ['runtime', 'plugins', id],
       message: 'is the name of a part of Podwright; give the plugin another',
     }));
-}
-
-function cgroupProblems({ cgroup_driver: driver }: RuntimeSettings): ConfigProblem[] {
-  if (driver !== 'systemd') return [];
-  const message = 'is not supported; use "cgroupfs", and a kubelet that is not ours is told so by the runtime';
-  return [{ path: ['runtime', 'cgroup_driver'], message }];
 }
 
 function streamingProblems({ streaming_cert: cert, streaming_key: key }: RuntimeSettings): ConfigProblem[] {

@@ -38,14 +38,19 @@ const TcpSchema = z.strictObject({
   insecure: z.boolean().default(false),
 });
 
+/** More would be taken by no burst, and cost the kernel more than they save. */
+const MAX_READY_SANDBOXES = 64;
+
 /** `[runtime]`. */
 export const RuntimeSchema = z.strictObject({
   oci_runtime: z.string().default(''),
   conmon: z.string().min(1).default('conmon'),
   pause_image: z.string().default(''),
   default_handler: z.string().default(''),
-  cgroup_driver: z.enum(['cgroupfs', 'systemd']).default('cgroupfs'),
+  cgroup_driver: z.enum(['auto', 'cgroupfs', 'systemd']).default('auto'),
+  expedite_rcu: z.boolean().default(false),
   snapshotter: z.string().min(1).default('auto'),
+  ready_sandboxes: z.int().min(0).max(MAX_READY_SANDBOXES).default(8),
   registry_config_dir: path.default('/etc/podwright/certs.d'),
   cdi_spec_dirs: z.array(path).default(['/etc/cdi', '/var/run/cdi']),
   pinned_images: z.array(z.string().min(1)).default([]),

@@ -21,6 +21,7 @@ import type { EnforcedLimits, PodCgroups } from './pod-cgroups.ts';
 import { noPodCgroups } from './pod-cgroups.ts';
 import { podTotals } from './pod-resources.ts';
 import { qosClass } from './qos.ts';
+import { SystemdPodCgroups } from './systemd-pod-cgroups.ts';
 
 const CLASS_DIRECTORIES: Record<QosClass, string> = {
   Guaranteed: '',
@@ -42,19 +43,18 @@ export type PodCgroupsInput = {
 };
 
 /**
- * Pod cgroups below `<root>/kubepods`, or none (with a line in the log why) where cgroups cannot be written or the runtime's
- * driver is systemd, which makes its own.
+ * Pod cgroups below `<root>/kubepods`, slices where the runtime's driver is systemd, or none (with a line in the log why) where
+ * cgroups cannot be made.
  */
 export async function openPodCgroups({ root, driver, hierarchy, ...given }: PodCgroupsInput): Promise<PodCgroups> {
   const { limits, logger } = given;
   if (root === '') return noPodCgroups;
-  if (driver === 'systemd') {
-    logger.info({ driver }, 'the runtime manages cgroups through systemd; pods get no cgroup of their own');
-    return noPodCgroups;
-  }
   try {
     if (hierarchy === undefined) throw new PodwrightError('failed_precondition', 'no cgroup tree is mounted');
-    const cgroups = new CgroupfsPodCgroups({ hierarchy, root: join(root, 'kubepods'), limits, logger });
+    const cgroups =
+      driver === 'systemd'
+        ? new SystemdPodCgroups({ hierarchy, root, limits, logger })
+        : new CgroupfsPodCgroups({ hierarchy, root: join(root, 'kubepods'), limits, logger });
     await cgroups.prepare();
     return cgroups;
   } catch (error) {

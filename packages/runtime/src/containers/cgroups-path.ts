@@ -1,11 +1,34 @@
 import { posix } from 'node:path';
+import { type CgroupDriver, PodwrightError, slicePath } from '@podwright/base';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
+/** What the scopes of containers begin with, so that everybody sees whose they are. */
+const SCOPE_PREFIX = 'podwright';
+
+/** Who makes cgroups, and the one below which sandboxes without a cgroup parent have theirs. */
+export type CgroupPlace = { cgroupDriver?: CgroupDriver; cgroupParent: string };
+
 /**
- * Where the cgroups of sandboxes' tasks are (cgroupfs driver): below the pod's, or below the runtime's own `ownParent` for a
- * pod that has none.
+ * `linux.cgroupsPath` of sandboxes' tasks: a path below the pod's cgroup, or below the runtime's own for a pod that has none. In a
+ * slice, which a kubelet with the systemd driver names, it is `slice:prefix:id`: the OCI runtime has systemd make a scope there.
+ * `failed_precondition` for a slice where systemd is not asked for cgroups.
  */
 export const cgroupsPathBelow =
-  (ownParent: string) =>
-  ({ config: { cgroupParent } }: SandboxRecord, taskId: string): string =>
-    posix.join('/', cgroupParent === '' ? ownParent : cgroupParent, taskId);
+  ({ cgroupDriver, cgroupParent: ownParent }: CgroupPlace) =>
+  ({ config: { cgroupParent } }: SandboxRecord, taskId: string): string => {
+    if (!isSlice(cgroupParent)) return posix.join('/', cgroupParent === '' ? ownParent : cgroupParent, taskId);
+    if (cgroupDriver === 'systemd') return `${posix.basename(cgroupParent)}:${SCOPE_PREFIX}:${taskId}`;
+    throw new PodwrightError(
+      'failed_precondition',
+      `use cgroup ${cgroupParent}: it is a slice of systemd's, and the cgroup driver of this runtime is cgroupfs; ` +
+        'set runtime.cgroup_driver = "systemd" here, or cgroupDriver: cgroupfs in the kubelet',
+    );
+  };
+
+/** The path of the cgroup that a sandbox's `cgroupParent` names. */
+export function podCgroup(cgroupParent: string): string {
+  return isSlice(cgroupParent) ? slicePath(posix.basename(cgroupParent)) : posix.join('/', cgroupParent);
+}
+
+/** As containerd has it, the last name alone counts: `/a.slice/a-b.slice` is `a-b.slice`. */
+const isSlice = (cgroupParent: string) => cgroupParent.endsWith('.slice');

@@ -1,9 +1,7 @@
-import { readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import {
   CONTAINER_DIRECTORY,
-  isErrno,
   isNotFound,
   makePrivateDirectory,
   PRIVATE_DIRECTORY,
@@ -28,11 +26,15 @@ import type { OciSpec } from '../oci/spec.ts';
 import { commitSpec, readSpec } from '../tasks/bundle.ts';
 import { fillVolume } from './image-volumes.ts';
 
-/** `root` and `state` are the runtime's directories, see `RuntimeOptions`; `trash` takes trees of `root`. */
+/**
+ * `root` and `state` are the runtime's directories, see `RuntimeOptions`; `trash` takes trees of `root`, `stateTrash` those of
+ * `state`.
+ */
 export type ContainerFilesDependencies = {
   system: System;
   snapshotter: Snapshotter;
   trash: Trash;
+  stateTrash: Trash;
   root: string;
   state: string;
 };
@@ -189,9 +191,13 @@ export class ContainerFiles {
     unmountEntries(this.#dependencies.system, join(this.#mounts, id));
   }
 
-  /** Removes everything of the container. No error for what is not there. */
+  /**
+   * Removes everything of the container. No error for what is not there. Directories are only moved away here: on a disk that
+   * is told of each block that gets free (mount option `discard`), to remove one takes milliseconds. Should a mount be left
+   * after all, the trash refuses to go into it.
+   */
   async remove(id: string): Promise<void> {
-    const { snapshotter } = this.#dependencies;
+    const { snapshotter, trash, stateTrash } = this.#dependencies;
     this.unmount(id);
     const keys = (await snapshotter.list()).map(({ key }) => key).filter((key) => idOfKey(key) === id);
     for (const key of keys) {
@@ -199,9 +205,8 @@ export class ContainerFiles {
         if (!isNotFound(error)) throw error;
       });
     }
-    removeMountPoints(join(this.#mounts, id));
-    rmSync(this.bundle(id), { recursive: true, force: true });
-    this.#dependencies.trash.throwAway(join(this.#volumes, id));
+    for (const directory of [join(this.#mounts, id), this.bundle(id)]) stateTrash.throwAway(directory);
+    trash.throwAway(join(this.#volumes, id));
   }
 
   /** Container ids of which a directory or a snapshot is there. Bundles may be those of a sandbox's init. */
@@ -217,16 +222,4 @@ export class ContainerFiles {
 /** The container that a snapshot belongs to; undefined for an image's. */
 function idOfKey(key: string): string | undefined {
   return /^container-([0-9a-f]{64})(?:-image-\d+)?$/.exec(key)?.[1];
-}
-
-/** Never what is in them: should a mount be left after all, the files of a volume or of an image must survive. */
-function removeMountPoints(directory: string): void {
-  try {
-    for (const entry of readdirSync(directory, { withFileTypes: true })) {
-      (entry.isDirectory() ? rmdirSync : unlinkSync)(join(directory, entry.name));
-    }
-    rmdirSync(directory);
-  } catch (error) {
-    if (!isErrno(error, 'ENOENT')) throw wrapError(`remove the mount points in ${directory}`, error);
-  }
 }

@@ -26,6 +26,11 @@ export type NetworkStatus = { ready: true } | { ready: false; reason: string; me
  * also when `setUp` never finished or the namespace is gone, and gives back addresses and port mappings always.
  */
 export interface Network {
+  /**
+   * Attaches a sandbox's network namespace before anything is known of its pod, so that `setUp` for the same id has less left
+   * to do; `tearDown` undoes it. False, with nothing done, where the network cannot do that ahead. Absent: it never can.
+   */
+  prepare?(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean>;
   setUp(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult>;
   tearDown(request: NetworkRequest, signal: AbortSignal): Promise<void>;
   /** A network that has not answered when the signal aborts is not ready. */

@@ -17,6 +17,11 @@ export function networkRequest(sandbox: SandboxRecord, netnsPath: string): Netwo
   };
 }
 
+/** As `networkRequest`, for a sandbox that has no record: its id alone says what to tear down. */
+export function recordlessRequest(sandboxId: string, netnsPath = ''): NetworkRequest {
+  return { sandboxId, podName: '', podNamespace: '', podUid: '', netnsPath, portMappings: [] };
+}
+
 /** The pod's bandwidth annotations, in bits a second; undefined without any. */
 function bandwidth(annotations: Record<string, string>): NetworkRequest['bandwidth'] {
   const ingressRate = rate(annotations, 'kubernetes.io/ingress-bandwidth');

@@ -14,8 +14,8 @@ export type PinnedControllerDependencies = {
 };
 
 /**
- * Sandboxes without a process: their namespaces are held by bind mounts. A pod that shares its PID namespace gets an init
- * when the first container asks for it.
+ * Sandboxes without a process: their namespaces are held by bind mounts. Only a pod whose containers share a PID namespace gets
+ * an init.
  */
 export class PinnedController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'pinned';
@@ -27,8 +27,12 @@ export class PinnedController extends PinnedNamespacesController implements Sand
     this.#dependencies = dependencies;
   }
 
-  start(sandbox: SandboxRecord): Promise<void> {
-    return this.#dependencies.directories.make(sandbox);
+  /** The init is started while the network is set up: no container has to wait for it. */
+  async start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
+    await this.#dependencies.directories.make(sandbox);
+    if (sandbox.config.pid !== 'pod') return;
+    // A failure is told to the first container that needs the init: clients say `pod` also for pods whose containers do not.
+    await this.sharedPidNamespace(sandbox, signal).catch(() => undefined);
   }
 
   sharedPidNamespace(sandbox: SandboxRecord, signal: AbortSignal): Promise<string> {

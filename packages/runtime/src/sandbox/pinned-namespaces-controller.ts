@@ -5,6 +5,7 @@ import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 
 /** What the built-in sandbox controllers have in common: namespaces that bind mounts pin, and the directories of the pod. */
 export abstract class PinnedNamespacesController {
+  readonly takesReadySandboxes = true;
   readonly #namespaces: SandboxNamespaces;
   readonly #directories: SandboxDirectories;
 

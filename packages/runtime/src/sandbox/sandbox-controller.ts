@@ -29,6 +29,8 @@ export interface SandboxController {
   readonly holdsTasks?: boolean;
   /** It makes the user namespaces that pods ask for (`userNamespace`). */
   readonly makesUserNamespaces?: boolean;
+  /** Its `create` takes the namespaces of `SandboxNamespaces.prepare`, which only controllers of ours have. */
+  readonly takesReadySandboxes?: boolean;
   /** Makes the namespaces. The result names the network namespace to set up, none for the host's network. */
   create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }>;
   /** Makes everything else that needs no address. */

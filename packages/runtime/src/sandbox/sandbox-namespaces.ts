@@ -1,5 +1,6 @@
-import { closeSync, openSync, readdirSync, rmdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync } from 'node:fs';
 import { mkdir, readdir, statfs } from 'node:fs/promises';
+import { hostname as hostnameOfHost } from 'node:os';
 import { join } from 'node:path';
 import { isErrno, type Logger, MOUNT_POINT_FILE, PRIVATE_DIRECTORY } from '@podwright/base';
 import {
@@ -9,6 +10,7 @@ import {
   preparePinDirectory,
   removeNamespace,
   type System,
+  setUpNamespaces,
 } from '@podwright/system';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
@@ -29,6 +31,8 @@ export type SandboxNamespacesDependencies = { system: System; logger: Logger; st
 export class SandboxNamespaces {
   readonly #dependencies: SandboxNamespacesDependencies;
   readonly #root: string;
+  /** Ids of sandboxes to come whose namespaces are there. */
+  readonly #prepared = new Set<string>();
 
   private constructor(dependencies: SandboxNamespacesDependencies) {
     this.#dependencies = dependencies;
@@ -42,8 +46,22 @@ export class SandboxNamespaces {
     return opened;
   }
 
+  /**
+   * Makes the namespaces of a sandbox of which nothing is known but its id, and returns the path of its network's: `create` for
+   * that id then has less left to do. Only for one that will have network, IPC and host name for itself, in the host's user
+   * namespace. It blocks for 1 to 2 ms, and longer while the kernel ends other namespaces.
+   */
+  prepare(sandboxId: string): { netnsPath: string } {
+    mkdirSync(join(this.#root, sandboxId), { mode: PRIVATE_DIRECTORY });
+    const pins = this.#ownPins(sandboxId);
+    createNamespaces(this.#dependencies, { ...pins, sysctls: POD_NETWORK_SYSCTLS });
+    this.#prepared.add(sandboxId);
+    return { netnsPath: pins.net };
+  }
+
   /** Makes those that the sandbox has for itself. A sysctl of none of them is an `invalid_argument`. */
   async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
+    if (this.#prepared.delete(sandbox.id)) return this.#finish(sandbox);
     const { hostname, userNamespace: mappings } = sandbox.config;
     const { network: net, ipc, uts, user } = this.paths(sandbox);
     await mkdir(join(this.#root, sandbox.id), { mode: PRIVATE_DIRECTORY });
@@ -94,6 +112,7 @@ export class SandboxNamespaces {
 
   /** Gives all of them up: each ends with its last process. No error if there is none. */
   release(sandboxId: string): void {
+    this.#prepared.delete(sandboxId);
     const directory = join(this.#root, sandboxId);
     try {
       for (const kind of readdirSync(directory)) removeNamespace(this.#dependencies.system, join(directory, kind));
@@ -108,6 +127,17 @@ export class SandboxNamespaces {
     return readdir(this.#root);
   }
 
+  /** What `prepare` could not know. The host may have got another name since. */
+  #finish({ id, config }: SandboxRecord): void {
+    const hostname = config.hostname === '' ? hostnameOfHost() : config.hostname;
+    setUpNamespaces(this.#dependencies, { ...this.#ownPins(id), hostname, sysctls: config.sysctls });
+  }
+
+  #ownPins(sandboxId: string): { net: string; ipc: string; uts: string } {
+    const [net, ipc, uts] = [this.#pin(sandboxId, 'net'), this.#pin(sandboxId, 'ipc'), this.#pin(sandboxId, 'uts')];
+    return { net, ipc, uts };
+  }
+
   #pin(sandboxId: string, kind: string): string {
     return join(this.#root, sandboxId, kind);
   }
@@ -117,13 +147,14 @@ export class SandboxNamespaces {
  * Processes of a pod may bind low ports and send pings without capabilities, as they may in containerd: the
  * network is theirs alone.
  */
+const POD_NETWORK_SYSCTLS = {
+  'net.ipv4.ip_unprivileged_port_start': '0',
+  'net.ipv4.ping_group_range': '0 2147483647',
+};
+
 function sysctlsOf({ config }: SandboxRecord): Record<string, string> {
   if (config.network === 'node') return config.sysctls;
-  return {
-    'net.ipv4.ip_unprivileged_port_start': '0',
-    'net.ipv4.ping_group_range': '0 2147483647',
-    ...config.sysctls,
-  };
+  return { ...POD_NETWORK_SYSCTLS, ...config.sysctls };
 }
 
 async function isPinned(path: string): Promise<boolean> {

@@ -19,12 +19,12 @@ import {
   type SandboxConfig,
   type SandboxRecord,
   type SandboxResources,
-  type SandboxState,
   sandboxName,
 } from '../records/sandbox-record.ts';
 import { VisibleRecords } from '../records/visible-records.ts';
 import { SANDBOX_START_PATIENCE_MS, SANDBOX_WORK_TIMEOUT_MS } from '../time-limits.ts';
 import { networkRequest } from './network-request.ts';
+import type { ReadySandboxes } from './ready-sandboxes.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
 
@@ -50,6 +50,8 @@ export type SandboxServiceDependencies = {
   table: RecordTable<SandboxRecord>;
   controllers: SandboxControllers;
   network: Network;
+  /** Sandboxes that are made ahead. */
+  ready: Pick<ReadySandboxes, 'take' | 'giveUp'>;
   containers: PodContainers;
   events: LifecycleEvents;
   work: SharedWork;
@@ -127,27 +129,45 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 
   async #create(name: string, config: SandboxConfig, abandoned: AbortSignal): Promise<SandboxRecord> {
-    const { table, controllers, clock, failpoint } = this.#dependencies;
-    const controller = controllers.forHandler(config.runtimeHandler).name;
-    const state: SandboxState = { phase: 'creating' };
-    const record = table.put({ id: newId(), name, config, controller, state, createdAtMs: clock.now(), ips: [] });
+    const { controllers, ready, failpoint } = this.#dependencies;
+    const controller = controllers.forHandler(config.runtimeHandler);
+    const readyId = ready.take(config, controller);
+    const record = this.#record({ id: readyId ?? newId(), name, config, controller: controller.name }, readyId);
     return this.#changes.run(record.id, async () => {
       await failpoint('sandbox-run/recorded');
-      return await this.#acquire(record, abandoned);
+      return await this.#acquire(record, { ahead: readyId !== undefined, abandoned });
     });
   }
 
-  /** Makes everything of a sandbox and says so in its record, or rolls back. */
-  async #acquire(record: SandboxRecord, abandoned: AbortSignal): Promise<SandboxRecord> {
+  /** From then on a ready sandbox is found by its record. */
+  #record(
+    sandbox: Pick<SandboxRecord, 'id' | 'name' | 'config' | 'controller'>,
+    readyId: string | undefined,
+  ): SandboxRecord {
+    const { table, ready, clock } = this.#dependencies;
+    try {
+      return table.put({ ...sandbox, state: { phase: 'creating' }, createdAtMs: clock.now(), ips: [] });
+    } catch (error) {
+      if (readyId !== undefined) ready.giveUp(readyId);
+      throw error;
+    }
+  }
+
+  /** Makes everything of a sandbox and says so in its record, or rolls back; `ahead`: it may be in its network already. */
+  async #acquire(
+    record: SandboxRecord,
+    { ahead, abandoned }: { ahead: boolean; abandoned: AbortSignal },
+  ): Promise<SandboxRecord> {
     const { controllers, failpoint } = this.#dependencies;
     const controller = controllers.of(record);
     const undo = new Undo();
     using signal = withTimeout(abandoned, SANDBOX_WORK_TIMEOUT_MS, `run sandbox ${record.name}`);
     try {
       undo.add('remove the sandbox', () => controller.remove(record.id));
+      if (ahead) undo.add('tear the network down', () => this.#tearDownNetwork(record));
       const { netnsPath } = await controller.create(record, signal);
       await failpoint('sandbox-run/created');
-      if (netnsPath !== undefined) undo.add('tear the network down', () => this.#tearDownNetwork(record));
+      if (netnsPath !== undefined && !ahead) undo.add('tear the network down', () => this.#tearDownNetwork(record));
       const ips = await this.#start(controller, { record, netnsPath, signal });
       await failpoint('sandbox-run/network-up');
       await controller.setAddresses(record, ips);

@@ -2,14 +2,18 @@ import { readFileSync } from 'node:fs';
 import {
   type CgroupHierarchy,
   type CgroupStats,
+  cgroupExists,
+  cgroupPathOf,
   cgroupPids,
   isNotFound,
   type Logger,
   readCgroupStats,
+  scopeOf,
 } from '@podwright/base';
 import type { Snapshotter } from '@podwright/images';
 import type { RecordTable } from '@podwright/metadata';
 import { type System, withNetworkNamespace } from '@podwright/system';
+import { podCgroup } from '../containers/cgroups-path.ts';
 import type { ContainerFiles } from '../containers/container-files.ts';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
@@ -27,10 +31,14 @@ const SAMPLE_MS = 100;
 /** Samples of things that are gone are forgotten in time. */
 const SAMPLE_LIFETIME_MS = 600_000;
 
+/** Where crun has a container, and its limits, in the scope that systemd made for it (crun(1), run.oci.systemd.subgroup). */
+const CRUN_SUBGROUP = 'container';
+
 export type CgroupStatisticsDependencies = {
   system: System;
   logger: Logger;
   cgroups: CgroupHierarchy;
+  /** `linux.cgroupsPath` of a task's specification. */
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
   /** Asked for tasks that have no cgroup on this host. */
   tasks: Pick<TaskRuntime, 'use'>;
@@ -58,7 +66,7 @@ export class CgroupStatistics implements Statistics {
   }
 
   async ofContainer(record: ContainerRecord): Promise<ContainerUse> {
-    const path = this.#cgroupPath(record);
+    const path = await this.#cgroupPath(record);
     const [cgroup, layer] = await Promise.all([
       path === undefined ? { readAtMs: Date.now() } : this.#taskUse(record.id, path),
       this.#layer(record.id),
@@ -68,7 +76,7 @@ export class CgroupStatistics implements Statistics {
 
   async detailsOf(record: ContainerRecord): Promise<ContainerDetails> {
     const { cgroups } = this.#dependencies;
-    const path = this.#cgroupPath(record);
+    const path = await this.#cgroupPath(record);
     const pids = path === undefined ? [] : await cgroupPids(cgroups, path, { recursive: true, controller: 'pids' });
     const [use, processes, filesystem] = await Promise.all([
       this.ofContainer(record),
@@ -83,7 +91,8 @@ export class CgroupStatistics implements Statistics {
     const { cgroups, controllers } = this.#dependencies;
     const { cgroupParent } = record.config;
     const ownUse = record.state.phase === 'ready' ? await controllers.find(record)?.use?.(record) : undefined;
-    const cgroup = ownUse ?? (cgroupParent === '' ? undefined : await readCgroupStats(cgroups, cgroupParent));
+    const cgroup =
+      ownUse ?? (cgroupParent === '' ? undefined : await readCgroupStats(cgroups, podCgroup(cgroupParent)));
     const nanoCores = cgroup === undefined ? undefined : this.#nanoCores(record.id, cgroup);
     return { atMs: Date.now(), cgroup, nanoCores, interfaces: this.#interfaces(record) };
   }
@@ -96,10 +105,13 @@ export class CgroupStatistics implements Statistics {
   }
 
   /** Undefined for a container whose sandbox has gone. */
-  #cgroupPath(record: ContainerRecord): string | undefined {
-    const { sandboxes, cgroupsPath } = this.#dependencies;
+  async #cgroupPath(record: ContainerRecord): Promise<string | undefined> {
+    const { sandboxes, cgroupsPath, cgroups } = this.#dependencies;
     const sandbox = sandboxes.get(record.sandboxId);
-    return sandbox && cgroupsPath(sandbox, record.id);
+    if (sandbox === undefined) return undefined;
+    const path = cgroupPathOf(cgroupsPath(sandbox, record.id));
+    const inner = `${path}/${CRUN_SUBGROUP}`;
+    return scopeOf(path) !== undefined && (await cgroupExists(cgroups, inner)) ? inner : path;
   }
 
   #nanoCores(id: string, { readAtMs, cpu }: CgroupStats): number | undefined {

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { PodwrightError, refuseSystemdCgroup } from '@podwright/base';
+import { cgroupPathOf, PodwrightError } from '@podwright/base';
 import type { TaskConfig } from './task-runtime.ts';
 
 /** Refuses what could name files outside of the task's own, or what conmon would misread. */
@@ -9,8 +9,7 @@ export function checkTaskConfig({ id, bundle, spec, logPath }: TaskConfig): void
   };
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,200}$/.test(id)) refuse('its id may only have letters, digits, _ . -');
   if (!isAbsolute(bundle)) refuse(`bundle ${bundle} is not an absolute path`);
-  refuseSystemdCgroup(spec.linux.cgroupsPath);
-  if (!/^\/[^\0]+$/.test(spec.linux.cgroupsPath))
+  if (!/^\/[^\0]+$/.test(cgroupPathOf(spec.linux.cgroupsPath)))
     refuse(`cgroup path ${spec.linux.cgroupsPath} is not an absolute path below the root`);
   // conmon takes a log path as DRIVER:PATH and cuts it at a further colon.
   if (logPath !== '' && (!isAbsolute(logPath) || logPath.includes(':')))

@@ -8,10 +8,15 @@ export function runtimeConfig({ facts }: Pick<CriServices, 'facts'>): RuntimeHan
 }
 
 /** UpdateRuntimeConfig: the pod CIDR, from which a network configuration may be written. */
-export function runtimeConfigUpdate({ network }: Pick<CriServices, 'network'>): RuntimeHandlers['updateRuntimeConfig'] {
+export function runtimeConfigUpdate({
+  network,
+  ready,
+}: Pick<CriServices, 'network' | 'ready'>): RuntimeHandlers['updateRuntimeConfig'] {
   return async ({ runtimeConfig }) => {
     const cidr = runtimeConfig?.networkConfig?.podCidr ?? '';
-    if (cidr !== '') await network.setPodCidr(cidr);
+    if (cidr === '') return {};
+    await network.setPodCidr(cidr);
+    ready.dropAll(); // they may have addresses of the CIDR before
     return {};
   };
 }

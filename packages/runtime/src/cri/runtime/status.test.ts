@@ -11,7 +11,10 @@ test('each condition of Status is what was found just now, with the reason if it
       ...{ recursiveReadOnlyHandlers: new Set(), userNamespaceHandlers: new Set(), info: {} },
       readiness: async () => runtime,
     };
-    const services = { facts, network: { status: async () => network }, controllers: { handlers: () => [''] } };
+    const services = {
+      ...{ facts, network: { status: async () => network }, controllers: { handlers: () => [''] } },
+      ready: { count: 0, networkIs: () => undefined },
+    };
     const answer = await status(services as never)({ verbose: false } as StatusRequest, {} as CallContext);
     return answer.status?.conditions?.map(({ type, status: met, reason, message }) => [type, met, reason, message]);
   };

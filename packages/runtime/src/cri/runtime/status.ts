@@ -9,10 +9,12 @@ import type { CriServices } from '../services/services.ts';
 export function status({
   network,
   controllers,
+  ready,
   facts,
-}: Pick<CriServices, 'network' | 'controllers' | 'facts'>): RuntimeHandlers['status'] {
+}: Pick<CriServices, 'network' | 'controllers' | 'ready' | 'facts'>): RuntimeHandlers['status'] {
   return async ({ verbose }, { signal }) => {
     const [runtimeReadiness, networkReadiness] = await Promise.all([facts.readiness(), network.status(signal)]);
+    ready.networkIs(networkReadiness);
     return {
       status: {
         conditions: [condition('RuntimeReady', runtimeReadiness), condition('NetworkReady', networkReadiness)],
@@ -28,7 +30,7 @@ export function status({
         supplementalGroupsPolicy: true,
         userNamespacesHostNetwork: facts.userNamespaceHandlers.size > 0,
       },
-      info: verboseInfo(verbose, () => facts.info, 'config'),
+      info: verboseInfo(verbose, () => ({ ...facts.info, readySandboxes: ready.count }), 'config'),
     };
   };
 }

@@ -1,10 +1,11 @@
-import type { Logger } from '@podwright/base';
+import type { CgroupDriver, Logger } from '@podwright/base';
 import type { ImageService } from '@podwright/images';
 import type { ContainerService } from '../../containers/container-service.ts';
 import type { Network } from '../../network/network.ts';
 import type { Readiness } from '../../readiness.ts';
 import type { RecordClock } from '../../records/ids.ts';
 import type { LifecycleEvents } from '../../records/lifecycle-events.ts';
+import type { ReadySandboxes } from '../../sandbox/ready-sandboxes.ts';
 import type { SandboxControllers } from '../../sandbox/sandbox-controllers.ts';
 import type { SandboxService } from '../../sandbox/sandbox-service.ts';
 import type { Statistics } from '../../statistics/statistics.ts';
@@ -14,7 +15,7 @@ import type { StreamUrls } from './stream-urls.ts';
 /** What Status and RuntimeConfig tell about the host and this runtime. */
 export type RuntimeFacts = {
   version: string;
-  cgroupDriver: 'systemd' | 'cgroupfs';
+  cgroupDriver: CgroupDriver;
   /** Whether pods can be run now. */
   readiness: () => Promise<Readiness>;
   /** What Status shows when it is asked for everything, ready for JSON. */
@@ -28,6 +29,7 @@ export type RuntimeFacts = {
 /** What the CRI verbs work with; each takes what it needs. */
 export type CriServices = {
   sandboxes: SandboxService;
+  ready: ReadySandboxes;
   containers: ContainerService;
   controllers: SandboxControllers;
   images: ImageService;

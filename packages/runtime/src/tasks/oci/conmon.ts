@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { BoundedBytes, PodwrightError, type ProgramStarter, wrapError } from '@podwright/base';
+import { BoundedBytes, PodwrightError, type ProgramStarter, scopeOf, wrapError } from '@podwright/base';
 import { globalArguments, type OciProgram, type OciRuntime } from '../../oci-runtime/oci-program.ts';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import { MONITOR_REPORT_BYTES } from '../limits.ts';
@@ -56,7 +56,7 @@ function monitorArguments({ program, files, record, logPath }: MonitorRequest): 
   const { id, bundle } = record;
   return [
     ...['--cid', id, '--cuuid', id, '--name', id],
-    ...runtimeOptions(files.runtime(program)),
+    ...runtimeOptions(files.runtime(program), scopeOf(record.cgroupsPath) === undefined ? [] : ['--systemd-cgroup']),
     ...['--bundle', bundle, '--persist-dir', bundle, '--exit-dir', files.exits, '--full-attach'],
     ...['--container-pidfile', join(bundle, BUNDLE_FILES.pid)],
     ...['--conmon-pidfile', join(bundle, BUNDLE_FILES.monitorPid)],

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, errorMessage, type Logger } from '@podwright/base';
+import { cgroupPathOf, errorCode, errorMessage, type Logger } from '@podwright/base';
 import { readCommandLine } from '@podwright/system';
 import type { OciProgram } from '../../oci-runtime/oci-program.ts';
 import { readSpec } from '../bundle.ts';
@@ -33,7 +33,7 @@ async function rebuild(files: TaskFiles, id: string, programs: OciProgram[]): Pr
   const spec = readSpec(bundle);
   const program = programs.find((one) => existsSync(join(files.runtime(one).root, id))) ?? programs[0];
   if (spec === undefined || program === undefined) return undefined;
-  const { cgroupsPath } = spec.linux;
+  const cgroupsPath = cgroupPathOf(spec.linux.cgroupsPath);
   const record = { id, bundle, program, cgroupsPath, terminal: spec.process.terminal, hooks: 'hooks' in spec };
   const monitor = await findMonitor({ ...record, stdin: false, stdinOnce: false });
   const argv = monitor === undefined ? [] : await readCommandLine(monitor);

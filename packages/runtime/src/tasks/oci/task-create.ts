@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { PRIVATE_DIRECTORY, type ProgramStarter } from '@podwright/base';
+import { cgroupPathOf, PRIVATE_DIRECTORY, type ProgramStarter } from '@podwright/base';
 import type { OciProgram } from '../../oci-runtime/oci-program.ts';
 import type { TaskConfig } from '../task-runtime.ts';
 import { startMonitor } from './conmon.ts';
@@ -22,7 +22,7 @@ export async function createTask(
     id: config.id,
     bundle: files.bundle(config.id),
     program,
-    cgroupsPath: config.spec.linux.cgroupsPath,
+    cgroupsPath: cgroupPathOf(config.spec.linux.cgroupsPath),
     terminal: config.terminal,
     stdin: config.stdin,
     stdinOnce: config.stdinOnce,

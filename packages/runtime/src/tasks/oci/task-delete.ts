@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import {
   type CgroupHierarchy,
+  endScope,
   errorCode,
   isErrno,
   killCgroup,
@@ -61,6 +62,7 @@ async function searchMonitors(record: TaskRecord): Promise<number[]> {
 
 /** Removes the cgroup: at once if nothing is in it, which is the rule; else kills that and tries again. */
 async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> {
+  await endScope(cgroups, path);
   for (let attempt = 1; ; attempt++) {
     try {
       return await removeCgroup(cgroups, path, attempt === 1 ? 0 : CGROUP_END_MS);

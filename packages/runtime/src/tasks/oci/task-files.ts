@@ -21,7 +21,7 @@ const recordSchema = z.object({
     args: z.array(z.string()).optional(),
     stateFormat: z.enum(['runc', 'crun']).optional(),
   }),
-  /** `linux.cgroupsPath` of its spec. */
+  /** Path of the cgroup that `linux.cgroupsPath` of its spec names. */
   cgroupsPath: z.string(),
   terminal: z.boolean(),
   stdin: z.boolean(),

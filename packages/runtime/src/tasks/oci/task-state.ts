@@ -1,10 +1,19 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CgroupHierarchy, errorCode, isErrno, killCgroup, readOomKills, writeFileAtomic } from '@podwright/base';
+import {
+  type CgroupHierarchy,
+  errorCode,
+  isErrno,
+  killCgroup,
+  readOomKills,
+  scopeOf,
+  writeFileAtomic,
+} from '@podwright/base';
 import { isInCgroup, isRunning, readCommandLine } from '@podwright/system';
 import { waitsForStart } from '../../oci-runtime/oci-program.ts';
 import { KILLED_EXIT_CODE, removedExit } from '../task-exit.ts';
 import type { TaskExit, TaskState } from '../task-runtime.ts';
+import { wasOomLogged } from './kernel-oom-log.ts';
 import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
 
 export type TaskStateDependencies = {
@@ -98,10 +107,14 @@ export function isMonitor(argv: string[], record: TaskRecord): boolean {
   return bundle > 0 && argv[bundle + 1] === record.bundle && argv.includes(record.id);
 }
 
-/** The kernel's counter is there as long as the cgroup; conmon's mark covers one that is already gone. */
+/**
+ * The kernel's counter is there as long as the cgroup; conmon's mark covers one that is already gone, but for a scope: systemd may
+ * remove that before conmon looks.
+ */
 async function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): Promise<boolean> {
   if ((await readOomKills(cgroups, record.cgroupsPath)) > 0) return true;
-  return existsSync(join(record.bundle, BUNDLE_FILES.oom));
+  if (existsSync(join(record.bundle, BUNDLE_FILES.oom))) return true;
+  return scopeOf(record.cgroupsPath) !== undefined && wasOomLogged(record.cgroupsPath);
 }
 
 function readPidFile(path: string): number | undefined {

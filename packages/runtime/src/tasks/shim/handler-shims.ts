@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { findProgram } from '@podwright/base';
 import type { ShimProgram } from '@podwright/shim';
 import type { HandlerOptions } from '../../options.ts';
@@ -43,6 +43,14 @@ export async function shimProgram(path: string, { shim = {} }: HandlerOptions, r
   if (shim.configPath === undefined) return { path };
   const message = create(ConfigOptionsSchema, { typeUrl: shim.configType ?? '', configPath: shim.configPath });
   return { path, options: encoded(ConfigOptionsSchema.typeName, toBinary(ConfigOptionsSchema, message)) };
+}
+
+/** The options for a task whose cgroup is a scope: a shim for runc is told so, others know it by the cgroup's form. */
+export async function optionsInScope({ options }: ShimProgram): Promise<ShimProgram['options']> {
+  const { RuncOptionsSchema } = await import('@podwright/shim');
+  if (options?.typeUrl !== RuncOptionsSchema.typeName) return options;
+  const message = fromBinary(RuncOptionsSchema, Buffer.from(options.value, 'base64'));
+  return encoded(RuncOptionsSchema.typeName, toBinary(RuncOptionsSchema, { ...message, systemdCgroup: true }));
 }
 
 function encoded(typeUrl: string, bytes: Uint8Array): { typeUrl: string; value: string } {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isNotFound } from '@podwright/base';
+import { cgroupPathOf, isNotFound } from '@podwright/base';
 import type { ShimProgram, Shims } from '@podwright/shim';
 import { readSpec } from '../bundle.ts';
 import { findShimProcesses, groupOf, shimIdOf } from './shim-group.ts';
@@ -25,7 +25,7 @@ export async function rebuildShimRecord(
   const program = programs.find((known) => known.path === path) ?? (path === undefined ? programs[0] : { path });
   if (program === undefined) return undefined;
   return {
-    ...{ id, bundle, program, group: groupOf({ spec }), cgroupsPath: spec.linux.cgroupsPath },
+    ...{ id, bundle, program, group: groupOf({ spec }), cgroupsPath: cgroupPathOf(spec.linux.cgroupsPath) },
     ...{ terminal: spec.process.terminal, stdin: existsSync(join(bundle, 'io/stdin')), stdinOnce: false, logPath: '' },
     holder: 0, // it is found by its directory when the task is removed
     pid: await pidOf(shims, { id, bundle }),

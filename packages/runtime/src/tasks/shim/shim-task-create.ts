@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
+import { cgroupPathOf, PRIVATE_DIRECTORY, PRIVATE_FILE, scopeOf } from '@podwright/base';
 import { packOptions, type Shim, type ShimProgram } from '@podwright/shim';
 import type { TaskConfig } from '../task-runtime.ts';
+import { optionsInScope } from './handler-shims.ts';
 import { CREATE_TIMEOUT_MS } from './limits.ts';
 import { callShim } from './shim-error.ts';
 import { findShim, groupOf } from './shim-group.ts';
@@ -27,7 +28,7 @@ export async function createShimTask(
     ...{ id, program, terminal, stdin, stdinOnce, logPath },
     bundle: shims.bundle(id),
     group: groupOf(config),
-    cgroupsPath: spec.linux.cgroupsPath,
+    cgroupsPath: cgroupPathOf(spec.linux.cgroupsPath),
   };
   await files.write(record);
   const options = ioOptions(dependencies, record);
@@ -50,9 +51,10 @@ export async function createShimTask(
 }
 
 async function create(shim: Shim, record: ShimTaskRecord): Promise<number> {
-  const { id, bundle, terminal, stdin, program } = record;
+  const { id, bundle, terminal, stdin, program, cgroupsPath } = record;
   const paths = fifoPaths({ directory: join(bundle, 'io'), terminal, stdin });
-  const options = program.options === undefined ? undefined : packOptions(program.options);
+  const given = scopeOf(cgroupsPath) === undefined ? program.options : await optionsInScope(program);
+  const options = given && packOptions(given);
   const call = shim.tasks.create({ id, bundle, terminal, ...paths, options }, { timeoutMs: CREATE_TIMEOUT_MS });
   return (await callShim(`create task ${id}`, call)).pid;
 }

@@ -1,7 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { cgroupPids, errorMessage, isNotFound, killCgroup, raceAbort, removeCgroup, wrapError } from '@podwright/base';
+import {
+  cgroupPids,
+  endScope,
+  errorMessage,
+  isNotFound,
+  killCgroup,
+  raceAbort,
+  removeCgroup,
+  wrapError,
+} from '@podwright/base';
 import type { Shim } from '@podwright/shim';
 import { unmountTree } from '@podwright/system';
 import { removedExit } from '../task-exit.ts';
@@ -38,6 +47,7 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
     await removeLostTask(dependencies, record);
   }
   await killCgroup(cgroups, record.cgroupsPath);
+  await endScope(cgroups, record.cgroupsPath);
   await removeCgroup(cgroups, record.cgroupsPath);
   await endHolders(join(record.bundle, 'io'));
   const shimId = endingShim(dependencies, request);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeResult } from '@podwright/cni';
+import type { NetworkRequest } from '../network.ts';
 import { attachmentOf, networkResultOf } from './attachment.ts';
-import type { NetworkRequest } from './network.ts';
 
 const request: NetworkRequest = {
   sandboxId: 'abc',

@@ -9,7 +9,8 @@ import {
   withTimeout,
 } from '@podwright/base';
 import type { NetworkList } from '@podwright/cni';
-import { NETWORK_PROGRAM_TIMEOUT_MS, NETWORK_RECHECK_MS } from '../time-limits.ts';
+import { NetlinkSockets } from '@podwright/system';
+import { NETWORK_PROGRAM_TIMEOUT_MS, NETWORK_RECHECK_MS } from '../../time-limits.ts';
 import { AddressStore } from './address-store.ts';
 import { type DefaultNetwork, defaultNetworkList, defaultNetworkName } from './default-network.ts';
 import { HostRules } from './host-rules.ts';
@@ -19,7 +20,7 @@ import type { Subnet } from './subnet.ts';
 export class DefaultBridge {
   readonly #bridge: string;
   readonly #stateDir: string;
-  readonly #logger: Logger;
+  readonly #hostRules: HostRules;
   #subnets: Subnet[];
   #rules: { ensured: Promise<void>; atMs: number } | undefined;
   #bridgeSeen = false;
@@ -28,7 +29,7 @@ export class DefaultBridge {
     this.#bridge = options.bridge;
     this.#subnets = options.subnets;
     this.#stateDir = options.stateDir;
-    this.#logger = options.logger;
+    this.#hostRules = new HostRules({ ...options, sockets: new NetlinkSockets() });
   }
 
   get bridge(): string {
@@ -51,7 +52,13 @@ export class DefaultBridge {
   /** Pods from now on get addresses of other subnets. */
   setSubnets(subnets: Subnet[]): void {
     this.#subnets = subnets;
+    this.#hostRules.setSubnets(subnets);
     this.#rules = undefined;
+  }
+
+  /** Why the rules cannot be made on this host, for people; undefined if they can. */
+  missingFilter(): Promise<string | undefined> {
+    return this.#hostRules.missing();
   }
 
   /**
@@ -72,7 +79,7 @@ export class DefaultBridge {
   /** Makes the rules, once a process unless something vanished; calls meanwhile wait for the same work. */
   ensureRules(): Promise<void> {
     if (this.#rules !== undefined) return this.#rules.ensured;
-    const ensured = new HostRules(this.#ruleset, this.#logger).ensure();
+    const ensured = this.#hostRules.ensure();
     const rules = { ensured, atMs: Date.now() };
     this.#rules = rules;
     ensured.catch(() => {
@@ -81,16 +88,16 @@ export class DefaultBridge {
     return ensured;
   }
 
-  /** Makes the rules again when they were made long ago; does nothing before they were made. */
+  /** Puts back rules that somebody else removed, if it is long ago that somebody looked. */
   async recheckRules(): Promise<void> {
     if (this.#rules === undefined || Date.now() - this.#rules.atMs < NETWORK_RECHECK_MS) return;
-    this.#rules = undefined;
-    await this.ensureRules();
+    this.#rules.atMs = Date.now();
+    await this.#hostRules.recheck();
   }
 
   /** Removes the rules, the bridge if it is ours, and the addresses' files. */
   async remove(): Promise<void> {
-    await new HostRules(this.#ruleset, this.#logger).remove();
+    await this.#hostRules.remove();
     if ((await exists(this.#marker)) && (await exists(this.#link))) await this.#removeLink();
     await rm(this.#network.addressDirectory, { recursive: true, force: true });
     await rm(this.#marker, { force: true });
@@ -111,10 +118,6 @@ export class DefaultBridge {
 
   get #network(): DefaultNetwork {
     return { bridge: this.#bridge, subnets: this.#subnets, addressDirectory: join(this.#stateDir, 'addresses') };
-  }
-
-  get #ruleset() {
-    return { bridge: this.#bridge, subnets: this.#subnets };
   }
 
   get #addresses(): AddressStore {

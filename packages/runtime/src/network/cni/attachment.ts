@@ -1,5 +1,5 @@
 import type { Attachment, CniResult } from '@podwright/cni';
-import type { NetworkRequest, NetworkResult, PortMapping } from './network.ts';
+import type { NetworkRequest, NetworkResult, PortMapping } from '../network.ts';
 
 /** The interface that Kubernetes expects in a pod. */
 const INTERFACE_NAME = 'eth0';

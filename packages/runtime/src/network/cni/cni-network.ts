@@ -13,14 +13,13 @@ import {
   writeFileAtomic,
 } from '@podwright/base';
 import { type Attachment, CniClient, missingPlugins, missingPluginsError, type NetworkList } from '@podwright/cni';
-import type { RuntimeOptions } from '../options.ts';
-import { NETWORK_STATUS_TIMEOUT_MS, NETWORK_TEAR_DOWN_TIMEOUT_MS } from '../time-limits.ts';
+import type { RuntimeOptions } from '../../options.ts';
+import { NETWORK_STATUS_TIMEOUT_MS, NETWORK_TEAR_DOWN_TIMEOUT_MS } from '../../time-limits.ts';
+import { DefaultBridge } from '../bridge/default-bridge.ts';
+import { parseSubnets } from '../bridge/subnet.ts';
+import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from '../network.ts';
 import { attachmentOf, networkResultOf, publishedPorts } from './attachment.ts';
-import { DefaultBridge } from './default-bridge.ts';
-import { missingFilterProgram } from './host-rules.ts';
-import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from './network.ts';
 import { type NetworkChoice, NetworkSource } from './network-source.ts';
-import { parseSubnets } from './subnet.ts';
 
 export type CniNetworkOptions = {
   network: RuntimeOptions['network'];
@@ -194,10 +193,10 @@ export class CniNetwork implements Network {
 
   async #requireDefault(): Promise<void> {
     const { binDirs } = this.#options.network;
-    const missing = missingPlugins(this.#bridge.list({ portMappings: false, bandwidth: false }), binDirs);
-    if (missing.length > 0) throw missingPluginsError(missing, binDirs);
-    const program = missingFilterProgram();
-    if (program !== undefined) throw new PodwrightError('failed_precondition', program);
+    const plugins = missingPlugins(this.#bridge.list({ portMappings: false, bandwidth: false }), binDirs);
+    if (plugins.length > 0) throw missingPluginsError(plugins, binDirs);
+    const filter = await this.#bridge.missingFilter();
+    if (filter !== undefined) throw new PodwrightError('failed_precondition', filter);
     await this.#bridge.recheckRules();
   }
 

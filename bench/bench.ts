@@ -1,0 +1,13 @@
+import type { Registry } from './registry.ts';
+import type { Side } from './sides.ts';
+
+/** What every part measures with: the three runtimes, and where it may put files. */
+export type Bench = {
+  scratch: string;
+  containerd: Side;
+  /** As it is set up by default. */
+  podwright: Side;
+  /** With containerd's CNI configuration and OCI runtime. */
+  matched: Side;
+  registry: Registry;
+};

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chooseCgroupDriver } from './cgroup-place.ts';
+
+type Asked = Parameters<typeof chooseCgroupDriver>[0];
+type Host = Parameters<typeof chooseCgroupDriver>[1];
+
+const SYSTEMD: Host = { systemd: true, mode: 'v2' };
+const HYBRID: Host = { systemd: true, mode: 'hybrid' };
+const NO_SYSTEMD: Host = { systemd: false, mode: 'v2' };
+
+test('the driver is systemd where that works, unless the other is set', () => {
+  const check = (asked: Asked, host: Host, expected: string) =>
+    assert.equal(chooseCgroupDriver(asked, host).driver, expected, `${asked} on ${JSON.stringify(host)}`);
+  check('auto', SYSTEMD, 'systemd');
+  check('auto', HYBRID, 'cgroupfs');
+  check('auto', { systemd: true, mode: 'v1' }, 'cgroupfs');
+  check('auto', NO_SYSTEMD, 'cgroupfs');
+  check('cgroupfs', SYSTEMD, 'cgroupfs');
+  check('systemd', SYSTEMD, 'systemd');
+});
+
+test('a driver that is set and cannot work is refused, with why and what to do', () => {
+  const check = (host: Host, message: RegExp) =>
+    assert.throws(() => chooseCgroupDriver('systemd', host), { code: 'failed_precondition', message });
+  check(NO_SYSTEMD, /cgroup_driver = "systemd": systemd is not the init process here; set it to "auto" or "cgroupfs"/);
+  check(HYBRID, /boot it with cgroup v2 alone; set it to/);
+});

@@ -1,0 +1,74 @@
+import {
+  type CgroupDriver,
+  type CgroupHierarchy,
+  createLogger,
+  delegateCgroup,
+  delegatedUnit,
+  discoverCgroups,
+  endDelegation,
+  errorMessage,
+  isSystemdHost,
+  PodwrightError,
+  systemdObstacle,
+} from '@podwright/base';
+import type { NodeConfig } from '../settings/node-config.ts';
+
+/** Who makes cgroups, and the one above all pods: `cgroup_parent`, or what systemd has delegated in its place. */
+export type CgroupPlace = { cgroupDriver: CgroupDriver; cgroupParent: string };
+
+/** The settings that say where cgroups are. */
+type CgroupSettings = Pick<NodeConfig, 'cgroup_parent' | 'log_level'> & {
+  runtime: Pick<NodeConfig['runtime'], 'cgroup_driver'>;
+};
+
+/** The driver for these settings on this host, and why it is that one; `failed_precondition` if the one that is set cannot work. */
+export function chooseCgroupDriver(
+  asked: NodeConfig['runtime']['cgroup_driver'],
+  host: Parameters<typeof systemdObstacle>[0],
+): { driver: CgroupDriver; reason: string } {
+  if (asked === 'cgroupfs') return { driver: 'cgroupfs', reason: 'set in the configuration' };
+  const obstacle = systemdObstacle(host);
+  if (obstacle === undefined)
+    return {
+      driver: 'systemd',
+      reason: asked === 'auto' ? 'systemd is the init process, with cgroup v2 alone' : 'set in the configuration',
+    };
+  if (asked === 'auto') return { driver: 'cgroupfs', reason: obstacle };
+  throw new PodwrightError(
+    'failed_precondition',
+    `use runtime.cgroup_driver = "systemd": ${obstacle}; set it to "auto" or "cgroupfs"`,
+  );
+}
+
+/**
+ * Finds or makes the place of a node's cgroups. A driver that was not asked for by name gives way to cgroupfs, with a warning, if
+ * systemd delegates nothing.
+ */
+export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPlace> {
+  const { cgroup_parent: cgroupParent } = config;
+  const { cgroup_driver: asked } = config.runtime;
+  const cgroupfs: CgroupPlace = { cgroupDriver: 'cgroupfs', cgroupParent };
+  if (asked === 'cgroupfs') return cgroupfs;
+  const logger = createLogger({ name: 'cgroups', level: config.log_level });
+  const cgroups = await discoverCgroups();
+  const { driver, reason } = chooseCgroupDriver(asked, { systemd: isSystemdHost(), mode: cgroups.mode });
+  logger.info({ driver, reason }, 'cgroup driver');
+  if (driver === 'cgroupfs') return cgroupfs;
+  try {
+    return await delegatedPlace(cgroups, cgroupParent);
+  } catch (error) {
+    if (asked === 'systemd') throw error;
+    logger.warn({ error: errorMessage(error) }, 'systemd delegates no cgroup; the driver is cgroupfs');
+    return cgroupfs;
+  }
+}
+
+/** Ends what an empty node has of systemd. */
+export async function closeCgroupPlace(place: CgroupPlace, config: CgroupSettings): Promise<void> {
+  if (place.cgroupDriver === 'systemd')
+    await endDelegation(await discoverCgroups(), delegatedUnit(config.cgroup_parent));
+}
+
+async function delegatedPlace(cgroups: CgroupHierarchy, parent: string): Promise<CgroupPlace> {
+  return { cgroupDriver: 'systemd', cgroupParent: await delegateCgroup(cgroups, delegatedUnit(parent)) };
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
+import { cgroupsPathBelow, podCgroup } from './cgroups-path.ts';
+
+const sandbox = (cgroupParent: string) => ({ config: { cgroupParent } }) as SandboxRecord;
+const slice = '/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1_2.slice';
+
+test("the form of the pod's cgroup decides who makes that of a task", () => {
+  const pathOf = cgroupsPathBelow({ cgroupDriver: 'systemd', cgroupParent: '/own' });
+  assert.equal(pathOf(sandbox(''), 'abc'), '/own/abc');
+  assert.equal(pathOf(sandbox('/kubepods/pod1'), 'abc'), '/kubepods/pod1/abc');
+  assert.equal(pathOf(sandbox(slice), 'abc'), 'kubepods-besteffort-pod1_2.slice:podwright:abc');
+  assert.equal(pathOf(sandbox('system.slice'), 'abc'), 'system.slice:podwright:abc');
+});
+
+test('a slice is refused where systemd is not asked for cgroups, with what to do', () => {
+  const pathOf = cgroupsPathBelow({ cgroupParent: '/own' });
+  assert.throws(() => pathOf(sandbox(slice), 'abc'), {
+    code: 'failed_precondition',
+    message: /cgroup_driver = "systemd"/,
+  });
+});
+
+test('the cgroup of a pod is found by its slice', () => {
+  assert.equal(podCgroup('kubepods-besteffort-pod1_2.slice'), slice);
+  assert.equal(podCgroup(slice), slice);
+  assert.equal(podCgroup('/kubepods/pod1'), '/kubepods/pod1');
+});

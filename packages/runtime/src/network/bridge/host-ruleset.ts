@@ -1,0 +1,134 @@
+import type { PortRule } from './port-rules.ts';
+import type { Subnet } from './subnet.ts';
+
+/** What the default network needs of the host's packet filter. Everything is named after the bridge. */
+export type HostRuleset = { bridge: string; subnets: Subnet[] };
+
+export const tableName = (bridge: string): string => `podwright_${bridge}`;
+
+export const MULTICAST = { 4: '224.0.0.0/4', 6: 'ff00::/8' } as const;
+
+/**
+ * The addresses that a pod must not reach on the host. `route_localnet` on the bridge lets `localhost:hostPort` work; from
+ * then on the kernel takes packets to them from pods, too (CVE-2020-8558). The answers of a pod to a client on localhost are
+ * told apart by their connection, whose destination was translated; what belongs to no connection is dropped as well. `::1`
+ * needs no rule: the kernel takes it from the loopback interface only (RFC 4291, section 2.5.3).
+ */
+export const LOOPBACK = '127.0.0.0/8';
+
+/** No port of the host: what has this sender never leaves the host, so that to be refused is better than to wait. */
+export const LOOPBACK_IPV6 = '::1/128';
+
+/** A chain of ours in an iptables table, and the built-in chains that jump to it. */
+export type IptablesChain = { table: 'nat' | 'filter'; name: string; hooks: string[]; rules: string[] };
+
+/** A prefix of at most 13 characters and a name of at most 15: iptables takes 28. */
+const chainName = (bridge: string, what: '' | 'IN-' | 'PR-' | 'DN-' = ''): string => `PODWRIGHT-${what}${bridge}`;
+
+export const forwardChainName = (bridge: string): string => chainName(bridge);
+
+/** Accepts what pods send and get, where the host filters what it forwards. */
+export function forwardChain(bridge: string, { cidr }: Subnet): IptablesChain {
+  const rules = [`-s ${cidr} -j ACCEPT`, `-d ${cidr} -j ACCEPT`];
+  return { table: 'filter', name: forwardChainName(bridge), hooks: ['FORWARD'], rules };
+}
+
+/** The chains of iptables that do what our nf_tables table does. Nothing keeps `::1` from pods but the kernel itself. */
+export function iptablesChains(bridge: string, subnet: Subnet, ports: PortRule[]): IptablesChain[] {
+  const own = ports.filter(({ version }) => version === subnet.family);
+  const chains: IptablesChain[] = [
+    { table: 'nat', name: chainName(bridge), hooks: ['POSTROUTING'], rules: masqueradeRules(bridge, subnet, own) },
+    { table: 'nat', name: chainName(bridge, 'DN-'), hooks: ['OUTPUT'], rules: hostPortRules(subnet, own) },
+    { table: 'nat', name: chainName(bridge, 'PR-'), hooks: ['PREROUTING'], rules: fromOthers(bridge, subnet) },
+  ];
+  const input = `-i ${bridge} -d ${LOOPBACK} -m conntrack ! --ctstate DNAT -j DROP`;
+  if (subnet.family === 4)
+    chains.push({ table: 'filter', name: chainName(bridge, 'IN-'), hooks: ['INPUT'], rules: [input] });
+  return chains;
+}
+
+/** Answers of pods that are reached from localhost, or through a port of the host from their own subnet, come back to the host. */
+function masqueradeRules(bridge: string, { cidr, family }: Subnet, ports: PortRule[]): string[] {
+  const pods = [...new Set(ports.map(({ ip }) => ip))];
+  return [
+    ...pods.map((ip) => `-s ${cidr} -d ${ip} -m conntrack --ctstate DNAT -j MASQUERADE`),
+    ...(family === 4 ? [`-s ${LOOPBACK} -o ${bridge} -j MASQUERADE`] : []),
+    `-d ${cidr} -j RETURN`,
+    `-d ${MULTICAST[family]} -j RETURN`,
+    `-s ${cidr} -j MASQUERADE`,
+  ];
+}
+
+/** Ports of one address come before those of every address. */
+function hostPortRules({ family }: Subnet, ports: PortRule[]): string[] {
+  const ofOne = ports.filter(({ hostIp }) => hostIp !== undefined);
+  const ofEvery = ports.filter(({ hostIp }) => hostIp === undefined);
+  const rules = [...ofOne, ...ofEvery].map((port) => {
+    const at = port.hostIp === undefined ? '' : ` -d ${port.hostIp}`;
+    const pod = port.version === 4 ? port.ip : `[${port.ip}]`;
+    const comment = `-m comment --comment "${port.sandboxId}"`;
+    return `-p ${port.protocol}${at} --dport ${port.hostPort} ${comment} -j DNAT --to-destination ${pod}:${port.containerPort}`;
+  });
+  const loopback = family === 6 ? [`-d ${LOOPBACK_IPV6} -j RETURN`] : [];
+  return [...loopback, '-m addrtype ! --dst-type LOCAL -j RETURN', ...rules];
+}
+
+/** Only the host itself may reach what is published on its loopback addresses: its packets come through OUTPUT. */
+const fromOthers = (bridge: string, { family }: Subnet): string[] => [
+  ...(family === 4 ? [`-d ${LOOPBACK} -j RETURN`] : []),
+  `-j ${chainName(bridge, 'DN-')}`,
+];
+
+/**
+ * Input of `iptables-restore --noflush` that makes our chains what they should be: naming a chain empties it, and each table
+ * is one transaction. Jumps are put first unless `saved`, what `iptables-save` says, has them.
+ */
+export function restoreInput(chains: IptablesChain[], saved: string): string {
+  return tablesOf(chains).map(restoreTable).join('');
+
+  function restoreTable(table: IptablesChain['table']): string {
+    const own = chains.filter((chain) => chain.table === table);
+    const names = own.map(({ name }) => `:${name} - [0:0]`);
+    const rules = own.flatMap(({ name, rules }) => rules.map((rule) => `-A ${name} ${rule}`));
+    const missing = own.flatMap(({ name, hooks }) =>
+      hooks.map((hook) => `${hook} -j ${name}`).filter((jump) => !section(saved, table).includes(`-A ${jump}`)),
+    );
+    return `${[`*${table}`, ...names, ...rules, ...missing.map((jump) => `-I ${jump}`), 'COMMIT'].join('\n')}\n`;
+  }
+}
+
+/** Input of `iptables-restore --noflush` that removes those of our chains that are there; '' if none is. */
+export function removalInput(chains: IptablesChain[], saved: string): string {
+  return tablesOf(chains).map(removeFrom).join('');
+
+  function removeFrom(table: IptablesChain['table']): string {
+    const lines = section(saved, table);
+    const own = chains.filter(
+      (chain) => chain.table === table && lines.some((line) => line.startsWith(`:${chain.name} `)),
+    );
+    if (own.length === 0) return '';
+    const jumps = own.flatMap(({ name, hooks }) =>
+      hooks.map((hook) => `${hook} -j ${name}`).filter((jump) => lines.includes(`-A ${jump}`)),
+    );
+    const names = own.map(({ name }) => name);
+    const emptied = [...jumps.map((jump) => `-D ${jump}`), ...names.map((name) => `-F ${name}`)];
+    return `${[`*${table}`, ...emptied, ...names.map((name) => `-X ${name}`), 'COMMIT'].join('\n')}\n`;
+  }
+}
+
+/** Whether the host filters what it forwards at all: otherwise it gets no rules from us. */
+export function filtersForwarding(bridge: string, saved: string): boolean {
+  const lines = section(saved, 'filter');
+  const policyAccepts = !lines.some((line) => /^:FORWARD (?!ACCEPT)/.test(line));
+  const own = `-A FORWARD -j ${forwardChainName(bridge)}`;
+  return !policyAccepts || lines.some((line) => line.startsWith('-A FORWARD ') && line !== own);
+}
+
+const tablesOf = (chains: IptablesChain[]) => [...new Set(chains.map(({ table }) => table))];
+
+/** The lines of one table of what `iptables-save` says. */
+function section(saved: string, table: string): string[] {
+  const lines = saved.split('\n').map((line) => line.trim());
+  const start = lines.indexOf(`*${table}`);
+  return start < 0 ? [] : lines.slice(start, lines.indexOf('COMMIT', start));
+}

@@ -1,0 +1,30 @@
+import { type HostRuleset, iptablesChains } from './host-ruleset.ts';
+import { Iptables } from './iptables.ts';
+import type { PacketFilter } from './packet-filter.ts';
+import type { PortRule } from './port-rules.ts';
+
+/** Our rules as chains of iptables, for hosts whose kernel has no nf_tables, or not all that we need of it. */
+export class IptablesFilter implements PacketFilter {
+  async replace({ bridge, subnets }: HostRuleset, ports: PortRule[]): Promise<void> {
+    for (const subnet of subnets) {
+      const iptables = new Iptables(subnet.family);
+      await iptables.restore(iptablesChains(bridge, subnet, ports), await iptables.save());
+    }
+  }
+
+  async change(ruleset: HostRuleset, _before: PortRule[], after: PortRule[]): Promise<void> {
+    await this.replace(ruleset, after);
+  }
+
+  /** Only a program could tell, and to make the rules again takes the same ones. */
+  async intact(): Promise<boolean> {
+    return false;
+  }
+
+  async remove({ bridge, subnets }: HostRuleset): Promise<void> {
+    for (const subnet of subnets) {
+      const iptables = new Iptables(subnet.family);
+      await iptables.remove(iptablesChains(bridge, subnet, []), await iptables.save());
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage, isErrno, type Logger, makePrivateDirectory, writeFileAtomic } from '@podwright/base';
+import { type PortRule, type PublishedPorts, wantedRules } from './port-rules.ts';
+
+/** What one sandbox has published, and when, as a number that only grows: the first one keeps a port that two want. */
+type Publication = { order: number; rules: PortRule[] };
+
+/**
+ * Which ports are published, a file a sandbox: written before the rules are, so that whatever is stopped half-way, the rules
+ * can be made what they should be. The directory is lost at a reboot, as the rules are.
+ */
+export class PublishedPortsStore {
+  readonly #directory: string;
+  readonly #logger: Logger;
+  #loaded: Promise<Map<string, Publication>> | undefined;
+
+  constructor(directory: string, logger: Logger) {
+    this.#directory = directory;
+    this.#logger = logger;
+  }
+
+  /** Ids of sandboxes, in order of publication. */
+  async ids(): Promise<string[]> {
+    return [...(await this.#load()).keys()];
+  }
+
+  /** What each sandbox wants, in order of publication. */
+  async wanted(): Promise<PortRule[][]> {
+    return [...(await this.#load()).values()].map(({ rules }) => rules);
+  }
+
+  /** Throws `invalid_argument`, with nothing written, for ports that cannot be. */
+  async set(sandboxId: string, ports: PublishedPorts): Promise<void> {
+    const rules = wantedRules(sandboxId, ports);
+    const publications = await this.#load();
+    const order = Math.max(0, ...[...publications.values()].map((publication) => publication.order)) + 1;
+    makePrivateDirectory(this.#directory);
+    await writeFileAtomic(this.#path(sandboxId), JSON.stringify({ order, ...ports }));
+    publications.delete(sandboxId); // its place is the last one
+    publications.set(sandboxId, { order, rules });
+  }
+
+  async delete(sandboxId: string): Promise<void> {
+    await rm(this.#path(sandboxId), { force: true });
+    (await this.#load()).delete(sandboxId);
+  }
+
+  async clear(): Promise<void> {
+    await rm(this.#directory, { recursive: true, force: true });
+    this.#loaded = undefined;
+  }
+
+  #load(): Promise<Map<string, Publication>> {
+    this.#loaded ??= this.#readAll().catch((error) => {
+      this.#loaded = undefined;
+      throw error;
+    });
+    return this.#loaded;
+  }
+
+  async #readAll(): Promise<Map<string, Publication>> {
+    const names = await readdir(this.#directory).catch((error) => {
+      if (isErrno(error, 'ENOENT')) return [];
+      throw error;
+    });
+    const entries = await Promise.all(names.filter((name) => name.endsWith(SUFFIX)).map((name) => this.#read(name)));
+    return new Map(entries.sort(([, a], [, b]) => a.order - b.order));
+  }
+
+  /** Of a damaged file only the sandbox's id is known: it publishes nothing, and is withdrawn as any other. */
+  async #read(name: string): Promise<[string, Publication]> {
+    const sandboxId = name.slice(0, -SUFFIX.length);
+    try {
+      const { order, ips, mappings } = JSON.parse(await readFile(join(this.#directory, name), 'utf8'));
+      return [sandboxId, { order, rules: wantedRules(sandboxId, { ips, mappings }) }];
+    } catch (error) {
+      this.#logger.warn({ sandbox: sandboxId, error: errorMessage(error) }, 'record of published ports is damaged');
+      return [sandboxId, { order: 0, rules: [] }];
+    }
+  }
+
+  #path(sandboxId: string): string {
+    return join(this.#directory, `${sandboxId}${SUFFIX}`);
+  }
+}
+
+/** What was not written to its end has another one. */
+const SUFFIX = '.json';

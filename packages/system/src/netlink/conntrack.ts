@@ -1,0 +1,92 @@
+import { type Attribute, decodeAttributes, u8, u32 } from './message.ts';
+import { type NetlinkSocket, requestFlags } from './netlink-socket.ts';
+import type { IpVersion } from './nft-expressions.ts';
+import { nfnetlinkHeader } from './nftables.ts';
+
+/** A flow that the kernel tracks (linux/netfilter/nfnetlink_conntrack.h): where its first packet went, and who answers it. */
+export type Flow = {
+  destination: Buffer;
+  /** The sender of its answers: another address than `destination` if that was translated. */
+  answeredBy: Buffer;
+  /** What the kernel tells it apart by. */
+  identity: { version: IpVersion; attributes: Attribute[] };
+};
+
+const SUBSYSTEM = 1;
+const IPCTNL_MSG_CT_GET = 1;
+const IPCTNL_MSG_CT_DELETE = 2;
+const FAMILIES = { 4: 2, 6: 10 } as const;
+const CTA_TUPLE_ORIG = 1;
+const CTA_TUPLE_REPLY = 2;
+const CTA_ID = 12;
+const CTA_ZONE = 18;
+const CTA_FILTER = 25;
+const CTA_TUPLE_IP = 1;
+const CTA_TUPLE_PROTO = 2;
+const CTA_PROTO_NUM = 1;
+const CTA_PROTO_DST_PORT = 3;
+/** Source and destination among the attributes of CTA_TUPLE_IP. */
+const ADDRESSES = { 4: { source: 1, destination: 2 }, 6: { source: 3, destination: 4 } } as const;
+/** CTA_FILTER_F_CTA_PROTO_NUM and CTA_FILTER_F_CTA_PROTO_DST_PORT (net/netfilter/nf_internals.h of the kernel). */
+const FILTER_BY = (1 << 3) | (1 << 5);
+
+/** The flows of one protocol to one port, of any address. Kernels before 5.8 tell of all flows, which are sorted out here. */
+export async function flowsTo(
+  socket: NetlinkSocket,
+  wanted: { version: IpVersion; protocol: number; port: number },
+): Promise<Flow[]> {
+  const { version, protocol } = wanted;
+  const port = Buffer.alloc(2);
+  port.writeUInt16BE(wanted.port);
+  const ofPort: Attribute[] = [
+    [CTA_PROTO_NUM, u8(protocol)],
+    [CTA_PROTO_DST_PORT, port],
+  ];
+  const attributes: Attribute[] = [
+    [CTA_TUPLE_ORIG, [[CTA_TUPLE_PROTO, ofPort]]],
+    [
+      CTA_FILTER,
+      [
+        [1, u32(FILTER_BY)],
+        [2, u32(0)],
+      ],
+    ],
+  ];
+  const what = `list flows of protocol ${protocol} to port ${wanted.port}`;
+  const type = (SUBSYSTEM << 8) | IPCTNL_MSG_CT_GET;
+  const body = nfnetlinkHeader(FAMILIES[version]);
+  const [answers] = await socket.request([{ what, type, flags: requestFlags.dump, body, attributes }]);
+  return answers!.flatMap((answer) => {
+    const flow = decodeAttributes(answer.body.subarray(4));
+    const original = decodeAttributes(flow.get(CTA_TUPLE_ORIG)!);
+    const itsProtocol = decodeAttributes(original.get(CTA_TUPLE_PROTO)!);
+    const isWanted =
+      itsProtocol.get(CTA_PROTO_NUM)?.[0] === protocol && itsProtocol.get(CTA_PROTO_DST_PORT)?.equals(port);
+    return isWanted ? [flowOf(version, flow)] : [];
+  });
+}
+
+/** Makes the kernel forget flows: the next packet of each is the first of a new one. No error for one that has gone. */
+export async function forgetFlows(socket: NetlinkSocket, flows: Flow[]): Promise<void> {
+  if (flows.length === 0) return;
+  const type = (SUBSYSTEM << 8) | IPCTNL_MSG_CT_DELETE;
+  const requests = flows.map(({ identity: { version, attributes } }) => {
+    const body = nfnetlinkHeader(FAMILIES[version]);
+    return { what: 'forget a flow', type, body, attributes, ignore: ['ENOENT'] };
+  });
+  await socket.request(requests);
+}
+
+function flowOf(version: IpVersion, flow: Map<number, Buffer>): Flow {
+  const addresses = (tuple: number) => decodeAttributes(decodeAttributes(flow.get(tuple)!).get(CTA_TUPLE_IP)!);
+  const { source, destination } = ADDRESSES[version];
+  const attributes = [CTA_TUPLE_ORIG, CTA_ID, CTA_ZONE].flatMap((type): Attribute[] => {
+    const value = flow.get(type);
+    return value === undefined ? [] : [[type === CTA_TUPLE_ORIG ? type | 0x8000 : type, value]];
+  });
+  return {
+    destination: Buffer.from(addresses(CTA_TUPLE_ORIG).get(destination)!),
+    answeredBy: Buffer.from(addresses(CTA_TUPLE_REPLY).get(source)!),
+    identity: { version, attributes },
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * Netlink messages (linux/netlink.h; RFC 3549, section 2.3): a header, a body of the protocol's own, then attributes. Numbers are of
+ * the host's byte order, which on every architecture that Node.js has is little-endian.
+ */
+
+/** An attribute: its type, and its bytes or the attributes in it. */
+export type Attribute = readonly [type: number, value: Buffer | readonly Attribute[]];
+
+/** A message as the kernel answers it; `body` begins behind the header. */
+export type NetlinkMessage = { type: number; flags: number; sequence: number; body: Buffer };
+
+const HEADER_BYTES = 16;
+const ATTRIBUTE_HEADER_BYTES = 4;
+const ALIGNMENT = 4;
+/** Largest attribute with its header: its length is a u16. */
+const MAX_ATTRIBUTE_BYTES = 0xffff;
+/** NLA_F_NESTED, which newer kernels demand of attributes with others in them, and the mask of the two flags. */
+const NESTED = 0x8000;
+const TYPE_MASK = 0x3fff;
+
+/** A message without its answers' fields. */
+export function encodeMessage(message: {
+  type: number;
+  flags: number;
+  sequence: number;
+  body: Buffer;
+  attributes: readonly Attribute[];
+}): Buffer {
+  const parts = [pad(message.body), encodeAttributes(message.attributes)];
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32LE(HEADER_BYTES + parts.reduce((sum, part) => sum + part.length, 0), 0);
+  header.writeUInt16LE(message.type, 4);
+  header.writeUInt16LE(message.flags, 6);
+  header.writeUInt32LE(message.sequence, 8);
+  return Buffer.concat([header, ...parts]);
+}
+
+/** Attributes one after the other, each padded to four bytes. A `RangeError` for one that is too long. */
+export function encodeAttributes(attributes: readonly Attribute[]): Buffer {
+  const encoded = Buffer.alloc(sizeOf(attributes));
+  writeAttributes(encoded, 0, attributes);
+  return encoded;
+}
+
+function sizeOf(attributes: readonly Attribute[]): number {
+  let size = 0;
+  for (const [, value] of attributes)
+    size += ATTRIBUTE_HEADER_BYTES + (Buffer.isBuffer(value) ? aligned(value.length) : sizeOf(value));
+  return size;
+}
+
+/** Writes in place, as a set of nf_tables may have thousands of elements; gives where the next attribute begins. */
+function writeAttributes(target: Buffer, start: number, attributes: readonly Attribute[]): number {
+  let at = start;
+  for (const [type, value] of attributes) {
+    const body = at + ATTRIBUTE_HEADER_BYTES;
+    const nested = !Buffer.isBuffer(value);
+    const end = nested ? writeAttributes(target, body, value) : body + value.copy(target, body);
+    if (end - at > MAX_ATTRIBUTE_BYTES)
+      throw new RangeError(`netlink attribute ${type} of ${end - body} bytes is too long`);
+    target.writeUInt16LE(end - at, at);
+    target.writeUInt16LE(nested ? type | NESTED : type, at + 2);
+    at = aligned(end);
+  }
+  return at;
+}
+
+/** The messages of one datagram. A `RangeError` for bytes that are none. */
+export function decodeMessages(datagram: Buffer): NetlinkMessage[] {
+  const messages: NetlinkMessage[] = [];
+  for (let at = 0; at + HEADER_BYTES <= datagram.length; ) {
+    const length = datagram.readUInt32LE(at);
+    if (length < HEADER_BYTES || at + length > datagram.length)
+      throw new RangeError(`netlink message of ${length} bytes in a datagram with ${datagram.length - at} left`);
+    messages.push({
+      type: datagram.readUInt16LE(at + 4),
+      flags: datagram.readUInt16LE(at + 6),
+      sequence: datagram.readUInt32LE(at + 8),
+      body: datagram.subarray(at + HEADER_BYTES, at + length),
+    });
+    at += aligned(length);
+  }
+  return messages;
+}
+
+/** Attributes by type; of several of one type the last. A `RangeError` for bytes that are none. */
+export function decodeAttributes(bytes: Buffer): Map<number, Buffer> {
+  return new Map(listAttributes(bytes));
+}
+
+/** Attributes in their order, as lists have them, whose elements are all of one type. */
+export function listAttributes(bytes: Buffer): [type: number, value: Buffer][] {
+  const attributes: [number, Buffer][] = [];
+  for (let at = 0; at + ATTRIBUTE_HEADER_BYTES <= bytes.length; ) {
+    const length = bytes.readUInt16LE(at);
+    if (length < ATTRIBUTE_HEADER_BYTES || at + length > bytes.length)
+      throw new RangeError(`netlink attribute of ${length} bytes with ${bytes.length - at} left`);
+    const value = bytes.subarray(at + ATTRIBUTE_HEADER_BYTES, at + length);
+    attributes.push([bytes.readUInt16LE(at + 2) & TYPE_MASK, value]);
+    at += aligned(length);
+  }
+  return attributes;
+}
+
+export const u8 = (value: number): Buffer => Buffer.from([value]);
+
+/** In the host's byte order. */
+export function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
+
+/** In the network's byte order, as nf_tables has its numbers. */
+export function be32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** Text that ends with a zero byte. */
+export const text = (value: string): Buffer => Buffer.from(`${value}\0`);
+
+const aligned = (length: number): number => (length + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+
+function pad(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes], aligned(bytes.length));
+}

@@ -1,0 +1,227 @@
+import { closeSync } from 'node:fs';
+import { constants } from 'node:os';
+import { Limiter, PodwrightError } from '@podwright/base';
+import koffi from 'koffi';
+import { errnoErrorCode, syscallError, systemErrorText } from '../errno.ts';
+import {
+  type Attribute,
+  decodeAttributes,
+  decodeMessages,
+  encodeMessage,
+  type NetlinkMessage,
+  u32,
+} from './message.ts';
+
+/** Numbers of the netlink protocols (linux/netlink.h). */
+const netlinkProtocols = { route: 0, netfilter: 12 } as const;
+
+/** Flags of requests (linux/netlink.h). `excl` with `create` refuses what is there, `replace` changes it. */
+export const requestFlags = {
+  request: 1,
+  ack: 4,
+  dump: 0x300,
+  replace: 0x100,
+  excl: 0x200,
+  create: 0x400,
+  append: 0x800,
+} as const;
+
+/** One request. */
+export type NetlinkRequest = {
+  /** What it does, for people: it begins the message of its error. */
+  what: string;
+  type: number;
+  /** Besides `request` and `ack`. */
+  flags?: number;
+  /** Nothing answers it unless it fails: the begin and end of a transaction of nf_tables. */
+  silent?: boolean;
+  /** The protocol's own header. */
+  body: Buffer;
+  attributes?: readonly Attribute[];
+  /** Names of system errors that are as good as success. */
+  ignore?: readonly string[];
+};
+
+// socket(2), setsockopt(2) and recv(2) (linux/socket.h, linux/netlink.h).
+const AF_NETLINK = 16;
+const SOCK_RAW_CLOEXEC = 3 | 0o2000000;
+const SOL_SOCKET = 1;
+const SO_SNDBUFFORCE = 32;
+const SOL_NETLINK = 270;
+const NETLINK_CAP_ACK = 10;
+const NETLINK_EXT_ACK = 11;
+const MSG_DONTWAIT = 0x40;
+const MSG_TRUNC = 0x20;
+// Types of control messages and of the attributes of an acknowledgement (linux/netlink.h).
+const NLMSG_ERROR = 2;
+const NLMSG_DONE = 3;
+const NLM_F_CAPPED = 0x100;
+const NLMSGERR_ATTR_MSG = 1;
+const HEADER_BYTES = 16;
+/** struct sockaddr_nl: u16 family, u16 padding, u32 port, u32 groups. */
+const ADDRESS_BYTES = 12;
+/** A transaction of nf_tables is one datagram: enough for a port of some ten thousand pods. The kernel takes memory when it is used. */
+const SEND_BYTES = 4 << 20;
+/** More than the kernel puts into one datagram (NLMSG_GOODSIZE, and 32 KiB for dumps). */
+const RECEIVE_BYTES = 128 << 10;
+const { EAGAIN, EINTR, ENOBUFS } = constants.errno;
+
+/** Opens netlink sockets; the C library's functions are bound once. */
+export class NetlinkSockets {
+  readonly #calls = bindCalls();
+
+  /** Opens a socket in the calling thread's network namespace. */
+  open(protocol: keyof typeof netlinkProtocols): NetlinkSocket {
+    const { socket, setsockopt } = this.#calls;
+    const descriptor = socket(AF_NETLINK, SOCK_RAW_CLOEXEC, netlinkProtocols[protocol]);
+    if (descriptor < 0) throw syscallError('socket', `netlink ${protocol}`, koffi.errno());
+    const on = Buffer.from([1, 0, 0, 0]);
+    // Older kernels have neither: errors then come without the kernel's words.
+    setsockopt(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, on, on.length);
+    setsockopt(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, on, on.length);
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(SEND_BYTES), 4);
+    return new NetlinkSocket(this.#calls, descriptor);
+  }
+}
+
+/**
+ * A netlink socket of the network namespace in which it was opened, wherever it is used later. Requests are sent by a thread of the
+ * pool, as the kernel does the work within send(2) and may wait there for its own locks: one batch at a time.
+ */
+export class NetlinkSocket {
+  readonly #calls: Calls;
+  readonly #descriptor: number;
+  readonly #turns = new Limiter(1);
+  #sequence = Math.floor(Math.random() * 2 ** 30);
+  #closed = false;
+
+  /** Only `NetlinkSockets` calls it. */
+  constructor(calls: Calls, descriptor: number) {
+    this.#calls = calls;
+    this.#descriptor = descriptor;
+  }
+
+  /**
+   * Sends the requests as one batch, and gives what the kernel answered to each but for acknowledgements. The kernel does them
+   * in order, and goes on after one that fails (not so within a batch of nf_tables, which is done as a whole or not at all).
+   * Afterwards the first error that is not to be ignored is thrown, of the class of its errno (see `hasErrno`).
+   */
+  request(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
+    return this.#turns.run(() => this.#exchange(requests));
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    closeSync(this.#descriptor);
+  }
+
+  async #exchange(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
+    if (this.#closed) throw new PodwrightError('failed_precondition', 'send a netlink request: the socket is closed');
+    const first = this.#sequence + 1;
+    this.#sequence += requests.length;
+    const batch = requests.map(({ type, flags = 0, silent = false, body, attributes = [] }, index) => {
+      const all = requestFlags.request | flags | (silent ? 0 : requestFlags.ack);
+      return encodeMessage({ type, flags: all, sequence: first + index, body, attributes });
+    });
+    await this.#send(Buffer.concat(batch), requests[0]!.what);
+    return this.#collect(requests, first);
+  }
+
+  async #send(datagram: Buffer, what: string): Promise<void> {
+    const address = Buffer.alloc(ADDRESS_BYTES);
+    address.writeUInt16LE(AF_NETLINK);
+    const send = [this.#descriptor, datagram, datagram.length, 0, address, address.length] as const;
+    const sent = await new Promise<number>((resolve, reject) =>
+      this.#calls.sendto.async(...send, (error: unknown, size: number) => (error ? reject(error) : resolve(size))),
+    );
+    if (sent >= 0) return;
+    // errno is another thread's. The kernel has done nothing, so that a second try tells it, or succeeds.
+    if (this.#calls.sendto(...send) < 0) throw netlinkError(what, koffi.errno());
+  }
+
+  /** Reads until each request is answered; all that a request was answered with is there once it was sent. */
+  #collect(requests: readonly NetlinkRequest[], first: number): NetlinkMessage[][] {
+    const answers = requests.map(() => [] as NetlinkMessage[]);
+    const open = new Set(requests.flatMap(({ silent }, index) => (silent ? [] : [index])));
+    const errors: PodwrightError[] = [];
+    while (open.size > 0) {
+      const messages = this.#receive(requests[0]!.what);
+      if (messages === undefined) break;
+      for (const message of messages) {
+        const index = message.sequence - first;
+        const request = requests[index];
+        if (request === undefined) continue; // of an earlier batch that failed midway
+        if (message.type === NLMSG_ERROR) {
+          open.delete(index);
+          const error = errorOf(request, message);
+          if (error !== undefined) errors.push(error);
+          if (request.silent) open.clear();
+        } else if (message.type === NLMSG_DONE) open.delete(index);
+        else answers[index]!.push(Object.assign(message, { body: Buffer.from(message.body) }));
+      }
+    }
+    if (errors[0] !== undefined) throw errors[0];
+    const unanswered = [...open][0];
+    if (unanswered === undefined) return answers;
+    throw new PodwrightError('unavailable', `${requests[unanswered]!.what}: the kernel did not answer`);
+  }
+
+  /** The messages of the next datagram of the kernel's, `undefined` if there is none. */
+  #receive(what: string): NetlinkMessage[] | undefined {
+    const buffer = Buffer.allocUnsafe(RECEIVE_BYTES);
+    const address = Buffer.alloc(ADDRESS_BYTES);
+    for (;;) {
+      const addressLength = Buffer.from([ADDRESS_BYTES, 0, 0, 0]);
+      const flags = MSG_DONTWAIT | MSG_TRUNC;
+      const size = this.#calls.recvfrom(this.#descriptor, buffer, buffer.length, flags, address, addressLength);
+      if (size < 0) {
+        const errno = koffi.errno();
+        if (errno === EAGAIN) return undefined;
+        if (errno === EINTR) continue;
+        // Answers were lost. What the requests did is done: callers must look.
+        if (errno === ENOBUFS) throw netlinkError(`${what}: more answers than the socket holds`, errno);
+        throw netlinkError(what, errno);
+      }
+      if (size > buffer.length) throw new PodwrightError('internal', `${what}: an answer of ${size} bytes`);
+      // In a pod's network namespace processes of the pod may send to this socket, too.
+      if (address.readUInt32LE(4) === 0) return decodeMessages(buffer.subarray(0, size));
+    }
+  }
+}
+
+/** struct nlmsgerr: a negative errno, the header of the request (all of it from old kernels), then attributes. */
+function errorOf(request: NetlinkRequest, { body, flags }: NetlinkMessage): PodwrightError | undefined {
+  const errno = -body.readInt32LE(0);
+  if (errno === 0) return undefined;
+  const detail = (flags & NLM_F_CAPPED) === 0 ? undefined : kernelMessage(body.subarray(4 + HEADER_BYTES));
+  const error = netlinkError(request.what, errno, detail);
+  return request.ignore?.includes((error.cause as NodeJS.ErrnoException).code ?? '') ? undefined : error;
+}
+
+function kernelMessage(attributes: Buffer): string | undefined {
+  return decodeAttributes(attributes).get(NLMSGERR_ATTR_MSG)?.toString('utf8').replace(/\0+$/, '');
+}
+
+function netlinkError(what: string, errno: number, detail?: string): PodwrightError {
+  const { name, description } = systemErrorText(errno);
+  const cause = Object.assign(new Error(`${what}: ${name} (${description})${detail ? `: ${detail}` : ''}`), {
+    errno: -errno,
+    code: name,
+    syscall: 'netlink',
+  });
+  return new PodwrightError(errnoErrorCode(name), cause.message, { cause });
+}
+
+type Calls = ReturnType<typeof bindCalls>;
+
+/** Binds the C library's functions for sockets. Main thread only: koffi is not sound in workers. */
+function bindCalls() {
+  const library = koffi.load(null);
+  return {
+    socket: library.func('int socket(int domain, int type, int protocol)'),
+    setsockopt: library.func('int setsockopt(int fd, int level, int name, void *value, uint32_t size)'),
+    sendto: library.func('long sendto(int fd, void *data, size_t size, int flags, void *address, uint32_t length)'),
+    recvfrom: library.func('long recvfrom(int fd, void *buffer, size_t size, int flags, void *address, void *length)'),
+  };
+}

@@ -1,0 +1,260 @@
+import { type Attribute, be32, decodeAttributes, listAttributes, text, u8 } from './message.ts';
+import { type NetlinkRequest, type NetlinkSocket, requestFlags } from './netlink-socket.ts';
+import { dataValue, type NftExpression } from './nft-expressions.ts';
+
+/** A table of nf_tables with all that is in it, for packets of IPv4 and IPv6 (the family `inet`). */
+export type NftTable = { name: string; sets: NftSet[]; chains: NftChain[] };
+
+/** A chain; those with a hook see the host's packets, the others are jumped to from chains that come after them. */
+export type NftChain = {
+  name: string;
+  hook?: { type: 'nat' | 'filter'; hook: keyof typeof HOOKS; priority: number };
+  rules: NftRule[];
+};
+
+/** What a rule does; `comment` is shown by nft(8). */
+export type NftRule = { expressions: NftExpression[]; comment?: string };
+
+/** A set, or a map if it has data. The types are numbers of nft(8), which are only for people. */
+export type NftSet = { name: string; key: NftType[]; data?: NftType[]; elements: NftElement[] };
+
+export type NftType = keyof typeof TYPES;
+
+/** An element: key and data have each of their fields padded to four bytes. The comment is shown by nft(8). */
+export type NftElement = { key: Buffer; data?: Buffer; comment: string };
+
+/** What changes in a set or map of a table. */
+export type NftElementChange = { set: string; add: NftElement[]; remove: NftElement[] };
+
+const SUBSYSTEM = 10;
+const NFPROTO_UNSPEC = 0;
+const NFPROTO_INET = 1;
+/** Families of tables that can be asked for. */
+const FAMILIES = { inet: NFPROTO_INET, ip: 2, ip6: 10 } as const;
+/** NFNL_MSG_BATCH_BEGIN and NFNL_MSG_BATCH_END (linux/netfilter/nfnetlink.h). */
+const BATCH_BEGIN = 16;
+const BATCH_END = 17;
+/** enum nf_tables_msg_types. */
+const MESSAGES = {
+  newTable: 0,
+  deleteTable: 2,
+  newChain: 3,
+  getChain: 4,
+  newRule: 6,
+  getRule: 7,
+  newSet: 9,
+  newElements: 12,
+  deleteElements: 14,
+  getGeneration: 16,
+} as const;
+const CREATING: ReadonlySet<number> = new Set([
+  MESSAGES.newTable,
+  MESSAGES.newChain,
+  MESSAGES.newRule,
+  MESSAGES.newSet,
+  MESSAGES.newElements,
+]);
+/** enum nf_inet_hooks (linux/netfilter.h). */
+const HOOKS = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 } as const;
+/** Types as nft(8) numbers them, and their sizes in registers; those of several fields have six bits for each. */
+const TYPES = {
+  ipv4_addr: { number: 7, bytes: 4 },
+  ipv6_addr: { number: 8, bytes: 16 },
+  inet_proto: { number: 12, bytes: 4 },
+  inet_service: { number: 13, bytes: 4 },
+} as const;
+const TYPE_BITS = 6;
+const NFT_SET_MAP = 8;
+/** NFTNL_UDATA_RULE_COMMENT and NFTNL_UDATA_SET_ELEM_COMMENT of libnftnl. */
+const COMMENT = 0;
+/** Elements of one message: an attribute has at most 64 KiB. */
+const ELEMENTS_PER_MESSAGE = 256;
+/** NF_DROP (linux/netfilter.h), as a policy. */
+const POLICY_DROP = 0;
+
+/** Requests that make a table what is given, whatever was in it, in one transaction: no packet sees anything between. */
+export function replaceTable(table: NftTable): NetlinkRequest[] {
+  const { name, sets, chains } = table;
+  return transaction([
+    ...removal(name),
+    command(`make the table ${name}`, MESSAGES.newTable, [[1, text(name)]]),
+    ...chains.map((chain) => newChain(name, chain)),
+    ...sets.map((set, index) => newSet(name, set, index + 1)),
+    ...sets.flatMap((set) => elements('newElements', name, { set: set.name, elements: set.elements })),
+    ...chains.flatMap((chain) => chain.rules.map((rule) => newRule(name, chain.name, rule))),
+  ]);
+}
+
+/** Requests that remove a table with all that is in it; it need not be there. */
+export const removeTable = (name: string): NetlinkRequest[] => transaction(removal(name));
+
+/** Requests that change elements in one transaction. They fail with ENOENT if a removed one, the set or the table is not there. */
+export function changeElements(table: string, changes: NftElementChange[]): NetlinkRequest[] {
+  return transaction([
+    ...changes.flatMap(({ set, remove }) => elements('deleteElements', table, { set, elements: remove })),
+    ...changes.flatMap(({ set, add }) => elements('newElements', table, { set, elements: add })),
+  ]);
+}
+
+/** The number of the ruleset's generation: each transaction of anybody in this network namespace adds one. */
+export async function rulesetGeneration(socket: NetlinkSocket): Promise<number> {
+  const type = messageType(MESSAGES.getGeneration);
+  const [answers] = await socket.request([{ what: 'ask nf_tables', type, body: nfnetlinkHeader(NFPROTO_UNSPEC) }]);
+  return attributesOf(answers![0]!.body).get(1)!.readUInt32BE();
+}
+
+/** What a chain of another table does, as far as it can be told without knowing every expression. */
+export type NftChainSummary = { drops: boolean; rules: { jumpsTo?: string }[] };
+
+/** Looks at a chain of a table; `undefined` if it is not there. */
+export async function readChain(
+  socket: NetlinkSocket,
+  chain: { family: keyof typeof FAMILIES; table: string; name: string },
+): Promise<NftChainSummary | undefined> {
+  const { family, table, name } = chain;
+  const body = nfnetlinkHeader(FAMILIES[family]);
+  const what = `look at the chain ${name} of the table ${family} ${table}`;
+  const tableAttribute: Attribute = [1, text(table)];
+  const attributes: Attribute[] = [tableAttribute, [3, text(name)]];
+  const ofChain: Attribute[] = [tableAttribute, [2, text(name)]];
+  const ignore = ['ENOENT'];
+  const [found, rules] = await socket.request([
+    { what, type: messageType(MESSAGES.getChain), body, attributes, ignore },
+    { what, type: messageType(MESSAGES.getRule), flags: requestFlags.dump, body, attributes: ofChain, ignore },
+  ]);
+  if (found![0] === undefined) return undefined;
+  const drops = attributesOf(found![0].body).get(5)?.readUInt32BE() === POLICY_DROP;
+  return { drops, rules: rules!.map(({ body }) => ({ jumpsTo: jumpTarget(attributesOf(body).get(4)) })) };
+}
+
+/** The chain that a rule jumps to, whatever it asks before. */
+function jumpTarget(expressions: Buffer | undefined): string | undefined {
+  for (const [, bytes] of listAttributes(expressions ?? Buffer.alloc(0))) {
+    const expression = decodeAttributes(bytes);
+    if (expression.get(1)?.toString() !== 'immediate\0') continue;
+    const data = decodeAttributes(expression.get(2)!).get(2);
+    const decided = data && decodeAttributes(data).get(2);
+    const chain = decided && decodeAttributes(decided).get(2);
+    if (chain !== undefined) return chain.toString().replace(/\0.*/, '');
+  }
+  return undefined;
+}
+
+/** Only the last command is answered, which stands for all: the kernel does them as a whole. */
+function transaction(commands: NetlinkRequest[]): NetlinkRequest[] {
+  const last = commands.length - 1;
+  const bound = nfnetlinkHeader(NFPROTO_UNSPEC, SUBSYSTEM);
+  const what = commands[last]!.what;
+  return [
+    { what, type: BATCH_BEGIN, silent: true, body: bound },
+    ...commands.map((request, index) => ({ ...request, silent: index < last })),
+    { what, type: BATCH_END, silent: true, body: bound },
+  ];
+}
+
+/** To add a table that is there is no error, to delete one that is not would be. */
+const removal = (name: string): NetlinkRequest[] => [
+  command(`make the table ${name}`, MESSAGES.newTable, [[1, text(name)]]),
+  command(`remove the table ${name}`, MESSAGES.deleteTable, [[1, text(name)]]),
+];
+
+function newChain(table: string, { name, hook }: NftChain): NetlinkRequest {
+  const attributes: Attribute[] = [
+    [1, text(table)],
+    [3, text(name)],
+  ];
+  if (hook !== undefined) {
+    const place: Attribute[] = [
+      [1, be32(HOOKS[hook.hook])],
+      [2, be32(hook.priority >>> 0)],
+    ];
+    attributes.push([4, place], [7, text(hook.type)]);
+  }
+  return command(`make the chain ${name} of the table ${table}`, MESSAGES.newChain, attributes);
+}
+
+function newRule(table: string, chain: string, { expressions, comment }: NftRule): NetlinkRequest {
+  const attributes: Attribute[] = [
+    [1, text(table)],
+    [2, text(chain)],
+    [4, expressions],
+  ];
+  if (comment !== undefined) attributes.push([7, commentBytes(comment)]);
+  return command(`add a rule to the chain ${chain} of the table ${table}`, MESSAGES.newRule, attributes);
+}
+
+/** `id` tells the sets of a transaction apart. */
+function newSet(table: string, { name, key, data }: NftSet, id: number): NetlinkRequest {
+  const attributes: Attribute[] = [
+    [1, text(table)],
+    [2, text(name)],
+    [3, be32(data === undefined ? 0 : NFT_SET_MAP)],
+    ...typeAttributes(4, key),
+    ...(data === undefined ? [] : typeAttributes(6, data)),
+    [10, be32(id)],
+  ];
+  return command(`make the set ${name} of the table ${table}`, MESSAGES.newSet, attributes);
+}
+
+/** The type and the length of a key or of data, whose attributes follow each other. */
+function typeAttributes(first: number, fields: NftType[]): Attribute[] {
+  const type = fields.reduce((number, field) => (number << TYPE_BITS) | TYPES[field].number, 0);
+  const bytes = fields.reduce((sum, field) => sum + TYPES[field].bytes, 0);
+  return [
+    [first, be32(type)],
+    [first + 1, be32(bytes)],
+  ];
+}
+
+function elements(
+  kind: 'newElements' | 'deleteElements',
+  table: string,
+  change: { set: string; elements: NftElement[] },
+): NetlinkRequest[] {
+  const requests: NetlinkRequest[] = [];
+  for (let at = 0; at < change.elements.length; at += ELEMENTS_PER_MESSAGE) {
+    const part = change.elements.slice(at, at + ELEMENTS_PER_MESSAGE);
+    const attributes: Attribute[] = [
+      [1, text(table)],
+      [2, text(change.set)],
+      [3, part.map((element): Attribute => [1, kind === 'newElements' ? wholeElement(element) : keyOnly(element)])],
+    ];
+    const what = `${kind === 'newElements' ? 'add elements to' : 'remove elements from'} the set ${change.set} of the table ${table}`;
+    requests.push(command(what, MESSAGES[kind], attributes));
+  }
+  return requests;
+}
+
+const keyOnly = ({ key }: NftElement): Attribute[] => [[1, dataValue(key)]];
+
+function wholeElement(element: NftElement): Attribute[] {
+  const { data, comment } = element;
+  const ofMap: Attribute[] = data === undefined ? [] : [[2, dataValue(data)]];
+  return [...keyOnly(element), ...ofMap, [6, commentBytes(comment)]];
+}
+
+/** One attribute of user data as libnftnl has it: u8 type, u8 length, then the text with its zero byte. */
+function commentBytes(comment: string): Buffer {
+  const bytes = text(comment);
+  return Buffer.concat([u8(COMMENT), u8(bytes.length), bytes]);
+}
+
+/** What is to be made may be there already, but for rules, which are always new. */
+const command = (what: string, message: number, attributes: Attribute[]): NetlinkRequest => ({
+  what,
+  type: messageType(message),
+  flags: CREATING.has(message) ? requestFlags.create | requestFlags.append : 0,
+  body: nfnetlinkHeader(NFPROTO_INET),
+  attributes,
+});
+
+const messageType = (message: number): number => (SUBSYSTEM << 8) | message;
+
+/** struct nfgenmsg: u8 family, u8 version, be16 resource. */
+export function nfnetlinkHeader(family: number, resource = 0): Buffer {
+  const bytes = Buffer.from([family, 0, 0, 0]);
+  bytes.writeUInt16BE(resource, 2);
+  return bytes;
+}
+
+const attributesOf = (body: Buffer): Map<number, Buffer> => decodeAttributes(body.subarray(4));

@@ -1,0 +1,150 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitFor } from '@podwright/base';
+import type { PublishedPorts } from '../../packages/runtime/src/network/bridge/port-rules.ts';
+
+/** A call of `HostRules`, or a script in between. */
+export type RulesStep =
+  | { call: 'ensure' | 'recheck' | 'remove' | 'published' }
+  | { call: 'publish'; sandboxId: string; ports: PublishedPorts }
+  | { call: 'withdraw'; sandboxId: string }
+  | { call: 'setSubnets'; subnets: string }
+  | { call: 'run'; script: string };
+
+/** What host-rules.inside.ts does. `killAt`: the process dies when it turns to the kernel for the nth time. */
+export type RulesRun = {
+  bridge: string;
+  subnets: string;
+  stateDir: string;
+  filter: 'nft' | 'iptables';
+  killAt?: number;
+  steps: RulesStep[];
+};
+
+/** A pod as far as the packet filter is concerned: a namespace with addresses of the bridge's subnets. */
+export type HostPod = { name: string; netns: string; ips: string[] };
+
+const bounded = (): AbortSignal => AbortSignal.timeout(20_000);
+
+/**
+ * A network namespace that plays the host, with the bridge `pwt0` and its pods, and a neighbour that knows only the host. What
+ * a test does to the packet filter stays in there.
+ */
+export class HostFixture implements Disposable {
+  readonly directory = mkdtempSync(join(tmpdir(), 'podwright-host-'));
+  readonly bridge = 'pwt0';
+  readonly subnets = '10.241.41.0/24,fd00:241:41::/64';
+  readonly filter: RulesRun['filter'];
+  /** The host's own addresses, other than those of the bridge. */
+  readonly addresses = { 4: '10.242.41.1', 6: 'fd00:242:41::1' };
+  readonly host: string;
+  readonly outside: HostPod;
+  readonly #namespaces: string[] = [];
+  readonly #servers: ChildProcess[] = [];
+  #pods = 0;
+
+  constructor(filter: RulesRun['filter'] = 'nft') {
+    this.filter = filter;
+    mkdirSync(join(this.directory, 'ns'));
+    this.host = this.#namespace('host');
+    this.onHost(`ip link add ${this.bridge} type bridge
+      ip address add 10.241.41.1/24 dev ${this.bridge}; ip address add fd00:241:41::1/64 dev ${this.bridge} nodad
+      ip link set ${this.bridge} up
+      sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1`);
+    this.outside = { name: 'outside', netns: this.#namespace('outside'), ips: ['10.242.41.2', 'fd00:242:41::2'] };
+    this.#connect(this.outside, 'out');
+    this.onHost('ip address add 10.242.41.1/24 dev out; ip address add fd00:242:41::1/64 dev out nodad');
+  }
+
+  pod(name: string): HostPod {
+    this.#pods += 1;
+    const last = 9 + this.#pods;
+    const pod = { name, netns: this.#namespace(name), ips: [`10.241.41.${last}`, `fd00:241:41::${last}`] };
+    this.#connect(pod, name);
+    this.onHost(`ip link set dev ${name} master ${this.bridge}; ip link set dev ${name} type bridge_slave hairpin on`);
+    inNamespace(pod.netns, 'ip route add default via 10.241.41.1; ip route add default via fd00:241:41::1');
+    return pod;
+  }
+
+  /** Serves lines `NAME PEER` on a port of a pod until the test ends. */
+  async serve({ name, netns }: HostPod, protocol: 'tcp' | 'udp' | 'sctp', port: number): Promise<void> {
+    const listen = {
+      tcp: `TCP6-LISTEN:${port},fork,reuseaddr`,
+      udp: `UDP6-RECVFROM:${port},fork`,
+      sctp: `SCTP6-LISTEN:${port},fork,reuseaddr`,
+    }[protocol];
+    const server = spawn('nsenter', [`--net=${netns}`, 'socat', '-t10', listen, `SYSTEM:echo ${name} $SOCAT_PEERADDR`]);
+    this.#servers.push(server);
+    const kind = { tcp: '-t', udp: '-u', sctp: '-S' }[protocol];
+    const isListening = () => inNamespace(netns, `ss -Hln ${kind} 'sport = :${port}'`) !== '' || undefined;
+    await waitFor(isListening, { intervalMs: 10, signal: bounded() });
+  }
+
+  /** Lets the code under test do its steps as a process of the host. */
+  rules(...steps: RulesStep[]): unknown[] {
+    const { status, stdout, stderr } = this.#run({ steps });
+    if (status !== 0) throw new Error(stderr);
+    return JSON.parse(stdout);
+  }
+
+  /** As `rules`, but the process kills itself when it turns to the kernel for the nth time. */
+  killedRules(killAt: number, ...steps: RulesStep[]): NodeJS.Signals | null {
+    return this.#run({ steps, killAt }).signal;
+  }
+
+  onHost(script: string): string {
+    return inNamespace(this.host, script);
+  }
+
+  /** All that the packet filter of the host has, without what changes by itself. */
+  filterRules(): string {
+    const text = this.onHost('nft list ruleset; iptables-save; ip6tables-save; iptables-legacy-save 2>/dev/null');
+    return text.replace(/^#.*$/gm, '').replace(/\[\d+:\d+\]|counter packets \d+ bytes \d+/g, '');
+  }
+
+  [Symbol.dispose](): void {
+    for (const server of this.#servers) server.kill('SIGKILL');
+    for (const path of this.#namespaces) execFileSync('umount', [path]);
+    rmSync(this.directory, { recursive: true });
+  }
+
+  #run(what: Pick<RulesRun, 'steps' | 'killAt'>) {
+    const { bridge, subnets, filter } = this;
+    const run: RulesRun = { bridge, subnets, filter, stateDir: join(this.directory, 'state'), ...what };
+    const script = join(import.meta.dirname, 'host-rules.inside.ts');
+    const args = [`--net=${this.host}`, process.execPath, script, JSON.stringify(run)];
+    return spawnSync('nsenter', args, { encoding: 'utf8' });
+  }
+
+  #namespace(name: string): string {
+    const path = join(this.directory, 'ns', name);
+    writeFileSync(path, '');
+    execFileSync('unshare', [`--net=${path}`, 'ip', 'link', 'set', 'lo', 'up']);
+    this.#namespaces.push(path);
+    return path;
+  }
+
+  #connect({ netns, ips }: HostPod, link: string): void {
+    this.onHost(`ip link add name ${link} type veth peer name eth0 netns ${netns}; ip link set dev ${link} up`);
+    const addresses = ips.map((ip) => `ip address add ${ip}/${ip.includes(':') ? '64 nodad' : '24'} dev eth0`);
+    inNamespace(netns, [...addresses, 'ip link set eth0 up'].join('\n'));
+  }
+}
+
+export function inNamespace(netns: string, script: string): string {
+  const args = [`--net=${netns}`, 'sh', '-ec', script];
+  return execFileSync('nsenter', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** What a server says to a client in a namespace; throws if there is none. */
+export function ask(netns: string, protocol: 'tcp' | 'udp' | 'sctp', address: string, port: number): string {
+  const target = `${address.includes(':') ? `[${address}]` : address}:${port}`;
+  const script = {
+    tcp: `socat -T10 -u TCP:${target},connect-timeout=5 -`,
+    udp: `echo | socat -t10 -T10 - UDP:${target}`,
+    sctp: `socat -T10 -u SCTP:${target},connect-timeout=5 -`,
+  }[protocol];
+  return inNamespace(netns, script).trim();
+}

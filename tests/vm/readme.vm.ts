@@ -1,0 +1,85 @@
+/**
+ * What the README says, word by word, on a host as its distribution makes it: with the node's default directories, cgroup and
+ * bridge, so in a guest only. Its disk has what set-up would install.
+ */
+import assert from 'node:assert/strict';
+import { copyFileSync, rmSync, symlinkSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { runChecked, waitFor } from '@podwright/base';
+import { type InventoryScope, leftovers, takeInventory } from '../fixtures/host-inventory.ts';
+import { StartedProgram } from '../pods/started-program.ts';
+import { unitsWith } from './systemd.fixture.ts';
+
+const CHECKOUT = new URL('../..', import.meta.url).pathname;
+const UNIT = '/etc/systemd/system/podwright.service';
+const PROGRAM = '/usr/bin/podwright';
+const scope: InventoryScope = {
+  roots: ['/var/lib/podwright', '/run/podwright', '/var/log/pods'],
+  cgroupParent: '/podwright',
+  bridge: 'podwright0',
+};
+const host = takeInventory(scope);
+
+/** Records and images stay, as a node that starts again wants them. */
+const left = () => [...leftovers(host, { ...takeInventory(scope), files: [] }), ...unitsWith('podwright-pods')];
+
+const podwright = (...args: string[]) => runChecked(`${CHECKOUT}bin/podwright`, args);
+
+/** What `podwright ps` prints, once a node answers it. */
+const answers = () =>
+  waitFor(() => podwright('ps').catch(() => undefined), { intervalMs: 200, signal: AbortSignal.timeout(60_000) });
+
+async function page(): Promise<string> {
+  const answer = await fetch('http://127.0.0.1:18080/index.html', { signal: AbortSignal.timeout(10_000) });
+  return answer.text();
+}
+
+const serverPid = async () =>
+  (await podwright('exec', 'web', '-c', 'server', '--', 'cat', '/proc/1/stat')).split(' ')[21];
+
+before(() => {
+  copyFileSync(`${CHECKOUT}contrib/podwright.service`, UNIT);
+  symlinkSync(`${CHECKOUT}bin/podwright`, PROGRAM);
+});
+after(async () => {
+  await runChecked('systemctl', ['stop', 'podwright']);
+  rmSync(UNIT);
+  rmSync(PROGRAM);
+});
+
+test('`make run` brings the example up, every command reaches it, and Ctrl-C leaves nothing behind', async () => {
+  const run = new StartedProgram(['script', '-qfec', `make -C ${CHECKOUT} run`, '/dev/null']);
+  await run.until(/TOOK/);
+  assert.match(await page(), /Hello from Podwright/);
+  await run.until(/fetch.*\| <h1>Hello from Podwright<\/h1>/);
+  assert.match(await podwright('ps'), /^default +web +2\/2 +Running/m);
+  assert.match(await podwright('logs', 'web', '-c', 'server'), /GET|url:/);
+  assert.match(await podwright('exec', 'web', '-c', 'server', '--', 'ls', '/www'), /^index\.html$/m);
+  assert.match(await podwright('describe', 'web'), /Started container server/);
+  assert.match(await podwright('trace', 'web'), /cgroup/);
+  assert.match(await podwright('doctor'), /^ok +cgroups +v2:.*\n.*^ok +cgroup driver +systemd:/ms);
+  run.type('\x03');
+  assert.equal((await run.ended()).signal, null);
+  assert.deepEqual(left(), []);
+});
+
+test("a node that is systemd's service is restarted without its pods, and stopped without them until they are deleted", async () => {
+  await runChecked('systemctl', ['daemon-reload']);
+  await runChecked('systemctl', ['set-environment', `PATH=${process.env.PATH}`]); // with the Node.js that set-up would get
+  await runChecked('systemctl', ['start', 'podwright']);
+  await answers();
+  await podwright('load', `${CHECKOUT}dist/hello-image.tar`);
+  await podwright('run', '--detach', `${CHECKOUT}examples/hello.yaml`);
+  const started = await serverPid();
+  await runChecked('systemctl', ['restart', 'podwright']);
+  assert.match(await page(), /Hello from Podwright/);
+  await answers();
+  assert.equal(await serverPid(), started, 'the server is the same process');
+  await podwright('delete', 'web', 'fetch');
+  assert.match(await podwright('ps'), /^no pods/);
+  await runChecked('systemctl', ['stop', 'podwright']);
+  assert.deepEqual(
+    left().filter((line) => line.startsWith('processes: ')),
+    [],
+  );
+});
