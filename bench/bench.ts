@@ -12,4 +12,6 @@ export type Bench = {
   /** By default, but without sandboxes that are made ahead. */
   unready: Side;
   registry: Registry;
+  /** All that were started, to be stopped at the end or at a signal. */
+  sides: Side[];
 };

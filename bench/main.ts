@@ -66,6 +66,18 @@ const started = async (side: Promise<Side>) => {
   sides.push(await side);
   return sides.at(-1)!;
 };
+let ending: Promise<void> | undefined;
+const end = () => {
+  ending ??= endAll();
+  return ending;
+};
+const endAll = async () => {
+  for (const side of sides) await side.stop();
+  registry.stop();
+  await leaveNothing(scratch);
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void end().finally(() => process.exit(1)));
 try {
   const containerd = await started(startContainerd(scratch));
   const runtime = (setup: Omit<PodwrightSetup, 'command'>) =>
@@ -75,11 +87,9 @@ try {
   const unready = await runtime({ name: 'pw-unready', setup: 'default', index: 9, settings: 'ready_sandboxes = 0' });
   for (const side of [podwright, matched, unready]) await loadImage(side);
   await measure(
-    { scratch, containerd, podwright, matched, unready, registry },
+    { scratch, containerd, podwright, matched, unready, registry, sides },
     wanted.length > 0 ? wanted : Object.keys(PARTS),
   );
 } finally {
-  for (const side of sides) await side.stop();
-  registry.stop();
-  await leaveNothing(scratch);
+  await end();
 }

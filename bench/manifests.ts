@@ -2,6 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContainerEventType } from '@podwright/cri';
 import { NodeClient } from '../packages/cli/src/client/node-client.ts';
+import type { Bench } from './bench.ts';
 import { IMAGE, loadImage, type PodwrightSetup, type Side, startPodwright } from './sides.ts';
 import { until } from './until.ts';
 
@@ -12,8 +13,12 @@ export type BenchNode = Side & { client: NodeClient; started: number[]; gone: nu
 export type Written = { paths: string[]; tookMs: number[] };
 
 /** `podwright node`, whose runtime is asked to tell what happens, rather than asked again and again. */
-export async function startNode(scratch: string, setup: Omit<PodwrightSetup, 'command'>): Promise<BenchNode> {
+export async function startNode(
+  { scratch, sides }: Pick<Bench, 'scratch' | 'sides'>,
+  setup: Omit<PodwrightSetup, 'command'>,
+): Promise<BenchNode> {
   const side = await startPodwright(scratch, { ...setup, command: 'node' });
+  sides.push(side);
   const node = { ...side, client: new NodeClient(join(side.directory, 'run/node.sock')), started: [], gone: [] };
   void followEvents(node);
   await loadImage(side);

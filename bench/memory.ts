@@ -34,8 +34,8 @@ async function helpersOfPods({ scratch, containerd, podwright }: Bench): Promise
   return { what: 'helper processes, a pod (PSS)', unit: 'MiB', ...samples, goals: { podwright: { limit: 2 } } };
 }
 
-async function nodeAtRest({ scratch }: Bench): Promise<Row[]> {
-  const node = await startNode(scratch, { name: 'rest', setup: 'default', index: 5 });
+async function nodeAtRest(bench: Bench): Promise<Row[]> {
+  const node = await startNode(bench, { name: 'rest', setup: 'default', index: 5 });
   try {
     const fresh = await restingRss(node);
     const written = await runManifests(node, 100);
@@ -58,9 +58,9 @@ async function nodeAtRest({ scratch }: Bench): Promise<Row[]> {
   }
 }
 
-async function nodeAfterWork({ scratch, registry }: Bench): Promise<Row> {
-  const image = await registry.image('300 MB');
-  const node = await startNode(scratch, { name: 'worked', setup: 'default', index: 6 });
+async function nodeAfterWork(bench: Bench): Promise<Row> {
+  const image = await bench.registry.image('300 MB');
+  const node = await startNode(bench, { name: 'worked', setup: 'default', index: 6 });
   try {
     await node.cri.image.pullImage({ image: { image } });
     await removeManifests(node, await runManifests(node, 20));

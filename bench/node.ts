@@ -19,9 +19,10 @@ const CGROUP_GOAL = { limit: existsSync('/sys/fs/cgroup/cgroup.controllers') ? 3
 type Runs = { tookMs: number[]; all: number; cgroups: number[] };
 
 /** The whole node, against bare CRI calls on containerd. */
-export async function measureNode({ scratch, containerd }: Bench): Promise<Table> {
-  const podwright = await startNode(scratch, { name: 'node', setup: 'default', index: 3 });
-  const matched = await startNode(scratch, { name: 'node-matched', setup: 'matched', index: 4 });
+export async function measureNode(bench: Bench): Promise<Table> {
+  const { containerd } = bench;
+  const podwright = await startNode(bench, { name: 'node', setup: 'default', index: 3 });
+  const matched = await startNode(bench, { name: 'node-matched', setup: 'matched', index: 4 });
   try {
     const one = await compare({ rounds: ROUNDS, settleMs: 500 }, 1, { containerd, podwright, matched });
     const twenty = await compare({ rounds: BURSTS, settleMs: 2000 }, 20, { containerd, podwright, matched });

@@ -17,13 +17,13 @@ type Parts = Record<'own' | 'systemCalls' | 'programs' | 'noProcessor' | 'waitin
 };
 
 /** Where the time of a pod goes, from its manifest to its process and back. */
-export async function whereTimeGoes({ scratch }: Bench): Promise<string> {
+export async function whereTimeGoes(bench: Bench): Promise<string> {
   const setups = [
     ['by default', { name: 'time', setup: 'default', index: 7 }],
     ['same CNI and OCI runtime', { name: 'time-matched', setup: 'matched', index: 8 }],
   ] as const;
   const rows = [];
-  for (const [label, setup] of setups) rows.push(...(await rowsOf(scratch, label, setup)));
+  for (const [label, setup] of setups) rows.push(...(await rowsOf(bench, label, setup)));
   const head = ['ms', 'programs', 'system calls', 'our own', 'no processor', 'waiting', 'all', 'which programs'];
   return `### Where the time of a pod goes, medians of ${ROUNDS}
 
@@ -34,8 +34,8 @@ ready to run; waiting for something to happen.
 `;
 }
 
-async function rowsOf(scratch: string, label: string, setup: Omit<PodwrightSetup, 'command'>): Promise<string[][]> {
-  const node = await startNode(scratch, setup);
+async function rowsOf(bench: Bench, label: string, setup: Omit<PodwrightSetup, 'command'>): Promise<string[][]> {
+  const node = await startNode(bench, setup);
   const starts: Parts[] = [];
   const ends: Parts[] = [];
   try {

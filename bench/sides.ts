@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runChecked, silentLogger } from '@podwright/base';
+import { errorMessage, runChecked, silentLogger } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import { makeExampleImage, writeExampleArchive } from '../scripts/example-image.ts';
 
@@ -143,9 +143,8 @@ function startDaemon(directory: string, [file, ...args]: string[]): ChildProcess
 }
 
 async function connected(daemon: ChildProcess, directory: string, socket: string): Promise<Side> {
-  const stop = async () => {
-    if (daemon.exitCode !== null) return;
-    const ended = new Promise((resolve) => daemon.once('exit', resolve));
+  const ended = new Promise((resolve) => daemon.once('exit', resolve));
+  const end = async () => {
     daemon.kill('SIGTERM');
     await ended;
   };
@@ -155,13 +154,24 @@ async function connected(daemon: ChildProcess, directory: string, socket: string
       logger: silentLogger,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
     });
-    const closeAndStop = () => {
+    const stop = async () => {
+      if (daemon.exitCode !== null) return;
+      rmSync(join(directory, 'root/manifests'), { recursive: true, force: true });
+      await removeSandboxes(cri).catch((error) => console.error(`${directory}: ${errorMessage(error)}`));
       cri.close();
-      return stop();
+      await end();
     };
-    return { cri, pid: daemon.pid!, directory, stop: closeAndStop };
+    return { cri, pid: daemon.pid!, directory, stop };
   } catch (error) {
-    await stop();
+    await end();
     throw error;
+  }
+}
+
+/** No monitor or shim ends with its daemon: what a measurement that failed has left is taken down before. */
+async function removeSandboxes({ runtime }: CriClient): Promise<void> {
+  for (const { id: podSandboxId } of (await runtime.listPodSandbox({})).items) {
+    await runtime.stopPodSandbox({ podSandboxId });
+    await runtime.removePodSandbox({ podSandboxId });
   }
 }
