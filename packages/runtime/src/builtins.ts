@@ -108,7 +108,7 @@ function neededPlugins({ handlers = {}, defaultHandler = '' }: RuntimeOptions) {
   return [
     'host/linux',
     'images/store',
-    'network/cni',
+    'network/pods',
     `task-runtime/${task}`,
     `sandbox-controller/${sandbox}`,
   ] as const;
@@ -177,13 +177,15 @@ function networkPlugin({ options, system, start }: Environment): RuntimePlugin<'
   const directories = { stateDir: join(state, 'network'), cacheDir: join(root, 'network') };
   return {
     type: 'network',
-    id: 'cni',
+    id: 'pods',
     requires: [],
     stateDirectories: ['network'],
-    async init() {
+    async init({ note }) {
       const sockets = new NetlinkSockets();
       const own = await BridgeNetwork.open({ ...network, ...directories, system, sockets, logger, failpoint });
-      return new ChosenNetwork({ own, network, ...directories, start, logger });
+      const chosen = new ChosenNetwork({ own, network, ...directories, start, logger });
+      note((await chosen.describe()).why);
+      return chosen;
     },
     close: (opened) => opened.close({ removeHostState: false }),
   };

@@ -126,9 +126,11 @@ export class HostSide {
       ({ kind, master, alias }) =>
         kind === 'veth' && master === undefined && sandboxOfAlias(bridge, alias) !== undefined,
     );
-    if (lost.length === 0) return;
-    await links.request(
-      lost.map(({ name }) => ({ ...changeLink(name, { bridgeIndex, hairpin: true }), ignore: ['ENODEV'] })),
-    );
+    const changes = lost.flatMap(({ name }) => [
+      changeLink(name, { bridgeIndex }),
+      changeLink(name, { hairpin: true }),
+    ]);
+    if (changes.length > 0)
+      await links.request(changes.map((change) => ({ ...change, ignore: ['ENODEV', 'ENOTSUP'] })));
   }
 }

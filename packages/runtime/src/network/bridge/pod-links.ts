@@ -15,6 +15,7 @@ import {
 } from '@podwright/system';
 import { PORT_FORWARDS_TIMEOUT_MS } from '../../time-limits.ts';
 import { type AddressRange, hardwareAddressOf } from './address-range.ts';
+import { setSysctl } from './host-bridge.ts';
 import type { HostLinks } from './host-links.ts';
 import { hostLinkName, linkAlias, POD_LINK } from './link-names.ts';
 
@@ -49,9 +50,9 @@ export class PodLinks {
    * killed, is finished with `resume`. ENODEV says that the bridge has vanished.
    */
   async connect(place: PodPlace, { resume = false } = {}): Promise<void> {
-    const { peer } = await this.#makePair(place, resume);
-    await this.#setUpInside(place, peer!);
-    await this.#untilForwarding(hostLinkName(this.#options.bridge, place.sandboxId));
+    const { name, peer } = await this.#makePair(place, resume);
+    await Promise.all([this.#setUpInside(place, peer!), setSysctl(`net/ipv6/conf/${name}/accept_ra`, '0')]);
+    await this.#untilForwarding(name);
   }
 
   async #makePair({ sandboxId, netnsPath, bridgeIndex, addresses }: PodPlace, resume: boolean): Promise<Link> {
@@ -62,11 +63,12 @@ export class PodLinks {
       const peer = { name: POD_LINK, hardwareAddress: hardwareAddressOf(addresses[0]!), namespace };
       const answers = await links.request([
         { ...addVethPair({ name, bridgeIndex, peer }), ignore: resume ? ['EEXIST'] : [] },
+        ...(resume ? [changeLink(name, { bridgeIndex })] : []),
         withoutLinkLocalAddress(name),
-        changeLink(name, { up: true, alias: linkAlias(bridge, sandboxId), bridgeIndex, hairpin: true }),
+        changeLink(name, { up: true, alias: linkAlias(bridge, sandboxId), hairpin: true }),
         getLink(name),
       ]);
-      return decodeLink(answers[3]![0]!);
+      return decodeLink(answers.at(-1)![0]!);
     } finally {
       closeSync(namespace);
     }
