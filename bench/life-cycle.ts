@@ -1,50 +1,93 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { NamespaceMode } from '@podwright/cri';
-import { IMAGE, type RuntimeUnderTest } from './runtimes.ts';
+import type { Bench } from './bench.ts';
+import { IMAGE, type Side } from './sides.ts';
+import type { Row, Table } from './tables.ts';
+import { inTurns } from './turns.ts';
+
+const ROUNDS = 15;
+/** Podwright refills its ready sandboxes meanwhile: after 200 ms, one in some 40. */
+const SETTLE_MS = 500;
 
 /** Steps of one pod with one container, in ms each. */
-export type LifeCycle = {
-  sandbox: number;
-  create: number;
-  start: number;
-  up: number;
-  exec: number;
-  stop: number;
-  remove: number;
-  down: number;
-};
+type LifeCycle = Record<'sandbox' | 'create' | 'start' | 'up' | 'exec' | 'stop' | 'remove' | 'down', number>;
 
 export type RunningPod = { sandboxId: string; containerId: string };
+
+/** One pod after the other, call by call. */
+export async function measureLifeCycle({ containerd, podwright, matched, unready }: Bench): Promise<Table> {
+  const samples = await inTurns(
+    { rounds: ROUNDS, settleMs: SETTLE_MS },
+    {
+      containerd: () => lifeCycle(containerd),
+      podwright: () => lifeCycle(podwright),
+      matched: () => lifeCycle(matched),
+      unready: () => lifeCycle(unready),
+    },
+  );
+  const row = (what: string, step: keyof LifeCycle, goals?: Row['goals']): Row => ({
+    what,
+    containerd: samples.containerd.map((times) => times[step]),
+    podwright: samples.podwright.map((times) => times[step]),
+    matched: samples.matched.map((times) => times[step]),
+    goals,
+  });
+  const withoutReady = (what: string, step: keyof LifeCycle): Row => ({
+    what: `${what}, without ready sandboxes`,
+    containerd: samples.containerd.map((times) => times[step]),
+    podwright: samples.unready.map((times) => times[step]),
+    inShort: step === 'up',
+  });
+  return {
+    title: `One pod after the other, ${ROUNDS} times`,
+    rows: [
+      row('RunPodSandbox + CreateContainer + StartContainer', 'up', {
+        podwright: { ratio: 0.24 },
+        matched: { ratio: 0.48 },
+      }),
+      withoutReady('RunPodSandbox + CreateContainer + StartContainer', 'up'),
+      row('RunPodSandbox', 'sandbox'),
+      withoutReady('RunPodSandbox', 'sandbox'),
+      row('CreateContainer', 'create'),
+      row('StartContainer', 'start'),
+      row('ExecSync of `true`', 'exec', { podwright: { ratio: 0.4 } }),
+      row('stop and remove the container and the sandbox', 'down', {
+        podwright: { ratio: 0.18 },
+        matched: { ratio: 0.48 },
+      }),
+      row('StopContainer + RemoveContainer + StopPodSandbox', 'stop'),
+      row('RemovePodSandbox', 'remove'),
+    ],
+  };
+}
+
+async function lifeCycle(side: Side): Promise<LifeCycle> {
+  const { pod, times } = await bringUp(side);
+  const begin = performance.now();
+  await side.cri.runtime.execSync({ containerId: pod.containerId, cmd: ['true'], timeout: 10n });
+  const exec = performance.now() - begin;
+  return { ...times, exec, ...(await takeDown(side, pod)) };
+}
 
 let counter = 0;
 
 /** Brings one pod up through the CRI, as a kubelet would; tells what each call took. */
-export async function bringUp(
-  { cri }: RuntimeUnderTest,
-  logs: string,
-): Promise<{ pod: RunningPod; times: Pick<LifeCycle, 'sandbox' | 'create' | 'start' | 'up'> }> {
+export async function bringUp({
+  cri,
+  directory,
+}: Side): Promise<{ pod: RunningPod; times: Pick<LifeCycle, 'sandbox' | 'create' | 'start' | 'up'> }> {
   const name = `bench-${process.pid}-${counter++}`;
-  const logDirectory = join(logs, name);
+  const logDirectory = join(directory, 'pod-logs', name);
   mkdirSync(logDirectory, { recursive: true });
-  const sandboxConfig = {
-    metadata: { name, uid: name, namespace: 'bench', attempt: 0 },
-    hostname: name,
-    logDirectory,
-    // As the kubelet asks: each container has a PID namespace of its own.
-    linux: { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } },
-  };
+  // As the kubelet asks: each container has a PID namespace of its own.
+  const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } };
+  const metadata = { name, uid: name, namespace: 'bench', attempt: 0 };
+  const sandboxConfig = { metadata, hostname: name, logDirectory, linux };
   const begin = performance.now();
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: sandboxConfig });
   const sandboxed = performance.now();
-  const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } };
-  const config = {
-    metadata: { name: 'c', attempt: 0 },
-    image: { image: IMAGE },
-    command: ['sleep', '3600'],
-    logPath: 'c.log',
-    linux,
-  };
+  const config = { ...sleeper('c'), logPath: 'c.log', linux };
   const { containerId } = await cri.runtime.createContainer({ podSandboxId, config, sandboxConfig });
   const created = performance.now();
   await cri.runtime.startContainer({ containerId });
@@ -58,11 +101,15 @@ export async function bringUp(
   return { pod: { sandboxId: podSandboxId, containerId }, times };
 }
 
+/** A container that does nothing. */
+export const sleeper = (name: string) => ({
+  metadata: { name, attempt: 0 },
+  image: { image: IMAGE },
+  command: ['sleep', '3600'],
+});
+
 /** Stops and removes it; the container is killed at once. */
-export async function takeDown(
-  { cri }: RuntimeUnderTest,
-  pod: RunningPod,
-): Promise<Pick<LifeCycle, 'stop' | 'remove' | 'down'>> {
+export async function takeDown({ cri }: Side, pod: RunningPod): Promise<Pick<LifeCycle, 'stop' | 'remove' | 'down'>> {
   const begin = performance.now();
   await cri.runtime.stopContainer({ containerId: pod.containerId, timeout: 0n });
   await cri.runtime.removeContainer({ containerId: pod.containerId });
@@ -71,26 +118,4 @@ export async function takeDown(
   await cri.runtime.removePodSandbox({ podSandboxId: pod.sandboxId });
   const removed = performance.now();
   return { stop: stopped - begin, remove: removed - stopped, down: removed - begin };
-}
-
-/** One life cycle, one pod after the other. */
-export async function lifeCycle(runtime: RuntimeUnderTest, logs: string): Promise<LifeCycle> {
-  const { pod, times } = await bringUp(runtime, logs);
-  const begin = performance.now();
-  await runtime.cri.runtime.execSync({ containerId: pod.containerId, cmd: ['true'], timeout: 10n });
-  const exec = performance.now() - begin;
-  return { ...times, exec, ...(await takeDown(runtime, pod)) };
-}
-
-/** Several pods brought up at once: what each took, and all of them together. */
-export async function burst(
-  runtime: RuntimeUnderTest,
-  count: number,
-  logs: string,
-): Promise<{ each: number[]; all: number }> {
-  const begin = performance.now();
-  const up = await Promise.all(Array.from({ length: count }, () => bringUp(runtime, logs)));
-  const all = performance.now() - begin;
-  await Promise.all(up.map(({ pod }) => takeDown(runtime, pod)));
-  return { each: up.map(({ times }) => times.up), all };
 }

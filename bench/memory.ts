@@ -1,7 +1,105 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { sleep } from '@podwright/base';
+import type { Bench } from './bench.ts';
+import { bringUp, type RunningPod, takeDown } from './life-cycle.ts';
+import { type BenchNode, removeManifests, runManifests, startNode } from './manifests.ts';
+import type { Side } from './sides.ts';
+import { median, type Row, type Table } from './tables.ts';
+
+const HELPED_PODS = 20;
+/** How long a node is left alone before it counts as at rest. */
+const REST_MS = 30_000;
+const RSS_SAMPLES = 5;
+const SAMPLES_APART_MS = 1000;
+
+/** What daemons and their helpers take. */
+export async function measureMemory(bench: Bench): Promise<Table> {
+  return {
+    title: 'Memory and CPU at rest',
+    rows: [await helpersOfPods(bench), ...(await nodeAtRest(bench)), await nodeAfterWork(bench)],
+  };
+}
+
+async function helpersOfPods({ scratch, containerd, podwright }: Bench): Promise<Row> {
+  const perPod = async (side: Side) => {
+    const before = new Set(processIds());
+    const pods: RunningPod[] = [];
+    for (let index = 0; index < HELPED_PODS; index++) pods.push((await bringUp(side)).pod);
+    const helpers = processIds().filter((pid) => !before.has(pid) && commandNames(pid, scratch));
+    const pss = helpers.reduce((sum, pid) => sum + memoryOf(pid).pss, 0) / HELPED_PODS;
+    await Promise.all(pods.map((pod) => takeDown(side, pod)));
+    return [pss];
+  };
+  const samples = { containerd: await perPod(containerd), podwright: await perPod(podwright) };
+  return { what: 'helper processes, a pod (PSS)', unit: 'MiB', ...samples, goals: { podwright: { limit: 2 } } };
+}
+
+async function nodeAtRest({ scratch }: Bench): Promise<Row[]> {
+  const node = await startNode(scratch, { name: 'rest', setup: 'default', index: 5 });
+  try {
+    const fresh = await restingRss(node);
+    const written = await runManifests(node, 100);
+    await sleep(REST_MS);
+    const cpu = await cpuShare(node);
+    const full = await rss(node);
+    await removeManifests(node, written);
+    return [
+      { what: 'the node at rest (RSS)', unit: 'MiB', podwright: fresh, goals: { podwright: { limit: 95 } } },
+      { what: 'the node with 100 pods (RSS)', unit: 'MiB', podwright: full, goals: { podwright: { limit: 140 } } },
+      {
+        what: 'the node with 100 pods, CPU of a core',
+        unit: '%',
+        podwright: [100 * cpu],
+        goals: { podwright: { limit: 1 } },
+      },
+    ];
+  } finally {
+    await node.stop();
+  }
+}
+
+async function nodeAfterWork({ scratch, registry }: Bench): Promise<Row> {
+  const image = await registry.image('300 MB');
+  const node = await startNode(scratch, { name: 'worked', setup: 'default', index: 6 });
+  try {
+    await node.cri.image.pullImage({ image: { image } });
+    await removeManifests(node, await runManifests(node, 20));
+    const what = 'the node after a pull of 300 MB and twenty pods that came and went (RSS)';
+    return { what, unit: 'MiB', podwright: await restingRss(node), goals: { podwright: { limit: 130 } } };
+  } finally {
+    await node.stop();
+  }
+}
+
+async function restingRss(node: BenchNode): Promise<number[]> {
+  await sleep(REST_MS);
+  return rss(node);
+}
+
+async function rss({ pid }: Side): Promise<number[]> {
+  const samples = [];
+  for (let count = 0; count < RSS_SAMPLES; count++) {
+    samples.push(memoryOf(pid).rss);
+    await sleep(SAMPLES_APART_MS);
+  }
+  return [median(samples)];
+}
+
+/** The part of one core that a daemon uses while it is left alone. */
+async function cpuShare({ pid }: Side): Promise<number> {
+  const [cpu, wall] = [cpuTimeMs(pid), performance.now()];
+  await sleep(REST_MS);
+  return (cpuTimeMs(pid) - cpu) / (performance.now() - wall);
+}
+
+/** User and system time of a process; Linux counts it in hundredths of a second (proc(5), `utime`). */
+function cpuTimeMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
 
 /** Memory of a process in MiB; zeros once it has gone. */
-export function memoryOf(pid: number): { rss: number; pss: number } {
+function memoryOf(pid: number): { rss: number; pss: number } {
   let text: string;
   try {
     text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
@@ -12,15 +110,14 @@ export function memoryOf(pid: number): { rss: number; pss: number } {
   return { rss: value('Rss'), pss: value('Pss') };
 }
 
-/** Every process of the host. */
-export function processIds(): number[] {
+function processIds(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 }
 
 /** True for a process whose command line names `directory`: what a runtime with its state there has started. */
-export function belongsTo(pid: number, directory: string): boolean {
+function commandNames(pid: number, directory: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory);
   } catch {

@@ -1,23 +1,22 @@
 /**
  * `node bench/waits.ts [PODS]`: where the processes of a pod's way sleep while pods go up and down one after the other on
- * Podwright's runtime. Prints Markdown: the waits that are no waiting for another process, in ms a pod.
+ * Podwright's runtime, as it is set up by default. Prints Markdown: the waits that are no waiting for another process, in ms a pod.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { runChecked } from '@podwright/base';
-import { loadSystem, unmountTree } from '@podwright/system';
+import { leaveNothing } from './leave-nothing.ts';
 import { bringUp, takeDown } from './life-cycle.ts';
-import { type RuntimeUnderTest, startPodwright } from './runtimes.ts';
-import { median } from './statistics.ts';
+import { loadImage, type Side, startPodwright } from './sides.ts';
+import { median } from './tables.ts';
 import type { Sample, SamplerInput } from './wait-sampler.ts';
 
 const PHASES = ['start', 'exec', 'stop + remove'];
 /** Waits that take less of a pod are not printed. */
 const LEAST_MS = 0.3;
 
-async function onePod(runtime: RuntimeUnderTest, logs: string, phase: Int32Array): Promise<number[]> {
+async function onePod(runtime: Side, phase: Int32Array): Promise<number[]> {
   const times: number[] = [];
   const inPhase = async <T>(index: number, work: () => Promise<T>): Promise<T> => {
     const begin = performance.now();
@@ -27,7 +26,7 @@ async function onePod(runtime: RuntimeUnderTest, logs: string, phase: Int32Array
     times.push(performance.now() - begin);
     return result;
   };
-  const { pod } = await inPhase(0, () => bringUp(runtime, logs));
+  const { pod } = await inPhase(0, () => bringUp(runtime));
   const command = { containerId: pod.containerId, cmd: ['true'], timeout: 10n };
   await inPhase(1, () => runtime.cri.runtime.execSync(command));
   await inPhase(2, () => takeDown(runtime, pod));
@@ -52,12 +51,18 @@ function table(samples: Sample[], times: number[][]): string {
 
 async function main(pods: number): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'podwright-waits-'));
-  const logs = join(scratch, 'logs');
-  mkdirSync(logs);
-  const runtime = await startPodwright(scratch, 'runtime');
+  const settings = 'ready_sandboxes = 0'; // nothing is hidden from the pods' way
+  const runtime = await startPodwright(scratch, {
+    name: 'pw',
+    command: 'runtime',
+    setup: 'default',
+    index: 1,
+    settings,
+  });
   try {
+    await loadImage(runtime);
     const phase = new Int32Array(new SharedArrayBuffer(4)).fill(-1);
-    await onePod(runtime, logs, phase); // what only the first one pays
+    await onePod(runtime, phase); // what only the first one pays
     const workerData: SamplerInput = { runtime: runtime.pid, marker: scratch, phase };
     const sampler = new Worker(new URL('./wait-sampler.ts', import.meta.url), { workerData });
     const answer = new Promise<Sample[]>((resolve, reject) => {
@@ -65,14 +70,12 @@ async function main(pods: number): Promise<void> {
       sampler.once('error', reject);
     });
     const times: number[][] = [];
-    for (let pod = 0; pod < pods; pod++) times.push(await onePod(runtime, logs, phase));
+    for (let pod = 0; pod < pods; pod++) times.push(await onePod(runtime, phase));
     sampler.postMessage('end');
     console.log(table(await answer, times));
   } finally {
     await runtime.stop();
-    await runChecked('ip', ['link', 'delete', 'pwbench1']).catch(() => undefined);
-    unmountTree(loadSystem(), scratch);
-    rmSync(scratch, { recursive: true, force: true });
+    await leaveNothing(scratch);
   }
 }
 

@@ -7,7 +7,7 @@ import type { PublishedPorts } from '../../packages/runtime/src/network/bridge/p
 
 /** A call of `HostRules`, or a script in between. */
 export type RulesStep =
-  | { call: 'ensure' | 'recheck' | 'remove' | 'published' }
+  | { call: 'ensure' | 'recheck' | 'remove' | 'published' | 'warnings' | 'missing' }
   | { call: 'publish'; sandboxId: string; ports: PublishedPorts }
   | { call: 'withdraw'; sandboxId: string }
   | { call: 'setSubnets'; subnets: string }
@@ -22,6 +22,9 @@ export type RulesRun = {
   killAt?: number;
   steps: RulesStep[];
 };
+
+/** What host-rules.inside.ts prints: what each step gave, and the names of the programs that were started. */
+export type RulesOutcome = { results: unknown[]; programs: string[] };
 
 /** A pod as far as the packet filter is concerned: a namespace with addresses of the bridge's subnets. */
 export type HostPod = { name: string; netns: string; ips: string[] };
@@ -69,21 +72,27 @@ export class HostFixture implements Disposable {
   }
 
   /** Serves lines `NAME PEER` on a port of a pod until the test ends. */
-  async serve({ name, netns }: HostPod, protocol: 'tcp' | 'udp' | 'sctp', port: number): Promise<void> {
+  async serve({ name, netns }: Pick<HostPod, 'name' | 'netns'>, protocol: 'tcp' | 'udp', port: number): Promise<void> {
     const listen = {
       tcp: `TCP6-LISTEN:${port},fork,reuseaddr`,
       udp: `UDP6-RECVFROM:${port},fork`,
-      sctp: `SCTP6-LISTEN:${port},fork,reuseaddr`,
     }[protocol];
-    const server = spawn('nsenter', [`--net=${netns}`, 'socat', '-t10', listen, `SYSTEM:echo ${name} $SOCAT_PEERADDR`]);
+    // Who has ended before a packet was handed over to him is not listened to any more.
+    const answer = `${protocol === 'udp' ? 'read packet; ' : ''}echo ${name} $SOCAT_PEERADDR`;
+    const server = spawn('nsenter', [`--net=${netns}`, 'socat', '-t10', listen, `SYSTEM:${answer}`]);
     this.#servers.push(server);
-    const kind = { tcp: '-t', udp: '-u', sctp: '-S' }[protocol];
+    const kind = { tcp: '-t', udp: '-u' }[protocol];
     const isListening = () => inNamespace(netns, `ss -Hln ${kind} 'sport = :${port}'`) !== '' || undefined;
     await waitFor(isListening, { intervalMs: 10, signal: bounded() });
   }
 
-  /** Lets the code under test do its steps as a process of the host. */
+  /** Lets the code under test do its steps as a process of the host; gives their results. */
   rules(...steps: RulesStep[]): unknown[] {
+    return this.observedRules(...steps).results;
+  }
+
+  /** As `rules`, with the programs that the code under test has started. */
+  observedRules(...steps: RulesStep[]): RulesOutcome {
     const { status, stdout, stderr } = this.#run({ steps });
     if (status !== 0) throw new Error(stderr);
     return JSON.parse(stdout);
@@ -138,13 +147,23 @@ export function inNamespace(netns: string, script: string): string {
   return execFileSync('nsenter', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** What a server says to a client in a namespace; throws if there is none. */
-export function ask(netns: string, protocol: 'tcp' | 'udp' | 'sctp', address: string, port: number): string {
+/** What a server says to a client in a namespace, as `NAME PEER`; throws if there is none. */
+export function ask(netns: string, protocol: 'tcp' | 'udp', address: string, port: number): string {
   const target = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   const script = {
-    tcp: `socat -T10 -u TCP:${target},connect-timeout=5 -`,
-    udp: `echo | socat -t10 -T10 - UDP:${target}`,
-    sctp: `socat -T10 -u SCTP:${target},connect-timeout=5 -`,
+    tcp: `socat -T10 -u TCP:${target},connect-timeout=3 -`,
+    udp: `bash -c 'exec 3<>/dev/udp/${address}/${port}; echo >&3; timeout 10 dd bs=2000 count=1 status=none <&3'`,
   }[protocol];
-  return inNamespace(netns, script).trim();
+  const [name, peer = ''] = inNamespace(netns, script).trim().split(' ');
+  if (name === '') throw new Error(`no answer from ${address}:${port}`);
+  return `${name} ${shortAddress(peer)}`;
+}
+
+/** socat writes all 32 digits of an address in brackets, and IPv4 ones as mapped into IPv6. */
+function shortAddress(peer: string): string {
+  const { hostname } = new URL(`http://${peer}`);
+  const mapped = /^\[::ffff:(\w+):(\w+)\]$/.exec(hostname);
+  if (mapped === null) return hostname.slice(1, -1);
+  const [high, low] = [mapped[1]!, mapped[2]!].map((group) => Number.parseInt(group, 16)) as [number, number];
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 }

@@ -12,7 +12,7 @@ import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.
 
 const place = makeTestPlace();
 const runtime = new RuntimeUnderTest(place);
-before(() => runtime.start());
+before(() => runtime.start({ cgroupDriver: 'cgroupfs' }));
 after(async () => assert.deepEqual(await runtime.end(), []));
 
 const RESOURCES = {

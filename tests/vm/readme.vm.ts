@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { runChecked, waitFor } from '@podwright/base';
 import { type InventoryScope, leftovers, takeInventory } from '../fixtures/host-inventory.ts';
 import { StartedProgram } from '../pods/started-program.ts';
+import { unitsWith } from './systemd.fixture.ts';
 
 const CHECKOUT = new URL('../..', import.meta.url).pathname;
 const UNIT = '/etc/systemd/system/podwright.service';
@@ -20,7 +21,7 @@ const scope: InventoryScope = {
 const host = takeInventory(scope);
 
 /** Records and images stay, as a node that starts again wants them. */
-const left = () => leftovers(host, { ...takeInventory(scope), files: [] });
+const left = () => [...leftovers(host, { ...takeInventory(scope), files: [] }), ...unitsWith('podwright-pods')];
 
 const podwright = (...args: string[]) => runChecked(`${CHECKOUT}bin/podwright`, args);
 
@@ -56,7 +57,7 @@ test('`make run` brings the example up, every command reaches it, and Ctrl-C lea
   assert.match(await podwright('exec', 'web', '-c', 'server', '--', 'ls', '/www'), /^index\.html$/m);
   assert.match(await podwright('describe', 'web'), /Started container server/);
   assert.match(await podwright('trace', 'web'), /cgroup/);
-  assert.match(await podwright('doctor'), /^ok +cgroups +v2:/m);
+  assert.match(await podwright('doctor'), /^ok +cgroups +v2:.*\n.*^ok +cgroup driver +systemd:/ms);
   run.type('\x03');
   assert.equal((await run.ended()).signal, null);
   assert.deepEqual(left(), []);

@@ -83,6 +83,7 @@ test('a kubelet of its own makes a slice a pod where its runtime says systemd', 
   const { place, unit } = makePlace(context, 42);
   await place.loadImage();
   const runtime = place.start('runtime');
+  await place.until(() => existsSync(place.path('state/cri.sock')));
   const endpoint = ['--container-runtime-endpoint', place.path('state/cri.sock')];
   const kubelet = await place.startDaemon('kubelet', ...endpoint);
   await place.ok('run', '--detach', place.file('one.yaml', limited('one')));

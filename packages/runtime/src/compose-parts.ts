@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describeUndoFailures, removeCgroup, Trash, VERSION } from '@podwright/base';
 import { type System, unmountTree } from '@podwright/system';
 import { CDI_DIRECTORIES } from './cdi/cdi-devices.ts';
-import { cgroupsPathBelow } from './containers/cgroups-path.ts';
+import { cgroupsPathBelow, taskCgroupBelow } from './containers/cgroups-path.ts';
 import { CONTAINER_STATE, ContainerFiles } from './containers/container-files.ts';
 import { ContainerSpecs } from './containers/container-specs.ts';
 import { AppArmor } from './host/apparmor.ts';
@@ -81,7 +81,7 @@ export function composeParts(
       system,
       logger,
       cgroups: host.cgroups,
-      cgroupsPath,
+      taskCgroup: taskCgroupBelow(cgroupParent),
       tasks,
       controllers,
       snapshotter,

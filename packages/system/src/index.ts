@@ -13,6 +13,7 @@ export * from './netlink/links.ts';
 export * from './netlink/message.ts';
 export * from './netlink/netlink-socket.ts';
 export * from './netlink/nft-expressions.ts';
+export * from './netlink/nft-inspection.ts';
 export * from './netlink/nftables.ts';
 export * from './netlink/routes.ts';
 export * from './netlink/traffic-control.ts';

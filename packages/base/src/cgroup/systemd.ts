@@ -1,13 +1,14 @@
 /** What is asked of systemd, which manages the cgroups of most hosts: by its own programs, as it is rarely asked. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isErrno, PodwrightError } from '../errors.ts';
+import type { Logger } from '../log.ts';
 import { CONTAINER_DIRECTORY } from '../modes.ts';
 import { type ProgramResult, runProgram } from '../program.ts';
 import { type CgroupHierarchy, type CgroupMode, cgroupDirectory } from './hierarchy.ts';
 import { scopeOf, slicePath } from './slice.ts';
-import { cgroupExists, killCgroup, removeCgroup } from './tree.ts';
+import { cgroupExists, cgroupPids, killCgroup, removeCgroup } from './tree.ts';
 
 /** Who makes cgroups: we ourselves anywhere in the tree, or systemd, which has us only where it has delegated a part of it. */
 export type CgroupDriver = 'cgroupfs' | 'systemd';
@@ -49,31 +50,24 @@ export function delegatedUnit(parent: string): string {
 
 /**
  * Has systemd delegate a part of the cgroup tree, unless it has already, and returns the path of the cgroup for pods in it. Below
- * that all cgroups are ours: systemd neither changes nor removes any, whatever is reloaded. A process that sleeps keeps the service, which outlives us; of a scope
- * nothing would be left once the last pod ends. The end of the service ends that process alone, and no pod.
+ * that all cgroups are ours: systemd neither changes nor removes any, whatever is reloaded. A process that sleeps keeps the service,
+ * which outlives us; of a scope nothing would be left once the last pod ends. The end of the service ends that process alone, and no
+ * pod. systemd cannot start it again before they end; so long they, and new ones, are in its cgroup as it was left.
  */
-export async function delegateCgroup(hierarchy: CgroupHierarchy, unit: string): Promise<string> {
-  const [tree] = hierarchy.trees;
-  if (tree === undefined)
-    throw new PodwrightError('failed_precondition', 'delegate a cgroup: no cgroup tree is mounted');
-  const path = `/${unit}`;
-  const directory = cgroupDirectory(tree, path);
-  if (!(await isDelegated(unit))) {
-    await systemctl('reset-failed', unit);
-    const started = await startKeeper(unit);
-    // Another process of ours may have been faster.
-    if (started.exitCode !== 0 && !(await isDelegated(unit)))
-      throw new PodwrightError('failed_precondition', `start ${unit}: ${started.stderr.trim() || started.exitCode}`);
-  }
+export async function delegateCgroup(hierarchy: CgroupHierarchy, unit: string, logger: Logger): Promise<string> {
+  const path = (await delegatedPath(unit)) ?? (await startDelegated(hierarchy, unit, logger));
+  const [directory] = hierarchy.trees.map((tree) => cgroupDirectory(tree, path));
+  if (directory === undefined) throw new PodwrightError('failed_precondition', 'delegate a cgroup: no tree is mounted');
   await mkdir(join(directory, KEEPER), { recursive: true, mode: CONTAINER_DIRECTORY });
   await moveProcesses(directory, join(directory, KEEPER));
   return `${path}/${PODS}`;
 }
 
-/** Gives back what was delegated, once no process is in it any more, whether systemd still knows of it or not. */
-export async function endDelegation(hierarchy: CgroupHierarchy, unit: string): Promise<void> {
-  await stopUnit(unit);
-  await removeCgroup(hierarchy, `/${unit}`);
+/** Gives back what `delegateCgroup` returned, once no process is in it any more, whether systemd still knows of it or not. */
+export async function endDelegation(hierarchy: CgroupHierarchy, pods: string): Promise<void> {
+  const path = dirname(pods);
+  await stopUnit(basename(path));
+  await removeCgroup(hierarchy, path);
 }
 
 /** Limits of a slice as systemd calls them (org.freedesktop.systemd1(5)); what is absent has none. */
@@ -122,13 +116,25 @@ export async function endScope(hierarchy: CgroupHierarchy, path: string): Promis
   await stopUnit(scope);
 }
 
-/** `failed_precondition` for a unit of somebody else. */
-async function isDelegated(unit: string): Promise<boolean> {
-  const { exitCode, stdout, stderr } = await systemctl('show', '--property=ActiveState,Delegate', unit);
+async function startDelegated(hierarchy: CgroupHierarchy, unit: string, logger: Logger): Promise<string> {
+  await systemctl('reset-failed', unit);
+  const { exitCode, stderr } = await startKeeper(unit);
+  const path = await delegatedPath(unit); // also when another process of ours was faster
+  if (path !== undefined) return path;
+  const reason = `start ${unit}: ${stderr.trim() || `systemd-run: ${exitCode}`}`;
+  const pids = await cgroupPids(hierarchy, `/${unit}/${PODS}`, { recursive: true });
+  if (pids.length === 0) throw new PodwrightError('failed_precondition', reason);
+  logger.warn({ unit, error: reason }, 'the unit of the pods was ended, and cannot start before they have ended');
+  return `/${unit}`;
+}
+
+/** The unit's cgroup while it is active; `failed_precondition` for a unit of somebody else. */
+async function delegatedPath(unit: string): Promise<string | undefined> {
+  const { exitCode, stdout, stderr } = await systemctl('show', '--property=ActiveState,Delegate,ControlGroup', unit);
   if (exitCode !== 0) throw new PodwrightError('unavailable', `ask systemd for ${unit}: ${stderr.trim() || exitCode}`);
   const values = Object.fromEntries(stdout.split('\n').map((line) => line.split('=')));
-  if (values.ActiveState !== 'active') return false;
-  if (values.Delegate === 'yes') return true;
+  if (values.ActiveState !== 'active') return undefined;
+  if (values.Delegate === 'yes' && values.ControlGroup?.startsWith('/')) return values.ControlGroup;
   throw new PodwrightError(
     'failed_precondition',
     `use ${unit}: there is a unit of this name that is not ours; set another cgroup_parent`,

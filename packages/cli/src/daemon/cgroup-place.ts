@@ -1,6 +1,5 @@
 import {
   type CgroupDriver,
-  type CgroupHierarchy,
   createLogger,
   delegateCgroup,
   delegatedUnit,
@@ -55,7 +54,8 @@ export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPla
   logger.info({ driver, reason }, 'cgroup driver');
   if (driver === 'cgroupfs') return cgroupfs;
   try {
-    return await delegatedPlace(cgroups, cgroupParent);
+    const parent = await delegateCgroup(cgroups, delegatedUnit(cgroupParent), logger);
+    return { cgroupDriver: 'systemd', cgroupParent: parent };
   } catch (error) {
     if (asked === 'systemd') throw error;
     logger.warn({ error: errorMessage(error) }, 'systemd delegates no cgroup; the driver is cgroupfs');
@@ -64,11 +64,6 @@ export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPla
 }
 
 /** Ends what an empty node has of systemd. */
-export async function closeCgroupPlace(place: CgroupPlace, config: CgroupSettings): Promise<void> {
-  if (place.cgroupDriver === 'systemd')
-    await endDelegation(await discoverCgroups(), delegatedUnit(config.cgroup_parent));
-}
-
-async function delegatedPlace(cgroups: CgroupHierarchy, parent: string): Promise<CgroupPlace> {
-  return { cgroupDriver: 'systemd', cgroupParent: await delegateCgroup(cgroups, delegatedUnit(parent)) };
+export async function closeCgroupPlace({ cgroupDriver, cgroupParent }: CgroupPlace): Promise<void> {
+  if (cgroupDriver === 'systemd') await endDelegation(await discoverCgroups(), cgroupParent);
 }

@@ -30,5 +30,5 @@ export async function runNode(config: NodeConfig): Promise<void> {
   const { removeHostState } = await stopped;
   await kubelet.close();
   await runtime.close({ removeHostState });
-  if (removeHostState) await closeCgroupPlace(cgroups, config);
+  if (removeHostState) await closeCgroupPlace(cgroups);
 }

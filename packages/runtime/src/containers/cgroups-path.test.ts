@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
-import { cgroupsPathBelow, podCgroup } from './cgroups-path.ts';
+import { cgroupsPathBelow, podCgroup, taskCgroupBelow } from './cgroups-path.ts';
 
 const sandbox = (cgroupParent: string) => ({ config: { cgroupParent } }) as SandboxRecord;
 const slice = '/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1_2.slice';
@@ -22,7 +22,10 @@ test('a slice is refused where systemd is not asked for cgroups, with what to do
   });
 });
 
-test('the cgroup of a pod is found by its slice', () => {
+test('cgroups are found by either form, whatever the driver is now', () => {
+  const pathOf = taskCgroupBelow('/own');
+  assert.equal(pathOf(sandbox(''), 'abc'), '/own/abc');
+  assert.equal(pathOf(sandbox(slice), 'abc'), `${slice}/podwright-abc.scope`);
   assert.equal(podCgroup('kubepods-besteffort-pod1_2.slice'), slice);
   assert.equal(podCgroup(slice), slice);
   assert.equal(podCgroup('/kubepods/pod1'), '/kubepods/pod1');

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { type CgroupDriver, PodwrightError, slicePath } from '@podwright/base';
+import { type CgroupDriver, cgroupPathOf, PodwrightError, slicePath } from '@podwright/base';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 /** What the scopes of containers begin with, so that everybody sees whose they are. */
@@ -13,17 +13,31 @@ export type CgroupPlace = { cgroupDriver?: CgroupDriver; cgroupParent: string };
  * slice, which a kubelet with the systemd driver names, it is `slice:prefix:id`: the OCI runtime has systemd make a scope there.
  * `failed_precondition` for a slice where systemd is not asked for cgroups.
  */
-export const cgroupsPathBelow =
-  ({ cgroupDriver, cgroupParent: ownParent }: CgroupPlace) =>
-  ({ config: { cgroupParent } }: SandboxRecord, taskId: string): string => {
-    if (!isSlice(cgroupParent)) return posix.join('/', cgroupParent === '' ? ownParent : cgroupParent, taskId);
-    if (cgroupDriver === 'systemd') return `${posix.basename(cgroupParent)}:${SCOPE_PREFIX}:${taskId}`;
+export const cgroupsPathBelow = ({ cgroupDriver, cgroupParent: ownParent }: CgroupPlace) => {
+  const pathOf = cgroupsPathOf(ownParent);
+  return (sandbox: SandboxRecord, taskId: string): string => {
+    const { cgroupParent } = sandbox.config;
+    if (cgroupDriver === 'systemd' || !isSlice(cgroupParent)) return pathOf(sandbox, taskId);
     throw new PodwrightError(
       'failed_precondition',
       `use cgroup ${cgroupParent}: it is a slice of systemd's, and the cgroup driver of this runtime is cgroupfs; ` +
         'set runtime.cgroup_driver = "systemd" here, or cgroupDriver: cgroupfs in the kubelet',
     );
   };
+};
+
+/** The paths of tasks' cgroups, also of those that were made under another driver. */
+export const taskCgroupBelow = (ownParent: string) => {
+  const pathOf = cgroupsPathOf(ownParent);
+  return (sandbox: SandboxRecord, taskId: string): string => cgroupPathOf(pathOf(sandbox, taskId));
+};
+
+const cgroupsPathOf =
+  (ownParent: string) =>
+  ({ config: { cgroupParent } }: SandboxRecord, taskId: string): string =>
+    isSlice(cgroupParent)
+      ? `${posix.basename(cgroupParent)}:${SCOPE_PREFIX}:${taskId}`
+      : posix.join('/', cgroupParent === '' ? ownParent : cgroupParent, taskId);
 
 /** The path of the cgroup that a sandbox's `cgroupParent` names. */
 export function podCgroup(cgroupParent: string): string {

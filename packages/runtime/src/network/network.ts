@@ -28,7 +28,8 @@ export type NetworkStatus = { ready: true } | { ready: false; reason: string; me
 export interface Network {
   /**
    * Attaches a sandbox's network namespace before anything is known of its pod, so that `setUp` for the same id has less left
-   * to do; `tearDown` undoes it. False, with nothing done, where the network cannot do that ahead. Absent: it never can.
+   * to do; `tearDown` undoes it. False, with nothing done, where the network cannot do that ahead. Absent: it never can. May be
+   * called again: it then says whether the namespace is attached to what `setUp` would attach it to now.
    */
   prepare?(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean>;
   setUp(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult>;

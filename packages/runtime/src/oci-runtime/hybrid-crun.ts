@@ -1,6 +1,6 @@
 import { type CgroupHierarchy, findProgram } from '@podwright/base';
 import { readMounts } from '@podwright/system';
-import type { OciProgram } from './oci-program.ts';
+import { type OciProgram, SHELL } from './oci-program.ts';
 
 /**
  * crun refuses hosts that have some cgroup controllers in v1 trees and some in a v2 tree beside them. Where it does not
@@ -22,6 +22,6 @@ export async function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy)
   return {
     name: 'crun',
     path: unshare,
-    args: ['--mount', '--propagation', 'unchanged', '/bin/sh', '-c', script, crun],
+    args: ['--mount', '--propagation', 'unchanged', SHELL, '-c', script, crun],
   };
 }

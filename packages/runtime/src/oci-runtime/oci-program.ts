@@ -25,6 +25,9 @@ export type OciProgram = {
 /** A program together with the directory of its state, its `--root`. */
 export type OciRuntime = OciProgram & { root: string };
 
+/** A shell that starts a runtime has a script and the runtime's path for its last arguments. */
+export const SHELL = '/bin/sh';
+
 /** Runs one command of the runtime that must succeed; its message and the class of that otherwise. */
 export async function runOciCommand(runtime: OciRuntime, args: string[]): Promise<string> {
   const signal = AbortSignal.timeout(COMMAND_TIMEOUT_MS);
@@ -41,9 +44,13 @@ export async function runOciCommand(runtime: OciRuntime, args: string[]): Promis
  */
 export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefined): OciRuntime {
   if (runtime.name === 'runc' || oomScoreAdj === undefined) return runtime;
-  const script = 'echo "$0" 2>/dev/null >/proc/self/oom_score_adj; exec "$@"';
-  const args = ['-c', script, String(oomScoreAdj), runtime.path, ...(runtime.args ?? [])];
-  return { ...runtime, path: '/bin/sh', args };
+  const { path, args = [] } = runtime;
+  const set = `echo ${oomScoreAdj} 2>/dev/null >/proc/self/oom_score_adj`;
+  const [shell, option, script, ...words] = args.slice(-4);
+  // Where a shell becomes the runtime anyway, it sets this, too.
+  if (shell === SHELL && option === '-c')
+    return { ...runtime, args: [...args.slice(0, -4), shell, option, `${set}; ${script}`, ...words] };
+  return { ...runtime, path: SHELL, args: ['-c', `${set}; exec "$0" "$@"`, path, ...args] };
 }
 
 /** What goes before each of the runtime's commands. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -38,4 +38,24 @@ test('it stays where it is, and what cannot be written is no error', async () =>
   assert.equal(readFileSync('/proc/self/cgroup', 'utf8'), before);
   await startIn({ mode: 'v2', trees: [{ version: 2, mountPoint: '/nowhere', controllers: [] }] });
   await startIn({ mode: 'v1', trees: [] });
+});
+
+test('of programs that are started at once, one move is for all; the next one is for the next', async (t) => {
+  const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-migration-'));
+  t.after(() => rmSync(mountPoint, { recursive: true }));
+  const [, names, ...path] = readFileSync('/proc/self/cgroup', 'utf8').split('\n', 1)[0]!.split(':') as [
+    string,
+    string,
+  ];
+  const directory = join(mountPoint, path.join(':'));
+  await mkdir(directory, { recursive: true });
+  execFileSync('mkfifo', [join(directory, 'cgroup.procs')]); // a move lasts until it is read
+  const tree = { version: names === '' ? 2 : 1, mountPoint, controllers: names.split(',') } as const;
+  const starter = startWithMigration(startByFork, { mode: 'hybrid', trees: [tree] });
+  for (let round = 0; round < 2; round++) {
+    const options = { env: process.env, stdio: ['ignore' as const] };
+    for (let program = 0; program < 3; program++) await once(starter('true', [], options) as ChildProcess, 'close');
+    assert.equal(await readFile(join(directory, 'cgroup.procs'), 'utf8'), String(process.pid));
+    await new Promise(setImmediate);
+  }
 });

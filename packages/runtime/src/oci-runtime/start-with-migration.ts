@@ -7,19 +7,22 @@ import { type CgroupHierarchy, cgroupDirectory, type ProgramStarter } from '@pod
  * Starts programs that will move a process to another cgroup, as OCI runtimes move a container's. The kernel makes the first
  * such move in some 20 ms wait 5 to 15 ms for an RCU grace period (`cgroup_threadgroup_rwsem`, see "favordynmods" in the
  * kernel's document on cgroup v2), and lets those right after it pass. So this process is moved to where it is, while the
- * program that will make the move is only being started.
+ * program that will make the move is only being started: once for programs that are started at once, as each such move keeps
+ * one of the few threads that files are read by.
  */
 export function startWithMigration(start: ProgramStarter, cgroups: CgroupHierarchy): ProgramStarter {
+  let isMoving = false;
+  /** Never fails: without it the move itself waits. It may not write there, as in a container. */
+  const anticipate = async () => {
+    if (isMoving) return;
+    isMoving = true;
+    await moveToOwnCgroup(cgroups).catch(() => undefined);
+    isMoving = false;
+  };
   return (...program) => {
-    void anticipateMigration(cgroups);
+    void anticipate();
     return start(...program);
   };
-}
-
-/** Never fails: without it the move itself waits. */
-async function anticipateMigration(hierarchy: CgroupHierarchy): Promise<void> {
-  // It may not write there, as in a container.
-  await moveToOwnCgroup(hierarchy).catch(() => undefined);
 }
 
 /** Moves this process to the cgroup that it is in. */

@@ -125,6 +125,46 @@ test('when the network has become another one, those for the old one are removed
   assert.equal(host.networks.size, 1, 'only the one that was taken is attached');
 });
 
+test('when the network has become another one while no pod comes, those for the old one are removed, too', async (context) => {
+  const { ready, host, pass } = open(context);
+  ready.begin({ hadPods: true });
+  await pass(1000);
+  host.canAttach = false;
+  ready.networkIs({ ready: true });
+  await pass(1000);
+  assert.deepEqual([ready.count, host.namespaces.size, host.networks.size], [2, 2, 0]);
+  host.canAttach = true;
+  ready.networkIs({ ready: true });
+  await pass(1000);
+  assert.deepEqual([ready.count, host.namespaces.size, host.networks.size], [2, 2, 2]);
+});
+
+test('nobody takes one while it is looked at, and others can be taken', async (context) => {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let calls = 0;
+  const network = { prepare: async () => (++calls === 3 ? promise : true), tearDown: async () => undefined };
+  const { ready, pass, take } = open(context, { network });
+  ready.begin({ hadPods: true });
+  await pass(1000);
+  ready.networkIs({ ready: true });
+  await pass(1000);
+  assert.deepEqual([calls, ready.count], [3, 1]);
+  const taken = take();
+  resolve(true);
+  await pass(1000);
+  assert.equal(ready.count, 2);
+  assert.ok(![take(), take()].includes(taken));
+});
+
+test('a pod that finds no address gets what those hold that are ready', async (context) => {
+  const { ready, host, pass } = open(context);
+  ready.begin({ hadPods: true });
+  await pass(1000);
+  assert.equal(await ready.giveWay(), true);
+  assert.deepEqual([host.namespaces.size, host.networks.size], [0, 0]);
+  assert.equal(await ready.giveWay(), false);
+});
+
 test('while the network is not ready there are none, and again when it is', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: true });

@@ -29,7 +29,7 @@ export type ReadySandboxesDependencies = {
 };
 
 /** A sandbox's id, chosen ahead, with its namespaces; `attached`: its network may hold something, which `tearDown` gives back. */
-type ReadySandbox = { readonly id: string; attached: boolean };
+type ReadySandbox = { readonly id: string; netnsPath: string; attached: boolean };
 
 /**
  * A few sandboxes that are made ahead, while the runtime has nothing else to do: namespaces that pods are given without waiting
@@ -47,12 +47,14 @@ export class ReadySandboxes {
   /** Those that can be taken, the oldest first. */
   #ready: ReadySandbox[] = [];
   /** Those that are being made, or are to be removed: nothing new is made before they are gone. */
-  readonly #unwanted: ReadySandbox[] = [];
+  readonly #unwanted = new Set<ReadySandbox>();
   /** When the last pods were started, no more of them than count. */
   #starts: number[] = [];
   /** On a node without pods of their own network nothing is made on the host that is not a namespace. */
   #attaches = false;
   #networkReady = true;
+  /** Whether to look if the network is still the one that they are attached to. */
+  #lookAtNetwork = false;
   #failing = false;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -90,13 +92,13 @@ export class ReadySandboxes {
 
   /** Has one removed that was taken and is nobody's after all. */
   giveUp(id: string): void {
-    this.#drop([{ id, attached: true }]);
+    this.#drop([{ id, netnsPath: '', attached: true }]);
   }
 
   /** Told what the network says of itself: while it is not ready there are none. */
   networkIs({ ready }: { ready: boolean }): void {
-    if (ready === this.#networkReady) return;
     this.#networkReady = ready;
+    this.#lookAtNetwork = ready;
     if (ready) this.#arm(SANDBOX_REFILL_PAUSE_MS);
     else this.dropAll();
   }
@@ -107,6 +109,15 @@ export class ReadySandboxes {
     this.#ready = [];
   }
 
+  /** Removes them all, so that a pod can have what they hold of the network; false if there were none. */
+  async giveWay(): Promise<boolean> {
+    if (this.#ready.length === 0) return false;
+    const given = this.#ready;
+    this.dropAll();
+    for (const sandbox of given) await this.#remove(sandbox);
+    return true;
+  }
+
   /** Removes them all, and makes no more. What cannot be removed is logged, and left to the next start. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -114,7 +125,7 @@ export class ReadySandboxes {
     await this.#step;
     this.dropAll();
     using signal = withTimeout(undefined, CLOSE_GRACE_MS, 'remove ready sandboxes');
-    for (const sandbox of this.#unwanted.splice(0))
+    for (const sandbox of this.#unwanted)
       await this.#remove(sandbox, signal).catch((error) => {
         this.#dependencies.logger.error({ id: sandbox.id, error: errorMessage(error) }, 'a ready sandbox stays behind');
       });
@@ -140,7 +151,7 @@ export class ReadySandboxes {
   }
 
   #drop(sandboxes: ReadySandbox[]): void {
-    this.#unwanted.push(...sandboxes);
+    for (const sandbox of sandboxes) this.#unwanted.add(sandbox);
     this.#arm(SANDBOX_REFILL_PAUSE_MS);
   }
 
@@ -171,22 +182,14 @@ export class ReadySandboxes {
   /** One step to what there should be. Returns when to look again, undefined: when something happens. */
   async #takeStep(): Promise<number | undefined> {
     const [unwanted] = this.#unwanted;
-    if (unwanted !== undefined) {
-      await this.#remove(unwanted);
-      this.#unwanted.splice(this.#unwanted.indexOf(unwanted), 1);
-      return 0;
-    }
     const wanted = this.#networkReady ? this.#target() : 0;
-    if (this.#ready.length > wanted) {
-      this.#drop(this.#ready.splice(wanted));
-      return 0;
-    }
-    if (this.#ready.length < wanted) {
-      await this.#make();
-      return 0;
-    }
-    const [oldest] = this.#starts;
-    return oldest === undefined ? undefined : oldest + WINDOW_MS - this.#now();
+    const spare = this.#ready.length - wanted;
+    if (unwanted !== undefined) await this.#remove(unwanted);
+    else if (spare > 0) this.#drop(this.#ready.splice(wanted));
+    else if (this.#lookAtNetwork) await this.#checkNetwork();
+    else if (spare < 0) await this.#make();
+    else return this.#starts[0] === undefined ? undefined : this.#starts[0] + WINDOW_MS - this.#now();
+    return 0;
   }
 
   #target(): number {
@@ -195,32 +198,53 @@ export class ReadySandboxes {
     return readyTarget(this.#starts.length, this.#dependencies.most);
   }
 
-  /** Until it is whole it is unwanted: whatever fails is undone. */
   async #make(): Promise<void> {
-    const sandbox: ReadySandbox = { id: newId(), attached: false };
-    this.#unwanted.push(sandbox);
-    const others = this.#ready;
-    const { netnsPath } = this.#dependencies.namespaces.prepare(sandbox.id);
-    if (this.#attaches) sandbox.attached = await this.#attach(sandbox, netnsPath);
-    if (this.#ready !== others) return; // all were dropped meanwhile
-    if (others.some(({ attached }) => attached !== sandbox.attached)) this.dropAll(); // the network is another one
-    this.#unwanted.splice(this.#unwanted.indexOf(sandbox), 1);
-    this.#ready.push(sandbox);
+    const sandbox: ReadySandbox = { id: newId(), netnsPath: '', attached: false };
+    this.#unwanted.add(sandbox);
+    sandbox.netnsPath = this.#dependencies.namespaces.prepare(sandbox.id).netnsPath;
+    await this.#attach(sandbox);
     this.#failing = false;
     this.#backoff.forget(KEY);
   }
 
-  async #attach(sandbox: ReadySandbox, netnsPath: string): Promise<boolean> {
-    sandbox.attached = true; // what fails may leave something
-    using signal = withTimeout(undefined, SANDBOX_WORK_TIMEOUT_MS, 'attach a ready sandbox to its network');
-    return (await this.#dependencies.network.prepare?.(sandbox.id, netnsPath, signal)) ?? false;
+  /** Looks by one of them, which nobody takes meanwhile, whether they are attached to what pods are attached to now. */
+  async #checkNetwork(): Promise<void> {
+    this.#lookAtNetwork = false;
+    const sandbox = this.#ready.pop();
+    if (sandbox === undefined) return;
+    this.#unwanted.add(sandbox);
+    await this.#attach(sandbox);
   }
 
-  async #remove({ id, attached }: ReadySandbox, parent?: AbortSignal): Promise<void> {
+  /** Attaches one where that can be done ahead. It is unwanted until then: whatever fails is undone. */
+  async #attach(sandbox: ReadySandbox): Promise<void> {
+    const others = this.#ready;
+    const attached = this.#attaches && (await this.#prepareNetwork(sandbox));
+    if (this.#ready !== others) return; // all were dropped meanwhile
+    if (others.some((other) => other.attached !== attached)) this.dropAll(); // the network has become another one
+    if (sandbox.attached !== attached) return; // and this one is still in that of before
+    this.#unwanted.delete(sandbox);
+    this.#ready.push(sandbox);
+  }
+
+  /** Whether it is attached to the network of now. */
+  async #prepareNetwork(sandbox: ReadySandbox): Promise<boolean> {
+    const { network } = this.#dependencies;
+    const before = sandbox.attached;
+    sandbox.attached = true; // what fails may leave something
+    using signal = withTimeout(undefined, SANDBOX_WORK_TIMEOUT_MS, 'attach a ready sandbox to its network');
+    const attached = (await network.prepare?.(sandbox.id, sandbox.netnsPath, signal)) ?? false;
+    sandbox.attached = before || attached;
+    return attached;
+  }
+
+  async #remove(sandbox: ReadySandbox, parent?: AbortSignal): Promise<void> {
     const { network, namespaces } = this.#dependencies;
+    const { id, attached } = sandbox;
     using signal = withTimeout(parent, SANDBOX_WORK_TIMEOUT_MS, `remove the ready sandbox ${id}`);
     if (attached) await network.tearDown(recordlessRequest(id), signal);
     namespaces.release(id);
+    this.#unwanted.delete(sandbox);
   }
 }
 

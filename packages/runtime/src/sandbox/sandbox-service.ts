@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import {
   describeUndoFailures,
+  errorCode,
   type Failpoint,
   KeyedLock,
   Limiter,
@@ -51,7 +52,7 @@ export type SandboxServiceDependencies = {
   controllers: SandboxControllers;
   network: Network;
   /** Sandboxes that are made ahead. */
-  ready: Pick<ReadySandboxes, 'take' | 'giveUp'>;
+  ready: Pick<ReadySandboxes, 'take' | 'giveUp' | 'giveWay'>;
   containers: PodContainers;
   events: LifecycleEvents;
   work: SharedWork;
@@ -215,7 +216,13 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
 
   async #setUpNetwork(record: SandboxRecord, netnsPath: string | undefined, signal: AbortSignal): Promise<string[]> {
     if (netnsPath === undefined) return [];
-    const { ips } = await this.#dependencies.network.setUp(networkRequest(record, netnsPath), signal);
+    const { network, ready } = this.#dependencies;
+    const request = networkRequest(record, netnsPath);
+    const { ips } = await network.setUp(request, signal).catch(async (error: unknown) => {
+      // addresses that are kept for pods to come are this pod's
+      if (errorCode(error) !== 'resource_exhausted' || !(await ready.giveWay())) throw error;
+      return await network.setUp(request, signal);
+    });
     return ips;
   }
 

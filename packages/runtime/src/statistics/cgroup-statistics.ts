@@ -3,7 +3,6 @@ import {
   type CgroupHierarchy,
   type CgroupStats,
   cgroupExists,
-  cgroupPathOf,
   cgroupPids,
   isNotFound,
   type Logger,
@@ -38,8 +37,7 @@ export type CgroupStatisticsDependencies = {
   system: System;
   logger: Logger;
   cgroups: CgroupHierarchy;
-  /** `linux.cgroupsPath` of a task's specification. */
-  cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
+  taskCgroup: (sandbox: SandboxRecord, taskId: string) => string;
   /** Asked for tasks that have no cgroup on this host. */
   tasks: Pick<TaskRuntime, 'use'>;
   sandboxes: RecordTable<SandboxRecord>;
@@ -106,10 +104,10 @@ export class CgroupStatistics implements Statistics {
 
   /** Undefined for a container whose sandbox has gone. */
   async #cgroupPath(record: ContainerRecord): Promise<string | undefined> {
-    const { sandboxes, cgroupsPath, cgroups } = this.#dependencies;
+    const { sandboxes, taskCgroup, cgroups } = this.#dependencies;
     const sandbox = sandboxes.get(record.sandboxId);
     if (sandbox === undefined) return undefined;
-    const path = cgroupPathOf(cgroupsPath(sandbox, record.id));
+    const path = taskCgroup(sandbox, record.id);
     const inner = `${path}/${CRUN_SUBGROUP}`;
     return scopeOf(path) !== undefined && (await cgroupExists(cgroups, inner)) ? inner : path;
   }

@@ -98,7 +98,8 @@ test('a server that ends first still gets all that is on its way to it', async (
   });
   const [user, end] = await local();
   const over = web.forwarder.forward(end, web.port);
-  assert.equal(await text(user), 'banner');
+  // Node.js 26 destroys a socket that is iterated over, with its other half
+  assert.equal(await text(user.iterator({ destroyOnReturn: false })), 'banner');
   user.end(Buffer.alloc(10 << 20));
   await over;
   await eventually(() => received === 10 << 20);

@@ -68,19 +68,22 @@ test('bytes written to a stream come back, and each half ends on its own', async
   assert.equal(stream.cut, false);
 });
 
+/** Reads one half to its end. Node.js 26 destroys a stream that is iterated over, with its other half. */
+const textOfHalf = (stream: Duplex) => text(stream.iterator({ destroyOnReturn: false }));
+
 test('a half that is closed first leaves the other open, on either side', async () => {
   const { client, server } = pair(accept);
   const stream = await client.open({});
   const theirs = server.streams.get(stream.id)!;
   stream.end();
-  assert.equal(await text(theirs), '');
+  assert.equal(await textOfHalf(theirs), '');
   theirs.write('still ');
   theirs.end('here');
   assert.equal(await text(stream), 'still here');
   const second = await client.open({});
   const other = server.streams.get(second.id)!;
   other.end('bye');
-  assert.equal(await text(second), 'bye');
+  assert.equal(await textOfHalf(second), 'bye');
   second.end('late');
   assert.equal(await text(other), 'late');
 });

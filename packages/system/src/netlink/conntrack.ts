@@ -1,7 +1,7 @@
 import { type Attribute, decodeAttributes, u8, u32 } from './message.ts';
 import { type NetlinkSocket, requestFlags } from './netlink-socket.ts';
+import { nfnetlinkHeader, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 import type { IpVersion } from './nft-expressions.ts';
-import { nfnetlinkHeader } from './nftables.ts';
 
 /** A flow that the kernel tracks (linux/netfilter/nfnetlink_conntrack.h): where its first packet went, and who answers it. */
 export type Flow = {
@@ -12,10 +12,9 @@ export type Flow = {
   identity: { version: IpVersion; attributes: Attribute[] };
 };
 
-const SUBSYSTEM = 1;
 const IPCTNL_MSG_CT_GET = 1;
 const IPCTNL_MSG_CT_DELETE = 2;
-const FAMILIES = { 4: 2, 6: 10 } as const;
+const FAMILIES = { 4: nfProtocols.ip, 6: nfProtocols.ip6 } as const;
 const CTA_TUPLE_ORIG = 1;
 const CTA_TUPLE_REPLY = 2;
 const CTA_ID = 12;
@@ -53,7 +52,7 @@ export async function flowsTo(
     ],
   ];
   const what = `list flows of protocol ${protocol} to port ${wanted.port}`;
-  const type = (SUBSYSTEM << 8) | IPCTNL_MSG_CT_GET;
+  const type = nfnetlinkType('conntrack', IPCTNL_MSG_CT_GET);
   const body = nfnetlinkHeader(FAMILIES[version]);
   const [answers] = await socket.request([{ what, type, flags: requestFlags.dump, body, attributes }]);
   return answers!.flatMap((answer) => {
@@ -69,7 +68,7 @@ export async function flowsTo(
 /** Makes the kernel forget flows: the next packet of each is the first of a new one. No error for one that has gone. */
 export async function forgetFlows(socket: NetlinkSocket, flows: Flow[]): Promise<void> {
   if (flows.length === 0) return;
-  const type = (SUBSYSTEM << 8) | IPCTNL_MSG_CT_DELETE;
+  const type = nfnetlinkType('conntrack', IPCTNL_MSG_CT_DELETE);
   const requests = flows.map(({ identity: { version, attributes } }) => {
     const body = nfnetlinkHeader(FAMILIES[version]);
     return { what: 'forget a flow', type, body, attributes, ignore: ['ENOENT'] };

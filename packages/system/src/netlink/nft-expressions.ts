@@ -1,5 +1,6 @@
 import { addressBytes, prefixMask } from './ip-address.ts';
 import { type Attribute, be32, text, u8, u32 } from './message.ts';
+import { nfProtocols } from './nfnetlink.ts';
 
 /**
  * Expressions of nf_tables rules (linux/netfilter/nf_tables.h): little programs over the registers of a packet, of which the
@@ -16,8 +17,7 @@ const NFTA_EXPR_DATA = 2;
 const NFTA_DATA_VALUE = 1;
 const NFTA_DATA_VERDICT = 2;
 
-/** enum nfproto, which are AF_INET and AF_INET6. */
-const NFPROTO = { 4: 2, 6: 10 } as const;
+const NFPROTO = { 4: nfProtocols.ip, 6: nfProtocols.ip6 } as const;
 /** enum nft_meta_keys. */
 const META = { iifname: 6, oifname: 7, nfproto: 15, l4proto: 16 } as const;
 /** Longest name of an interface with its zero byte: they are compared as a whole. */

@@ -1,5 +1,6 @@
-import { type Attribute, be32, decodeAttributes, listAttributes, text, u8 } from './message.ts';
+import { type Attribute, be32, decodeAttributes, text, u8 } from './message.ts';
 import { type NetlinkRequest, type NetlinkSocket, requestFlags } from './netlink-socket.ts';
+import { nfnetlinkHeader, nfnetlinkSubsystems, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 import { dataValue, type NftExpression } from './nft-expressions.ts';
 
 /** A table of nf_tables with all that is in it, for packets of IPv4 and IPv6 (the family `inet`). */
@@ -26,11 +27,6 @@ export type NftElement = { key: Buffer; data?: Buffer; comment: string };
 /** What changes in a set or map of a table. */
 export type NftElementChange = { set: string; add: NftElement[]; remove: NftElement[] };
 
-const SUBSYSTEM = 10;
-const NFPROTO_UNSPEC = 0;
-const NFPROTO_INET = 1;
-/** Families of tables that can be asked for. */
-const FAMILIES = { inet: NFPROTO_INET, ip: 2, ip6: 10 } as const;
 /** NFNL_MSG_BATCH_BEGIN and NFNL_MSG_BATCH_END (linux/netfilter/nfnetlink.h). */
 const BATCH_BEGIN = 16;
 const BATCH_END = 17;
@@ -39,9 +35,7 @@ const MESSAGES = {
   newTable: 0,
   deleteTable: 2,
   newChain: 3,
-  getChain: 4,
   newRule: 6,
-  getRule: 7,
   newSet: 9,
   newElements: 12,
   deleteElements: 14,
@@ -69,8 +63,6 @@ const NFT_SET_MAP = 8;
 const COMMENT = 0;
 /** Elements of one message: an attribute has at most 64 KiB. */
 const ELEMENTS_PER_MESSAGE = 256;
-/** NF_DROP (linux/netfilter.h), as a policy. */
-const POLICY_DROP = 0;
 
 /** Requests that make a table what is given, whatever was in it, in one transaction: no packet sees anything between. */
 export function replaceTable(table: NftTable): NetlinkRequest[] {
@@ -98,52 +90,17 @@ export function changeElements(table: string, changes: NftElementChange[]): Netl
 
 /** The number of the ruleset's generation: each transaction of anybody in this network namespace adds one. */
 export async function rulesetGeneration(socket: NetlinkSocket): Promise<number> {
-  const type = messageType(MESSAGES.getGeneration);
-  const [answers] = await socket.request([{ what: 'ask nf_tables', type, body: nfnetlinkHeader(NFPROTO_UNSPEC) }]);
-  return attributesOf(answers![0]!.body).get(1)!.readUInt32BE();
-}
-
-/** What a chain of another table does, as far as it can be told without knowing every expression. */
-export type NftChainSummary = { drops: boolean; rules: { jumpsTo?: string }[] };
-
-/** Looks at a chain of a table; `undefined` if it is not there. */
-export async function readChain(
-  socket: NetlinkSocket,
-  chain: { family: keyof typeof FAMILIES; table: string; name: string },
-): Promise<NftChainSummary | undefined> {
-  const { family, table, name } = chain;
-  const body = nfnetlinkHeader(FAMILIES[family]);
-  const what = `look at the chain ${name} of the table ${family} ${table}`;
-  const tableAttribute: Attribute = [1, text(table)];
-  const attributes: Attribute[] = [tableAttribute, [3, text(name)]];
-  const ofChain: Attribute[] = [tableAttribute, [2, text(name)]];
-  const ignore = ['ENOENT'];
-  const [found, rules] = await socket.request([
-    { what, type: messageType(MESSAGES.getChain), body, attributes, ignore },
-    { what, type: messageType(MESSAGES.getRule), flags: requestFlags.dump, body, attributes: ofChain, ignore },
+  const type = nfnetlinkType('nftables', MESSAGES.getGeneration);
+  const [answers] = await socket.request([
+    { what: 'ask nf_tables', type, body: nfnetlinkHeader(nfProtocols.unspecified) },
   ]);
-  if (found![0] === undefined) return undefined;
-  const drops = attributesOf(found![0].body).get(5)?.readUInt32BE() === POLICY_DROP;
-  return { drops, rules: rules!.map(({ body }) => ({ jumpsTo: jumpTarget(attributesOf(body).get(4)) })) };
-}
-
-/** The chain that a rule jumps to, whatever it asks before. */
-function jumpTarget(expressions: Buffer | undefined): string | undefined {
-  for (const [, bytes] of listAttributes(expressions ?? Buffer.alloc(0))) {
-    const expression = decodeAttributes(bytes);
-    if (expression.get(1)?.toString() !== 'immediate\0') continue;
-    const data = decodeAttributes(expression.get(2)!).get(2);
-    const decided = data && decodeAttributes(data).get(2);
-    const chain = decided && decodeAttributes(decided).get(2);
-    if (chain !== undefined) return chain.toString().replace(/\0.*/, '');
-  }
-  return undefined;
+  return decodeAttributes(answers![0]!.body.subarray(4)).get(1)!.readUInt32BE();
 }
 
 /** Only the last command is answered, which stands for all: the kernel does them as a whole. */
 function transaction(commands: NetlinkRequest[]): NetlinkRequest[] {
   const last = commands.length - 1;
-  const bound = nfnetlinkHeader(NFPROTO_UNSPEC, SUBSYSTEM);
+  const bound = nfnetlinkHeader(nfProtocols.unspecified, nfnetlinkSubsystems.nftables);
   const what = commands[last]!.what;
   return [
     { what, type: BATCH_BEGIN, silent: true, body: bound },
@@ -242,19 +199,8 @@ function commentBytes(comment: string): Buffer {
 /** What is to be made may be there already, but for rules, which are always new. */
 const command = (what: string, message: number, attributes: Attribute[]): NetlinkRequest => ({
   what,
-  type: messageType(message),
+  type: nfnetlinkType('nftables', message),
   flags: CREATING.has(message) ? requestFlags.create | requestFlags.append : 0,
-  body: nfnetlinkHeader(NFPROTO_INET),
+  body: nfnetlinkHeader(nfProtocols.inet),
   attributes,
 });
-
-const messageType = (message: number): number => (SUBSYSTEM << 8) | message;
-
-/** struct nfgenmsg: u8 family, u8 version, be16 resource. */
-export function nfnetlinkHeader(family: number, resource = 0): Buffer {
-  const bytes = Buffer.from([family, 0, 0, 0]);
-  bytes.writeUInt16BE(resource, 2);
-  return bytes;
-}
-
-const attributesOf = (body: Buffer): Map<number, Buffer> => decodeAttributes(body.subarray(4));

@@ -47,6 +47,7 @@ test('what makes no sense is refused', () => {
   refuse({ portMappings: [{ containerPort: 1, hostPort: 1, protocol: 9 as never }] }, /protocol 9/);
   refuse({ linux: { cgroupParent: '/pods/../../other' } }, /cgroupParent "\/pods\/\.\.\/\.\.\/other"/);
   refuse({ linux: { cgroupParent: '/\0' } }, /cgroupParent/);
+  refuse({ linux: { cgroupParent: '/a--b.slice' } }, /"a--b\.slice": systemd has no such names/);
   for (const field of ['network', 'ipc', 'pid'])
     refuse(
       { linux: { securityContext: { namespaceOptions: { [field]: 9 } } } },

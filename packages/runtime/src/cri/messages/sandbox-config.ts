@@ -1,4 +1,6 @@
 import { isIP } from 'node:net';
+import { basename } from 'node:path';
+import { slicePath } from '@podwright/base';
 import {
   type PortMapping as CriPortMapping,
   NamespaceMode,
@@ -94,8 +96,9 @@ function checkLogDirectory(directory: string): string {
 }
 
 function checkCgroupParent(parent: string): string {
-  if (!parent.split('/').includes('..')) return plainText('cgroupParent', parent);
-  throw invalid(`cgroupParent "${parent}" has ".."`);
+  if (parent.split('/').includes('..')) throw invalid(`cgroupParent "${parent}" has ".."`);
+  if (parent.endsWith('.slice')) slicePath(basename(parent)); // it refuses other names
+  return plainText('cgroupParent', parent);
 }
 
 const PROTOCOLS: Record<Protocol, PortMapping['protocol']> = {

@@ -1,12 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { errorMessage, isErrno, type Logger } from '@podwright/base';
-import { type NetlinkSockets, type NftChainSummary, readChain } from '@podwright/system';
-import { filtersForwarding, forwardChain, forwardChainName, type HostRuleset } from './host-ruleset.ts';
+import {
+  type NetlinkSocket,
+  type NftChainSummary,
+  readChain,
+  readForwardFilters,
+  tableMentions,
+} from '@podwright/system';
+import { bothVersions, filtersForwarding, forwardChain, forwardChainName, type HostRuleset } from './host-ruleset.ts';
 import { Iptables, type IptablesVariant } from './iptables.ts';
+import type { NetfilterSocket } from './packet-filter.ts';
 import type { Subnet } from './subnet.ts';
 
 /** The chains of one IP version that iptables has in nf_tables: FORWARD, and ours that it should jump to. */
 type ForwardChains = { forward: NftChainSummary | undefined; own: NftChainSummary | undefined };
+
+/** The table of firewalld, which lets through by its policy and rejects by its last rule. */
+const FIREWALLD = 'firewalld';
 
 /**
  * Accepts what pods send and get in iptables' FORWARD chain, where the host filters there at all: Docker makes it drop. No
@@ -14,13 +24,13 @@ type ForwardChains = { forward: NftChainSummary | undefined; own: NftChainSummar
  * iptables are not ours to edit.
  */
 export class ForwardRules {
-  readonly #sockets: NetlinkSockets;
+  readonly #socket: NetfilterSocket;
   readonly #logger: Logger;
   /** The subnets that rules of this process are for, so that those that are there can be believed. */
   #madeFor: string | undefined;
 
-  constructor(sockets: NetlinkSockets, logger: Logger) {
-    this.#sockets = sockets;
+  constructor(socket: NetfilterSocket, logger: Logger) {
+    this.#socket = socket;
     this.#logger = logger;
   }
 
@@ -41,9 +51,10 @@ export class ForwardRules {
     return legacy.every((has) => !has);
   }
 
-  async remove({ bridge, subnets }: HostRuleset): Promise<void> {
+  /** Of both IP versions, as the subnets may have been others. */
+  async remove({ bridge }: HostRuleset): Promise<void> {
     this.#madeFor = undefined;
-    for (const subnet of subnets) {
+    for (const subnet of bothVersions) {
       for (const variant of await this.#variants(bridge, subnet, ({ own }) => own !== undefined)) {
         const iptables = new Iptables(subnet.family, variant);
         const saved = await iptables.save().catch((error) => this.#unusable(bridge, error));
@@ -73,14 +84,37 @@ export class ForwardRules {
 
   async #read(bridge: string, { family }: Subnet): Promise<ForwardChains | undefined> {
     const place = { family: family === 4 ? 'ip' : 'ip6', table: 'filter' } as const;
+    return await this.#use(async (socket) => {
+      const forward = await readChain(socket, { ...place, name: 'FORWARD' });
+      return { forward, own: await readChain(socket, { ...place, name: forwardChainName(bridge) }) };
+    });
+  }
+
+  /**
+   * What of others may drop packets of pods, for people: tables that are not those of iptables, do not let everything through,
+   * and do not know the bridge. No rule of ours can accept what another table drops.
+   */
+  async warnings(bridge: string): Promise<string[]> {
+    const filters = await this.#use(async (socket) => {
+      const found = await readForwardFilters(socket);
+      const suspects = found
+        .filter(({ family, table }) => !(table === 'filter' && family !== 'inet'))
+        .filter(({ table, drops }) => drops || table === FIREWALLD);
+      const known = await Promise.all(suspects.map((filter) => tableMentions(socket, filter, bridge)));
+      return suspects.filter((_, index) => !known[index]);
+    });
+    return (filters ?? []).map(({ family, table, name }) => {
+      const own = `nft insert rule ${family} ${table} ${name} iifname ${bridge} accept, and the same with oifname`;
+      const todo =
+        table === FIREWALLD ? `firewall-cmd --permanent --zone=trusted --add-interface=${bridge}, then --reload` : own;
+      return `the firewall (table ${family} ${table}, chain ${name}) may drop what pods send and get: ${todo}`;
+    });
+  }
+
+  /** Undefined where nf_tables cannot be asked. */
+  async #use<T>(work: (socket: NetlinkSocket) => Promise<T>): Promise<T | undefined> {
     try {
-      const socket = this.#sockets.open('netfilter');
-      try {
-        const forward = await readChain(socket, { ...place, name: 'FORWARD' });
-        return { forward, own: await readChain(socket, { ...place, name: forwardChainName(bridge) }) };
-      } finally {
-        socket.close();
-      }
+      return await work(this.#socket());
     } catch (error) {
       this.#logger.debug({ error: errorMessage(error) }, 'nf_tables cannot be asked whether the host filters');
       return undefined;

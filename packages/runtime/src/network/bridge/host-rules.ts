@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, errorMessage, findProgram, isErrno, Limiter, type Logger, PodwrightError } from '@podwright/base';
-import { type NetlinkSockets, wrapFileError } from '@podwright/system';
+import { type NetlinkSocket, type NetlinkSockets, wrapFileError } from '@podwright/system';
 import { ForwardRules } from './forward-rules.ts';
 import type { HostRuleset } from './host-ruleset.ts';
 import { IptablesFilter } from './iptables-filter.ts';
 import { NftFilter } from './nft-filter.ts';
-import type { PacketFilter } from './packet-filter.ts';
+import type { NetfilterSocket, PacketFilter } from './packet-filter.ts';
 import { type PortRule, type PublishedPorts, portRules } from './port-rules.ts';
 import { PublishedPortsStore } from './published-ports.ts';
 import { forgetStaleFlows } from './stale-flows.ts';
@@ -30,7 +30,7 @@ export class HostRules {
   readonly #bridge: string;
   #subnets: Subnet[];
   readonly #logger: Logger;
-  readonly #sockets: NetlinkSockets;
+  readonly #netfilter: NetfilterSocket;
   readonly #published: PublishedPortsStore;
   readonly #nft: NftFilter;
   readonly #iptables = new IptablesFilter();
@@ -44,10 +44,11 @@ export class HostRules {
     this.#bridge = bridge;
     this.#subnets = subnets;
     this.#logger = logger;
-    this.#sockets = sockets;
+    let socket: NetlinkSocket | undefined;
+    this.#netfilter = () => (socket ??= sockets.open('netfilter'));
     this.#published = new PublishedPortsStore(join(stateDir, 'host-ports'), logger);
-    this.#nft = new NftFilter(sockets);
-    this.#forward = new ForwardRules(sockets, logger);
+    this.#nft = new NftFilter(this.#netfilter);
+    this.#forward = new ForwardRules(this.#netfilter, logger);
   }
 
   /**
@@ -70,7 +71,9 @@ export class HostRules {
   /** Rules from now on are for other subnets; `ensure` makes them. */
   setSubnets(subnets: Subnet[]): void {
     this.#subnets = subnets;
-    this.#made = undefined;
+    void this.#turns.run(async () => {
+      this.#made = undefined;
+    });
   }
 
   /**
@@ -79,15 +82,17 @@ export class HostRules {
    */
   publish(sandboxId: string, ports: PublishedPorts): Promise<void> {
     return this.#turns.run(async () => {
-      const isKnown = (await this.#published.ids()).includes(sandboxId);
-      if (!isKnown && ports.mappings.every(({ hostPort }) => hostPort <= 0)) return;
+      if (ports.mappings.every(({ hostPort }) => hostPort <= 0)) return await this.#withdraw(sandboxId);
       await this.#published.set(sandboxId, ports);
       try {
         await this.#update();
         this.#allowLocalhost();
       } catch (error) {
-        await this.#published.delete(sandboxId);
         this.#made = undefined;
+        await this.#withdraw(sandboxId).catch((failure) => {
+          const fields = { sandbox: sandboxId, error: errorMessage(failure) };
+          this.#logger.warn(fields, 'rules of ports that could not be published are removed with the next ones');
+        });
         throw error;
       }
       await this.#forgetStaleFlows(sandboxId);
@@ -96,11 +101,13 @@ export class HostRules {
 
   /** No port leads to the sandbox any more. No error for one that has none. */
   withdraw(sandboxId: string): Promise<void> {
-    return this.#turns.run(async () => {
-      if (!(await this.#published.ids()).includes(sandboxId)) return;
-      await this.#published.delete(sandboxId);
-      await this.#update();
-    });
+    return this.#turns.run(() => this.#withdraw(sandboxId));
+  }
+
+  async #withdraw(sandboxId: string): Promise<void> {
+    if (!(await this.#published.ids()).includes(sandboxId)) return;
+    await this.#published.delete(sandboxId);
+    await this.#update();
   }
 
   /** Ids of sandboxes with published ports, also of those of an earlier process. */
@@ -130,12 +137,19 @@ export class HostRules {
     );
   }
 
+  /** What of the host's own firewall may be in the way of pods, for people. */
+  warnings(): Promise<string[]> {
+    return this.#forward.warnings(this.#bridge);
+  }
+
   async #isIntact(): Promise<boolean> {
     return (await this.#made?.filter.intact()) === true && (await this.#forward.intact(this.#ruleset));
   }
 
   /** From whatever is there to what should be. */
   async #make(): Promise<void> {
+    if (!this.#wanted)
+      for (const warning of await this.warnings()) this.#logger.warn({ bridge: this.#bridge }, warning);
     this.#wanted = true;
     this.#made = undefined;
     await this.#forward.ensure(this.#ruleset);
@@ -194,7 +208,7 @@ export class HostRules {
   /** Of one sandbox's ports, or of all. */
   async #forgetStaleFlows(sandboxId?: string): Promise<void> {
     const ports = this.#made?.ports.filter((port) => sandboxId === undefined || port.sandboxId === sandboxId) ?? [];
-    await forgetStaleFlows(this.#sockets, ports).catch((error) => {
+    await forgetStaleFlows(this.#netfilter, ports).catch((error) => {
       const message = 'UDP flows from before a port was published may not reach its pod for some minutes';
       this.#logger.warn({ error: errorMessage(error) }, message);
     });

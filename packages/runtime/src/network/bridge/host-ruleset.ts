@@ -4,6 +4,12 @@ import type { Subnet } from './subnet.ts';
 /** What the default network needs of the host's packet filter. Everything is named after the bridge. */
 export type HostRuleset = { bridge: string; subnets: Subnet[] };
 
+/** A subnet of each IP version, where only the version matters: everything is removed by its name. */
+export const bothVersions: Subnet[] = [
+  { family: 4, cidr: '0.0.0.0/0' },
+  { family: 6, cidr: '::/0' },
+];
+
 export const tableName = (bridge: string): string => `podwright_${bridge}`;
 
 export const MULTICAST = { 4: '224.0.0.0/4', 6: 'ff00::/8' } as const;

@@ -1,4 +1,4 @@
-import { type HostRuleset, iptablesChains } from './host-ruleset.ts';
+import { bothVersions, type HostRuleset, iptablesChains } from './host-ruleset.ts';
 import { Iptables } from './iptables.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import type { PortRule } from './port-rules.ts';
@@ -21,10 +21,12 @@ export class IptablesFilter implements PacketFilter {
     return false;
   }
 
-  async remove({ bridge, subnets }: HostRuleset): Promise<void> {
-    for (const subnet of subnets) {
+  /** Of both IP versions, as the subnets may have been others. */
+  async remove({ bridge }: HostRuleset): Promise<void> {
+    const removals = bothVersions.map(async (subnet) => {
       const iptables = new Iptables(subnet.family);
       await iptables.remove(iptablesChains(bridge, subnet, []), await iptables.save());
-    }
+    });
+    for (const removal of await Promise.allSettled(removals)) if (removal.status === 'rejected') throw removal.reason;
   }
 }

@@ -1,33 +1,24 @@
-import {
-  changeElements,
-  type NetlinkSocket,
-  type NetlinkSockets,
-  removeTable,
-  replaceTable,
-  rulesetGeneration,
-} from '@podwright/system';
+import { changeElements, removeTable, replaceTable, rulesetGeneration } from '@podwright/system';
 import { type HostRuleset, tableName } from './host-ruleset.ts';
 import { nftPortChanges, nftTable } from './nft-table.ts';
-import type { PacketFilter } from './packet-filter.ts';
+import type { NetfilterSocket, PacketFilter } from './packet-filter.ts';
 import type { PortRule } from './port-rules.ts';
 
 /** Our rules as one table of nf_tables, without any program. Nobody else's tables are touched. */
 export class NftFilter implements PacketFilter {
-  readonly #sockets: NetlinkSockets;
+  readonly #socket: NetfilterSocket;
   /** The generation of the host's ruleset that our last transaction made, if nobody else's came between. */
   #generation: number | undefined;
 
-  constructor(sockets: NetlinkSockets) {
-    this.#sockets = sockets;
+  constructor(socket: NetfilterSocket) {
+    this.#socket = socket;
   }
 
   async replace(ruleset: HostRuleset, ports: PortRule[]): Promise<void> {
     this.#generation = undefined;
-    await this.#use(async (socket) => {
-      const generation = await rulesetGeneration(socket);
-      await socket.request(replaceTable(nftTable(ruleset, ports)));
-      this.#generation = generation + 1;
-    });
+    const generation = await rulesetGeneration(this.#socket());
+    await this.#socket().request(replaceTable(nftTable(ruleset, ports)));
+    this.#generation = generation + 1;
   }
 
   async change({ bridge, subnets }: HostRuleset, before: PortRule[], after: PortRule[]): Promise<void> {
@@ -36,32 +27,23 @@ export class NftFilter implements PacketFilter {
     if (changes.length === 0) return;
     const generation = this.#generation;
     this.#generation = undefined;
-    await this.#use((socket) => socket.request(changeElements(tableName(bridge), changes)));
+    await this.#socket().request(changeElements(tableName(bridge), changes));
     // If somebody changed anything meanwhile this is too small, and the next look finds that.
     this.#generation = generation === undefined ? undefined : generation + 1;
   }
 
   async intact(): Promise<boolean> {
     if (this.#generation === undefined) return false;
-    return (await this.#use(rulesetGeneration)) === this.#generation;
+    return (await rulesetGeneration(this.#socket())) === this.#generation;
   }
 
   async remove({ bridge }: HostRuleset): Promise<void> {
     this.#generation = undefined;
-    await this.#use((socket) => socket.request(removeTable(tableName(bridge))));
+    await this.#socket().request(removeTable(tableName(bridge)));
   }
 
   /** Rejects where the kernel has no nf_tables, or does not let us. */
   async probe(): Promise<void> {
-    await this.#use(rulesetGeneration);
-  }
-
-  async #use<T>(work: (socket: NetlinkSocket) => Promise<T>): Promise<T> {
-    const socket = this.#sockets.open('netfilter');
-    try {
-      return await work(socket);
-    } finally {
-      socket.close();
-    }
+    await rulesetGeneration(this.#socket());
   }
 }

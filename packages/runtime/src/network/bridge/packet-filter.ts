@@ -1,3 +1,4 @@
+import type { NetlinkSocket } from '@podwright/system';
 import type { HostRuleset } from './host-ruleset.ts';
 import type { PortRule } from './port-rules.ts';
 
@@ -12,3 +13,9 @@ export interface PacketFilter {
   /** Removes every rule of ours. No error where there is none. */
   remove(ruleset: HostRuleset): Promise<void>;
 }
+
+/**
+ * The one socket that everything here goes through, opened at its first use. It stays open, as closing it would hold the main
+ * thread up: the kernel lets close(2) wait until what transactions have removed is out of use, an RCU grace period of some 16 ms.
+ */
+export type NetfilterSocket = () => NetlinkSocket;

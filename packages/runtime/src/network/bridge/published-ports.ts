@@ -64,7 +64,10 @@ export class PublishedPortsStore {
       if (isErrno(error, 'ENOENT')) return [];
       throw error;
     });
-    const entries = await Promise.all(names.filter((name) => name.endsWith(SUFFIX)).map((name) => this.#read(name)));
+    const isWhole = (name: string) => name.endsWith(SUFFIX);
+    const partial = names.filter((name) => !isWhole(name)).map((name) => join(this.#directory, name));
+    await Promise.all(partial.map((path) => rm(path, { force: true })));
+    const entries = await Promise.all(names.filter(isWhole).map((name) => this.#read(name)));
     return new Map(entries.sort(([, a], [, b]) => a.order - b.order));
   }
 

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
-import { addressBytes, type Flow, flowsTo, forgetFlows, type NetlinkSockets } from '@podwright/system';
+import { addressBytes, type Flow, flowsTo, forgetFlows } from '@podwright/system';
 import { LOOPBACK } from './host-ruleset.ts';
+import type { NetfilterSocket } from './packet-filter.ts';
 import type { PortRule } from './port-rules.ts';
 
 const UDP = 17;
@@ -9,21 +10,15 @@ const UDP = 17;
  * Makes the kernel forget UDP flows to published ports that began when the port led elsewhere: the rules are only asked at a
  * flow's first packet, and one that goes on never ends. TCP and SCTP connections end by themselves, answered by nobody.
  */
-export async function forgetStaleFlows(sockets: NetlinkSockets, ports: PortRule[]): Promise<void> {
+export async function forgetStaleFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {
   const ofUdp = ports.filter(({ protocol }) => protocol === 'udp');
   if (ofUdp.length === 0) return;
   const local = localAddresses();
-  const socket = sockets.open('netfilter');
-  try {
-    for (const port of ofUdp) {
-      const flows = await flowsTo(socket, { version: port.version, protocol: UDP, port: port.hostPort });
-      await forgetFlows(
-        socket,
-        flows.filter((flow) => isStale(flow, port, local)),
-      );
-    }
-  } finally {
-    socket.close();
+  const socket = netfilter();
+  for (const port of ofUdp) {
+    const flows = await flowsTo(socket, { version: port.version, protocol: UDP, port: port.hostPort });
+    const stale = flows.filter((flow) => isStale(flow, port, local));
+    await forgetFlows(socket, stale);
   }
 }
 

@@ -4,17 +4,18 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runChecked } from '@podwright/base';
 
-const LAYERS = 4;
-const FILES_PER_LAYER = 300;
 const FILE_BYTES = 256 << 10;
+
+/** Files are of a quarter of a mebibyte. */
+export type ImageSize = { layers: number; filesPerLayer: number };
 
 type Blob = { digest: string; size: number };
 
-/** Makes an OCI layout of 300 MB in four gzip layers, the same at each call: files that pack to about three quarters. */
-export async function makeBigImage(layout: string, name: string): Promise<void> {
+/** Makes an OCI layout with one image in gzip layers, the same at each call: files that pack to about three quarters. */
+export async function makeImage(layout: string, size: ImageSize): Promise<void> {
   mkdirSync(join(layout, 'blobs/sha256'), { recursive: true });
   const layers: (Blob & { diffId: string })[] = [];
-  for (let index = 0; index < LAYERS; index++) layers.push(await makeLayer(layout, index));
+  for (let index = 0; index < size.layers; index++) layers.push(await makeLayer(layout, index, size.filesPerLayer));
   const config = putJson(layout, {
     architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',
     os: 'linux',
@@ -32,20 +33,16 @@ export async function makeBigImage(layout: string, name: string): Promise<void> 
     })),
   });
   writeFileSync(join(layout, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}');
-  const entry = {
-    mediaType: 'application/vnd.oci.image.manifest.v1+json',
-    ...manifest,
-    annotations: { 'org.opencontainers.image.ref.name': name },
-  };
+  const entry = { mediaType: 'application/vnd.oci.image.manifest.v1+json', ...manifest };
   writeFileSync(join(layout, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests: [entry] }));
 }
 
-async function makeLayer(layout: string, index: number): Promise<Blob & { diffId: string }> {
+async function makeLayer(layout: string, index: number, files: number): Promise<Blob & { diffId: string }> {
   const root = join(layout, `layer-${index}`);
-  for (let file = 0; file < FILES_PER_LAYER; file++) {
+  for (let file = 0; file < files; file++) {
     const directory = join(root, `data-${index}`, `d${file % 20}`);
     mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, `f${file}`), noise(index * FILES_PER_LAYER + file));
+    writeFileSync(join(directory, `f${file}`), noise(index * files + file));
   }
   const tar = join(layout, `layer-${index}.tar`);
   await runChecked('tar', [

@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { runChecked } from '@podwright/base';
+import { BRIDGE } from './sides.ts';
+
+/** What daemons that were stopped leave on the host for their next start, which there is none of. */
+export async function leaveNothing(scratch: string): Promise<void> {
+  for (const link of readdirSync('/sys/class/net').filter((name) => name.startsWith(BRIDGE)))
+    await runChecked('ip', ['link', 'delete', link]);
+  for (const [, family, table] of (await nftTables()).matchAll(/^table (\w+) (\S+)$/gm))
+    if (table!.includes(BRIDGE)) await runChecked('nft', ['delete', 'table', family!, table!]);
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n');
+  const points = mounts.map((line) => line.split(' ')[4]!);
+  for (const point of points.filter((one) => one.startsWith(`${scratch}/`)).reverse())
+    await runChecked('umount', ['--lazy', point]);
+  const trees = mounts.filter((line) => / - cgroup2? /.test(line)).map((line) => line.split(' ')[4]!);
+  for (const tree of trees)
+    for (const name of directories(tree).filter((one) => one.startsWith(BRIDGE))) removeCgroups(join(tree, name));
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+/** Empty without nft: then Podwright has made no table. */
+const nftTables = () => runChecked('nft', ['list', 'tables']).catch(() => '');
+
+function removeCgroups(path: string): void {
+  for (const name of directories(path)) removeCgroups(join(path, name));
+  rmdirSync(path);
+}
+
+function directories(path: string): string[] {
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}

@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { runChecked, silentLogger } from '@podwright/base';
+import { type CriClient, connectCri } from '@podwright/cri';
+import { makeExampleImage, writeExampleArchive } from '../scripts/example-image.ts';
+
+/** A CRI runtime under measurement. */
+export type Side = { cri: CriClient; pid: number; directory: string; stop: () => Promise<void> };
+
+/** How one of Podwright's daemons is set up. */
+export type PodwrightSetup = {
+  /** Of its directories. */
+  name: string;
+  command: 'runtime' | 'node';
+  /** `default`: as somebody has it who set nothing. `matched`: containerd's CNI configuration and OCI runtime. */
+  setup: 'default' | 'matched';
+  /** Distinguishes bridges and subnets. */
+  index: number;
+  /** More lines of its configuration. */
+  settings?: string;
+};
+
+/** The peer's programs: Debian's, or those that the environment names. */
+export const PEER = {
+  containerd: process.env.PODWRIGHT_BENCH_CONTAINERD ?? 'containerd',
+  runc: process.env.PODWRIGHT_BENCH_RUNC ?? 'runc',
+};
+
+export const IMAGE = 'localhost/podwright/busybox:1';
+const PAUSE_IMAGE = 'localhost/podwright/pause:1';
+const CONNECT_TIMEOUT_MS = 30_000;
+/** How names of this run's bridges, tables and cgroups begin, or have in them; the kernel allows bridges 15 characters. */
+export const BRIDGE = `pwb${process.pid}n`;
+
+/** The network configuration that containerd's documentation has, with a bridge and a subnet of its own. */
+function writeNetworkList(directory: string, index: number): void {
+  const bridge = {
+    type: 'bridge',
+    bridge: `${BRIDGE}${index}`,
+    isGateway: true,
+    ipMasq: true,
+    ipam: {
+      type: 'host-local',
+      dataDir: join(directory, 'ipam'),
+      ranges: [[{ subnet: subnetOf(index) }]],
+      routes: [{ dst: '0.0.0.0/0' }],
+    },
+  };
+  const plugins = [bridge, { type: 'portmap', capabilities: { portMappings: true } }];
+  const list = { cniVersion: '0.4.0', name: bridge.bridge, plugins };
+  writeFileSync(join(directory, 'cni/10-bench.conflist'), JSON.stringify(list));
+}
+
+const subnetOf = (index: number) => `10.${201 + index}.0.0/16`;
+
+/** containerd with runc, all of it in `scratch`. */
+export async function startContainerd(scratch: string): Promise<Side> {
+  const directory = join(scratch, 'containerd');
+  for (const name of ['cni', 'certs']) mkdirSync(join(directory, name), { recursive: true });
+  writeNetworkList(directory, 0);
+  const socket = join(directory, 'c.sock');
+  writeFileSync(join(directory, 'config.toml'), containerdConfig(directory, socket));
+  const daemon = startDaemon(directory, [PEER.containerd, '--config', join(directory, 'config.toml')]);
+  const side = await connected(daemon, directory, socket);
+  for (const [name, config] of [
+    [IMAGE, {}],
+    [PAUSE_IMAGE, { Entrypoint: ['/bin/sleep', '1000000000'], Cmd: [] }],
+  ] as const) {
+    const archive = join(scratch, 'containerd-image.tar');
+    await writeExampleArchive(archive, { name, config });
+    const ctr = PEER.containerd.includes('/') ? join(dirname(PEER.containerd), 'ctr') : 'ctr';
+    await runChecked(ctr, ['-a', socket, '-n', 'k8s.io', 'images', 'import', archive]);
+  }
+  return side;
+}
+
+function containerdConfig(directory: string, socket: string): string {
+  const cri = 'plugins."io.containerd.grpc.v1.cri"';
+  const binaryName = PEER.runc === 'runc' ? '' : `BinaryName = "${PEER.runc}"`;
+  return `version = 2
+root = "${directory}/root"
+state = "${directory}/state"
+[grpc]
+address = "${socket}"
+[plugins."io.containerd.internal.v1.opt"]
+path = "${directory}/opt"
+[${cri}]
+restrict_oom_score_adj = true
+sandbox_image = "${PAUSE_IMAGE}"
+[${cri}.cni]
+bin_dir = "/usr/lib/cni"
+conf_dir = "${directory}/cni"
+[${cri}.registry]
+config_path = "${directory}/certs"
+[${cri}.containerd.runtimes.runc]
+runtime_type = "io.containerd.runc.v2"
+[${cri}.containerd.runtimes.runc.options]
+${binaryName}
+`;
+}
+
+/** One of Podwright's daemons, started as users start it, without an image. */
+export async function startPodwright(scratch: string, setup: PodwrightSetup): Promise<Side> {
+  const directory = join(scratch, setup.name);
+  for (const name of ['cni', 'certs']) mkdirSync(join(directory, name), { recursive: true });
+  if (setup.setup === 'matched') writeNetworkList(directory, setup.index);
+  const config = join(directory, 'config.toml');
+  writeFileSync(
+    config,
+    `root = "${directory}/root"
+state = "${directory}/run"
+pod_logs = "${directory}/logs"
+cgroup_parent = "/${BRIDGE}${setup.index}"
+log_level = "warn"
+[network]
+bridge = "${BRIDGE}${setup.index}"
+subnet = "${subnetOf(setup.index)}"
+cni_conf_dir = "${directory}/cni"
+[runtime]
+registry_config_dir = "${directory}/certs"
+${setup.setup === 'matched' ? `oci_runtime = "${PEER.runc}"` : ''}
+${setup.settings ?? ''}
+`,
+  );
+  const program = new URL('../bin/podwright', import.meta.url).pathname;
+  const daemon = startDaemon(directory, [program, '--config', config, setup.command]);
+  return connected(daemon, directory, join(directory, 'run/cri.sock'));
+}
+
+/** Gives one of Podwright's daemons the image of the bench's pods. */
+export async function loadImage({ cri, directory }: Side): Promise<void> {
+  const layout = join(directory, 'layout');
+  await makeExampleImage(layout);
+  for await (const { event } of cri.transfers.load({ path: layout, name: '' })) if (event.case === 'loaded') break;
+}
+
+function startDaemon(directory: string, [file, ...args]: string[]): ChildProcess {
+  const log = openSync(join(directory, 'daemon.log'), 'a');
+  const beside = file!.includes('/') ? `${dirname(file!)}:` : ''; // containerd finds its shim there
+  const PATH = `${beside}${process.env.PATH}:/usr/sbin:/sbin`;
+  return spawn(file!, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
+}
+
+async function connected(daemon: ChildProcess, directory: string, socket: string): Promise<Side> {
+  const stop = async () => {
+    if (daemon.exitCode !== null) return;
+    const ended = new Promise((resolve) => daemon.once('exit', resolve));
+    daemon.kill('SIGTERM');
+    await ended;
+  };
+  try {
+    const cri = await connectCri({
+      runtimeEndpoint: `unix://${socket}`,
+      logger: silentLogger,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    });
+    const closeAndStop = () => {
+      cri.close();
+      return stop();
+    };
+    return { cri, pid: daemon.pid!, directory, stop: closeAndStop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

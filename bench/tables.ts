@@ -1,0 +1,117 @@
+/** What a row's figures are. */
+type Unit = 'ms' | 'MiB' | '%';
+
+/** At most this part of containerd's median (`ratio`), or at most this much (`limit`, in the row's unit). */
+export type Goal = { ratio: number } | { limit: number };
+
+/**
+ * A line of the report: the samples of each side. `podwright` is set up by default, `matched` has containerd's CNI
+ * configuration and OCI runtime.
+ */
+export type Row = {
+  what: string;
+  unit?: Unit;
+  containerd?: number[];
+  podwright: number[];
+  matched?: number[];
+  goals?: { podwright?: Goal; matched?: Goal };
+  /** Whether it is in the table of the README; without this, it is if it has goals. */
+  inShort?: boolean;
+};
+
+export type Table = { title: string; rows: Row[]; below?: string };
+
+/** The value below which `share` of the sorted samples lie. */
+export function quantile(samples: number[], share: number): number {
+  const sorted = samples.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export const median = (samples: number[]): number => quantile(samples, 0.5);
+
+/** How far the samples lie apart: from the 10th to the 90th percentile, as a part of the median. */
+export const spread = (samples: number[]): number =>
+  (quantile(samples, 0.9) - quantile(samples, 0.1)) / median(samples);
+
+/** Every row with each side's median, 10th and 90th percentile, ratios and goals. */
+export function fullTable({ title, rows, below = '' }: Table): string {
+  const head = [
+    ...['what', 'containerd', 'Podwright', 'ratio', 'goal'],
+    ...['Podwright, same CNI and OCI runtime', 'ratio', 'goal'],
+  ];
+  const lines = rows.map((row) => [
+    row.what,
+    range(row.containerd, row.unit),
+    ...(['podwright', 'matched'] as const).flatMap((side) => [
+      range(row[side], row.unit),
+      ratioText(row, side),
+      verdict(row, side),
+    ]),
+  ]);
+  return `### ${title}\n\n${markdown([head, ...lines])}\n${below}`;
+}
+
+/** What users want to know, medians only: the table of the README. */
+export function summary(rows: Row[], peer: string): string {
+  const head = [
+    ...['what (medians)', peer, 'Podwright', 'ratio'],
+    ...['with the same CNI configuration and OCI runtime', 'ratio'],
+  ];
+  const lines = rows
+    .filter(({ goals, inShort = goals !== undefined }) => inShort)
+    .map((row) => [
+      row.what,
+      short(row.containerd, row.unit),
+      ...(['podwright', 'matched'] as const).flatMap((side) => [short(row[side], row.unit), ratioText(row, side)]),
+    ]);
+  return markdown([head, ...lines]);
+}
+
+/** How noisy the host was: the spread of containerd's own figures, over all rows. */
+export function noise(rows: Row[]): string {
+  const spreads = rows.flatMap(({ containerd = [] }) => (containerd.length < 10 ? [] : [spread(containerd)]));
+  const percent = (share: number) => `${(100 * quantile(spreads, share)).toFixed(0)} %`;
+  return `Noise: containerd's own figures lie ${percent(0.5)} of their median apart, 10th to 90th percentile (median of ${spreads.length} rows; the worst ${percent(1)}).`;
+}
+
+function ratioOf(row: Row, side: 'podwright' | 'matched'): number | undefined {
+  const samples = row[side];
+  return samples === undefined || row.containerd === undefined ? undefined : median(samples) / median(row.containerd);
+}
+
+const ratioText = (row: Row, side: 'podwright' | 'matched') => ratioOf(row, side)?.toFixed(2) ?? '';
+
+function verdict(row: Row, side: 'podwright' | 'matched'): string {
+  const goal = row.goals?.[side];
+  const samples = row[side];
+  if (goal === undefined || samples === undefined) return '';
+  const [bound, value] =
+    'ratio' in goal
+      ? [`${goal.ratio.toFixed(2)}×`, ratioOf(row, side)! - goal.ratio]
+      : [`${goal.limit} ${row.unit ?? 'ms'}`, median(samples) - goal.limit];
+  return `≤ ${bound} ${value <= 0 ? 'met' : '**missed**'}`;
+}
+
+/** `12.3 (11.0–15.0)`: the median, and the 10th to the 90th percentile. */
+function range(samples: number[] | undefined, unit: Unit = 'ms'): string {
+  if (samples === undefined) return '';
+  if (samples.length === 1) return `${digits(samples[0]!)} ${unit}`;
+  return `${digits(median(samples))} (${digits(quantile(samples, 0.1))}–${digits(quantile(samples, 0.9))}) ${unit}`;
+}
+
+function short(samples: number[] | undefined, unit: Unit = 'ms'): string {
+  if (samples === undefined) return '';
+  const value = median(samples);
+  return unit === 'ms' && value >= 1000 ? `${(value / 1000).toFixed(1)} s` : `${digits(value)} ${unit}`;
+}
+
+/** Three figures are enough. */
+export const digits = (value: number) => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
+
+/** Rows of cells, the first is the head, with columns of one width. */
+export function markdown(rows: string[][]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(3, ...rows.map((row) => row[column]!.length)));
+  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
+  const [head, ...body] = rows;
+  return [line(head!), line(widths.map((width) => '-'.repeat(width))), ...body.map(line), ''].join('\n');
+}

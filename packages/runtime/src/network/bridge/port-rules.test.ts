@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PortMapping } from '../network.ts';
+import { portRules, wantedRules } from './port-rules.ts';
+
+const mapping = (hostPort: number, hostIp = ''): PortMapping => ({
+  ...{ protocol: 'tcp', containerPort: 80 },
+  hostPort,
+  hostIp,
+});
+const dual = ['10.88.0.2', 'fd00:88::2'];
+
+/** The rules in short: `IP VERSION AND ADDRESS OF THE HOST:PORT>POD`. */
+const short = (...wanted: ReturnType<typeof wantedRules>[]) =>
+  portRules(wanted).map(({ version, hostIp = '*', hostPort, ip }) => `${version} ${hostIp}:${hostPort}>${ip}`);
+
+test('a port leads to the first address of each IP version that the pod and the address of the host have', () => {
+  const table: [string[], PortMapping, string[]][] = [
+    [dual, mapping(1), ['4 *:1>10.88.0.2', '6 *:1>fd00:88::2']],
+    [[...dual, '10.88.0.3'], mapping(1, '0.0.0.0'), ['4 *:1>10.88.0.2']],
+    [dual, mapping(1, '::'), ['6 *:1>fd00:88::2']],
+    [dual, mapping(1, '192.0.2.1'), ['4 192.0.2.1:1>10.88.0.2']],
+    [dual, mapping(1, '2001:db8::1'), ['6 2001:db8::1:1>fd00:88::2']],
+    [['10.88.0.2'], mapping(1, '2001:db8::1'), []],
+    [dual, mapping(0), []],
+    [[], mapping(1), []],
+  ];
+  for (const [ips, wanted, expected] of table)
+    assert.deepEqual(short(wantedRules('a', { ips, mappings: [wanted] })), expected, JSON.stringify([ips, wanted]));
+});
+
+test('of several that want a port the first gets it, unless the later one is content with what is left', () => {
+  const of = (id: string, ip: string, ...mappings: PortMapping[]) => wantedRules(id, { ips: [ip], mappings });
+  const every = of('a', '10.88.0.2', mapping(1));
+  const everyToo = of('b', '10.88.0.3', mapping(1), mapping(2));
+  const one = of('c', '10.88.0.4', mapping(1, '127.0.0.1'));
+  assert.deepEqual(short(every, everyToo), ['4 *:1>10.88.0.2', '4 *:2>10.88.0.3']);
+  assert.deepEqual(short(everyToo, every), ['4 *:1>10.88.0.3', '4 *:2>10.88.0.3']);
+  assert.deepEqual(short(every, one), ['4 *:1>10.88.0.2']);
+  assert.deepEqual(short(one, every), ['4 127.0.0.1:1>10.88.0.4', '4 *:1>10.88.0.2']);
+  const udp = wantedRules('d', { ips: ['10.88.0.5'], mappings: [{ ...mapping(1), protocol: 'udp' }] });
+  assert.equal(short(every, udp).length, 2);
+});
+
+test('an address of the host that is none is refused', () => {
+  const mappings = [mapping(1, 'localhost')];
+  assert.throws(() => wantedRules('a', { ips: dual, mappings }), { code: 'invalid_argument' });
+});

@@ -1,0 +1,19 @@
+/**
+ * What the messages of netfilter's parts have in common (linux/netfilter/nfnetlink.h): the part is the upper byte of the type,
+ * and each begins with struct nfgenmsg.
+ */
+export const nfnetlinkSubsystems = { conntrack: 1, nftables: 10 } as const;
+
+/** enum nfproto (linux/netfilter.h), which are address families too. */
+export const nfProtocols = { unspecified: 0, inet: 1, ip: 2, ip6: 10 } as const;
+
+/** The type of a message. */
+export const nfnetlinkType = (subsystem: keyof typeof nfnetlinkSubsystems, message: number): number =>
+  (nfnetlinkSubsystems[subsystem] << 8) | message;
+
+/** struct nfgenmsg: u8 family, u8 version, be16 resource. */
+export function nfnetlinkHeader(family: number, resource = 0): Buffer {
+  const bytes = Buffer.from([family, 0, 0, 0]);
+  bytes.writeUInt16BE(resource, 2);
+  return bytes;
+}

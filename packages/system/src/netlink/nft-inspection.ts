@@ -1,0 +1,118 @@
+import { type Attribute, decodeAttributes, listAttributes, text } from './message.ts';
+import { type NetlinkSocket, requestFlags } from './netlink-socket.ts';
+import { nfnetlinkHeader, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
+
+/** What a chain of another table does, as far as it can be told without knowing every expression. */
+export type NftChainSummary = { drops: boolean; rules: { jumpsTo?: string }[] };
+
+/** A chain that sees what the host forwards. `drops`: unless one of its rules accepts. */
+export type NftForwardFilter = {
+  family: NftFamily;
+  table: string;
+  name: string;
+  drops: boolean;
+};
+
+export type NftFamily = 'inet' | 'ip' | 'ip6';
+
+// enum nf_tables_msg_types, nft_chain_attributes, nft_rule_attributes and nft_hook_attributes (linux/netfilter/nf_tables.h).
+const NFT_MSG_GETCHAIN = 4;
+const NFT_MSG_GETRULE = 7;
+const NFTA_CHAIN_TABLE = 1;
+const NFTA_CHAIN_NAME = 3;
+const NFTA_CHAIN_HOOK = 4;
+const NFTA_CHAIN_POLICY = 5;
+const NFTA_RULE_TABLE = 1;
+const NFTA_RULE_CHAIN = 2;
+const NFTA_RULE_EXPRESSIONS = 4;
+const NFTA_HOOK_HOOKNUM = 1;
+/** NF_INET_FORWARD, and NF_DROP as a policy (linux/netfilter.h). */
+const HOOK_FORWARD = 2;
+const POLICY_DROP = 0;
+
+/** Looks at a chain of a table; `undefined` if it is not there. */
+export async function readChain(
+  socket: NetlinkSocket,
+  { family, table, name }: { family: NftFamily; table: string; name: string },
+): Promise<NftChainSummary | undefined> {
+  const body = nfnetlinkHeader(nfProtocols[family]);
+  const what = `look at the chain ${name} of the table ${family} ${table}`;
+  const type = nfnetlinkType('nftables', NFT_MSG_GETCHAIN);
+  const attributes: Attribute[] = [
+    [NFTA_CHAIN_TABLE, text(table)],
+    [NFTA_CHAIN_NAME, text(name)],
+  ];
+  const [found] = await socket.request([{ what, type, body, attributes, ignore: ['ENOENT'] }]);
+  if (found![0] === undefined) return undefined;
+  const rules = await readRules(socket, { family, table, chain: name });
+  return {
+    drops: dropsByPolicy(attributesOf(found![0].body)),
+    rules: rules.map((rule) => ({ jumpsTo: jumpTarget(rule) })),
+  };
+}
+
+/** The chains of all tables that see what is forwarded. */
+export async function readForwardFilters(socket: NetlinkSocket): Promise<NftForwardFilter[]> {
+  const what = 'look for chains that filter what is forwarded';
+  const type = nfnetlinkType('nftables', NFT_MSG_GETCHAIN);
+  const body = nfnetlinkHeader(nfProtocols.unspecified);
+  const [chains] = await socket.request([{ what, type, flags: requestFlags.dump, body }]);
+  return chains!.flatMap(({ body }) => {
+    const chain = attributesOf(body);
+    const family = (['inet', 'ip', 'ip6'] as const).find((name) => nfProtocols[name] === body[0]);
+    if (family === undefined || hookOf(chain) !== HOOK_FORWARD) return [];
+    const [table, name] = [nameOf(chain.get(NFTA_CHAIN_TABLE)!), nameOf(chain.get(NFTA_CHAIN_NAME)!)];
+    return [{ family, table, name, drops: dropsByPolicy(chain) }];
+  });
+}
+
+/** Whether a rule of a table compares something with the name of an interface. */
+export async function tableMentions(
+  socket: NetlinkSocket,
+  { family, table }: { family: NftFamily; table: string },
+  interfaceName: string,
+): Promise<boolean> {
+  const rules = await readRules(socket, { family, table });
+  return rules.some((rule) => rule.includes(text(interfaceName)));
+}
+
+/** The expressions of each rule of a table or of one of its chains; none if it is not there. */
+async function readRules(
+  socket: NetlinkSocket,
+  { family, table, chain }: { family: NftFamily; table: string; chain?: string },
+): Promise<Buffer[]> {
+  const what = `list rules of the table ${family} ${table}`;
+  const attributes: Attribute[] = [[NFTA_RULE_TABLE, text(table)]];
+  if (chain !== undefined) attributes.push([NFTA_RULE_CHAIN, text(chain)]);
+  const body = nfnetlinkHeader(nfProtocols[family]);
+  const type = nfnetlinkType('nftables', NFT_MSG_GETRULE);
+  const request = { what, type, flags: requestFlags.dump, body, attributes, ignore: ['ENOENT'] };
+  const [rules] = await socket.request([request]);
+  return rules!.map((rule) => attributesOf(rule.body).get(NFTA_RULE_EXPRESSIONS) ?? Buffer.alloc(0));
+}
+
+/** The chain that a rule jumps to, whatever it asks before: an expression `immediate` with a verdict that names one. */
+function jumpTarget(expressions: Buffer): string | undefined {
+  for (const [, bytes] of listAttributes(expressions)) {
+    const expression = decodeAttributes(bytes);
+    if (nameOf(expression.get(1)!) !== 'immediate') continue;
+    const data = decodeAttributes(expression.get(2)!).get(2);
+    const verdict = data && decodeAttributes(data).get(2);
+    const chain = verdict && decodeAttributes(verdict).get(2);
+    if (chain !== undefined) return nameOf(chain);
+  }
+  return undefined;
+}
+
+const dropsByPolicy = (chain: Map<number, Buffer>): boolean =>
+  chain.get(NFTA_CHAIN_POLICY)?.readUInt32BE() === POLICY_DROP;
+
+function hookOf(chain: Map<number, Buffer>): number | undefined {
+  const hook = chain.get(NFTA_CHAIN_HOOK);
+  return hook && decodeAttributes(hook).get(NFTA_HOOK_HOOKNUM)?.readUInt32BE();
+}
+
+const nameOf = (value: Buffer): string => value.toString().replace(/\0.*$/, '');
+
+/** The attributes after struct nfgenmsg. */
+const attributesOf = (body: Buffer): Map<number, Buffer> => decodeAttributes(body.subarray(4));
