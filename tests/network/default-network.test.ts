@@ -202,7 +202,7 @@ async function assertRefused(fixture: NetworkFixture, commands: string[][], expe
     const status = await network.status();
     assert.ok(!status.ready);
     assert.match(status.message, expected);
-    assert.match((await network.describe()).warnings.join(), expected);
+    assert.match((await network.describe()).problem ?? '', expected);
     const error = await network.setUp(fixture.pod('refused'), bounded()).catch((reason) => reason);
     assert.equal(errorCode(error), 'failed_precondition');
     assert.match(error.message, expected);

@@ -14,8 +14,6 @@ export type HostSideOptions = {
   stateDir: string;
   links: HostLinks;
   rules: HostRules;
-  /** There are pods from before: what they need is put in order without waiting for the next one. */
-  hasPods: boolean;
 };
 
 /** What the pods of a bridge need on the host: the bridge and the rules of its subnets, made once and again when they vanished. */
@@ -23,7 +21,7 @@ export class HostSide {
   readonly #options: HostSideOptions;
   readonly #bridge: HostBridge;
   readonly #rules: HostRules;
-  #wanted: boolean;
+  #wanted = false;
   #subnets: Subnet[];
   #ranges: AddressRange[];
   #ensured: Promise<number> | undefined;
@@ -33,7 +31,6 @@ export class HostSide {
     this.#options = options;
     this.#bridge = new HostBridge(options);
     this.#rules = options.rules;
-    this.#wanted = options.hasPods;
     this.#subnets = options.subnets;
     this.#ranges = options.subnets.map(rangeOf);
   }
@@ -64,6 +61,11 @@ export class HostSide {
       if (this.#ensured === ensured) this.#ensured = undefined; // the next pod tries again
     });
     return ensured;
+  }
+
+  /** There are pods from before: what they need is put in order without waiting for the next one. */
+  keep(): void {
+    this.#wanted = true;
   }
 
   /** Whether the bridge has gone that had this index; `index` then makes another one. */
