@@ -8,6 +8,9 @@ import { networkSuite } from './network.suite.ts';
 
 networkSuite({ name: 'default network', number: 241, prepare: () => undefined, undo: () => undefined });
 
+/** A thousand have been tried by hand. */
+const PODS = Number(process.env.TEST_PODS ?? 80);
+
 const published = (hostPort: number) => ({
   portMappings: [{ protocol: 'tcp' as const, containerPort: 80, hostPort, hostIp: '' }],
 });
@@ -113,6 +116,24 @@ test('pods that come and go quickly are served out of a small subnet', async () 
   await Promise.all(['a', 'b', 'c', 'd'].map(oneAfterTheOther));
   await fixture.untilLinksAreGone();
   assert.deepEqual(await network.list(), []);
+});
+
+test(`${PODS} pods that come and go leave nothing`, async () => {
+  await using fixture = new NetworkFixture('pwt-lots0', '10.240.0.0/22,fd00:240::/64');
+  const network = await fixture.open();
+  let left = PODS;
+  const live = async () => {
+    while (left > 0) {
+      const pod = fixture.pod(`lots-${left--}`, published(38_300 + (left % 100)));
+      await network.setUp(pod, bounded());
+      await network.tearDown(pod, bounded());
+      fixture.removeNamespace(pod.netnsPath);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, live));
+  await fixture.untilLinksAreGone();
+  await network.close({ removeHostState: true });
+  assert.deepEqual(fixture.leftovers(), []);
 });
 
 test('who has talked to a pod reaches the next one with its address at once', async () => {

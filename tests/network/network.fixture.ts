@@ -40,10 +40,10 @@ export class NetworkFixture implements AsyncDisposable {
   }
 
   /** Opens the network as a runtime does at its start; again, as the next life of that runtime does. */
-  async open(): Promise<ChosenNetwork> {
+  async open(sockets = new NetlinkSockets()): Promise<ChosenNetwork> {
     const { bridge, subnet, confDir, directory } = this;
     const directories = { stateDir: join(directory, 'state'), cacheDir: join(directory, 'cache') };
-    const parts = { system: loadSystem(), sockets: new NetlinkSockets(), logger: silentLogger };
+    const parts = { system: loadSystem(), sockets, logger: silentLogger };
     const own = await BridgeNetwork.open({ bridge, subnet, ...directories, ...parts });
     const network = { confDir, binDirs, bridge, subnet };
     const opened = new ChosenNetwork({ own, network, ...directories, ...parts });

@@ -17,7 +17,7 @@ import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from '../n
 import { AddressStore } from './address-store.ts';
 import { limitBandwidth } from './bandwidth.ts';
 import { Connections } from './connections.ts';
-import { HostLinks } from './host-links.ts';
+import { again, HostLinks } from './host-links.ts';
 import { HostRules } from './host-rules.ts';
 import { HostSide } from './host-side.ts';
 import { parseSubnets, type Subnet } from './subnet.ts';
@@ -96,7 +96,7 @@ export class BridgeNetwork implements Network {
     const { bridge } = this.#options;
     const ips = await this.#connections.connect(sandboxId, netnsPath, signal);
     try {
-      if (bandwidth !== undefined) await limitBandwidth(this.#links, { bridge, sandboxId, bandwidth });
+      if (bandwidth !== undefined) await again(() => limitBandwidth(this.#links, { bridge, sandboxId, bandwidth }));
       await this.#failpoint('network-up/limited');
       await this.#rules.publish(sandboxId, { ips, mappings: portMappings });
       await this.#failpoint('network-up/published');

@@ -3,7 +3,7 @@ import { changeLink } from '@podwright/system';
 import { NETWORK_RECHECK_MS } from '../../time-limits.ts';
 import { type AddressRange, rangeOf } from './address-range.ts';
 import { HostBridge } from './host-bridge.ts';
-import type { HostLinks } from './host-links.ts';
+import { again, type HostLinks } from './host-links.ts';
 import type { HostRules } from './host-rules.ts';
 import { sandboxOfAlias } from './link-names.ts';
 import type { Subnet } from './subnet.ts';
@@ -105,7 +105,7 @@ export class HostSide {
   async #mend(): Promise<void> {
     const before = await this.index();
     if (await this.hasLost(before)) return void (await this.index());
-    await this.#bridge.ensure(this.#ranges);
+    await again(() => this.#bridge.ensure(this.#ranges));
     await this.#rules.recheck();
   }
 
@@ -115,7 +115,7 @@ export class HostSide {
   }
 
   async #ensure(): Promise<number> {
-    const { index, made } = await this.#bridge.ensure(this.#ranges);
+    const { index, made } = await again(() => this.#bridge.ensure(this.#ranges));
     if (made) await this.#reconnect(index);
     await this.#rules.ensure();
     return index;

@@ -1,5 +1,5 @@
-import { closeSync, openSync } from 'node:fs';
-import { type Logger, waitFor, withTimeout } from '@podwright/base';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { isErrno, type Logger, waitFor, withTimeout } from '@podwright/base';
 import {
   addAddress,
   addDefaultRoute,
@@ -15,7 +15,6 @@ import {
 } from '@podwright/system';
 import { PORT_FORWARDS_TIMEOUT_MS } from '../../time-limits.ts';
 import { type AddressRange, hardwareAddressOf } from './address-range.ts';
-import { setSysctl } from './host-bridge.ts';
 import type { HostLinks } from './host-links.ts';
 import { hostLinkName, linkAlias, POD_LINK } from './link-names.ts';
 
@@ -51,7 +50,8 @@ export class PodLinks {
    */
   async connect(place: PodPlace, { resume = false } = {}): Promise<void> {
     const { name, peer } = await this.#makePair(place, resume);
-    await Promise.all([this.#setUpInside(place, peer!), setSysctl(`net/ipv6/conf/${name}/accept_ra`, '0')]);
+    believeNoRouter(name);
+    await this.#setUpInside(place, peer!);
     await this.#untilForwarding(name);
   }
 
@@ -76,7 +76,10 @@ export class PodLinks {
 
   async #setUpInside({ netnsPath, addresses, ranges }: PodPlace, linkIndex: number): Promise<void> {
     const { sockets } = this.#options;
-    const socket = withNetworkNamespace(this.#options, netnsPath, () => sockets.open('route'));
+    const socket = withNetworkNamespace(this.#options, netnsPath, () => {
+      if (ranges.some(({ family }) => family === 6)) allowIpv6();
+      return sockets.open('route');
+    });
     try {
       await socket.request([
         ...addresses.map((address, at) => addAddress({ linkIndex, address, prefixLength: ranges[at]!.prefixLength })),
@@ -97,4 +100,19 @@ export class PodLinks {
       logger.warn({ link: name, error: String(error) }, 'the bridge does not forward for a pod yet'),
     );
   }
+}
+
+/** No pod becomes the host's router, should somebody take its link off the bridge (CVE-2020-10749). The kernel takes no lock. */
+function believeNoRouter(link: string): void {
+  try {
+    writeFileSync(`/proc/sys/net/ipv6/conf/${link}/accept_ra`, '0');
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error; // a kernel without IPv6
+  }
+}
+
+/** A host may be set up to have no IPv6 in new namespaces. For the calling thread's. */
+function allowIpv6(): void {
+  const path = `/proc/sys/net/ipv6/conf/${POD_LINK}/disable_ipv6`;
+  if (readFileSync(path, 'utf8').trim() === '1') writeFileSync(path, '0');
 }
