@@ -8,10 +8,10 @@ cd "$(dirname "$0")/.."
 
 # 26 runs everything too (PODWRIGHT_NODE_VERSION=26.10.0 in a clean checkout), and is no smaller or faster.
 NODE_VERSION=${PODWRIGHT_NODE_VERSION:-24.21.0}
-RUN_PROGRAMS='conmon catatonit iptables busybox'
-RUN_PACKAGES='crun runc conmon catatonit iptables containernetworking-plugins busybox-static util-linux iproute2 ca-certificates'
-DEV_PROGRAMS='crun containerd docker-registry umoci skopeo ip nft socat openssl jq'
-DEV_PACKAGES='containerd docker-registry umoci skopeo iproute2 nftables socat openssl jq'
+RUN_PROGRAMS='conmon catatonit busybox'
+RUN_PACKAGES='crun runc conmon catatonit busybox-static util-linux ca-certificates'
+DEV_PROGRAMS='crun runc containerd docker-registry umoci skopeo ip nft iptables socat openssl jq'
+DEV_PACKAGES='containerd containernetworking-plugins docker-registry umoci skopeo iproute2 nftables iptables socat openssl jq'
 
 say() { printf 'podwright set-up: %s\n' "$*"; }
 
@@ -39,14 +39,14 @@ host_packages() {
   # shellcheck disable=SC2086
   lacks=$(lacking $programs)
   if [ -z "$lacks" ]; then
-    better_packages
+    better_packages "${1:-}"
     return
   fi
   case "$lacks" in *npm*) packages="$packages npm" ;; esac
   if ! command -v apt-get > /dev/null; then
     say "missing: $lacks"
     say 'install these with the package manager of this distribution, then call this again:'
-    say '  crun or runc, conmon, catatonit, iptables, the CNI plugins (bridge, host-local, portmap), a static busybox, npm'
+    say '  crun or runc, conmon, catatonit, a static busybox, npm'
     exit 1
   fi
   if [ "$(id -u)" -ne 0 ]; then
@@ -66,7 +66,7 @@ host_packages() {
 # What pods can do without: a host that has all the rest, and maybe no network, must not fail for it.
 better_packages() {
   packages=$(missing crun)
-  [ -x /usr/lib/cni/bridge ] || [ -x /opt/cni/bin/bridge ] || packages="$packages containernetworking-plugins"
+  [ "$1" != --dev ] || [ -x /usr/lib/cni/bridge ] || packages="$packages containernetworking-plugins"
   [ -n "$packages" ] && [ "$(id -u)" -eq 0 ] && command -v apt-get > /dev/null || return 0
   # shellcheck disable=SC2086
   packages=$(packaged $packages)

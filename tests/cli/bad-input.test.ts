@@ -112,13 +112,17 @@ test('a command that is not in the image is named', async (context) => {
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a host without the CNI plugins says which one is missing and where it was looked for', async (context) => {
+test('a host without CNI plugins runs pods, unless its network configuration asks for them: then it says which are missing', async (context) => {
   const place = makePlace(context, 22);
   await place.loadImage();
   mkdirSync(place.path('cni-bin'));
   writeFileSync(place.path('config.toml'), `[network]\ncni_bin_dirs = ["${place.path('cni-bin')}"]\n`);
-  const file = place.file('a.yaml', podManifest('a', forever));
-  const { code, out, err } = await place.call('--config', place.path('config.toml'), 'run', '--timeout', '5s', file);
+  const run = (...args: string[]) => place.call('--config', place.path('config.toml'), 'run', ...args);
+  const once = place.file('once.yaml', podManifest('once', 'true', '  restartPolicy: Never\n'));
+  assert.equal((await run('--once', once)).code, 0);
+  const plugins = [{ type: 'bridge', bridge: place.scope.bridge, ipam: { type: 'host-local' } }];
+  writeFileSync(place.path('net.d/10-host.conflist'), JSON.stringify({ cniVersion: '0.4.0', name: 'host', plugins }));
+  const { code, out, err } = await run('--timeout', '5s', place.file('a.yaml', podManifest('a', forever)));
   assert.equal(code, 1);
   assert.match(out + err, /bridge.*cni-bin/s);
   assert.deepEqual(place.leftovers(), []);

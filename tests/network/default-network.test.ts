@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { bounded, fetchInside, inside, NetworkFixture, OutsideHost, run } from './network.fixture.ts';
+import { errorCode, waitFor } from '@podwright/base';
+import { bounded, fetchInside, inside, NetworkFixture, run } from './network.fixture.ts';
+import { networkSuite } from './network.suite.ts';
 
-test('a pod gets an address of the subnet and a default route, and nothing is left when it and the network go', async () => {
-  await using fixture = new NetworkFixture('pwt-life0', '10.241.1.0/24');
+networkSuite({ name: 'default network', number: 241, prepare: () => undefined, undo: () => undefined });
+
+/** A thousand have been tried by hand. */
+const PODS = Number(process.env.TEST_PODS ?? 80);
+
+const published = (hostPort: number) => ({
+  portMappings: [{ protocol: 'tcp' as const, containerPort: 80, hostPort, hostIp: '' }],
+});
+
+test('nothing is left on the host when the pods and the network go', async () => {
+  await using fixture = new NetworkFixture('pwt-life0', '10.241.51.0/24,fd00:241:51::/64');
   const network = await fixture.open();
-  const pod = fixture.pod('life-a');
-  assert.deepEqual(await network.status(), { ready: true });
-  const { ips } = await network.setUp(pod, bounded());
-  assert.deepEqual(ips, ['10.241.1.2']);
-  assert.match(inside(pod, 'ip', ['-br', 'address']), /eth0.*10\.241\.1\.2\/24/);
-  assert.match(inside(pod, 'ip', ['route']), /default via 10\.241\.1\.1 dev eth0/);
-  assert.deepEqual(await network.list(), ['life-a']);
-
-  await network.tearDown(pod, bounded());
-  assert.deepEqual(await network.list(), []);
+  const pod = fixture.pod('life', { ...published(38251), bandwidth: { egressRate: 1_000_000 } });
+  await network.setUp(pod, bounded());
   await network.tearDown(pod, bounded());
   fixture.removeNamespace(pod.netnsPath);
   await fixture.untilLinksAreGone();
@@ -24,33 +27,9 @@ test('a pod gets an address of the subnet and a default route, and nothing is le
   assert.deepEqual(fixture.leftovers(), []);
 });
 
-test('pods reach each other by their own addresses, and the outside by the address of the host', async () => {
-  await using fixture = new NetworkFixture('pwt-reach0', '10.241.2.0/24');
-  using outside = new OutsideHost(fixture, 'pwt-reach-out', '10.242.2');
-  const network = await fixture.open();
-  const [client, server] = [fixture.pod('reach-client'), fixture.pod('reach-server')];
-  const { ips: clientIps } = await network.setUp(client, bounded());
-  const { ips: serverIps } = await network.setUp(server, bounded());
-  await fixture.serve(server, 'tcp', 80);
-  assert.equal(fetchInside(client, serverIps[0]!, 80), `reach-server ${clientIps[0]}`);
-  await fixture.serve(outside.pod, 'tcp', 80);
-  assert.equal(fetchInside(client, outside.address, 80), `outside ${outside.hostAddress}`);
-});
-
-test('twenty pods at once get twenty addresses, and give them back at once', async () => {
-  await using fixture = new NetworkFixture('pwt-many0', '10.241.3.0/24');
-  const network = await fixture.open();
-  const pods = Array.from({ length: 20 }, (_, index) => fixture.pod(`many-${index}`));
-  const results = await Promise.all(pods.map((pod) => network.setUp(pod, bounded())));
-  assert.equal(new Set(results.map(({ ips }) => ips[0])).size, 20);
-  assert.equal((await network.list()).length, 20);
-  await Promise.all(pods.map((pod) => network.tearDown(pod, bounded())));
-  assert.deepEqual(await network.list(), []);
-});
-
 test('two networks side by side do not touch each other', async () => {
-  await using first = new NetworkFixture('pwt-side0', '10.241.4.0/24');
-  await using second = new NetworkFixture('pwt-side1', '10.241.5.0/24');
+  await using first = new NetworkFixture('pwt-side0', '10.241.52.0/24');
+  await using second = new NetworkFixture('pwt-side1', '10.241.53.0/24');
   const [one, other] = [await first.open(), await second.open()];
   const [pod, neighbour] = [first.pod('same-id'), second.pod('same-id')];
   await one.setUp(pod, bounded());
@@ -60,48 +39,135 @@ test('two networks side by side do not touch each other', async () => {
   assert.deepEqual(first.leftovers(), []);
   assert.deepEqual(await other.list(), ['same-id']);
   assert.match(inside(neighbour, 'ip', ['-br', 'address']), new RegExp(`eth0.*${ips[0]}`));
-  assert.match(run('nft', ['list', 'ruleset']), /10\.241\.5\.0\/24.*masquerade/);
+  assert.match(run('nft', ['list', 'ruleset']), /10\.241\.53\.0\/24.*masquerade/);
 });
 
-test('the address comes back when the namespace has gone first, and when only its empty file is left', async () => {
-  await using fixture = new NetworkFixture('pwt-gone0', '10.241.6.0/24');
+test('a pod that is attached ahead keeps its address when it is set up', async () => {
+  await using fixture = new NetworkFixture('pwt-ahead0', '10.241.54.0/24');
   const network = await fixture.open();
-  for (const keepFile of [false, true]) {
-    const pod = fixture.pod(`gone-${keepFile}`);
-    await network.setUp(pod, bounded());
-    fixture.removeNamespace(pod.netnsPath, { keepFile });
+  const pod = fixture.pod('ahead', published(38254));
+  assert.equal(await network.prepare(pod.sandboxId, pod.netnsPath, bounded()), true);
+  assert.match(inside(pod, 'ip', ['-br', 'address']), /eth0.*10\.241\.54\.2\/24/);
+  assert.doesNotMatch(run('nft', ['list', 'ruleset']), /38254/);
+  assert.deepEqual((await network.setUp(pod, bounded())).ips, ['10.241.54.2']);
+  assert.match(run('nft', ['list', 'ruleset']), /38254/);
+  const unused = fixture.pod('unused');
+  await network.prepare(unused.sandboxId, unused.netnsPath, bounded());
+  assert.deepEqual(await network.list(), ['ahead', 'unused']);
+  await network.tearDown(unused, bounded());
+  assert.deepEqual(await network.list(), ['ahead']);
+});
+
+test('what a process began and did not finish, the next one finishes', async () => {
+  await using fixture = new NetworkFixture('pwt-half0', '10.241.55.0/24');
+  const pod = fixture.pod('half');
+  await (await fixture.open()).prepare(pod.sandboxId, pod.netnsPath, bounded());
+  inside(pod, 'ip', ['address', 'flush', 'dev', 'eth0']);
+  inside(pod, 'ip', ['link', 'set', 'eth0', 'down']);
+  const network = await fixture.open();
+  assert.deepEqual((await network.setUp(pod, bounded())).ips, ['10.241.55.2']);
+  assert.match(inside(pod, 'ip', ['-br', 'address']), /eth0.*UP.*10\.241\.55\.2\/24/);
+  assert.match(inside(pod, 'ip', ['route']), /default via 10\.241\.55\.1/);
+});
+
+test('an address is given to nobody before the link of the pod that had it has gone, also after a restart', async () => {
+  await using fixture = new NetworkFixture('pwt-early0', '10.241.56.0/30');
+  const network = await fixture.open();
+  const [first, second, third] = ['a', 'b', 'c'].map((name) => fixture.pod(name)) as [Pod, Pod, Pod];
+  assert.deepEqual((await network.setUp(first, bounded())).ips, ['10.241.56.2']);
+  await network.tearDown(first, bounded());
+  const waiting = network.setUp(second, bounded());
+  assert.match(inside(first, 'ip', ['-br', 'address']), /10\.241\.56\.2/);
+  fixture.removeNamespace(first.netnsPath);
+  assert.deepEqual((await waiting).ips, ['10.241.56.2']);
+
+  const next = await fixture.open();
+  const full = await next.setUp(third, bounded()).catch((error) => error);
+  assert.equal(errorCode(full), 'resource_exhausted');
+  assert.match(full.message, /none is left in 10\.241\.56\.0\/30/);
+  await next.tearDown(second, bounded());
+  fixture.removeNamespace(second.netnsPath);
+  assert.deepEqual((await next.setUp(third, bounded())).ips, ['10.241.56.2']);
+});
+
+test('a link whose namespace somebody keeps is removed after a while, and its address given again', async () => {
+  await using fixture = new NetworkFixture('pwt-kept0', '10.241.57.0/30');
+  const network = await fixture.open();
+  const [kept, next] = [fixture.pod('kept'), fixture.pod('next')];
+  await network.setUp(kept, bounded());
+  await network.tearDown(kept, bounded());
+  assert.deepEqual((await network.setUp(next, bounded())).ips, ['10.241.57.2']);
+  assert.doesNotMatch(inside(kept, 'ip', ['-br', 'link']), /eth0/);
+});
+
+test('pods that come and go quickly are served out of a small subnet', async () => {
+  await using fixture = new NetworkFixture('pwt-churn0', '10.241.58.0/29');
+  const network = await fixture.open();
+  const live = async (name: string) => {
+    const pod = fixture.pod(name);
+    const { ips } = await network.setUp(pod, bounded());
+    assert.match(inside(pod, 'ip', ['-br', 'address']), new RegExp(`${ips[0]}/29`));
     await network.tearDown(pod, bounded());
-    assert.deepEqual(await network.list(), []);
+    fixture.removeNamespace(pod.netnsPath);
+  };
+  const oneAfterTheOther = async (name: string) => {
+    for (let round = 0; round < 20; round++) await live(`${name}-${round}`);
+  };
+  await Promise.all(['a', 'b', 'c', 'd'].map(oneAfterTheOther));
+  await fixture.untilLinksAreGone();
+  assert.deepEqual(await network.list(), []);
+});
+
+test(`${PODS} pods that come and go leave nothing`, async () => {
+  await using fixture = new NetworkFixture('pwt-lots0', '10.240.0.0/22,fd00:240::/64');
+  const network = await fixture.open();
+  let left = PODS;
+  const live = async () => {
+    while (left > 0) {
+      const pod = fixture.pod(`lots-${left--}`, published(38_300 + (left % 100)));
+      await network.setUp(pod, bounded());
+      await network.tearDown(pod, bounded());
+      fixture.removeNamespace(pod.netnsPath);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, live));
+  await fixture.untilLinksAreGone();
+  await network.close({ removeHostState: true });
+  assert.deepEqual(fixture.leftovers(), []);
+});
+
+test('who has talked to a pod reaches the next one with its address at once', async () => {
+  await using fixture = new NetworkFixture('pwt-arp0', '10.241.59.0/29,fd00:241:59::/125');
+  const network = await fixture.open();
+  const client = fixture.pod('client');
+  await network.setUp(client, bounded());
+  for (let round = 0; round < 7; round++) {
+    const pod = fixture.pod(`server-${round}`);
+    const { ips } = await network.setUp(pod, bounded());
+    await fixture.serve(pod, 'tcp', 80);
+    await fixture.serve(pod, 'tcp6', 80);
+    for (const ip of ips) assert.match(fetchInside(client, ip, 80), new RegExp(`^server-${round} `));
+    await network.tearDown(pod, bounded());
+    fixture.endServers();
+    fixture.removeNamespace(pod.netnsPath);
   }
 });
 
-test('after a restart the runtime finds what was set up before, and tears it down', async () => {
-  await using fixture = new NetworkFixture('pwt-again0', '10.241.7.0/24');
-  const pod = fixture.pod('again');
+test('a pod whose address file is lost is found by its link', async () => {
+  await using fixture = new NetworkFixture('pwt-stray0', '10.241.60.0/24');
+  const pod = fixture.pod('stray');
   await (await fixture.open()).setUp(pod, bounded());
+  rmSync(join(fixture.directory, 'state'), { recursive: true });
   const network = await fixture.open();
-  assert.deepEqual(await network.list(), ['again']);
+  assert.deepEqual(await network.list(), ['stray']);
   await network.tearDown(pod, bounded());
-  await network.close({ removeHostState: true });
-  assert.deepEqual(fixture.leftovers(), []);
-});
-
-test('a pod whose record is lost is found by its address and torn down', async () => {
-  await using fixture = new NetworkFixture('pwt-lost0', '10.241.8.0/24');
-  const network = await fixture.open();
-  const pod = fixture.pod('lost', {
-    portMappings: [{ protocol: 'tcp', containerPort: 80, hostPort: 38108, hostIp: '' }],
-  });
-  await network.setUp(pod, bounded());
-  rmSync(join(fixture.directory, 'cache'), { recursive: true });
-  assert.deepEqual(await network.list(), ['lost']);
-  await network.tearDown({ ...pod, portMappings: [] }, bounded());
-  await network.close({ removeHostState: true });
-  assert.deepEqual(fixture.leftovers(), []);
+  fixture.removeNamespace(pod.netnsPath);
+  await fixture.untilLinksAreGone();
+  run('ip', ['link', 'delete', fixture.bridge]); // that it is ours was in the files, too
 });
 
 test('after a reboot nothing of a pod is left, and its address is given again', async () => {
-  await using fixture = new NetworkFixture('pwt-boot0', '10.241.9.0/24');
+  await using fixture = new NetworkFixture('pwt-boot0', '10.241.61.0/24');
   const pod = fixture.pod('boot');
   await (await fixture.open()).setUp(pod, bounded());
   fixture.removeNamespace(pod.netnsPath);
@@ -109,24 +175,33 @@ test('after a reboot nothing of a pod is left, and its address is given again', 
   run('nft', ['delete', 'table', 'inet', `podwright_${fixture.bridge}`]);
   rmSync(join(fixture.directory, 'state'), { recursive: true });
   const network = await fixture.open();
-  assert.deepEqual(await network.list(), []);
   await network.tearDown(pod, bounded());
-  assert.deepEqual((await network.setUp(fixture.pod('boot-next'), bounded())).ips, ['10.241.9.2']);
+  assert.deepEqual(await network.list(), []);
+  assert.deepEqual((await network.setUp(fixture.pod('boot-next'), bounded())).ips, ['10.241.61.2']);
 });
 
-test('the rules are made again after the bridge has vanished', async () => {
-  await using fixture = new NetworkFixture('pwt-back0', '10.241.10.0/24');
+test('a bridge that vanished is made again with its rules, and the pods that it had are connected to it', async () => {
+  await using fixture = new NetworkFixture('pwt-back0', '10.241.62.0/24');
   const network = await fixture.open();
-  await network.setUp(fixture.pod('back-a'), bounded());
-  await network.setUp(fixture.pod('back-b'), bounded());
+  const [first, second] = [fixture.pod('back-a'), fixture.pod('back-b')];
+  await network.setUp(first, bounded());
   run('ip', ['link', 'delete', fixture.bridge]);
   run('nft', ['delete', 'table', 'inet', `podwright_${fixture.bridge}`]);
-  await network.setUp(fixture.pod('back-c'), bounded());
-  assert.match(run('nft', ['list', 'ruleset']), /10\.241\.10\.0\/24.*masquerade/);
+  const { ips } = await network.setUp(second, bounded());
+  assert.match(run('nft', ['list', 'ruleset']), /10\.241\.62\.0\/24.*masquerade/);
+  await fixture.serve(second, 'tcp', 80);
+  const answered = async () => {
+    try {
+      return fetchInside(first, ips[0]!, 80);
+    } catch {
+      return undefined; // the port does not forward yet
+    }
+  };
+  assert.equal(await waitFor(answered, { intervalMs: 50, signal: bounded() }), 'back-b 10.241.62.2');
 });
 
 test('a bridge that somebody else made is used and not removed', async () => {
-  await using fixture = new NetworkFixture('pwt-theirs0', '10.241.11.0/24');
+  await using fixture = new NetworkFixture('pwt-theirs0', '10.241.63.0/24');
   run('ip', ['link', 'add', fixture.bridge, 'type', 'bridge']);
   try {
     const network = await fixture.open();
@@ -140,28 +215,124 @@ test('a bridge that somebody else made is used and not removed', async () => {
   }
 });
 
-test('with a second subnet a pod has an address of each family, the first one first', async () => {
-  await using fixture = new NetworkFixture('pwt-dual0', '10.241.12.0/24,fd00:241:12::/64');
+/** Asserts that there is no network for pods while the host has a link, and that there is one when it has gone. */
+async function assertRefused(fixture: NetworkFixture, commands: string[][], expected: RegExp): Promise<void> {
   const network = await fixture.open();
-  const [client, server] = [fixture.pod('dual-client'), fixture.pod('dual-server')];
-  await network.setUp(client, bounded());
-  const { ips } = await network.setUp(server, bounded());
-  assert.deepEqual(ips, ['10.241.12.3', 'fd00:241:12::3']);
-  await fixture.serve(server, 'tcp', 80);
-  assert.match(fetchInside(client, ips[0]!, 80), /^dual-server/);
+  for (const command of commands) run('ip', command);
+  try {
+    const status = await network.status();
+    assert.ok(!status.ready);
+    assert.match(status.message, expected);
+    assert.match((await network.describe()).problem ?? '', expected);
+    const error = await network.setUp(fixture.pod('refused'), bounded()).catch((reason) => reason);
+    assert.equal(errorCode(error), 'failed_precondition');
+    assert.match(error.message, expected);
+    assert.deepEqual(await network.list(), []);
+  } finally {
+    run('ip', ['link', 'delete', commands[0]![3]!]);
+  }
+  assert.deepEqual(await network.status(), { ready: true });
+  await network.setUp(fixture.pod('accepted'), bounded());
+}
+
+test('a subnet in which the host has a network is refused, and a free one is proposed', async () => {
+  await using fixture = new NetworkFixture('pwt-route0', '10.241.64.0/24');
+  const commands = [
+    ['link', 'add', 'name', 'pwt-route-x', 'type', 'veth', 'peer', 'name', 'pwt-route-y'],
+    ['address', 'add', '10.241.64.129/25', 'dev', 'pwt-route-x'],
+    ['link', 'set', 'pwt-route-x', 'up'],
+  ];
+  await assertRefused(
+    fixture,
+    commands,
+    /pod subnet 10\.241\.64\.0\/24 collides with the host's route to 10\.241\.64\.128\/25: .* such as 10\.\d+\.0\.0\/24/,
+  );
+});
+
+test('a link of another kind with the name of the bridge is refused', async () => {
+  await using fixture = new NetworkFixture('pwt-kind0', '10.241.65.0/24');
+  await assertRefused(
+    fixture,
+    [['link', 'add', 'name', 'pwt-kind0', 'type', 'veth', 'peer', 'name', 'pwt-kind1']],
+    /pwt-kind0 .* no bridge \(veth\)/,
+  );
+});
+
+test('a bridge of somebody else with another subnet is refused', async () => {
+  await using fixture = new NetworkFixture('pwt-owner0', '10.241.66.0/24');
+  const commands = [
+    ['link', 'add', 'name', 'pwt-owner0', 'type', 'bridge'],
+    ['address', 'add', '10.241.67.1/24', 'dev', 'pwt-owner0'],
+  ];
+  await assertRefused(fixture, commands, /bridge pwt-owner0 is not ours and has 10\.241\.67\.1\/24/);
+});
+
+test('when the pod CIDR changes, the bridge gets the new subnet in place of the old one', async () => {
+  await using fixture = new NetworkFixture('pwt-cidr0', '10.241.68.0/24');
+  const network = await fixture.open();
+  await network.setUp(fixture.pod('cidr-a'), bounded());
+  const ahead = fixture.pod('cidr-ahead');
+  await network.prepare(ahead.sandboxId, ahead.netnsPath, bounded());
+  await network.setPodCidr('10.241.69.0/24');
+  assert.deepEqual((await network.setUp(fixture.pod('cidr-b'), bounded())).ips, ['10.241.69.2']);
+  assert.deepEqual((await network.setUp(ahead, bounded())).ips, ['10.241.69.3']);
+  assert.doesNotMatch(inside(ahead, 'ip', ['-br', 'address']), /10\.241\.68/);
+  assert.match(run('ip', ['-br', 'address', 'show', fixture.bridge]), /10\.241\.69\.1\/24/);
+  assert.doesNotMatch(run('ip', ['-br', 'address', 'show', fixture.bridge]), /10\.241\.68/);
+});
+
+test('pods of the version that called plugins go down by them, and their addresses are given to no other meanwhile', async () => {
+  await using fixture = new NetworkFixture('pwt-plug0', '10.241.70.0/24');
+  const pod = fixture.pod('plugged');
+  await fixture.setUpAsBefore(pod);
+  const network = await fixture.open();
+  assert.deepEqual(await network.list(), ['plugged']);
+  assert.deepEqual((await network.setUp(fixture.pod('now'), bounded())).ips, ['10.241.70.3']);
+  await network.tearDown(pod, bounded());
+  assert.doesNotMatch(inside(pod, 'ip', ['-br', 'link']), /eth0/);
+  assert.deepEqual(await network.list(), ['now']);
+});
+
+test('the host’s end of a link has no addresses, believes no router, and sends back what a pod sends to itself', async () => {
+  await using fixture = new NetworkFixture('pwt-host0', '10.241.71.0/24,fd00:241:71::/64');
+  const network = await fixture.open();
+  await network.setUp(fixture.pod('hosted'), bounded());
+  const [, link = ''] = /(veth[0-9a-f]{11})@/.exec(fixture.podLinks()[0]!)!;
+  assert.equal(run('ip', ['-o', 'address', 'show', link]), '');
+  assert.match(run('ip', ['-d', 'link', 'show', link]), /state forwarding .* hairpin on/);
+  for (const name of [fixture.bridge, link])
+    assert.equal(readFileSync(`/proc/sys/net/ipv6/conf/${name}/accept_ra`, 'utf8'), '0\n', name);
+  assert.match(run('ip', ['link', 'show', fixture.bridge]), /link\/ether 0a:58:0a:f1:47:01/);
 });
 
 test('pods can be limited to a bandwidth', async () => {
-  await using fixture = new NetworkFixture('pwt-slow0', '10.241.13.0/24');
+  await using fixture = new NetworkFixture('pwt-slow0', '10.241.72.0/24');
   const network = await fixture.open();
   const pod = fixture.pod('slow', { bandwidth: { ingressRate: 1_000_000, egressRate: 2_000_000 } });
-  await network.setUp(pod, bounded());
-  assert.match(
-    run('tc', ['qdisc', 'show']),
-    /tbf.*rate 1Mbit[\s\S]*tbf.*rate 2Mbit|tbf.*rate 2Mbit[\s\S]*tbf.*rate 1Mbit/,
-  );
+  const { ips } = await network.setUp(pod, bounded());
+  const shaped = fixture.podLinks().map((line) => /\d+: ([^:@]+)/.exec(line)![1]!);
+  const rates = shaped.map((link) => `${link.slice(0, 3)} ${run('tc', ['qdisc', 'show', 'dev', link])}`);
+  assert.match(rates.join('\n'), /vet .*tbf.* rate 1Mbit/);
+  assert.match(rates.join('\n'), /ifb .*tbf.* rate 2Mbit/);
+  const load = join(fixture.directory, 'load');
+  writeFileSync(load, Buffer.alloc(384 << 10));
+  const other = fixture.pod('other');
+  const { ips: theirs } = await network.setUp(other, bounded());
+  for (const server of [pod, other]) await fixture.serve(server, 'tcp', 80, `cat ${load}`);
+  for (const [client, address, atLeastMs] of [
+    [pod, theirs[0]!, 1500],
+    [other, ips[0]!, 750],
+  ] as const) {
+    const before = Date.now();
+    fetchInside(client, address, 80);
+    const tookMs = Date.now() - before;
+    assert.ok(tookMs > atLeastMs, `384 KiB less the burst of 128 took ${client.sandboxId} ${tookMs} ms`);
+  }
   await network.tearDown(pod, bounded());
+  fixture.endServers();
   fixture.removeNamespace(pod.netnsPath);
-  await fixture.untilLinksAreGone();
-  assert.doesNotMatch(run('tc', ['qdisc', 'show']), /rate [12]Mbit/);
+  const gone = () => (shaped.some((link) => run('ip', ['-br', 'link']).includes(link)) ? undefined : true);
+  await waitFor(gone, { intervalMs: 20, signal: bounded() });
 });
+
+type Pod = ReturnType<NetworkFixture['pod']>;

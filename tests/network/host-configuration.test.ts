@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { errorMessage, waitFor } from '@podwright/base';
 import { bounded, inside, NetworkFixture, run } from './network.fixture.ts';
+import { networkSuite } from './network.suite.ts';
 
 /** Writes a host's configuration of the usual plugins; `more` are appended to the chain. */
 function configure(fixture: NetworkFixture, file: string, more: object[] = [], ipMasq = true) {
@@ -29,6 +30,24 @@ async function withHost(bridge: string, subnet: string, use: (fixture: NetworkFi
     run('sh', ['-c', `ip link delete ${bridge} 2>&1 || true`]);
   }
 }
+
+networkSuite({
+  name: 'CNI',
+  number: 243,
+  prepare(fixture) {
+    const ranges = fixture.subnet.split(',').map((subnet) => [{ subnet }]);
+    const routes = ranges.length > 1 ? [{ dst: '0.0.0.0/0' }, { dst: '::/0' }] : [{ dst: '0.0.0.0/0' }];
+    const ipam = { type: 'host-local', dataDir: addressesOf(fixture), ranges, routes };
+    const { bridge } = fixture;
+    const plugins = [
+      { type: 'bridge', bridge, isGateway: true, ipMasq: true, hairpinMode: true, ipam },
+      { type: 'portmap', snat: true, capabilities: { portMappings: true } },
+    ];
+    const text = JSON.stringify({ cniVersion: '1.0.0', name: bridge, plugins });
+    writeFileSync(join(fixture.confDir, 'suite.conflist'), text);
+  },
+  undo: ({ bridge }) => void run('sh', ['-c', `ip link delete ${bridge} 2>&1 || true`]),
+});
 
 test('the configuration of the host is used as it is, past a broken file before it', async () => {
   await withHost('pwt-conf0', '10.241.31.0/24', async (fixture) => {

@@ -4,9 +4,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger, waitFor } from '@podwright/base';
+import { parseNetworkList } from '@podwright/cni';
 import { loadSystem, NetlinkSockets } from '@podwright/system';
 import { BridgeNetwork } from '../../packages/runtime/src/network/bridge/bridge-network.ts';
 import { ChosenNetwork } from '../../packages/runtime/src/network/choice/chosen-network.ts';
+import { CniNetwork } from '../../packages/runtime/src/network/cni/cni-network.ts';
 import type { NetworkRequest } from '../../packages/runtime/src/network/network.ts';
 
 /** Where distributions and tarballs put the plugins. */
@@ -38,10 +40,10 @@ export class NetworkFixture implements AsyncDisposable {
   }
 
   /** Opens the network as a runtime does at its start; again, as the next life of that runtime does. */
-  async open(): Promise<ChosenNetwork> {
+  async open(sockets = new NetlinkSockets()): Promise<ChosenNetwork> {
     const { bridge, subnet, confDir, directory } = this;
     const directories = { stateDir: join(directory, 'state'), cacheDir: join(directory, 'cache') };
-    const parts = { system: loadSystem(), sockets: new NetlinkSockets(), logger: silentLogger };
+    const parts = { system: loadSystem(), sockets, logger: silentLogger };
     const own = await BridgeNetwork.open({ bridge, subnet, ...directories, ...parts });
     const network = { confDir, binDirs, bridge, subnet };
     const opened = new ChosenNetwork({ own, network, ...directories, ...parts });
@@ -67,13 +69,47 @@ export class NetworkFixture implements AsyncDisposable {
   }
 
   /** Serves lines `NAME PEER` on a port of a pod until the test ends. */
-  async serve(pod: NetworkRequest, protocol: 'tcp' | 'udp', port: number): Promise<void> {
-    const listen = { tcp: `TCP-LISTEN:${port},fork,reuseaddr`, udp: `UDP-RECVFROM:${port},fork` }[protocol];
-    const answer = `SYSTEM:echo ${pod.sandboxId} $SOCAT_PEERADDR`;
-    const server = spawn('nsenter', [`--net=${pod.netnsPath}`, 'socat', listen, answer], { stdio: 'ignore' });
+  async serve(
+    pod: NetworkRequest,
+    protocol: 'tcp' | 'tcp6' | 'udp',
+    port: number,
+    answer = `echo ${pod.sandboxId} $SOCAT_PEERADDR`,
+  ): Promise<void> {
+    const listen = {
+      tcp: `TCP-LISTEN:${port},fork,reuseaddr`,
+      tcp6: `TCP6-LISTEN:${port},fork,reuseaddr,ipv6only=1`,
+      udp: `UDP-RECVFROM:${port},fork`,
+    }[protocol];
+    const args = [`--net=${pod.netnsPath}`, 'socat', listen, `SYSTEM:${answer}`];
+    const server = spawn('nsenter', args, { stdio: 'ignore' });
     this.#servers.push(server);
-    const isListening = () => (inside(pod, 'ss', ['-Hlntu', `sport = :${port}`]) === '' ? undefined : true);
+    const kind = protocol === 'tcp6' ? '-Hlnt6' : '-Hlntu4';
+    const isListening = () => (inside(pod, 'ss', [kind, `sport = :${port}`]) === '' ? undefined : true);
     await waitFor(isListening, { intervalMs: 10, signal: bounded() });
+  }
+
+  endServers(): void {
+    for (const server of this.#servers.splice(0)) server.kill('SIGKILL');
+  }
+
+  /** Sets a pod up on the bridge by plugins, as versions did that had no network of their own, with their records. */
+  async setUpAsBefore(pod: NetworkRequest): Promise<void> {
+    const stateDir = join(this.directory, 'state');
+    mkdirSync(stateDir, { recursive: true });
+    writeFileSync(join(stateDir, `made-${this.bridge}`), '');
+    const ranges = [[{ subnet: this.subnet }]];
+    const ipam = { type: 'host-local', dataDir: join(stateDir, 'addresses'), ranges, routes: [{ dst: '0.0.0.0/0' }] };
+    const bridge = {
+      type: 'bridge',
+      bridge: this.bridge,
+      isGateway: true,
+      forceAddress: true,
+      hairpinMode: true,
+      ipam,
+    };
+    const list = { cniVersion: '0.4.0', name: `podwright-${this.bridge}`, plugins: [bridge] };
+    const cni = new CniNetwork({ binDirs, cacheDir: join(this.directory, 'cache'), logger: silentLogger });
+    await cni.setUp(parseNetworkList(JSON.stringify(list)), pod, bounded());
   }
 
   /** Waits until no link of a pod is left: they end a while after their namespaces. */
@@ -106,7 +142,7 @@ export class NetworkFixture implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const server of this.#servers) server.kill('SIGKILL');
+    this.endServers();
     for (const opened of this.#opened) await opened.close({ removeHostState: false });
     const network = await this.open();
     for (const sandboxId of await network.list()) {

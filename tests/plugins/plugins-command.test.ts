@@ -84,7 +84,7 @@ test('what this host does not have is skipped with the reason, and so is what re
   const { code, out } = await withConfig('runtime', 'plugins', '-o', 'json');
   assert.equal(code, 0);
   assert.deepEqual(
-    ['task-runtime/oci', 'sandbox-controller/pinned', 'network/cni'].map((name) => stateOf(out, name)?.state),
+    ['task-runtime/oci', 'sandbox-controller/pinned', 'network/pods'].map((name) => stateOf(out, name)?.state),
     ['skip', 'skip', 'ok'],
   );
   assert.match(

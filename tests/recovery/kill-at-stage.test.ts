@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ContainerState, PodSandboxState } from '@podwright/cri';
+import { ContainerState, PodSandboxState, Protocol } from '@podwright/cri';
 import { type KillableRuntime, startKillable } from '../fixtures/killable-runtime.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
@@ -45,7 +45,12 @@ after(async () => {
 
 /** What a kubelet does with one pod from its begin to its end. */
 async function lifeOfPod({ cri }: KillableRuntime, name: string): Promise<void> {
-  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
+  const pod = {
+    ...podOf(place, name),
+    annotations: { 'kubernetes.io/ingress-bandwidth': '1M', 'kubernetes.io/egress-bandwidth': '1M' },
+    portMappings: [{ protocol: Protocol.TCP, containerPort: 80, hostPort: 38131 }],
+  };
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: pod });
   const config = containerOf(runtime.image, 'main', 'exec sleep 1000');
   const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
   await cri.runtime.startContainer({ containerId });

@@ -33,11 +33,25 @@ function makePlugins(): void {
   chmodSync(path, 0o755);
 }
 
-/** Runs `work` while the bridge plugin first runs this shell script. */
+/** Runs `work` while the host has a configuration with that plugin. */
+async function withHostNetwork(work: () => Promise<void>): Promise<void> {
+  const { bridge, subnet, confDir } = place.options.network;
+  const ipam = { type: 'host-local', dataDir: join(confDir, 'addresses'), ranges: [[{ subnet }]] };
+  const list = { cniVersion: '0.4.0', name: 'host', plugins: [{ type: 'bridge', bridge, isGateway: true, ipam }] };
+  const path = join(confDir, '10-host.conflist');
+  writeFileSync(path, JSON.stringify(list));
+  try {
+    await work();
+  } finally {
+    rmSync(path);
+  }
+}
+
+/** Runs `work` while the host has that configuration, and the plugin first runs this shell script. */
 async function withPluginRule(script: string, work: () => Promise<void>): Promise<void> {
   writeFileSync(rule, script);
   try {
-    await work();
+    await withHostNetwork(work);
   } finally {
     rmSync(rule, { force: true });
   }
@@ -211,7 +225,10 @@ test('a CNI plugin that fails to clean up leaves a sandbox that the retry clears
 
 test('a StopPodSandbox that a CNI plugin fails is finished by the next one', async () => {
   const { cri } = runtime;
-  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'stopfail') });
+  let podSandboxId = '';
+  await withHostNetwork(async () => {
+    ({ podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'stopfail') }));
+  });
   await withPluginRule(`[ $CNI_COMMAND = DEL ] && { ${refuseCni}; }`, async () => {
     await assert.rejects(cri.runtime.stopPodSandbox({ podSandboxId }), /the plugin does not want to/);
   });

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, PodwrightError, type ProgramStarter, requireProgram } from '@podwright/base';
+import { findProgram, PodwrightError, type ProgramStarter, requireProgram, silentLogger } from '@podwright/base';
 import { createImageService, LayerUnpacker, openSnapshotter } from '@podwright/images';
 import { loadSystem, NetlinkSockets, ProcessStarter, type System } from '@podwright/system';
 import { composeParts } from './compose-parts.ts';
@@ -8,8 +8,8 @@ import { cgroupsPathBelow } from './containers/cgroups-path.ts';
 import { resolveUser } from './containers/resolve-user.ts';
 import { describeSandbox } from './cri/messages/sandbox-description.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
-import { BridgeNetwork } from './network/bridge/bridge-network.ts';
-import { ChosenNetwork } from './network/choice/chosen-network.ts';
+import { BridgeNetwork, type BridgeNetworkOptions } from './network/bridge/bridge-network.ts';
+import { ChosenNetwork, type NetworkDescription } from './network/choice/chosen-network.ts';
 import { chooseOciRuntime } from './oci-runtime/oci-runtimes.ts';
 import type { RuntimeOptions } from './options.ts';
 import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';
@@ -40,6 +40,9 @@ const INFRA_OOM_SCORE_ADJ = -998;
 
 /** What sandbox controllers have below the state directory. */
 const SANDBOX_STATE = [NAMESPACES_DIRECTORY, SANDBOXES_DIRECTORY];
+
+/** The network's below the state directory, and below the root directory. */
+const NETWORK_DIRECTORY = 'network';
 
 /** What every plugin may use. */
 type Environment = {
@@ -108,14 +111,14 @@ function neededPlugins({ handlers = {}, defaultHandler = '' }: RuntimeOptions) {
   return [
     'host/linux',
     'images/store',
-    'network/cni',
+    'network/pods',
     `task-runtime/${task}`,
     `sandbox-controller/${sandbox}`,
   ] as const;
 }
 
 function hostPlugin({ options }: Environment): RuntimePlugin<'host'> {
-  const { root, state, cgroupParent, ociRuntime, conmon, network } = options;
+  const { root, state, cgroupParent, ociRuntime, conmon } = options;
   const init = () =>
     probeHost({
       state: join(state, 'host'),
@@ -124,7 +127,6 @@ function hostPlugin({ options }: Environment): RuntimePlugin<'host'> {
       ociRuntime,
       handlerPrograms: handlerPrograms(options),
       conmon,
-      cniBinDirs: network.binDirs,
     });
   return { type: 'host', id: 'linux', requires: [], stateDirectories: ['host'], init };
 }
@@ -172,21 +174,42 @@ function imagesPlugin({ options, records, system }: Environment): RuntimePlugin<
   };
 }
 
-function networkPlugin({ options, system, start }: Environment): RuntimePlugin<'network'> {
-  const { root, state, network, logger, failpoint } = options;
-  const directories = { stateDir: join(state, 'network'), cacheDir: join(root, 'network') };
+function networkPlugin(environment: Environment): RuntimePlugin<'network'> {
   return {
     type: 'network',
-    id: 'cni',
+    id: 'pods',
     requires: [],
-    stateDirectories: ['network'],
-    async init() {
-      const sockets = new NetlinkSockets();
-      const own = await BridgeNetwork.open({ ...network, ...directories, system, sockets, logger, failpoint });
-      return new ChosenNetwork({ own, network, ...directories, start, logger });
+    stateDirectories: [NETWORK_DIRECTORY],
+    async init({ note }) {
+      const { system, start, options } = environment;
+      const own = await BridgeNetwork.open(bridgeOptions(options, system));
+      const chosen = chosenNetwork(options, own, start);
+      note((await chosen.describe()).why);
+      return chosen;
     },
     close: (opened) => opened.close({ removeHostState: false }),
   };
+}
+
+/** A look at the network of a runtime with these options, which may be running. Needs root. */
+export async function lookAtNetwork(running: RuntimeOptions): Promise<NetworkDescription> {
+  const options = { ...running, logger: silentLogger };
+  const own = await BridgeNetwork.look(bridgeOptions(options, loadSystem()));
+  try {
+    return await chosenNetwork(options, own).describe();
+  } finally {
+    await own.close({ removeHostState: false });
+  }
+}
+
+function bridgeOptions({ state, network, logger, failpoint }: RuntimeOptions, system: System): BridgeNetworkOptions {
+  const { bridge, subnet } = network;
+  const stateDir = join(state, NETWORK_DIRECTORY);
+  return { bridge, subnet, stateDir, system, sockets: new NetlinkSockets(), logger, failpoint };
+}
+
+function chosenNetwork({ root, network, logger }: RuntimeOptions, own: BridgeNetwork, start?: ProgramStarter) {
+  return new ChosenNetwork({ own, network, cacheDir: join(root, NETWORK_DIRECTORY), start, logger });
 }
 
 function ociTasksPlugin({ options, start }: Environment): RuntimePlugin<'task-runtime'> {

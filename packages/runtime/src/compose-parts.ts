@@ -42,7 +42,7 @@ export function composeParts(
   const { root, state, logger, cgroupParent } = options;
   const host = graph.get('host', 'linux');
   const images = graph.get('images', 'store');
-  const network = graph.get('network', 'cni');
+  const network = graph.get('network', 'pods');
   const snapshotter = chooseSnapshotter(options.snapshotter, graph);
   const handlers = usableHandlers(options, graph);
   const tasks = routeTasks(handlers, graph.all('task-runtime'));

@@ -2,9 +2,17 @@ import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { errorCode, errorMessage, isSystemdHost } from '@podwright/base';
 import type { PodDefaults } from '@podwright/kubelet';
-import { type HostAbilities, knownHoles, measureCgroupMove, probeHost } from '@podwright/runtime';
+import {
+  type HostAbilities,
+  knownHoles,
+  lookAtNetwork,
+  measureCgroupMove,
+  type NetworkDescription,
+  probeHost,
+} from '@podwright/runtime';
 import { NodeClient } from '../client/node-client.ts';
 import { chooseCgroupDriver } from '../daemon/cgroup-place.ts';
+import { runtimeOptions } from '../daemon/runtime-options.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatBytes } from '../output/units.ts';
@@ -16,7 +24,6 @@ export type DoctorOptions = { output: OutputFormat };
 type Finding = { what: string; level: 'ok' | 'note' | 'missing'; message: string; fix?: string };
 
 const MARKS = { ok: ['ok', 'green'], note: ['note', 'yellow'], missing: ['MISSING', 'red'] } as const;
-const PLUGINS = ['bridge', 'host-local', 'portmap'];
 
 /** `podwright doctor`: exit code 1 if something that pods need is missing. */
 export async function doctor({ config }: CommandContext, options: DoctorOptions): Promise<number> {
@@ -29,11 +36,11 @@ export async function doctor({ config }: CommandContext, options: DoctorOptions)
       cgroupParent: config.cgroup_parent,
       ociRuntime: config.runtime.oci_runtime,
       conmon: config.runtime.conmon,
-      cniBinDirs: config.network.cni_bin_dirs,
     });
-    const [cgroups, ...others] = hostFindings(abilities, config.network.cni_bin_dirs);
+    const [cgroups, ...others] = hostFindings(abilities);
     findings.push(cgroups!, driverFinding(config.runtime.cgroup_driver, abilities));
     findings.push(await moveFinding(abilities, config.runtime.expedite_rcu), ...others);
+    findings.push(await networkFinding(lookAtNetwork(runtimeOptions(config))));
   }
   printAs(options.output, findings, () => findings.map(line).join('\n'));
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;
@@ -86,7 +93,7 @@ function podFindings({ seccomp, pidsPerPod, allPods }: PodDefaults): Finding[] {
   ];
 }
 
-function hostFindings(abilities: HostAbilities, cniBinDirs: string[]): Finding[] {
+function hostFindings(abilities: HostAbilities): Finding[] {
   const { kernel, cgroups, conmon } = abilities;
   return [
     {
@@ -96,7 +103,6 @@ function hostFindings(abilities: HostAbilities, cniBinDirs: string[]): Finding[]
     },
     ...ociFindings(abilities),
     program('conmon', conmon && `${conmon.version} (${conmon.path})`, 'apt-get install conmon'),
-    pluginFinding(abilities, cniBinDirs),
     userNamespaceFinding(abilities),
     {
       what: 'seccomp',
@@ -185,15 +191,16 @@ function program(what: string, found: string | undefined, fix: string): Finding 
     : { what, level: 'ok', message: found };
 }
 
-function pluginFinding({ cniPlugins }: HostAbilities, searched: string[]): Finding {
-  const found = new Set(cniPlugins.flatMap(({ plugins }) => plugins));
-  const lacking = PLUGINS.filter((plugin) => !found.has(plugin));
-  const places = cniPlugins.map(({ directory }) => directory).join(', ');
-  if (lacking.length === 0) return { what: 'CNI plugins', level: 'ok', message: `in ${places}` };
-  return {
-    what: 'CNI plugins',
-    level: 'missing',
-    message: `${lacking.join(', ')} not in ${searched.join(', ')}`,
-    fix: 'apt-get install containernetworking-plugins',
-  };
+/** Which network pods get and why; what it lacks comes with what to do. */
+async function networkFinding(looked: Promise<NetworkDescription>): Promise<Finding> {
+  const what = 'network';
+  try {
+    const { source, why, problem, warnings } = await looked;
+    const message = `${source === 'host' ? 'of the host' : 'our own'}: ${why}`;
+    if (problem !== undefined) return { what, level: 'missing', message, fix: problem };
+    if (warnings.length > 0) return { what, level: 'note', message, fix: warnings.join('; ') };
+    return { what, level: 'ok', message };
+  } catch (error) {
+    return { what, level: 'missing', message: errorMessage(error) };
+  }
 }

@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type CgroupHierarchy,
@@ -25,8 +24,6 @@ export type HostAbilities = {
   /** In order of preference. */
   ociRuntimes: OciRuntimeFinding[];
   conmon: ProgramFinding | undefined;
-  /** CNI plugins by directory; directories that are not there are left out. */
-  cniPlugins: { directory: string; plugins: string[] }[];
 };
 
 export type HostProbeOptions = {
@@ -40,7 +37,6 @@ export type HostProbeOptions = {
   /** Names or paths of OCI runtimes that runtime handlers name. */
   handlerPrograms?: string[];
   conmon: string;
-  cniBinDirs: string[];
 };
 
 /** Finds out what the host can do. Missing programs are no error here, but for what needs them. */
@@ -57,10 +53,9 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     bootId: kernel.bootId,
     cgroups,
   };
-  const [idMapping, conmon, cniPlugins, ...found] = await Promise.all([
+  const [idMapping, conmon, ...found] = await Promise.all([
     probeIdMapping(loadSystem(), options.root),
     findConmon(options.conmon),
-    findCniPlugins(options.cniBinDirs),
     ...names.map((name) => probeOciRuntime(name, probe)),
   ]);
   closePassage(options.state); // trials have opened it
@@ -70,7 +65,6 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     selinux,
     idMapping,
     conmon,
-    cniPlugins,
     ociRuntimes: found.filter((finding) => finding !== undefined),
   };
 }
@@ -78,12 +72,4 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
 async function findConmon(nameOrPath: string): Promise<ProgramFinding | undefined> {
   const path = findProgram(nameOrPath);
   return path === undefined ? undefined : { path, version: await readVersion(path).catch(() => '') };
-}
-
-async function findCniPlugins(directories: string[]): Promise<HostAbilities['cniPlugins']> {
-  const found = directories.map(async (directory) => ({
-    directory,
-    plugins: (await readdir(directory).catch(() => [])).sort(),
-  }));
-  return (await Promise.all(found)).filter(({ plugins }) => plugins.length > 0);
 }

@@ -109,7 +109,7 @@ export function addVethPair(pair: {
   };
 }
 
-/** Changes a link: what is left out stays. */
+/** Changes a link: what is left out stays. `hairpin` is a setting of a bridge's port, which the link must be already. */
 export function changeLink(
   name: string,
   change: { up?: true; alias?: string; bridgeIndex?: number; hairpin?: true },
@@ -125,7 +125,7 @@ export function changeLink(
         [IFLA_INFO_SLAVE_DATA, [[IFLA_BRPORT_MODE, u8(1)]]],
       ],
     ]);
-  return { what: `set link ${name} up`, type: RTM_NEWLINK, body: header(change.up ? IFF_UP : 0), attributes };
+  return { what: `change link ${name}`, type: RTM_NEWLINK, body: header(change.up ? IFF_UP : 0), attributes };
 }
 
 /** Gives a link no IPv6 address of its own making. Nothing where the kernel has no IPv6. */

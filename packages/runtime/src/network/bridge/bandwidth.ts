@@ -10,7 +10,10 @@ const MIN_BURST_BYTES = 128 << 10;
 const LATENCY_SECONDS = 0.025;
 const MAX_BYTES = 2 ** 31 - 1;
 
-/** Limits what comes to a pod at the host's end of its link, and what comes from it at a link of its own that it is led through. */
+/**
+ * Limits what comes to a pod at the host's end of its link, and what comes from it at a link of its own that it is led through.
+ * May be called again after any failure.
+ */
 export async function limitBandwidth(
   links: HostLinks,
   limits: { bridge: string; sandboxId: string; bandwidth: NonNullable<NetworkRequest['bandwidth']> },
@@ -20,7 +23,7 @@ export async function limitBandwidth(
   const { ingressRate, egressRate } = bandwidth;
   if (egressRate !== undefined)
     await links.request([
-      addLink({ name: shaper, kind: 'ifb' }),
+      { ...addLink({ name: shaper, kind: 'ifb' }), ignore: ['EEXIST'] },
       changeLink(shaper, { up: true, alias: linkAlias(bridge, sandboxId) }),
     ]);
   const [link, shaping] = await links.find(name, shaper);

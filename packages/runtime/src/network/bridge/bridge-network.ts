@@ -17,7 +17,7 @@ import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from '../n
 import { AddressStore } from './address-store.ts';
 import { limitBandwidth } from './bandwidth.ts';
 import { Connections } from './connections.ts';
-import { HostLinks } from './host-links.ts';
+import { again, HostLinks } from './host-links.ts';
 import { HostRules } from './host-rules.ts';
 import { HostSide } from './host-side.ts';
 import { parseSubnets, type Subnet } from './subnet.ts';
@@ -50,27 +50,31 @@ export class BridgeNetwork implements Network {
     const { bridge, stateDir, failpoint = noFailpoint } = options;
     const links = new HostLinks(options.sockets);
     const store = new AddressStore(addressesPath(stateDir), networkName(bridge));
-    store.removeUnfinished();
     this.#options = options;
     this.#failpoint = failpoint;
     this.#links = links;
     this.#rules = new HostRules({ ...options, subnets });
-    const hasPods = store.held().size > 0;
-    this.#host = new HostSide({ bridge, subnets, stateDir, links, rules: this.#rules, hasPods });
+    this.#host = new HostSide({ bridge, subnets, stateDir, links, rules: this.#rules });
     this.#connections = new Connections({ ...options, host: this.#host, links, store, failpoint });
   }
 
   /** Finds what an earlier process of ours has set up. */
   static async open(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
+    const network = await BridgeNetwork.look(options);
+    await network.#connections.recover();
+    if ((await network.list()).length > 0) network.#host.keep();
+    return network;
+  }
+
+  /** Only to look at: another process may have it. */
+  static async look(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
     const { bridge, subnet, stateDir } = options;
     if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$/.test(bridge))
       throw new PodwrightError(
         'invalid_argument',
         `bridge name "${bridge}": use at most 15 letters, digits, _ . and -`,
       );
-    const network = new BridgeNetwork(options, parseSubnets((await readPodCidr(stateDir)) ?? subnet));
-    await network.#connections.find();
-    return network;
+    return new BridgeNetwork(options, parseSubnets((await readPodCidr(stateDir)) ?? subnet));
   }
 
   get subnets(): readonly Subnet[] {
@@ -92,7 +96,7 @@ export class BridgeNetwork implements Network {
     const { bridge } = this.#options;
     const ips = await this.#connections.connect(sandboxId, netnsPath, signal);
     try {
-      if (bandwidth !== undefined) await limitBandwidth(this.#links, { bridge, sandboxId, bandwidth });
+      if (bandwidth !== undefined) await again(() => limitBandwidth(this.#links, { bridge, sandboxId, bandwidth }));
       await this.#failpoint('network-up/limited');
       await this.#rules.publish(sandboxId, { ips, mappings: portMappings });
       await this.#failpoint('network-up/published');

@@ -40,7 +40,7 @@ export function planBridge(facts: BridgeFacts): BridgePlan {
 }
 
 /** The addresses that the bridge has for pods to find the host by. */
-export function gatewaysOf(ranges: AddressRange[], linkIndex: number): LinkAddress[] {
+function gatewaysOf(ranges: AddressRange[], linkIndex: number): LinkAddress[] {
   return ranges.map(({ gateway, prefixLength }) => ({ linkIndex, address: gateway, prefixLength }));
 }
 

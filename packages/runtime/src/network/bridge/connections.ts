@@ -43,8 +43,9 @@ export class Connections {
     this.#held = options.store.held();
   }
 
-  /** Looks for links of sandboxes that no address tells of. */
-  async find(): Promise<void> {
+  /** Looks for links of sandboxes that no address tells of. For the process alone that has the network. */
+  async recover(): Promise<void> {
+    this.#options.store.removeUnfinished();
     for (const { alias } of await this.#options.links.links()) {
       const sandboxId = sandboxOfAlias(this.#options.bridge, alias);
       if (sandboxId !== undefined && !this.#held.has(sandboxId)) this.#strays.add(sandboxId);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isErrno, makePrivateDirectory, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 import { addAddress, addLink, changeLink, removeAddress } from '@podwright/system';
 import { type AddressRange, hardwareAddressOf } from './address-range.ts';
-import { type BridgePlan, gatewaysOf, planBridge } from './bridge-plan.ts';
+import { type BridgePlan, planBridge } from './bridge-plan.ts';
 import { type HostLinks, vanished } from './host-links.ts';
 
 export type HostBridgeOptions = { bridge: string; stateDir: string; links: HostLinks };
@@ -18,18 +18,21 @@ export class HostBridge {
 
   /**
    * Makes the bridge what it should be; `made` tells that it was not there. Throws `failed_precondition`, in words for people,
-   * if its name or its subnet is taken.
+   * if its name or its subnet is taken. May be called again after any failure.
    */
   async ensure(ranges: AddressRange[]): Promise<{ index: number; made: boolean }> {
-    const { links } = this.#options;
-    const plan = await this.#plan(ranges);
+    const { bridge, links } = this.#options;
+    const first = await this.#plan(ranges);
+    const made = first.kind === 'make';
+    if (made) await this.#make(ranges);
+    const plan = made ? await this.#plan(ranges) : first;
     if (plan.kind === 'refuse') throw new PodwrightError('failed_precondition', plan.message);
-    await switchForwardingOn(ranges);
-    if (plan.kind === 'make') return { index: await this.#make(ranges), made: true };
+    if (plan.kind === 'make') throw vanished(`bridge ${bridge}`);
+    await setSysctls(bridge, ranges);
     const changes = [...plan.remove.map(removeAddress), ...plan.add.map(addAddress)];
-    if (!plan.up) changes.push(changeLink(this.#options.bridge, { up: true }));
+    if (!plan.up) changes.unshift(changeLink(bridge, { up: true }));
     if (changes.length > 0) await links.request(changes);
-    return { index: plan.index, made: false };
+    return { index: plan.index, made };
   }
 
   /** Why pods could get no network, for people; undefined if they could. Changes nothing. */
@@ -52,22 +55,14 @@ export class HostBridge {
     return planBridge({ bridge, ours: await exists(this.#marker), ranges, picture });
   }
 
-  /** Remembers first that the bridge will be ours to remove. One that somebody else makes meanwhile is an EEXIST. */
-  async #make(ranges: AddressRange[]): Promise<number> {
+  /** Remembers first that the bridge will be ours to remove. */
+  async #make(ranges: AddressRange[]): Promise<void> {
     const { bridge, links, stateDir } = this.#options;
     makePrivateDirectory(stateDir);
     await writeFile(this.#marker, '', { mode: PRIVATE_FILE });
     // Of its own accord a bridge takes the lowest hardware address of its ports: what neighbours remember would become wrong.
-    await links.request([
-      addLink({ name: bridge, kind: 'bridge', hardwareAddress: hardwareAddressOf(ranges[0]!.gateway) }),
-    ]);
-    const [link] = await links.find(bridge);
-    if (link === undefined) throw vanished(`bridge ${bridge}`);
-    // No pod becomes the host's router (CVE-2020-10749).
-    await setSysctl(`net/ipv6/conf/${bridge}/accept_ra`, '0');
-    if (ranges.some(({ family }) => family === 6)) await setSysctl(`net/ipv6/conf/${bridge}/disable_ipv6`, '0');
-    await links.request([changeLink(bridge, { up: true }), ...gatewaysOf(ranges, link.index).map(addAddress)]);
-    return link.index;
+    const hardwareAddress = hardwareAddressOf(ranges[0]!.gateway);
+    await links.request([{ ...addLink({ name: bridge, kind: 'bridge', hardwareAddress }), ignore: ['EEXIST'] }]);
   }
 
   get #marker(): string {
@@ -75,13 +70,17 @@ export class HostBridge {
   }
 }
 
-async function switchForwardingOn(ranges: AddressRange[]): Promise<void> {
-  const names = { 4: 'net/ipv4/ip_forward', 6: 'net/ipv6/conf/all/forwarding' };
-  for (const { family } of ranges) await setSysctl(names[family], '1');
+/** The host forwards for pods, and takes none of them for its router (CVE-2020-10749). */
+async function setSysctls(bridge: string, ranges: AddressRange[]): Promise<void> {
+  await setSysctl(`net/ipv6/conf/${bridge}/accept_ra`, '0');
+  for (const { family } of ranges) {
+    if (family === 6) await setSysctl(`net/ipv6/conf/${bridge}/disable_ipv6`, '0');
+    await setSysctl(family === 4 ? 'net/ipv4/ip_forward' : 'net/ipv6/conf/all/forwarding', '1');
+  }
 }
 
 /** Not synchronously: the kernel may wait for its own locks there. Nothing where the kernel has no IPv6. */
-export async function setSysctl(name: string, value: string): Promise<void> {
+async function setSysctl(name: string, value: string): Promise<void> {
   const path = join('/proc/sys', name);
   try {
     if ((await readFile(path, 'utf8')).trim() !== value) await writeFile(path, value);

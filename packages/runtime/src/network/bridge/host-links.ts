@@ -38,10 +38,13 @@ export class HostLinks {
   }
 
   /** Looks for links; undefined for each that is not there. */
-  async find<T extends string[]>(...names: T): Promise<{ [K in keyof T]: Link | undefined }> {
-    const requests = names.map((name) => ({ ...getLink(name), ignore: ['ENODEV'] }));
-    const answers = await again(() => this.#quick.request(requests));
-    return answers.map(([found]) => found && decodeLink(found)) as { [K in keyof T]: Link | undefined };
+  find<T extends string[]>(...names: T): Promise<{ [K in keyof T]: Link | undefined }> {
+    return findOn(this.#quick, names);
+  }
+
+  /** As `find`, behind what is being removed. */
+  findLater<T extends string[]>(...names: T): Promise<{ [K in keyof T]: Link | undefined }> {
+    return findOn(this.#slow, names);
   }
 
   /** Removes links with all that hangs on them; those that are not there are a success. */
@@ -70,6 +73,15 @@ export class HostLinks {
     const [answers] = await again(() => this.#slow.request([request]));
     return answers!;
   }
+}
+
+async function findOn<T extends string[]>(
+  socket: NetlinkSocket,
+  names: T,
+): Promise<{ [K in keyof T]: Link | undefined }> {
+  const requests = names.map((name) => ({ ...getLink(name), ignore: ['ENODEV'] }));
+  const answers = await again(() => socket.request(requests));
+  return answers.map(([found]) => found && decodeLink(found)) as { [K in keyof T]: Link | undefined };
 }
 
 /** Answers were lost, or the kernel had no memory for them (ENOBUFS): for requests that may be made again. */

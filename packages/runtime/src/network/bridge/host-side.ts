@@ -3,7 +3,7 @@ import { changeLink } from '@podwright/system';
 import { NETWORK_RECHECK_MS } from '../../time-limits.ts';
 import { type AddressRange, rangeOf } from './address-range.ts';
 import { HostBridge } from './host-bridge.ts';
-import type { HostLinks } from './host-links.ts';
+import { again, type HostLinks } from './host-links.ts';
 import type { HostRules } from './host-rules.ts';
 import { sandboxOfAlias } from './link-names.ts';
 import type { Subnet } from './subnet.ts';
@@ -14,8 +14,6 @@ export type HostSideOptions = {
   stateDir: string;
   links: HostLinks;
   rules: HostRules;
-  /** There are pods from before: what they need is put in order without waiting for the next one. */
-  hasPods: boolean;
 };
 
 /** What the pods of a bridge need on the host: the bridge and the rules of its subnets, made once and again when they vanished. */
@@ -23,7 +21,7 @@ export class HostSide {
   readonly #options: HostSideOptions;
   readonly #bridge: HostBridge;
   readonly #rules: HostRules;
-  #wanted: boolean;
+  #wanted = false;
   #subnets: Subnet[];
   #ranges: AddressRange[];
   #ensured: Promise<number> | undefined;
@@ -33,7 +31,6 @@ export class HostSide {
     this.#options = options;
     this.#bridge = new HostBridge(options);
     this.#rules = options.rules;
-    this.#wanted = options.hasPods;
     this.#subnets = options.subnets;
     this.#ranges = options.subnets.map(rangeOf);
   }
@@ -64,6 +61,11 @@ export class HostSide {
       if (this.#ensured === ensured) this.#ensured = undefined; // the next pod tries again
     });
     return ensured;
+  }
+
+  /** There are pods from before: what they need is put in order without waiting for the next one. */
+  keep(): void {
+    this.#wanted = true;
   }
 
   /** Whether the bridge has gone that had this index; `index` then makes another one. */
@@ -103,7 +105,7 @@ export class HostSide {
   async #mend(): Promise<void> {
     const before = await this.index();
     if (await this.hasLost(before)) return void (await this.index());
-    await this.#bridge.ensure(this.#ranges);
+    await again(() => this.#bridge.ensure(this.#ranges));
     await this.#rules.recheck();
   }
 
@@ -113,7 +115,7 @@ export class HostSide {
   }
 
   async #ensure(): Promise<number> {
-    const { index, made } = await this.#bridge.ensure(this.#ranges);
+    const { index, made } = await again(() => this.#bridge.ensure(this.#ranges));
     if (made) await this.#reconnect(index);
     await this.#rules.ensure();
     return index;
@@ -126,9 +128,11 @@ export class HostSide {
       ({ kind, master, alias }) =>
         kind === 'veth' && master === undefined && sandboxOfAlias(bridge, alias) !== undefined,
     );
-    if (lost.length === 0) return;
-    await links.request(
-      lost.map(({ name }) => ({ ...changeLink(name, { bridgeIndex, hairpin: true }), ignore: ['ENODEV'] })),
-    );
+    const changes = lost.flatMap(({ name }) => [
+      changeLink(name, { bridgeIndex }),
+      changeLink(name, { hairpin: true }),
+    ]);
+    if (changes.length > 0)
+      await links.request(changes.map((change) => ({ ...change, ignore: ['ENODEV', 'ENOTSUP'] })));
   }
 }

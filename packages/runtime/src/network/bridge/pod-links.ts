@@ -1,5 +1,5 @@
-import { closeSync, openSync } from 'node:fs';
-import { type Logger, waitFor, withTimeout } from '@podwright/base';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { isErrno, type Logger, waitFor, withTimeout } from '@podwright/base';
 import {
   addAddress,
   addDefaultRoute,
@@ -49,9 +49,10 @@ export class PodLinks {
    * killed, is finished with `resume`. ENODEV says that the bridge has vanished.
    */
   async connect(place: PodPlace, { resume = false } = {}): Promise<void> {
-    const { peer } = await this.#makePair(place, resume);
+    const { name, peer } = await this.#makePair(place, resume);
+    believeNoRouter(name);
     await this.#setUpInside(place, peer!);
-    await this.#untilForwarding(hostLinkName(this.#options.bridge, place.sandboxId));
+    await this.#untilForwarding(name);
   }
 
   async #makePair({ sandboxId, netnsPath, bridgeIndex, addresses }: PodPlace, resume: boolean): Promise<Link> {
@@ -62,11 +63,12 @@ export class PodLinks {
       const peer = { name: POD_LINK, hardwareAddress: hardwareAddressOf(addresses[0]!), namespace };
       const answers = await links.request([
         { ...addVethPair({ name, bridgeIndex, peer }), ignore: resume ? ['EEXIST'] : [] },
+        ...(resume ? [changeLink(name, { bridgeIndex })] : []),
         withoutLinkLocalAddress(name),
-        changeLink(name, { up: true, alias: linkAlias(bridge, sandboxId), bridgeIndex, hairpin: true }),
+        changeLink(name, { up: true, alias: linkAlias(bridge, sandboxId), hairpin: true }),
         getLink(name),
       ]);
-      return decodeLink(answers[3]![0]!);
+      return decodeLink(answers.at(-1)![0]!);
     } finally {
       closeSync(namespace);
     }
@@ -74,7 +76,10 @@ export class PodLinks {
 
   async #setUpInside({ netnsPath, addresses, ranges }: PodPlace, linkIndex: number): Promise<void> {
     const { sockets } = this.#options;
-    const socket = withNetworkNamespace(this.#options, netnsPath, () => sockets.open('route'));
+    const socket = withNetworkNamespace(this.#options, netnsPath, () => {
+      if (ranges.some(({ family }) => family === 6)) allowIpv6();
+      return sockets.open('route');
+    });
     try {
       await socket.request([
         ...addresses.map((address, at) => addAddress({ linkIndex, address, prefixLength: ranges[at]!.prefixLength })),
@@ -95,4 +100,19 @@ export class PodLinks {
       logger.warn({ link: name, error: String(error) }, 'the bridge does not forward for a pod yet'),
     );
   }
+}
+
+/** No pod becomes the host's router, should somebody take its link off the bridge (CVE-2020-10749). The kernel takes no lock. */
+function believeNoRouter(link: string): void {
+  try {
+    writeFileSync(`/proc/sys/net/ipv6/conf/${link}/accept_ra`, '0');
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error; // a kernel without IPv6
+  }
+}
+
+/** A host may be set up to have no IPv6 in new namespaces. For the calling thread's. */
+function allowIpv6(): void {
+  const path = `/proc/sys/net/ipv6/conf/${POD_LINK}/disable_ipv6`;
+  if (readFileSync(path, 'utf8').trim() === '1') writeFileSync(path, '0');
 }

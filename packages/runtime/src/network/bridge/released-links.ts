@@ -67,9 +67,10 @@ export class ReleasedLinks {
   #start(sandboxId: string): Release {
     const hurry = new AbortController();
     const ended = this.#end(sandboxId, hurry.signal).finally(() => this.#releases.delete(sandboxId));
-    ended.catch((error) =>
-      this.#options.logger.error({ sandbox: sandboxId, error: errorMessage(error) }, 'the link of a pod stays behind'),
-    );
+    ended.catch((error) => {
+      if (hurry.signal.reason === CLOSED) return;
+      this.#options.logger.error({ sandbox: sandboxId, error: errorMessage(error) }, 'the link of a pod stays behind');
+    });
     const release = { hurry, ended };
     this.#releases.set(sandboxId, release);
     return release;
@@ -78,7 +79,7 @@ export class ReleasedLinks {
   async #end(sandboxId: string, hurry: AbortSignal): Promise<void> {
     const { bridge, links, onEnd } = this.#options;
     const [name, shaper] = [hostLinkName(bridge, sandboxId), shaperLinkName(bridge, sandboxId)] as const;
-    const [link, shaping] = await links.find(name, shaper);
+    const [link, shaping] = await links.findLater(name, shaper);
     if (shaping !== undefined) await links.remove([shaper]);
     const gone = link === undefined || (await this.#endsByItself(name, hurry));
     if (hurry.reason === CLOSED) return;
@@ -90,7 +91,7 @@ export class ReleasedLinks {
     using signal = withTimeout(hurry, LINK_END_TIMEOUT_MS, `wait for the end of link ${name}`);
     for (let pauseMs = LINK_END_POLL_MS; !signal.aborted; pauseMs *= 1.5) {
       await sleep(pauseMs, signal).catch(() => undefined);
-      const [link] = await this.#options.links.find(name);
+      const [link] = await this.#options.links.findLater(name);
       if (link === undefined) return true;
     }
     return false;

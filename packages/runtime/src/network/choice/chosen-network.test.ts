@@ -63,14 +63,15 @@ test('without the plugins of its configuration the network is not ready, and say
     assert.match(status.message, new RegExp(`"bridge" \\(searched: ${directory}/bin\\)`));
     assert.match(status.message, /apt install containernetworking-plugins/);
     assert.match(status.message, /00-bad.conf cannot be used: .*not JSON/);
+    assert.match((await network.describe()).problem ?? '', /"bridge"/);
   });
 });
 
 test('the default network needs no plugins', async () => {
   await withNetwork({}, async (network) => {
     assert.deepEqual(await network.status(), { ready: true });
-    const { source, plugins, warnings } = await network.describe();
-    assert.deepEqual({ source, plugins, warnings }, { source: 'default', plugins: [], warnings: [] });
+    const { source, plugins, problem } = await network.describe();
+    assert.deepEqual({ source, plugins, problem }, { source: 'default', plugins: [], problem: undefined });
   });
 });
 

@@ -33,6 +33,9 @@ export type NetworkDescription = {
   source: 'host' | 'default';
   why: string;
   plugins: string[];
+  /** Why sandboxes can have none now. */
+  problem: string | undefined;
+  /** What else is not as it should be. */
   warnings: string[];
 };
 
@@ -105,16 +108,15 @@ export class ChosenNetwork implements Network {
     const { confDir, bridge } = this.#options.network;
     if (choice.host === undefined) {
       const status = await this.#own.status();
-      if (!status.ready) warnings.unshift(status.message);
+      const problem = status.ready ? undefined : status.message;
       const subnets = this.#own.subnets.map(({ cidr }) => cidr).join(', ');
       const why = `${confDir} has no usable network configuration: bridge ${bridge} with ${subnets}`;
-      return { network: bridge, source: 'default', why, plugins: [], warnings };
+      return { network: bridge, source: 'default', why, plugins: [], problem, warnings };
     }
     const { list, path } = choice.host;
-    const missing = this.#cni.missing(list);
-    if (missing !== undefined) warnings.unshift(missing);
     const why = `${path} is the first usable network configuration`;
-    return { network: list.name, source: 'host', why, plugins: list.plugins.map(({ type }) => type), warnings };
+    const [plugins, problem] = [list.plugins.map(({ type }) => type), this.#cni.missing(list)];
+    return { network: list.name, source: 'host', why, plugins, problem, warnings };
   }
 
   async #statusOf({ host }: NetworkChoice, signal: AbortSignal | undefined): Promise<NetworkStatus> {

@@ -1,0 +1,72 @@
+/** Netlink fails, or loses its answers, at each request of a pod's network: it comes up all the same, or nothing of it is left. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodwrightError } from '@podwright/base';
+import { NetlinkSockets } from '@podwright/system';
+import { bounded, fetchInside, inside, NetworkFixture } from './network.fixture.ts';
+
+type Fault = { at: number; kind: 'lost answers' | 'refused' };
+
+/** Sockets for links and addresses of which the nth request goes wrong. */
+class FaultySockets extends NetlinkSockets {
+  fault: Fault | undefined;
+  requests = 0;
+
+  override open(...args: Parameters<NetlinkSockets['open']>) {
+    const socket = super.open(...args);
+    if (args[0] !== 'route') return socket;
+    const request = socket.request.bind(socket);
+    socket.request = async (requests) => {
+      this.requests += 1;
+      const kind = this.requests === this.fault?.at ? this.fault.kind : undefined;
+      if (kind === 'refused') throw systemError('EPERM', 'permission_denied');
+      const answers = await request(requests);
+      if (kind === 'lost answers') throw systemError('ENOBUFS', 'resource_exhausted');
+      return answers;
+    };
+    return socket;
+  }
+}
+
+function systemError(name: string, code: 'permission_denied' | 'resource_exhausted'): PodwrightError {
+  return new PodwrightError(code, name, { cause: Object.assign(new Error(name), { code: name }) });
+}
+
+/** Sets a pod up while one request goes wrong; tells how many there were. */
+async function setUpWith(fault: Fault | undefined, use: (error: unknown, fixture: NetworkFixture) => Promise<void>) {
+  await using fixture = new NetworkFixture('pwt-fault0', '10.241.81.0/24,fd00:241:81::/64');
+  const sockets = new FaultySockets();
+  const network = await fixture.open(sockets);
+  sockets.requests = 0;
+  sockets.fault = fault;
+  const pod = fixture.pod('fault', { bandwidth: { ingressRate: 1e9, egressRate: 1e9 } });
+  const error = await network.setUp(pod, bounded()).then(
+    () => undefined,
+    (reason) => reason,
+  );
+  const { requests } = sockets;
+  sockets.fault = undefined;
+  if (error === undefined) {
+    assert.match(inside(pod, 'ip', ['route']), /default via 10\.241\.81\.1/);
+    const server = fixture.pod('fault-server');
+    const { ips } = await network.setUp(server, bounded());
+    await fixture.serve(server, 'tcp', 80);
+    assert.match(fetchInside(pod, ips[0]!, 80), /^fault-server 10\.241\.81\.2/);
+  } else {
+    assert.deepEqual([await network.list(), fixture.podLinks()], [[], []]);
+    assert.doesNotMatch(inside(pod, 'ip', ['-br', 'link']), /eth0/);
+  }
+  await use(error, fixture);
+  return requests;
+}
+
+test('a pod comes up whichever answers are lost, and is not half there whatever is refused', async () => {
+  const requests = await setUpWith(undefined, async (error) => assert.equal(error, undefined));
+  assert.ok(requests >= 8, `${requests} requests`);
+  for (let at = 1; at <= requests; at++) {
+    await setUpWith({ at, kind: 'lost answers' }, async (error) => assert.equal(error, undefined, `request ${at}`));
+    await setUpWith({ at, kind: 'refused' }, async (error) =>
+      assert.match(String(error), /EPERM|undefined/, `request ${at}`),
+    );
+  }
+});
