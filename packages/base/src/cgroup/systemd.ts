@@ -67,6 +67,7 @@ export async function delegateCgroup(hierarchy: CgroupHierarchy, unit: string, l
 export async function endDelegation(hierarchy: CgroupHierarchy, pods: string): Promise<void> {
   const path = dirname(pods);
   await stopUnit(basename(path));
+  await systemctl('reset-failed', basename(path));
   await removeCgroup(hierarchy, path);
 }
 
@@ -117,15 +118,17 @@ export async function endScope(hierarchy: CgroupHierarchy, path: string): Promis
 }
 
 async function startDelegated(hierarchy: CgroupHierarchy, unit: string, logger: Logger): Promise<string> {
+  const former = `/${unit}`;
+  const pids = await cgroupPids(hierarchy, former, { recursive: true });
+  if (pids.length === 0) await removeCgroup(hierarchy, former); // with cgroups in it, no process could be started there
   await systemctl('reset-failed', unit);
   const { exitCode, stderr } = await startKeeper(unit);
   const path = await delegatedPath(unit); // also when another process of ours was faster
   if (path !== undefined) return path;
   const reason = `start ${unit}: ${stderr.trim() || `systemd-run: ${exitCode}`}`;
-  const pids = await cgroupPids(hierarchy, `/${unit}/${PODS}`, { recursive: true });
   if (pids.length === 0) throw new PodwrightError('failed_precondition', reason);
   logger.warn({ unit, error: reason }, 'the unit of the pods was ended, and cannot start before they have ended');
-  return `/${unit}`;
+  return former;
 }
 
 /** The unit's cgroup while it is active; `failed_precondition` for a unit of somebody else. */
