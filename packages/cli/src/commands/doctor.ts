@@ -141,9 +141,7 @@ async function moveFinding({ cgroups }: HostAbilities, expediting: boolean): Pro
     what,
     level: 'note',
     message: `${time}: the kernel waits for an RCU grace period, as it does when a pod ends`,
-    fix:
-      'expedite_rcu = true in [runtime] expedites them while pods start and end' +
-      (cgroups.mode === 'v2' ? ", 'mount -o remount,favordynmods' of the cgroup tree spares the moves" : ''),
+    fix: 'expedite_rcu = true in [runtime] expedites them while pods start and end',
   };
 }
 
