@@ -40,7 +40,7 @@ export async function startAsBefore(place: TestPlace, id: string): Promise<numbe
     mkdirSync(dirname(container.logPath), { recursive: true });
     const { start } = new ProcessStarter();
     const conmon = requireProgram('conmon');
-    const monitor = { start, conmon, program, files, record, logPath: container.logPath };
+    const monitor = { start, conmon, program, files, record, hasUsers: false, logPath: container.logPath };
     const pid = await startMonitor(monitor, AbortSignal.timeout(60_000));
     const alive = () => findTaskProcess(record) !== undefined;
     await startTask(files.runtime(program), {

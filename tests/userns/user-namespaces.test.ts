@@ -23,6 +23,7 @@ afterEach(async () => {
   const { items } = await runtime.cri.runtime.listPodSandbox({});
   for (const { id } of items) await runtime.cri.runtime.removePodSandbox({ podSandboxId: id });
   assert.deepEqual(await runtime.remains(), []);
+  assert.notEqual(statSync('/dev/null').uid, HOST_ID, 'no pod gets the /dev/null of the host');
 });
 after(async () => {
   rmSync(data, { recursive: true });

@@ -53,6 +53,18 @@ export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefine
   return { ...runtime, path: SHELL, args: ['-c', `${set}; exec "$0" "$@"`, path, ...args] };
 }
 
+/**
+ * The runtime, started to create a container with a user namespace by a caller that gives it /dev/null where there is nothing to
+ * read, or with a `terminal` for all its stdio. crun would make root of that namespace the owner of /dev/null on the host (runc
+ * leaves that one alone). It gets the end of a pipe instead; with a terminal, which replaces it in the container, the named pipe
+ * `stdio` in its working directory.
+ */
+export function withoutHostNull(runtime: OciRuntime, { terminal }: { terminal: boolean }): OciRuntime {
+  if (runtime.name === 'runc') return runtime;
+  const script = terminal ? 'mkfifo stdio && exec "$0" "$@" 0<>stdio 1>&0 2>&0' : ': | exec "$0" "$@"';
+  return { ...runtime, path: SHELL, args: ['-c', script, runtime.path, ...(runtime.args ?? [])] };
+}
+
 /** What goes before each of the runtime's commands. */
 export function globalArguments(runtime: OciRuntime): string[] {
   return [...(runtime.args ?? []), '--root', runtime.root];

@@ -93,7 +93,10 @@ export async function tryOciProgram(
   }
 }
 
-/** `create` with files as stdio: the container keeps what it is given, and a pipe would never end. Returns its process. */
+/**
+ * `create` with a file as stdio: the container keeps what it is given, and a pipe would never end. Not with /dev/null, which crun
+ * would give to root of the trial's user namespace, on the host. Returns its process.
+ */
 async function createDetached(runtime: OciRuntime, bundle: string, id: string): Promise<number> {
   const log = join(bundle, 'stderr');
   const pidFile = join(bundle, 'pid');
@@ -101,7 +104,7 @@ async function createDetached(runtime: OciRuntime, bundle: string, id: string): 
   try {
     const args = [...globalArguments(runtime), 'create', '--bundle', bundle, '--pid-file', pidFile, id];
     const child = spawn(runtime.path, args, {
-      stdio: ['ignore', 'ignore', stderr.fd],
+      stdio: [stderr.fd, stderr.fd, stderr.fd],
       timeout: TRIAL_CREATE_TIMEOUT_MS,
     });
     const [exitCode] = await once(child, 'exit');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { BoundedBytes, PodwrightError, type ProgramStarter, scopeOf, wrapError } from '@podwright/base';
-import { globalArguments, type OciProgram, type OciRuntime } from '../../oci-runtime/oci-program.ts';
+import { globalArguments, type OciProgram, type OciRuntime, withoutHostNull } from '../../oci-runtime/oci-program.ts';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import { MONITOR_REPORT_BYTES } from '../limits.ts';
 import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
@@ -13,6 +13,8 @@ export type MonitorRequest = {
   program: OciProgram;
   files: TaskFiles;
   record: TaskRecord;
+  /** The task has a user namespace of its own. */
+  hasUsers: boolean;
   /** CRI log file, '' for none. */
   logPath: string;
 };
@@ -52,18 +54,20 @@ export async function startMonitor(request: MonitorRequest, signal: AbortSignal)
   }
 }
 
-function monitorArguments({ program, files, record, logPath }: MonitorRequest): string[] {
-  const { id, bundle } = record;
+function monitorArguments({ program, files, record, hasUsers, logPath }: MonitorRequest): string[] {
+  const { id, bundle, terminal, stdin } = record;
+  const getsNull = hasUsers && (terminal || !stdin);
+  const runtime = getsNull ? withoutHostNull(files.runtime(program), { terminal }) : files.runtime(program);
   return [
     ...['--cid', id, '--cuuid', id, '--name', id],
-    ...runtimeOptions(files.runtime(program), scopeOf(record.cgroupsPath) === undefined ? [] : ['--systemd-cgroup']),
+    ...runtimeOptions(runtime, scopeOf(record.cgroupsPath) === undefined ? [] : ['--systemd-cgroup']),
     ...['--bundle', bundle, '--persist-dir', bundle, '--exit-dir', files.exits, '--full-attach'],
     ...['--container-pidfile', join(bundle, BUNDLE_FILES.pid)],
     ...['--conmon-pidfile', join(bundle, BUNDLE_FILES.monitorPid)],
     ...['--log-path', logPath === '' ? 'off' : `k8s-file:${logPath}`, '--no-sync-log'],
-    ...(record.terminal ? ['--terminal'] : []),
-    ...(record.stdin ? ['--stdin'] : []),
-    ...(record.stdin && !record.stdinOnce ? ['--leave-stdin-open'] : []),
+    ...(terminal ? ['--terminal'] : []),
+    ...(stdin ? ['--stdin'] : []),
+    ...(stdin && !record.stdinOnce ? ['--leave-stdin-open'] : []),
   ];
 }
 

@@ -31,5 +31,6 @@ export async function createTask(
   await files.write(record);
   mkdirSync(record.bundle, { mode: PRIVATE_DIRECTORY });
   symlinkSync(join(config.bundle, BUNDLE_FILES.config), join(record.bundle, BUNDLE_FILES.config));
-  return await startMonitor({ start, conmon, program, files, record, logPath: config.logPath }, signal);
+  const hasUsers = config.spec.linux.namespaces.some(({ type }) => type === 'user');
+  return await startMonitor({ start, conmon, program, files, record, hasUsers, logPath: config.logPath }, signal);
 }
