@@ -16,7 +16,7 @@ const LASTING = [
   /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/(pods|trash)|runtime)$/,
   /^files: \S+\/root\/runtime\/(lock|metadata\.db(-wal|-shm|-reserve)?|containers|sandboxes|trash|network|network\/(attachments|results|cni))$/,
   /^files: \S+\/root\/runtime\/(content|snapshots|host)(\/|$)/,
-  /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/addresses)$/,
+  /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/(addresses|host-ports))$/,
 ];
 
 /** A node with everything of its own, driven by the command line as a person would. */
@@ -133,7 +133,8 @@ export class NodePlace {
     for (const mount of mounts.reverse()) await runChecked('umount', ['-l', mount]).catch(() => undefined);
     for (const cgroup of cgroups.reverse()) await runChecked('rmdir', [cgroup]).catch(() => undefined);
     const { bridge } = this.scope;
-    if (links.length > 0) await runChecked('ip', ['link', 'delete', bridge]);
+    for (const link of links.map((line) => line.split(/[ /]/).at(-1)!))
+      await runChecked('ip', ['link', 'delete', link]).catch(() => undefined);
     if (rules.length > 0)
       await runChecked('nft', ['delete', 'table', 'inet', `podwright_${bridge}`]).catch(() => undefined);
     rmSync(this.directory, { recursive: true, force: true });

@@ -23,7 +23,8 @@ export type NetworkStatus = { ready: true } | { ready: false; reason: string; me
 
 /**
  * The sandboxes' network. `setUp` either succeeds or leaves nothing; `tearDown` may be called any number of times,
- * also when `setUp` never finished or the namespace is gone, and gives back addresses and port mappings always.
+ * also when `setUp` never finished or the namespace is gone, and gives back addresses and port mappings always. A sandbox's
+ * link may end later, with its namespace; its addresses are no other's before that.
  */
 export interface Network {
   /**

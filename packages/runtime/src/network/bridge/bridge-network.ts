@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import {
   describeUndoFailures,
   errorMessage,
@@ -129,8 +130,9 @@ export class BridgeNetwork implements Network {
   }
 
   async setPodCidr(cidr: string): Promise<void> {
-    if (cidr === '' || cidr === this.subnets.map((subnet) => subnet.cidr).join(',')) return;
+    if (cidr === '') return;
     const subnets = parseSubnets(cidr);
+    if (isDeepStrictEqual(subnets, this.subnets)) return;
     const { stateDir, logger } = this.#options;
     if (this.#connections.list().length > 0)
       logger.warn({ cidr }, 'pod CIDR changes while pods have addresses: restart these pods');

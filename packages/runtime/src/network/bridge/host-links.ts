@@ -19,6 +19,9 @@ import {
 } from '@podwright/system';
 import { NETLINK_ATTEMPTS } from '../../time-limits.ts';
 
+/** NLM_F_DUMP_INTR (linux/netlink.h). */
+const DUMP_INTERRUPTED = 0x10;
+
 /**
  * Links, addresses and routes of the host's network namespace. What is quick goes by one socket, what waits for the kernel's
  * grace periods or has many answers by another: each answers one batch after the other.
@@ -69,9 +72,13 @@ export class HostLinks {
     this.#slow.close();
   }
 
+  /** Once more if the list changed while the kernel gave it, so that some may be missing. */
   async #list(request: NetlinkRequest): Promise<NetlinkMessage[]> {
-    const [answers] = await again(() => this.#slow.request([request]));
-    return answers!;
+    for (let attempt = 1; ; attempt++) {
+      const [answers] = await again(() => this.#slow.request([request]));
+      const isWhole = answers!.every(({ flags }) => (flags & DUMP_INTERRUPTED) === 0);
+      if (isWhole || attempt === NETLINK_ATTEMPTS) return answers!;
+    }
   }
 }
 

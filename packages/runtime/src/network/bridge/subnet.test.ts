@@ -4,6 +4,10 @@ import { parseSubnets } from './subnet.ts';
 
 test('one subnet, or one of each family, is read', () => {
   assert.deepEqual(parseSubnets('10.88.0.0/16'), [{ cidr: '10.88.0.0/16', family: 4 }]);
+  assert.deepEqual(parseSubnets('10.88.3.4/16,FD00:88:0::1/64'), [
+    { cidr: '10.88.0.0/16', family: 4 },
+    { cidr: 'fd00:88::/64', family: 6 },
+  ]);
   assert.deepEqual(
     parseSubnets('10.88.0.0/16, fd00:88::/64').map(({ family }) => family),
     [4, 6],

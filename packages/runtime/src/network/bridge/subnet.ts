@@ -1,7 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { PodwrightError } from '@podwright/base';
+import { addressBytes, addressText, prefixMask } from '@podwright/system';
 
-/** A subnet of pods, in the form that plugins and rules take. */
+/** A subnet of pods: its first address and the length of its prefix. */
 export type Subnet = { cidr: string; family: 4 | 6 };
 
 /**
@@ -24,5 +25,7 @@ function parseSubnet(text: string): Subnet {
     const hint = 'give an address and a prefix length, such as 10.88.0.0/16';
     throw new PodwrightError('invalid_argument', `pod subnet "${text}": ${hint}`);
   }
-  return { cidr: `${address}/${prefixLength}`, family: bits === 32 ? 4 : 6 };
+  const [bytes, mask] = [addressBytes(address), prefixMask(prefixLength, bits / 8)];
+  const network = addressText(Buffer.from(bytes.map((byte, at) => byte & mask[at]!)));
+  return { cidr: `${network}/${prefixLength}`, family: bits === 32 ? 4 : 6 };
 }
