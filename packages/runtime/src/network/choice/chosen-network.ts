@@ -71,8 +71,9 @@ export class ChosenNetwork implements Network {
     const { host } = await this.#source.choose();
     // Earlier versions made our bridge by plugins, too: these pods have records and addresses.
     const bridged = this.#own.has(request.sandboxId);
-    if (this.#cni.has(request) || (host !== undefined && !bridged))
-      await this.#cni.tearDown(request, host?.list, signal);
+    // Without a record the plugins are asked to make sure; those that are not installed have made nothing.
+    const toAsk = host !== undefined && !bridged && this.#cni.missing(host.list) === undefined;
+    if (this.#cni.has(request) || toAsk) await this.#cni.tearDown(request, host?.list, signal);
     await this.#own.tearDown(request, signal);
   }
 
