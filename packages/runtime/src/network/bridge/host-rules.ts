@@ -9,7 +9,7 @@ import { NftFilter } from './nft-filter.ts';
 import type { NetfilterSocket, PacketFilter } from './packet-filter.ts';
 import { type PortRule, type PublishedPorts, portRules } from './port-rules.ts';
 import { PublishedPortsStore } from './published-ports.ts';
-import { forgetStaleFlows } from './stale-flows.ts';
+import { forgetStaleFlows, forgetWithdrawnFlows } from './stale-flows.ts';
 import type { Subnet } from './subnet.ts';
 
 export type HostRulesOptions = {
@@ -106,8 +106,10 @@ export class HostRules {
 
   async #withdraw(sandboxId: string): Promise<void> {
     if (!(await this.#published.ids()).includes(sandboxId)) return;
+    const ports = (await this.#published.wanted()).flat().filter((port) => port.sandboxId === sandboxId);
     await this.#published.delete(sandboxId);
     await this.#update();
+    await this.#loggingFailure(forgetWithdrawnFlows(this.#netfilter, ports));
   }
 
   /** Ids of sandboxes with published ports, also of those of an earlier process. */
@@ -208,8 +210,12 @@ export class HostRules {
   /** Of one sandbox's ports, or of all. */
   async #forgetStaleFlows(sandboxId?: string): Promise<void> {
     const ports = this.#made?.ports.filter((port) => sandboxId === undefined || port.sandboxId === sandboxId) ?? [];
-    await forgetStaleFlows(this.#netfilter, ports).catch((error) => {
-      const message = 'UDP flows from before a port was published may not reach its pod for some minutes';
+    await this.#loggingFailure(forgetStaleFlows(this.#netfilter, ports));
+  }
+
+  async #loggingFailure(forgetting: Promise<void>): Promise<void> {
+    await forgetting.catch((error) => {
+      const message = 'UDP flows from before a published port changed may go where it led then for some minutes';
       this.#logger.warn({ error: errorMessage(error) }, message);
     });
   }
