@@ -206,10 +206,13 @@ test('a bridge that somebody else made is used and not removed', async () => {
   try {
     const network = await fixture.open();
     const pod = fixture.pod('theirs');
-    await network.setUp(pod, bounded());
+    await network.setUp({ ...pod, ...published(38263) }, bounded());
+    const routesLoopback = () => readFileSync(`/proc/sys/net/ipv4/conf/${fixture.bridge}/route_localnet`, 'utf8');
+    assert.equal(routesLoopback(), '1\n');
     await network.tearDown(pod, bounded());
     await network.close({ removeHostState: true });
     assert.match(run('ip', ['-br', 'link', 'show', fixture.bridge]), /pwt-theirs0/);
+    assert.equal(routesLoopback(), '0\n', 'its ports do not reach loopback addresses of the host, without our rules');
   } finally {
     run('ip', ['link', 'delete', fixture.bridge]);
   }

@@ -1,6 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, errorMessage, findProgram, isErrno, Limiter, type Logger, PodwrightError } from '@podwright/base';
+import {
+  errorCode,
+  errorMessage,
+  findProgram,
+  isErrno,
+  Limiter,
+  type Logger,
+  PodwrightError,
+  PRIVATE_FILE,
+} from '@podwright/base';
 import { type NetlinkSocket, type NetlinkSockets, wrapFileError } from '@podwright/system';
 import { ForwardRules } from './forward-rules.ts';
 import type { HostRuleset } from './host-ruleset.ts';
@@ -36,6 +45,8 @@ export class HostRules {
   readonly #iptables = new IptablesFilter();
   readonly #forward: ForwardRules;
   readonly #turns = new Limiter(1);
+  /** There once we have let packets of localhost out to pods. */
+  readonly #allowedLocalhost: string;
   /** How the rules were made by this process, and for which ports; undefined before, and after a failure. */
   #made: { filter: PacketFilter; ports: PortRule[] } | undefined;
   #wanted = false;
@@ -46,6 +57,7 @@ export class HostRules {
     this.#logger = logger;
     let socket: NetlinkSocket | undefined;
     this.#netfilter = () => (socket ??= sockets.open('netfilter'));
+    this.#allowedLocalhost = join(stateDir, `localhost-${bridge}`);
     this.#published = new PublishedPortsStore(join(stateDir, 'host-ports'), logger);
     this.#nft = new NftFilter(this.#netfilter);
     this.#forward = new ForwardRules(this.#netfilter, logger);
@@ -122,6 +134,7 @@ export class HostRules {
     return this.#turns.run(async () => {
       this.#made = undefined;
       this.#wanted = false;
+      this.#forbidLocalhost();
       await this.#nft.remove(this.#ruleset).catch((error) => this.#unusable('nf_tables', error));
       await this.#forward.remove(this.#ruleset);
       await this.#iptables.remove(this.#ruleset).catch((error) => this.#unusable('iptables', error));
@@ -198,13 +211,29 @@ export class HostRules {
    */
   #allowLocalhost(): void {
     if (!this.#made?.ports.some(({ version }) => version === 4)) return;
-    const path = `/proc/sys/net/ipv4/conf/${this.#bridge}/route_localnet`;
     try {
-      if (readFileSync(path, 'utf8').trim() !== '1') writeFileSync(path, '1');
+      if (readFileSync(this.#routeLocalnet, 'utf8').trim() === '1') return;
+      writeFileSync(this.#allowedLocalhost, '', { mode: PRIVATE_FILE });
+      writeFileSync(this.#routeLocalnet, '1');
     } catch (error) {
       // Without the bridge there is nobody to reach; who makes it again calls `ensure`.
       if (!isErrno(error, 'ENOENT')) throw wrapFileError('let localhost reach ports of pods', error);
     }
+  }
+
+  /** Before the rules go: a bridge that somebody else made stays, and others are at it. */
+  #forbidLocalhost(): void {
+    if (!existsSync(this.#allowedLocalhost)) return;
+    try {
+      writeFileSync(this.#routeLocalnet, '0');
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT')) throw wrapFileError('keep pods from localhost again', error);
+    }
+    rmSync(this.#allowedLocalhost);
+  }
+
+  get #routeLocalnet(): string {
+    return `/proc/sys/net/ipv4/conf/${this.#bridge}/route_localnet`;
   }
 
   /** Of one sandbox's ports, or of all. */
