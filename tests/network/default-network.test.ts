@@ -252,6 +252,21 @@ test('a subnet in which the host has a network is refused, and a free one is pro
   );
 });
 
+test('the bridge of another node is refused, and its pods are left alone', async () => {
+  await using one = new NetworkFixture('pwt-taken0', '10.241.76.0/24');
+  await using other = new NetworkFixture('pwt-taken0', '10.241.76.0/24');
+  await (await one.open()).setUp(one.pod('one'), bounded());
+  const links = one.podLinks();
+  const network = await other.open();
+  assert.deepEqual(await network.list(), []);
+  const status = await network.status();
+  assert.match(status.ready ? '' : status.message, /bridge pwt-taken0 is another node's/);
+  await assert.rejects(network.setUp(other.pod('other'), bounded()), { code: 'failed_precondition' });
+  await network.close({ removeHostState: true });
+  assert.deepEqual(one.podLinks(), links);
+  assert.match(run('nft', ['list', 'tables']), /podwright_pwt-taken0/);
+});
+
 test('a link of another kind with the name of the bridge is refused', async () => {
   await using fixture = new NetworkFixture('pwt-kind0', '10.241.65.0/24');
   await assertRefused(
