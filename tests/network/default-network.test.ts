@@ -206,10 +206,13 @@ test('a bridge that somebody else made is used and not removed', async () => {
   try {
     const network = await fixture.open();
     const pod = fixture.pod('theirs');
-    await network.setUp(pod, bounded());
+    await network.setUp({ ...pod, ...published(38263) }, bounded());
+    const routesLoopback = () => readFileSync(`/proc/sys/net/ipv4/conf/${fixture.bridge}/route_localnet`, 'utf8');
+    assert.equal(routesLoopback(), '1\n');
     await network.tearDown(pod, bounded());
     await network.close({ removeHostState: true });
     assert.match(run('ip', ['-br', 'link', 'show', fixture.bridge]), /pwt-theirs0/);
+    assert.equal(routesLoopback(), '0\n', 'its ports do not reach loopback addresses of the host, without our rules');
   } finally {
     run('ip', ['link', 'delete', fixture.bridge]);
   }
@@ -247,6 +250,21 @@ test('a subnet in which the host has a network is refused, and a free one is pro
     commands,
     /pod subnet 10\.241\.64\.0\/24 collides with the host's route to 10\.241\.64\.128\/25: .* such as 10\.\d+\.0\.0\/24/,
   );
+});
+
+test('the bridge of another node is refused, and its pods are left alone', async () => {
+  await using one = new NetworkFixture('pwt-taken0', '10.241.76.0/24');
+  await using other = new NetworkFixture('pwt-taken0', '10.241.76.0/24');
+  await (await one.open()).setUp(one.pod('one'), bounded());
+  const links = one.podLinks();
+  const network = await other.open();
+  assert.deepEqual(await network.list(), []);
+  const status = await network.status();
+  assert.match(status.ready ? '' : status.message, /bridge pwt-taken0 is another node's/);
+  await assert.rejects(network.setUp(other.pod('other'), bounded()), { code: 'failed_precondition' });
+  await network.close({ removeHostState: true });
+  assert.deepEqual(one.podLinks(), links);
+  assert.match(run('nft', ['list', 'tables']), /podwright_pwt-taken0/);
 });
 
 test('a link of another kind with the name of the bridge is refused', async () => {

@@ -130,6 +130,24 @@ for (const filter of filters) {
     }
   });
 
+  test(`a flow of UDP does not go on to the address of a pod that has gone (${filter})`, async () => {
+    using fixture = new HostFixture(filter);
+    const { host, outside, addresses } = fixture;
+    const pod = fixture.pod('a');
+    await fixture.serve(pod, 'udp', 53);
+    const receive = (address: string) => `echo | socat -t5 - UDP:${address}:5353,sourceport=4444,readbytes=2`;
+    const clients = [
+      [outside.netns, receive(addresses[4])],
+      [host, receive('127.0.0.1')],
+    ] as const;
+    fixture.rules(publish(pod, mapping(5353, udp)));
+    for (const client of clients) assert.match(inNamespace(...client), /^a /);
+    fixture.rules(withdraw(pod)); // by another process than the one that has published it
+    for (const client of clients) assert.throws(() => inNamespace(...client), /Connection refused/);
+    fixture.rules(publish(pod, mapping(5353, udp)), withdraw(pod));
+    for (const client of clients) assert.throws(() => inNamespace(...client), /Connection refused/);
+  });
+
   test(`ports of SCTP lead to the pod (${filter})`, async () => {
     using fixture = new HostFixture(filter);
     const pod = fixture.pod('a');

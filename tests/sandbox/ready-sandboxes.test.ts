@@ -135,6 +135,16 @@ test('a pod that fails leaves nothing of the one that it was given', async () =>
 const linksOnBridge = async () => runtime.podThings().filter((line) => line.startsWith('links: ')).length;
 const attachedOnes = async () => withNamespaces().filter((id) => inside(id, 'ip', 'link').includes('eth0')).length;
 
+test('settings for network interfaces to come hold for the one that the pod gets', async () => {
+  await untilReady(runtime.cri, Math.max(2, await readyCount(runtime.cri)));
+  const path = '/proc/sys/net/ipv4/conf/eth0/rp_filter';
+  for (const value of ['1', '2']) {
+    const id = await runPod('interfaces-to-come', { linux: { sysctls: { 'net.ipv4.conf.default.rp_filter': value } } });
+    assert.equal(inside(id, 'cat', path), value);
+    await removePod(id);
+  }
+});
+
 test('of ten pods at once the first get what is ready, and all are up', async () => {
   await untilReady(runtime.cri, MOST);
   const ready = new Set(withNamespaces());

@@ -92,6 +92,18 @@ test('datagrams to 127.0.0.1 reach no service of the host, while those to its ad
   assert.deepEqual(loopback.heard, []);
 });
 
+test('datagrams that say that they are from a loopback address reach no service of the host', async () => {
+  const subnet = await udpServer(gateway());
+  await inPod('ip', 'address', 'add', '127.0.0.2/32', 'dev', 'lo');
+  const target = `UDP-SENDTO:${gateway()}:${subnet.port}`;
+  const heard = async () => {
+    await inPod('sh', '-c', `echo trust me | socat -u - ${target},bind=127.0.0.2; echo hello | socat -u - ${target}`);
+    return subnet.heard.filter((message) => message === 'hello\n').length >= 3 || undefined;
+  };
+  await waitFor(heard, { intervalMs: 50, signal: AbortSignal.timeout(20_000) });
+  assert.deepEqual(new Set(subnet.heard), new Set(['hello\n']));
+});
+
 test('neither a TCP service on 127.0.0.1 nor the streaming server can be connected to', async () => {
   const loopback = await tcpServer('127.0.0.1');
   const subnet = await tcpServer(gateway());

@@ -1,13 +1,15 @@
-/** A pod says that it is an IPv6 router, to become the one of the host (CVE-2020-10749). */
+/** A pod says that it is an IPv6 router, to become the one of the host (CVE-2020-10749) or of other pods. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import { AttackedRuntime } from './attacked-runtime.fixture.ts';
 
 const PREFIX = 'fd77:6:6:6:';
 const attacked = new AttackedRuntime();
+attacked.runtime.place.options.readySandboxes = 2;
 const { bridge } = attacked.runtime.place.scope;
 
 before(() => attacked.start());
@@ -26,34 +28,60 @@ function advertisement(): Buffer {
   return message;
 }
 
-const counted = (counter: string) => {
-  const path = `/proc/net/dev_snmp6/${bridge}`;
-  if (!existsSync(path)) throw new Error('this host has no IPv6 on the bridge');
-  return Number(new RegExp(`^${counter}\\s+(\\d+)`, 'm').exec(readFileSync(path, 'utf8'))![1]);
-};
-const ip = (...args: string[]) => execFileSync('ip', ['-6', ...args], { encoding: 'utf8' });
+/** How many packets a link got, as this file says it. */
+function received(path: string, text = existsSync(path) ? readFileSync(path, 'utf8') : ''): number {
+  const counter = /^Ip6InReceives\s+(\d+)/m.exec(text);
+  if (counter === null) throw new Error(`this host has no IPv6 on the link of ${path}`);
+  return Number(counter[1]);
+}
 
-test('the host takes no pod for a router', async () => {
-  const attacker = await attacked.pidOf(
-    await attacked.begin(await attacked.pod('router'), { script: 'exec sleep 1000' }),
-  );
-  const inside = (command: string[], input: Buffer | string = '') =>
-    execFileSync('nsenter', [`--net=/proc/${attacker}/ns/net`, ...command], { input, encoding: 'utf8' });
-  await waitFor(
-    async () => /inet6 fe80/.test(inside(['ip', '-6', 'address', 'show', 'dev', 'eth0', '-tentative'])) || undefined,
-    {
-      intervalMs: 50,
-      signal: AbortSignal.timeout(20_000),
-    },
-  );
-  const before = counted('Ip6InReceives');
+const inside = (netns: string, command: string[], input: Buffer | string = '') =>
+  execFileSync('nsenter', [`--net=${netns}`, ...command], { input, encoding: 'utf8' });
+
+/** The network namespace of a new pod, once it has an address to send from. */
+async function routerPod(name: string): Promise<string> {
+  const pid = await attacked.pidOf(await attacked.begin(await attacked.pod(name), { script: 'exec sleep 1000' }));
+  const netns = `/proc/${pid}/ns/net`;
+  const hasAddress = async () =>
+    /inet6 fe80/.test(inside(netns, ['ip', '-6', 'address', 'show', 'dev', 'eth0', '-tentative'])) || undefined;
+  await waitFor(hasAddress, { intervalMs: 50, signal: AbortSignal.timeout(20_000) });
+  return netns;
+}
+
+/** Advertises until somebody has got five packets. */
+async function advertise(router: string, count: () => number): Promise<void> {
+  const before = count();
   const hops = 'setsockopt-int=41:18:255'; // IPV6_MULTICAST_HOPS: routers are taken for none with less
-  const send = () => inside(['socat', '-u', '-', `IP6-SENDTO:[ff02::1%eth0]:58,${hops}`], advertisement());
   const arrived = async () => {
-    send();
-    return counted('Ip6InReceives') >= before + 5 || undefined;
+    inside(router, ['socat', '-u', '-', `IP6-SENDTO:[ff02::1%eth0]:58,${hops}`], advertisement());
+    return count() >= before + 5 || undefined;
   };
   await waitFor(arrived, { intervalMs: 20, signal: AbortSignal.timeout(20_000) });
+}
+
+test('the host takes no pod for a router', async () => {
+  await advertise(await routerPod('router'), () => received(`/proc/net/dev_snmp6/${bridge}`));
+  const ip = (...args: string[]) => execFileSync('ip', ['-6', ...args], { encoding: 'utf8' });
   assert.doesNotMatch(ip('address', 'show', 'dev', bridge), new RegExp(PREFIX));
   assert.doesNotMatch(ip('route', 'show', 'dev', bridge), new RegExp(`default|${PREFIX}`));
+});
+
+test('nor does another pod, or a sandbox that is ready for one', async () => {
+  const router = await routerPod('router-of-pods');
+  const victim = await routerPod('victim');
+  const namespaces = join(attacked.runtime.place.options.state, 'ns');
+  const ready = async () => {
+    const { items } = await attacked.runtime.cri.runtime.listPodSandbox({});
+    const unknown = readdirSync(namespaces).filter((id) => items.every((item) => item.id !== id));
+    const attached = unknown.map((id) => join(namespaces, id, 'net')).filter((netns) => /eth0/.test(links(netns)));
+    return attached[0];
+  };
+  const links = (netns: string) => inside(netns, ['ip', '-o', 'link', 'show', 'up']);
+  const blank = await waitFor(ready, { intervalMs: 50, signal: AbortSignal.timeout(20_000) });
+  for (const netns of [victim, blank]) {
+    const path = '/proc/net/dev_snmp6/eth0';
+    await advertise(router, () => received(path, inside(netns, ['cat', path])));
+    assert.doesNotMatch(inside(netns, ['ip', '-6', 'address']), new RegExp(PREFIX));
+    assert.doesNotMatch(inside(netns, ['ip', '-6', 'route']), new RegExp(`default|${PREFIX}`));
+  }
 });

@@ -5,7 +5,7 @@ import type { SandboxConfig } from '../records/sandbox-record.ts';
 import { ReadySandboxes, type ReadySandboxesDependencies, readyTarget } from './ready-sandboxes.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 
-const pod = { network: 'pod', ipc: 'pod' } as SandboxConfig;
+const pod = { network: 'pod', ipc: 'pod', sysctls: {} } as unknown as SandboxConfig;
 const controller = { takesReadySandboxes: true } as SandboxController;
 const MINUTE_MS = 60_000;
 
@@ -107,10 +107,12 @@ test('only pods that it fits get one', async (context) => {
     { ...pod, network: 'node' },
     { ...pod, ipc: 'node' },
     { ...pod, userNamespace: { uids: [], gids: [] } },
+    { ...pod, sysctls: { 'net.ipv4.conf.default.rp_filter': '1' } },
+    { ...pod, sysctls: { 'net/ipv6/conf/all/disable_ipv6': '1' } },
   ] as SandboxConfig[])
     assert.equal(ready.take(config, controller), undefined);
   assert.equal(ready.take(pod, {} as SandboxController), undefined);
-  assert.ok(ready.take(pod, controller));
+  assert.ok(ready.take({ ...pod, sysctls: { 'net.ipv4.tcp_syncookies': '0' } }, controller));
 });
 
 test('when the network has become another one, those for the old one are removed', async (context) => {

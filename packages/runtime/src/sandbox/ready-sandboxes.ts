@@ -253,6 +253,11 @@ export function readyTarget(starts: number, most: number): number {
   return Math.min(most, Math.max(LEAST, starts));
 }
 
-function fits({ ipc, userNamespace }: SandboxConfig, { takesReadySandboxes = false }: SandboxController): boolean {
-  return takesReadySandboxes && ipc === 'pod' && userNamespace === undefined;
+/** Settings of network interfaces, which may be meant for those to come: a ready sandbox has its own already. */
+const INTERFACE_SYSCTL = /^net[./][^./]+[./](conf|neigh)[./]/;
+
+function fits(config: SandboxConfig, { takesReadySandboxes = false }: SandboxController): boolean {
+  const { ipc, userNamespace, sysctls } = config;
+  const setsInterfaces = Object.keys(sysctls).some((name) => INTERFACE_SYSCTL.test(name));
+  return takesReadySandboxes && ipc === 'pod' && userNamespace === undefined && !setsInterfaces;
 }

@@ -4,12 +4,13 @@ import { type AddressRange, addressNumber } from './address-range.ts';
 import { type AddressStore, subnetFull } from './address-store.ts';
 import { again, type HostLinks } from './host-links.ts';
 import type { HostSide } from './host-side.ts';
-import { hostLinkName, sandboxOfAlias } from './link-names.ts';
+import { hostLinkName, isOfAnotherNode, sandboxOfAlias } from './link-names.ts';
 import { PodLinks, type PodPlace } from './pod-links.ts';
 import { ReleasedLinks } from './released-links.ts';
 
 export type ConnectionsOptions = {
   bridge: string;
+  stateDir: string;
   host: HostSide;
   links: HostLinks;
   store: AddressStore;
@@ -46,8 +47,11 @@ export class Connections {
   /** Looks for links of sandboxes that no address tells of. For the process alone that has the network. */
   async recover(): Promise<void> {
     this.#options.store.removeUnfinished();
-    for (const { alias } of await this.#options.links.links()) {
-      const sandboxId = sandboxOfAlias(this.#options.bridge, alias);
+    const { bridge, stateDir, links } = this.#options;
+    const all = await links.links();
+    if (isOfAnotherNode(all.find(({ name }) => name === bridge)?.alias, stateDir)) return;
+    for (const { alias } of all) {
+      const sandboxId = sandboxOfAlias(bridge, alias);
       if (sandboxId !== undefined && !this.#held.has(sandboxId)) this.#strays.add(sandboxId);
     }
   }

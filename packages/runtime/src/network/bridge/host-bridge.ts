@@ -5,6 +5,7 @@ import { addAddress, addLink, changeLink, removeAddress } from '@podwright/syste
 import { type AddressRange, hardwareAddressOf } from './address-range.ts';
 import { type BridgePlan, planBridge } from './bridge-plan.ts';
 import { type HostLinks, vanished } from './host-links.ts';
+import { bridgeAlias, isOfAnotherNode } from './link-names.ts';
 
 export type HostBridgeOptions = { bridge: string; stateDir: string; links: HostLinks };
 
@@ -41,6 +42,11 @@ export class HostBridge {
     return plan.kind === 'refuse' ? plan.message : undefined;
   }
 
+  async isOfAnotherNode(): Promise<boolean> {
+    const [link] = await this.#options.links.find(this.#options.bridge);
+    return isOfAnotherNode(link?.alias, this.#options.stateDir);
+  }
+
   /** Removes the bridge if we have made it. */
   async remove(): Promise<void> {
     const { bridge, links } = this.#options;
@@ -49,8 +55,13 @@ export class HostBridge {
   }
 
   async #plan(ranges: AddressRange[]): Promise<BridgePlan> {
-    const { bridge, links } = this.#options;
+    const { bridge, links, stateDir } = this.#options;
     const [link] = await links.find(bridge);
+    if (isOfAnotherNode(link?.alias, stateDir))
+      return {
+        kind: 'refuse',
+        message: `bridge ${bridge} is another node's (${link?.alias}): choose another network.bridge, or, if that node is no more: ip link delete ${bridge}`,
+      };
     const picture = { link, addresses: await links.addresses(), routes: await links.routes() };
     return planBridge({ bridge, ours: await exists(this.#marker), ranges, picture });
   }
@@ -62,7 +73,10 @@ export class HostBridge {
     await writeFile(this.#marker, '', { mode: PRIVATE_FILE });
     // Of its own accord a bridge takes the lowest hardware address of its ports: what neighbours remember would become wrong.
     const hardwareAddress = hardwareAddressOf(ranges[0]!.gateway);
-    await links.request([{ ...addLink({ name: bridge, kind: 'bridge', hardwareAddress }), ignore: ['EEXIST'] }]);
+    await links.request([
+      { ...addLink({ name: bridge, kind: 'bridge', hardwareAddress }), ignore: ['EEXIST'] },
+      changeLink(bridge, { alias: bridgeAlias(stateDir) }),
+    ]);
   }
 
   get #marker(): string {

@@ -1,6 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, errorMessage, findProgram, isErrno, Limiter, type Logger, PodwrightError } from '@podwright/base';
+import {
+  errorCode,
+  errorMessage,
+  findProgram,
+  isErrno,
+  Limiter,
+  type Logger,
+  PodwrightError,
+  PRIVATE_FILE,
+} from '@podwright/base';
 import { type NetlinkSocket, type NetlinkSockets, wrapFileError } from '@podwright/system';
 import { ForwardRules } from './forward-rules.ts';
 import type { HostRuleset } from './host-ruleset.ts';
@@ -9,7 +18,7 @@ import { NftFilter } from './nft-filter.ts';
 import type { NetfilterSocket, PacketFilter } from './packet-filter.ts';
 import { type PortRule, type PublishedPorts, portRules } from './port-rules.ts';
 import { PublishedPortsStore } from './published-ports.ts';
-import { forgetStaleFlows } from './stale-flows.ts';
+import { forgetStaleFlows, forgetWithdrawnFlows } from './stale-flows.ts';
 import type { Subnet } from './subnet.ts';
 
 export type HostRulesOptions = {
@@ -36,6 +45,8 @@ export class HostRules {
   readonly #iptables = new IptablesFilter();
   readonly #forward: ForwardRules;
   readonly #turns = new Limiter(1);
+  /** There once we have let packets of localhost out to pods. */
+  readonly #allowedLocalhost: string;
   /** How the rules were made by this process, and for which ports; undefined before, and after a failure. */
   #made: { filter: PacketFilter; ports: PortRule[] } | undefined;
   #wanted = false;
@@ -46,6 +57,7 @@ export class HostRules {
     this.#logger = logger;
     let socket: NetlinkSocket | undefined;
     this.#netfilter = () => (socket ??= sockets.open('netfilter'));
+    this.#allowedLocalhost = join(stateDir, `localhost-${bridge}`);
     this.#published = new PublishedPortsStore(join(stateDir, 'host-ports'), logger);
     this.#nft = new NftFilter(this.#netfilter);
     this.#forward = new ForwardRules(this.#netfilter, logger);
@@ -106,8 +118,10 @@ export class HostRules {
 
   async #withdraw(sandboxId: string): Promise<void> {
     if (!(await this.#published.ids()).includes(sandboxId)) return;
+    const ports = (await this.#published.wanted()).flat().filter((port) => port.sandboxId === sandboxId);
     await this.#published.delete(sandboxId);
     await this.#update();
+    await this.#loggingFailure(forgetWithdrawnFlows(this.#netfilter, ports));
   }
 
   /** Ids of sandboxes with published ports, also of those of an earlier process. */
@@ -120,6 +134,7 @@ export class HostRules {
     return this.#turns.run(async () => {
       this.#made = undefined;
       this.#wanted = false;
+      this.#forbidLocalhost();
       await this.#nft.remove(this.#ruleset).catch((error) => this.#unusable('nf_tables', error));
       await this.#forward.remove(this.#ruleset);
       await this.#iptables.remove(this.#ruleset).catch((error) => this.#unusable('iptables', error));
@@ -196,20 +211,40 @@ export class HostRules {
    */
   #allowLocalhost(): void {
     if (!this.#made?.ports.some(({ version }) => version === 4)) return;
-    const path = `/proc/sys/net/ipv4/conf/${this.#bridge}/route_localnet`;
     try {
-      if (readFileSync(path, 'utf8').trim() !== '1') writeFileSync(path, '1');
+      if (readFileSync(this.#routeLocalnet, 'utf8').trim() === '1') return;
+      writeFileSync(this.#allowedLocalhost, '', { mode: PRIVATE_FILE });
+      writeFileSync(this.#routeLocalnet, '1');
     } catch (error) {
       // Without the bridge there is nobody to reach; who makes it again calls `ensure`.
       if (!isErrno(error, 'ENOENT')) throw wrapFileError('let localhost reach ports of pods', error);
     }
   }
 
+  /** Before the rules go: a bridge that somebody else made stays, and others are at it. */
+  #forbidLocalhost(): void {
+    if (!existsSync(this.#allowedLocalhost)) return;
+    try {
+      writeFileSync(this.#routeLocalnet, '0');
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT')) throw wrapFileError('keep pods from localhost again', error);
+    }
+    rmSync(this.#allowedLocalhost);
+  }
+
+  get #routeLocalnet(): string {
+    return `/proc/sys/net/ipv4/conf/${this.#bridge}/route_localnet`;
+  }
+
   /** Of one sandbox's ports, or of all. */
   async #forgetStaleFlows(sandboxId?: string): Promise<void> {
     const ports = this.#made?.ports.filter((port) => sandboxId === undefined || port.sandboxId === sandboxId) ?? [];
-    await forgetStaleFlows(this.#netfilter, ports).catch((error) => {
-      const message = 'UDP flows from before a port was published may not reach its pod for some minutes';
+    await this.#loggingFailure(forgetStaleFlows(this.#netfilter, ports));
+  }
+
+  async #loggingFailure(forgetting: Promise<void>): Promise<void> {
+    await forgetting.catch((error) => {
+      const message = 'UDP flows from before a published port changed may go where it led then for some minutes';
       this.#logger.warn({ error: errorMessage(error) }, message);
     });
   }

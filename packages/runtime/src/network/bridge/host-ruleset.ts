@@ -17,8 +17,9 @@ export const MULTICAST = { 4: '224.0.0.0/4', 6: 'ff00::/8' } as const;
 /**
  * The addresses that a pod must not reach on the host. `route_localnet` on the bridge lets `localhost:hostPort` work; from
  * then on the kernel takes packets to them from pods, too (CVE-2020-8558). The answers of a pod to a client on localhost are
- * told apart by their connection, whose destination was translated; what belongs to no connection is dropped as well. `::1`
- * needs no rule: the kernel takes it from the loopback interface only (RFC 4291, section 2.5.3).
+ * told apart by their connection, whose destination was translated; what belongs to no connection is dropped as well. Nor does
+ * the kernel then drop what pods send from these addresses, but for 127.0.0.1 itself; no answer has such a sender yet where
+ * this is asked. `::1` needs no rule: the kernel takes it from the loopback interface only (RFC 4291, section 2.5.3).
  */
 export const LOOPBACK = '127.0.0.0/8';
 
@@ -47,9 +48,12 @@ export function iptablesChains(bridge: string, subnet: Subnet, ports: PortRule[]
     { table: 'nat', name: chainName(bridge, 'DN-'), hooks: ['OUTPUT'], rules: hostPortRules(subnet, own) },
     { table: 'nat', name: chainName(bridge, 'PR-'), hooks: ['PREROUTING'], rules: fromOthers(bridge, subnet) },
   ];
-  const input = `-i ${bridge} -d ${LOOPBACK} -m conntrack ! --ctstate DNAT -j DROP`;
+  const input = [
+    `-i ${bridge} -s ${LOOPBACK} -j DROP`,
+    `-i ${bridge} -d ${LOOPBACK} -m conntrack ! --ctstate DNAT -j DROP`,
+  ];
   if (subnet.family === 4)
-    chains.push({ table: 'filter', name: chainName(bridge, 'IN-'), hooks: ['INPUT'], rules: [input] });
+    chains.push({ table: 'filter', name: chainName(bridge, 'IN-'), hooks: ['INPUT'], rules: input });
   return chains;
 }
 

@@ -94,8 +94,9 @@ export class HostSide {
     }
   }
 
-  /** Removes the rules, and the bridge if it is ours. */
+  /** Removes the rules, and the bridge if it is ours; neither of another node. */
   async remove(): Promise<void> {
+    if (await this.#bridge.isOfAnotherNode()) return;
     await this.#rules.remove();
     await this.#bridge.remove();
     this.#wanted = false;

@@ -21,6 +21,15 @@ const hashOf = (bridge: string, sandboxId: string): string =>
 /** What is written down at a link about whose it is (its `alias`). */
 export const linkAlias = (bridge: string, sandboxId: string): string => `podwright ${bridge} ${sandboxId}`;
 
+const BRIDGE_ALIAS = 'podwright-node ';
+
+/** What is written down at a bridge about the node that has made it: its state directory, as far as the kernel takes it. */
+export const bridgeAlias = (stateDir: string): string => `${BRIDGE_ALIAS}${stateDir}`.slice(0, 255);
+
+/** Whether a bridge says that another node than that of `stateDir` has made it. */
+export const isOfAnotherNode = (alias: string | undefined, stateDir: string): boolean =>
+  alias?.startsWith(BRIDGE_ALIAS) === true && alias !== bridgeAlias(stateDir);
+
 /** The sandbox of a link, if it is one of this bridge's. */
 export function sandboxOfAlias(bridge: string, alias: string | undefined): string | undefined {
   const start = linkAlias(bridge, '');

@@ -126,11 +126,13 @@ const loopbackRule = (bridge: string): NftRule => ({
 });
 
 function inputChain(bridge: string): NftChain {
+  const fromLoopback = [...comesIn(bridge), ...ofVersion(4), ...inPrefix('saddr', LOOPBACK)];
   const toLoopback = [...comesIn(bridge), ...ofVersion(4), ...inPrefix('daddr', LOOPBACK)];
   return {
     name: 'input',
     hook: { type: 'filter', hook: 'input', priority: PRIORITY.filter },
     rules: [
+      { expressions: [...fromLoopback, ...verdict('drop')] },
       { expressions: [...toLoopback, ...destinationTranslated(), ...verdict('accept')] },
       { expressions: [...toLoopback, ...verdict('drop')] },
     ],

@@ -77,6 +77,7 @@ export class PodLinks {
   async #setUpInside({ netnsPath, addresses, ranges }: PodPlace, linkIndex: number): Promise<void> {
     const { sockets } = this.#options;
     const socket = withNetworkNamespace(this.#options, netnsPath, () => {
+      believeNoRouter(POD_LINK);
       if (ranges.some(({ family }) => family === 6)) allowIpv6();
       return sockets.open('route');
     });
@@ -102,7 +103,10 @@ export class PodLinks {
   }
 }
 
-/** No pod becomes the host's router, should somebody take its link off the bridge (CVE-2020-10749). The kernel takes no lock. */
+/**
+ * No pod becomes a router: of the host, should somebody take its link off the bridge (CVE-2020-10749), or of other pods. For the
+ * calling thread's namespace. The kernel takes no lock.
+ */
 function believeNoRouter(link: string): void {
   try {
     writeFileSync(`/proc/sys/net/ipv6/conf/${link}/accept_ra`, '0');

@@ -11,21 +11,34 @@ const UDP = 17;
  * flow's first packet, and one that goes on never ends. TCP and SCTP connections end by themselves, answered by nobody.
  */
 export async function forgetStaleFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {
-  const ofUdp = ports.filter(({ protocol }) => protocol === 'udp');
-  if (ofUdp.length === 0) return;
-  const local = localAddresses();
-  const socket = netfilter();
-  for (const port of ofUdp) {
-    const flows = await flowsTo(socket, { version: port.version, protocol: UDP, port: port.hostPort });
-    const stale = flows.filter((flow) => isStale(flow, port, local));
-    await forgetFlows(socket, stale);
-  }
+  let addresses: ReadonlySet<string> | undefined;
+  const local = () => (addresses ??= localAddresses());
+  await forgetUdpFlows(netfilter, ports, ({ destination, answeredBy }, { hostIp, ip }) => {
+    const toHost = hostIp === undefined ? isLocal(destination, local()) : destination.equals(addressBytes(hostIp));
+    return toHost && !answeredBy.equals(addressBytes(ip));
+  });
 }
 
-/** Whether a flow to a port of the host is answered by somebody else than the pod that the port leads to. */
-function isStale({ destination, answeredBy }: Flow, { hostIp, ip }: PortRule, local: ReadonlySet<string>): boolean {
-  const toHost = hostIp === undefined ? isLocal(destination, local) : destination.equals(addressBytes(hostIp));
-  return toHost && !answeredBy.equals(addressBytes(ip));
+/** The same for ports that are not published any more: such a flow would reach the next pod with the address. */
+export async function forgetWithdrawnFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {
+  await forgetUdpFlows(netfilter, ports, ({ destination, answeredBy }, { ip }) => {
+    const pod = addressBytes(ip);
+    return answeredBy.equals(pod) && !destination.equals(pod);
+  });
+}
+
+async function forgetUdpFlows(
+  netfilter: NetfilterSocket,
+  ports: PortRule[],
+  isStale: (flow: Flow, port: PortRule) => boolean,
+): Promise<void> {
+  for (const port of ports.filter(({ protocol }) => protocol === 'udp')) {
+    const flows = await flowsTo(netfilter(), { version: port.version, protocol: UDP, port: port.hostPort });
+    await forgetFlows(
+      netfilter(),
+      flows.filter((flow) => isStale(flow, port)),
+    );
+  }
 }
 
 const isLocal = (address: Buffer, local: ReadonlySet<string>): boolean =>
