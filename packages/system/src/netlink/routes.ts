@@ -8,7 +8,10 @@ const RTM_GETROUTE = 26;
 const RTA_DST = 1;
 const RTA_OIF = 4;
 const RTA_GATEWAY = 5;
+const RTA_MULTIPATH = 9;
 const RTA_TABLE = 15;
+/** A gateway of another address family. */
+const RTA_VIA = 18;
 const RT_TABLE_MAIN = 254;
 const RTPROT_BOOT = 3;
 const RTN_UNICAST = 1;
@@ -19,6 +22,7 @@ const AF_INET6 = 10;
  * scope and type, u32 flags.
  */
 const HEADER_BYTES = 12;
+const NEXT_HOP_BYTES = 8;
 
 /** A route of the main table, except default routes; those with several ways have no link. */
 export type Route = { destination: string; prefixLength: number; linkIndex: number | undefined; viaGateway: boolean };
@@ -55,6 +59,19 @@ export function decodeRoute({ body }: NetlinkMessage): Route | undefined {
     destination: addressText(destination),
     prefixLength: body[1]!,
     linkIndex: attributes.get(RTA_OIF)?.readUInt32LE(),
-    viaGateway: attributes.has(RTA_GATEWAY),
+    viaGateway: waysOf(attributes).every((way) => way.has(RTA_GATEWAY) || way.has(RTA_VIA)),
   };
+}
+
+/** The attributes of each way that a route has: its own, or those of each struct rtnexthop (u16 length, …) of 8 bytes. */
+function waysOf(route: Map<number, Buffer>): Map<number, Buffer>[] {
+  const several = route.get(RTA_MULTIPATH);
+  if (several === undefined) return [route];
+  const ways: Map<number, Buffer>[] = [];
+  for (let at = 0; at + NEXT_HOP_BYTES <= several.length; ) {
+    const length = Math.max(NEXT_HOP_BYTES, several.readUInt16LE(at));
+    ways.push(decodeAttributes(several.subarray(at + NEXT_HOP_BYTES, at + length)));
+    at += length;
+  }
+  return ways;
 }
