@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import { NetlinkSockets } from '@podwright/system';
-import { bounded, fetchInside, inside, NetworkFixture } from './network.fixture.ts';
+import { bounded, fetchInside, inside, NetworkFixture, run } from './network.fixture.ts';
 
 type Fault = { at: number; kind: 'lost answers' | 'refused' };
 
-/** Sockets for links and addresses of which the nth request goes wrong. */
+/** Sockets for links and addresses of which the nth request goes wrong, or each that is for this. */
 class FaultySockets extends NetlinkSockets {
   fault: Fault | undefined;
+  refused: string | undefined;
   requests = 0;
 
   override open(...args: Parameters<NetlinkSockets['open']>) {
@@ -19,7 +20,7 @@ class FaultySockets extends NetlinkSockets {
     socket.request = async (requests) => {
       this.requests += 1;
       const kind = this.requests === this.fault?.at ? this.fault.kind : undefined;
-      if (kind === 'refused') throw systemError('EPERM', 'permission_denied');
+      if (kind === 'refused' || requests.some(({ what }) => what === this.refused)) throw systemError('EPERM', 'permission_denied');
       const answers = await request(requests);
       if (kind === 'lost answers') throw systemError('ENOBUFS', 'resource_exhausted');
       return answers;
@@ -69,4 +70,18 @@ test('a pod comes up whichever answers are lost, and is not half there whatever 
       assert.match(String(error), /EPERM|undefined/, `request ${at}`),
     );
   }
+});
+
+test('a bridge made again gets back its pods also where the first look for their links failed', async () => {
+  await using fixture = new NetworkFixture('pwt-fault1', '10.241.82.0/24');
+  const sockets = new FaultySockets();
+  const network = await fixture.open(sockets);
+  await network.setUp(fixture.pod('before'), bounded());
+  run('ip', ['link', 'delete', fixture.bridge]);
+  sockets.refused = 'list links';
+  await assert.rejects(network.setUp(fixture.pod('failed'), bounded()), /EPERM/);
+  sockets.refused = undefined;
+  await network.setUp(fixture.pod('after'), bounded());
+  const connected = fixture.podLinks().filter((line) => line.includes(`master ${fixture.bridge} `));
+  assert.equal(connected.length, 2);
 });

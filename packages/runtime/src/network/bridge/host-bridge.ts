@@ -18,22 +18,21 @@ export class HostBridge {
   }
 
   /**
-   * Makes the bridge what it should be; `made` tells that it was not there. Throws `failed_precondition`, in words for people,
-   * if its name or its subnet is taken. May be called again after any failure.
+   * Makes the bridge what it should be, and gives its index. Throws `failed_precondition`, in words for people, if its name or
+   * its subnet is taken. May be called again after any failure.
    */
-  async ensure(ranges: AddressRange[]): Promise<{ index: number; made: boolean }> {
+  async ensure(ranges: AddressRange[]): Promise<number> {
     const { bridge, links } = this.#options;
     const first = await this.#plan(ranges);
-    const made = first.kind === 'make';
-    if (made) await this.#make(ranges);
-    const plan = made ? await this.#plan(ranges) : first;
+    if (first.kind === 'make') await this.#make(ranges);
+    const plan = first.kind === 'make' ? await this.#plan(ranges) : first;
     if (plan.kind === 'refuse') throw new PodwrightError('failed_precondition', plan.message);
     if (plan.kind === 'make') throw vanished(`bridge ${bridge}`);
     await setSysctls(bridge, ranges);
     const changes = [...plan.remove.map(removeAddress), ...plan.add.map(addAddress)];
     if (!plan.up) changes.unshift(changeLink(bridge, { up: true }));
     if (changes.length > 0) await links.request(changes);
-    return { index: plan.index, made };
+    return plan.index;
   }
 
   /** Why pods could get no network, for people; undefined if they could. Changes nothing. */

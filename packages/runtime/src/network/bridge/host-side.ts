@@ -116,13 +116,13 @@ export class HostSide {
   }
 
   async #ensure(): Promise<number> {
-    const { index, made } = await again(() => this.#bridge.ensure(this.#ranges));
-    if (made) await this.#reconnect(index);
+    const index = await again(() => this.#bridge.ensure(this.#ranges));
+    await this.#reconnect(index);
     await this.#rules.ensure();
     return index;
   }
 
-  /** The links of pods that lost their bridge. */
+  /** The links of pods that lost their bridge, maybe to an earlier process that was killed before it came to this. */
   async #reconnect(bridgeIndex: number): Promise<void> {
     const { bridge, links } = this.#options;
     const lost = (await links.links()).filter(
