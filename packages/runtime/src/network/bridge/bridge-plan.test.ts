@@ -89,3 +89,15 @@ test('a subnet collides with networks of the host and with what gateways reach i
     assert.match(refusal(plan({ routes: [route] })), expected, JSON.stringify(route));
   assert.match(refusal(plan({ routes: [to('fd00:83::/64')] }, { subnets: 'fd00:83::/64' })), /such as fd00:84::\/64$/);
 });
+
+test('a host with very many routes is told of a collision as fast as any other, without a proposal', () => {
+  const hosts = Array.from(
+    { length: 172 * 400 },
+    (_, n) => `10.${84 + Math.floor(n / 400)}.${255 - ((n % 400) >> 8)}.${n & 255}`,
+  );
+  const routes = hosts.map((address) => to(`${address}/32`, true));
+  const before = performance.now();
+  const refused = refusal(plan({ routes: [...routes, to('10.83.4.0/24')] }));
+  assert.match(refused, /route to 10\.83\.4\.0\/24: set network\.subnet to a free one$/);
+  assert.ok(performance.now() - before < 2000);
+});

@@ -80,10 +80,17 @@ function collides(route: Route, range: AddressRange): boolean {
   return !route.viaGateway || block.prefixLength >= range.prefixLength;
 }
 
+/** Of so many routes at most a free subnet is looked for: each proposal is compared with each of them. */
+const MOST_ROUTES = 1000;
+
 /** The first private block of this size that no route leads into (RFC 1918, RFC 4193). */
 function freeSubnet({ family, prefixLength }: AddressRange, routes: Route[]): string | undefined {
+  if (routes.length > MOST_ROUTES) return undefined;
   const taken = routes.map(blockOfRoute);
-  return proposals(family, prefixLength).find((cidr) => !taken.some((block) => overlap(block, blockOf(cidr))));
+  return proposals(family, prefixLength).find((cidr) => {
+    const proposed = blockOf(cidr);
+    return !taken.some((block) => overlap(block, proposed));
+  });
 }
 
 function proposals(family: 4 | 6, prefixLength: number): string[] {
