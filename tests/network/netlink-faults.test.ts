@@ -20,7 +20,8 @@ class FaultySockets extends NetlinkSockets {
     socket.request = async (requests) => {
       this.requests += 1;
       const kind = this.requests === this.fault?.at ? this.fault.kind : undefined;
-      if (kind === 'refused' || requests.some(({ what }) => what === this.refused)) throw systemError('EPERM', 'permission_denied');
+      if (kind === 'refused' || requests.some(({ what }) => what === this.refused))
+        throw systemError('EPERM', 'permission_denied');
       const answers = await request(requests);
       if (kind === 'lost answers') throw systemError('ENOBUFS', 'resource_exhausted');
       return answers;

@@ -1,6 +1,20 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { decodeAttributes, hasErrno, NetlinkSockets, requestFlags, text } from '@podwright/system';
+import { silentLogger } from '@podwright/base';
+import {
+  decodeAttributes,
+  hasErrno,
+  listRoutes,
+  loadSystem,
+  NetlinkSockets,
+  requestFlags,
+  text,
+  withNetworkNamespace,
+} from '@podwright/system';
 
 // linux/rtnetlink.h and linux/if_link.h
 const RTM_NEWLINK = 16;
@@ -54,4 +68,45 @@ test('a hundred batches at once are each answered', async () => {
   const all = await Promise.all(Array.from({ length: 100 }, () => socket.request([look, look])));
   assert.ok(all.every((answers) => answers.every(([lo]) => lo!.body.readInt32LE(4) === 1)));
   socket.close();
+});
+
+test('a list that the kernel could not make to its end is an error', async () => {
+  const socket = new NetlinkSockets().open('route');
+  const unknownNamespace = [[46, Buffer.from([0x39, 0x30, 0, 0])]] as const; // IFLA_TARGET_NETNSID
+  const list = { what: 'list links', type: RTM_GETLINK, flags: requestFlags.dump, body: noHeader };
+  await assert.rejects(socket.request([{ ...list, attributes: unknownNamespace }]), {
+    message: /^list links: EINVAL/,
+  });
+  assert.ok((await socket.request([list]))[0]!.length > 0);
+  socket.close();
+});
+
+test('a long list is read without holding the process up', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-netlink-'));
+  const namespace = join(directory, 'net');
+  writeFileSync(namespace, '');
+  const routes = Array.from({ length: 20_000 }, (_, n) => `route add 10.0.${n >> 8}.${n & 255}/32 dev lo`);
+  execFileSync('unshare', [`--net=${namespace}`, 'sh', '-c', 'ip link set lo up; ip -batch -'], {
+    input: routes.join('\n'),
+  });
+  const parts = { system: loadSystem(), logger: silentLogger };
+  const socket = withNetworkNamespace(parts, namespace, () => new NetlinkSockets().open('route'));
+  try {
+    const begin = performance.now();
+    let [last, longest] = [begin, 0];
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const [answers] = await socket.request([listRoutes()]);
+    clearInterval(timer);
+    longest = Math.max(longest, performance.now() - last);
+    assert.ok(answers!.length >= 20_000);
+    const whole = performance.now() - begin;
+    assert.ok(longest < whole / 2, `${longest} of ${whole} ms without a break`);
+  } finally {
+    socket.close();
+    execFileSync('umount', [namespace]);
+    rmSync(directory, { recursive: true });
+  }
 });

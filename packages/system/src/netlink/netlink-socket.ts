@@ -86,7 +86,8 @@ export class NetlinkSockets {
 
 /**
  * A netlink socket of the network namespace in which it was opened, wherever it is used later. Requests are sent by a thread of the
- * pool, as the kernel does the work within send(2) and may wait there for its own locks: one batch at a time.
+ * pool, as the kernel does the work within send(2) and may wait there for its own locks: one batch at a time. Lists are read by
+ * one, too: the kernel makes the next part of them within recv(2).
  */
 export class NetlinkSocket {
   readonly #calls: Calls;
@@ -140,25 +141,27 @@ export class NetlinkSocket {
     if (this.#calls.sendto(...send) < 0) throw netlinkError(what, koffi.errno());
   }
 
-  /** Reads until each request is answered; all that a request was answered with is there once it was sent. */
-  #collect(requests: readonly NetlinkRequest[], first: number): NetlinkMessage[][] {
+  /** Reads until each request is answered; all that a request was answered with is there once it was sent, but for lists. */
+  async #collect(requests: readonly NetlinkRequest[], first: number): Promise<NetlinkMessage[][]> {
+    const what = requests[0]!.what;
+    const buffer = Buffer.allocUnsafe(RECEIVE_BYTES);
+    const hasLists = requests.some(({ flags = 0 }) => (flags & requestFlags.dump) === requestFlags.dump);
     const answers = requests.map(() => [] as NetlinkMessage[]);
     const open = new Set(requests.flatMap(({ silent }, index) => (silent ? [] : [index])));
     const errors: PodwrightError[] = [];
     while (open.size > 0) {
-      const messages = this.#receive(requests[0]!.what);
-      if (messages === undefined) break;
-      for (const message of messages) {
+      const size = hasLists ? await this.#receiveLater(buffer, what) : this.#receive(buffer, what);
+      if (size === undefined) break;
+      for (const message of decodeMessages(buffer.subarray(0, size))) {
         const index = message.sequence - first;
         const request = requests[index];
         if (request === undefined) continue; // of an earlier batch that failed midway
-        if (message.type === NLMSG_ERROR) {
+        if (message.type === NLMSG_ERROR || message.type === NLMSG_DONE) {
           open.delete(index);
           const error = errorOf(request, message);
           if (error !== undefined) errors.push(error);
           if (request.silent) open.clear();
-        } else if (message.type === NLMSG_DONE) open.delete(index);
-        else answers[index]!.push(Object.assign(message, { body: Buffer.from(message.body) }));
+        } else answers[index]!.push(Object.assign(message, { body: Buffer.from(message.body) }));
       }
     }
     if (errors[0] !== undefined) throw errors[0];
@@ -167,32 +170,60 @@ export class NetlinkSocket {
     throw new PodwrightError('unavailable', `${requests[unanswered]!.what}: the kernel did not answer`);
   }
 
-  /** The messages of the next datagram of the kernel's, `undefined` if there is none. */
-  #receive(what: string): NetlinkMessage[] | undefined {
-    const buffer = Buffer.allocUnsafe(RECEIVE_BYTES);
-    const address = Buffer.alloc(ADDRESS_BYTES);
+  /** Reads the next datagram of the kernel's, and gives its size; `undefined` if there is none. */
+  #receive(buffer: Buffer, what: string): number | undefined {
     for (;;) {
-      const addressLength = Buffer.from([ADDRESS_BYTES, 0, 0, 0]);
-      const flags = MSG_DONTWAIT | MSG_TRUNC;
-      const size = this.#calls.recvfrom(this.#descriptor, buffer, buffer.length, flags, address, addressLength);
+      const { call, isFromKernel } = this.#receiving(buffer);
+      const size = this.#calls.recvfrom(...call);
       if (size < 0) {
         const errno = koffi.errno();
         if (errno === EAGAIN) return undefined;
         if (errno === EINTR) continue;
-        // Answers were lost. What the requests did is done: callers must look.
-        if (errno === ENOBUFS) throw netlinkError(`${what}: more answers than the socket holds`, errno);
-        throw netlinkError(what, errno);
+        throw receiveError(what, errno);
       }
-      if (size > buffer.length) throw new PodwrightError('internal', `${what}: an answer of ${size} bytes`);
-      // In a pod's network namespace processes of the pod may send to this socket, too.
-      if (address.readUInt32LE(4) === 0) return decodeMessages(buffer.subarray(0, size));
+      if (isFromKernel()) return checkedSize(size, what);
     }
+  }
+
+  /** As `#receive`, by a thread of the pool. What fails there is known to be lost answers alone: errno is that thread's. */
+  async #receiveLater(buffer: Buffer, what: string): Promise<number | undefined> {
+    for (;;) {
+      const { call, isFromKernel } = this.#receiving(buffer);
+      const size = await new Promise<number>((resolve, reject) =>
+        this.#calls.recvfrom.async(...call, (error: unknown, read: number) => (error ? reject(error) : resolve(read))),
+      );
+      if (this.#closed) throw new PodwrightError('failed_precondition', `${what}: the socket is closed`);
+      if (size < 0) throw receiveError(what, ENOBUFS);
+      if (isFromKernel()) return checkedSize(size, what);
+    }
+  }
+
+  /** Arguments of recvfrom(2). In a pod's network namespace processes of the pod may send to this socket, too. */
+  #receiving(buffer: Buffer) {
+    const address = Buffer.alloc(ADDRESS_BYTES);
+    const addressLength = Buffer.from([ADDRESS_BYTES, 0, 0, 0]);
+    const flags = MSG_DONTWAIT | MSG_TRUNC;
+    const call = [this.#descriptor, buffer, buffer.length, flags, address, addressLength] as const;
+    return { call, isFromKernel: () => address.readUInt32LE(4) === 0 };
   }
 }
 
-/** struct nlmsgerr: a negative errno, the header of the request (all of it from old kernels), then attributes. */
+function checkedSize(size: number, what: string): number {
+  if (size <= RECEIVE_BYTES) return size;
+  throw new PodwrightError('internal', `${what}: an answer of ${size} bytes`);
+}
+
+/** Answers were lost (ENOBUFS): what the requests did is done, and callers must look. */
+function receiveError(what: string, errno: number): PodwrightError {
+  return netlinkError(errno === ENOBUFS ? `${what}: more answers than the socket holds` : what, errno);
+}
+
+/**
+ * struct nlmsgerr: a negative errno, the header of the request (all of it from old kernels), then attributes. The end of a list
+ * has such a number, too, if the list could not be made to its end.
+ */
 function errorOf(request: NetlinkRequest, { body, flags }: NetlinkMessage): PodwrightError | undefined {
-  const errno = -body.readInt32LE(0);
+  const errno = body.length < 4 ? 0 : -body.readInt32LE(0);
   if (errno === 0) return undefined;
   const detail = (flags & NLM_F_CAPPED) === 0 ? undefined : kernelMessage(body.subarray(4 + HEADER_BYTES));
   const error = netlinkError(request.what, errno, detail);
