@@ -110,3 +110,13 @@ test('a long list is read without holding the process up', async () => {
     rmSync(directory, { recursive: true });
   }
 });
+
+test('a request that was sent before the socket was closed is answered, one after it is refused', async () => {
+  const socket = new NetlinkSockets().open('route');
+  const list = { what: 'list links', type: RTM_GETLINK, flags: requestFlags.dump, body: noHeader };
+  const before = socket.request([list]);
+  await new Promise(setImmediate);
+  socket.close();
+  assert.ok((await before)[0]!.length > 0);
+  await assert.rejects(socket.request([list]), { code: 'failed_precondition' });
+});

@@ -111,10 +111,11 @@ export class NetlinkSocket {
     return this.#turns.run(() => this.#exchange(requests));
   }
 
+  /** A batch that is under way is finished first: until then the number of its descriptor must not become another file's. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    closeSync(this.#descriptor);
+    void this.#turns.run(async () => closeSync(this.#descriptor));
   }
 
   async #exchange(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
@@ -192,7 +193,6 @@ export class NetlinkSocket {
       const size = await new Promise<number>((resolve, reject) =>
         this.#calls.recvfrom.async(...call, (error: unknown, read: number) => (error ? reject(error) : resolve(read))),
       );
-      if (this.#closed) throw new PodwrightError('failed_precondition', `${what}: the socket is closed`);
       if (size < 0) throw receiveError(what, ENOBUFS);
       if (isFromKernel()) return checkedSize(size, what);
     }
