@@ -75,3 +75,11 @@ test('only the holder gives an address back, and files without one are removed',
     assert.deepEqual(readdirSync(directory), ['10.88.0.2', 'last_reserved_ip.0']);
   });
 });
+
+test('no address stays with a sandbox whose reservation failed midway', () => {
+  withStore('10.88.0.0/29,fd00:88::/64', (store, reserve, directory) => {
+    mkdirSync(join(directory, 'last_reserved_ip.1'), { recursive: true }); // as a full file system, it cannot be written to
+    assert.throws(() => reserve('a'), { code: 'EISDIR' });
+    assert.deepEqual(store.held(), new Map());
+  });
+});

@@ -30,21 +30,17 @@ export class AddressStore {
   /**
    * Gives a sandbox an address of each range, the next after the one that was given last. The second one has the place in its
    * range that the first has in its own, if that is free: the pair then always comes with the same hardware address.
-   * Undefined, with nothing given, if a range has none left.
+   * Undefined, with nothing given, if a range has none left; nothing is given either if this throws.
    */
   reserve(sandboxId: string, ranges: AddressRange[]): string[] | undefined {
     makePrivateDirectory(this.#directory);
-    const given: string[] = [];
-    for (const [index, range] of ranges.entries()) {
-      const wanted = index === 0 ? undefined : samePlace(ranges[0]!, given[0]!, range);
-      const address = this.#reserveOne(sandboxId, { range, last: this.#lastPath(index), wanted });
-      if (address === undefined) {
-        this.release(sandboxId, given);
-        return undefined;
-      }
-      given.push(address);
+    let given: string[] | undefined;
+    try {
+      given = this.#reserveEach(sandboxId, ranges);
+      return given;
+    } finally {
+      if (given === undefined) this.release(sandboxId, this.held().get(sandboxId) ?? []);
     }
-    return given;
   }
 
   /** Gives a sandbox's addresses back; those that another one has by now are left alone. */
@@ -56,6 +52,17 @@ export class AddressStore {
   /** Removes what a process left that was killed between making a file and writing into it. */
   removeUnfinished(): void {
     this.release('', this.#addresses());
+  }
+
+  #reserveEach(sandboxId: string, ranges: AddressRange[]): string[] | undefined {
+    const given: string[] = [];
+    for (const [index, range] of ranges.entries()) {
+      const wanted = index === 0 ? undefined : samePlace(ranges[0]!, given[0]!, range);
+      const address = this.#reserveOne(sandboxId, { range, last: this.#lastPath(index), wanted });
+      if (address === undefined) return undefined;
+      given.push(address);
+    }
+    return given;
   }
 
   #reserveOne(
