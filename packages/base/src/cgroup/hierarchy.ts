@@ -71,12 +71,12 @@ export function cgroupDirectory(tree: CgroupTree, path: string): string {
   return join(tree.mountPoint, path);
 }
 
-/** A cgroup file's text, `undefined` if the file or the cgroup is not there. */
+/** A cgroup file's text, `undefined` if the file or the cgroup is not there, or has no such text (ENOTSUP: EOPNOTSUPP to the kernel). */
 export async function readCgroupFile(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (['ENOENT', 'ENODEV', 'ENOTDIR', 'EOPNOTSUPP'].some((code) => isErrno(error, code))) return undefined;
+    if (['ENOENT', 'ENODEV', 'ENOTDIR', 'ENOTSUP'].some((code) => isErrno(error, code))) return undefined;
     throw error;
   }
 }

@@ -135,7 +135,7 @@ export function withoutLinkLocalAddress(name: string): NetlinkRequest {
     type: RTM_NEWLINK,
     body: header(),
     attributes: [named(name), [IFLA_AF_SPEC, [[AF_INET6, [[IFLA_INET6_ADDR_GEN_MODE, u8(IN6_ADDR_GEN_MODE_NONE)]]]]]],
-    ignore: ['EAFNOSUPPORT', 'EOPNOTSUPP'],
+    ignore: ['EAFNOSUPPORT', 'ENOTSUP'],
   };
 }
 
