@@ -19,7 +19,7 @@ export async function leaveNothing(scratch: string): Promise<void> {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** Empty without nft: then Podwright has made no table. */
+/** Empty without nft(8), with which set-up provides whoever measures: Podwright itself makes its table without it. */
 const nftTables = () => runChecked('nft', ['list', 'tables']).catch(() => '');
 
 function removeCgroups(path: string): void {
