@@ -58,6 +58,20 @@ test('a pod that is attached ahead keeps its address when it is set up', async (
   assert.deepEqual(await network.list(), ['ahead']);
 });
 
+test('a pod that is attached ahead has its link and its bridge also where somebody has removed them meanwhile', async () => {
+  await using fixture = new NetworkFixture('pwt-ahead1', '10.241.74.0/24');
+  const network = await fixture.open();
+  for (const name of ['link', 'bridge']) {
+    const pod = fixture.pod(name);
+    await network.prepare(pod.sandboxId, pod.netnsPath, bounded());
+    const [, link = ''] = /(veth[0-9a-f]{11})@/.exec(fixture.podLinks().at(-1)!)!;
+    run('ip', ['link', 'delete', name === 'link' ? link : fixture.bridge]);
+    const { ips } = await network.setUp(pod, bounded());
+    assert.match(inside(pod, 'ip', ['-br', 'address']), new RegExp(`eth0.*UP.*${ips[0]}/24`));
+    assert.match(run('ip', ['-br', 'address', 'show', fixture.bridge]), /UP.*10\.241\.74\.1\/24/);
+  }
+});
+
 test('what a process began and did not finish, the next one finishes', async () => {
   await using fixture = new NetworkFixture('pwt-half0', '10.241.55.0/24');
   const pod = fixture.pod('half');

@@ -72,7 +72,7 @@ export class Connections {
     const { host, failpoint } = this.#options;
     const { ranges } = host;
     const connection = this.#connected.get(sandboxId);
-    if (connection?.ranges === ranges) return connection.addresses;
+    if (connection?.ranges === ranges && (await this.#isOnBridge(sandboxId))) return connection.addresses;
     const resume = this.#canResume(sandboxId, ranges);
     if (!resume && this.has(sandboxId)) await this.cut(sandboxId);
     const addresses = this.#held.get(sandboxId) ?? (await this.#reserve(sandboxId, ranges, signal));
@@ -109,6 +109,13 @@ export class Connections {
   /** Leaves what is on its way out to the next start. */
   close(): void {
     this.#released.close();
+  }
+
+  /** Somebody may have removed the link or the bridge of a pod that was connected ahead. */
+  async #isOnBridge(sandboxId: string): Promise<boolean> {
+    const { links, bridge } = this.#options;
+    const [link] = await links.find(hostLinkName(bridge, sandboxId));
+    return link?.master !== undefined;
   }
 
   /** What an earlier process of ours began with addresses of the subnets of today is finished. */
