@@ -337,6 +337,16 @@ test('the host’s end of a link has no addresses, believes no router, and sends
   assert.match(run('ip', ['link', 'show', fixture.bridge]), /link\/ether 0a:58:0a:f1:47:01/);
 });
 
+test('a pod has its link-local address at once', async () => {
+  await using fixture = new NetworkFixture('pwt-local0', '10.241.75.0/24');
+  const network = await fixture.open();
+  const pod = fixture.pod('local');
+  await network.setUp(pod, bounded());
+  const addresses = inside(pod, 'ip', ['-6', 'address', 'show', 'dev', 'eth0']);
+  assert.match(addresses, /inet6 fe80::/);
+  assert.doesNotMatch(addresses, /tentative/);
+});
+
 test('pods can be limited to a bandwidth', async () => {
   await using fixture = new NetworkFixture('pwt-slow0', '10.241.72.0/24');
   const network = await fixture.open();

@@ -78,6 +78,7 @@ export class PodLinks {
     const { sockets } = this.#options;
     const socket = withNetworkNamespace(this.#options, netnsPath, () => {
       believeNoRouter(POD_LINK);
+      useAddressesAtOnce();
       if (ranges.some(({ family }) => family === 6)) allowIpv6();
       return sockets.open('route');
     });
@@ -105,13 +106,22 @@ export class PodLinks {
 
 /**
  * No pod becomes a router: of the host, should somebody take its link off the bridge (CVE-2020-10749), or of other pods. For the
- * calling thread's namespace. The kernel takes no lock.
+ * calling thread's namespace.
  */
-function believeNoRouter(link: string): void {
+const believeNoRouter = (link: string): void => setIpv6(link, 'accept_ra', '0');
+
+/**
+ * The link-local address waits for no answer of another that has it: it would for one to two seconds, and hardware addresses
+ * are ours. For the calling thread's namespace.
+ */
+const useAddressesAtOnce = (): void => setIpv6(POD_LINK, 'accept_dad', '0');
+
+/** Nothing where the kernel has no IPv6. The kernel takes no lock for these settings. */
+function setIpv6(link: string, setting: 'accept_ra' | 'accept_dad', value: string): void {
   try {
-    writeFileSync(`/proc/sys/net/ipv6/conf/${link}/accept_ra`, '0');
+    writeFileSync(`/proc/sys/net/ipv6/conf/${link}/${setting}`, value);
   } catch (error) {
-    if (!isErrno(error, 'ENOENT')) throw error; // a kernel without IPv6
+    if (!isErrno(error, 'ENOENT')) throw error;
   }
 }
 
