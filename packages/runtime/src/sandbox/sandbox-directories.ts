@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { chown, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { CONTAINER_FILE, isErrno, makePrivateDirectory, PRIVATE_DIRECTORY, wrapError } from '@podwright/base';
@@ -121,7 +121,7 @@ function rootOf({ config: { userNamespace } }: SandboxRecord): { uid: number; gi
 
 async function copyIfThere(source: string, target: string): Promise<void> {
   try {
-    await copyFile(source, target);
+    await writeFile(target, await readFile(source), { mode: CONTAINER_FILE });
   } catch (error) {
     if (!isErrno(error, 'ENOENT')) throw error;
     await writeFile(target, '', { mode: CONTAINER_FILE });

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { after, test } from 'node:test';
-import { waitFor } from '@podwright/base';
+import { CONTAINER_FILE, waitFor } from '@podwright/base';
 import { loadSystem, readMounts, unmountTree } from '@podwright/system';
 import { newId } from '../records/ids.ts';
 import type { SandboxConfig, SandboxRecord } from '../records/sandbox-record.ts';
@@ -143,10 +143,11 @@ export async function testSandboxController(
     await end(sandbox, environment);
   });
 
-  test('a pod without a DNS configuration has the one of the host', async () => {
+  test('a pod without a DNS configuration has the one of the host, for its users to read', async () => {
     const { sandbox, environment } = await make({ dns: undefined });
     const ofHost = existsSync('/etc/resolv.conf') ? readFileSync('/etc/resolv.conf', 'utf8') : '';
     assert.equal(readFileSync(environment.files.resolvConf, 'utf8'), ofHost);
+    assert.equal(statSync(environment.files.resolvConf).mode & 0o777, CONTAINER_FILE);
     await end(sandbox, environment);
   });
 
