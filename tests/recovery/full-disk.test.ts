@@ -63,8 +63,8 @@ function assertFull(error: unknown): void {
   assert.match(String(error), /no space left|disk is full/i);
 }
 
-/** A pod's own files and records: less than its resolver's file, the network's record and the container's snapshot take. */
-const TOO_FEW_BYTES = 32 << 10;
+/** A pod's own files and records: less than its resolver's file and the container's snapshot take. */
+const TOO_FEW_BYTES = 16 << 10;
 /** Twice what a pod was seen to take. */
 const ENOUGH_BYTES = 256 << 10;
 
