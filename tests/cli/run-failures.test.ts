@@ -1,0 +1,30 @@
+/** What `podwright run` says and does when a pod cannot run, or the node goes away. */
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
+
+let bundle: Bundle;
+before(async () => {
+  bundle = await buildBundle();
+});
+after(() => bundle.remove());
+
+async function makePlace(context: TestContext, number: number): Promise<NodePlace> {
+  const place = new NodePlace(bundle, `10.114.${number}.0/24`);
+  context.after(() => place.remove());
+  await place.loadImage();
+  return place;
+}
+
+test('a pod whose bandwidth cannot be read is refused, and can be deleted', async (context) => {
+  const place = await makePlace(context, 2);
+  const manifest = podManifest('fast', forever).replace(
+    '{name: fast}',
+    '{name: fast, annotations: {kubernetes.io/ingress-bandwidth: fast}}',
+  );
+  const { code, out } = await place.call('run', '--detach', '--timeout', '3s', place.file('fast.yaml', manifest));
+  assert.equal(code, 1);
+  assert.match(out, /kubernetes\.io\/ingress-bandwidth "fast": it must be a quantity/);
+  assert.doesNotMatch((await place.call('ps')).out, /fast/);
+});
