@@ -1,5 +1,6 @@
 /** What `podwright run` says and does when a pod cannot run, or the node goes away. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, type TestContext, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
@@ -27,4 +28,13 @@ test('a pod whose bandwidth cannot be read is refused, and can be deleted', asyn
   assert.equal(code, 1);
   assert.match(out, /kubernetes\.io\/ingress-bandwidth "fast": it must be a quantity/);
   assert.doesNotMatch((await place.call('ps')).out, /fast/);
+});
+
+test('a node that run starts finds the configuration that was named relative to the working directory', async (context) => {
+  const place = await makePlace(context, 4);
+  place.file('config.toml', 'log_level = "warn"\n');
+  const file = place.file('a.yaml', podManifest('a', 'true', '  restartPolicy: Never\n'));
+  const [program, ...args] = place.command('--config', 'config.toml', 'run', '--once', file);
+  const { status, stderr } = spawnSync(program!, args, { cwd: place.path('input'), encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
 });
