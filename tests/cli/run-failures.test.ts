@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, type TestContext, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
-import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
+import { forever, freePort, NodePlace, podManifest } from '../pods/node.fixture.ts';
 
 let bundle: Bundle;
 before(async () => {
@@ -17,6 +17,19 @@ async function makePlace(context: TestContext, number: number): Promise<NodePlac
   await place.loadImage();
   return place;
 }
+
+test('a pod that the node refuses is named with the reason, and run --detach fails', async (context) => {
+  const place = await makePlace(context, 1);
+  const withPort = (name: string, port: number) =>
+    `${podManifest(name, forever)}    ports: [{containerPort: 80, hostPort: ${port}}]\n`;
+  const port = await freePort();
+  await place.ok('run', '--detach', place.file('a.yaml', withPort('a', port)));
+  const { code, out, err } = await place.call('run', '--detach', place.file('b.yaml', withPort('b', port)));
+  await place.ok('delete', 'a', 'b');
+  assert.equal(code, 1);
+  assert.match(err, new RegExp(`^b: NodePorts: .*host port ${port}/TCP is taken by pod default/a$`, 'm'));
+  assert.doesNotMatch(out, /go on running/);
+});
 
 test('a pod whose bandwidth cannot be read is refused, and can be deleted', async (context) => {
   const place = await makePlace(context, 2);
