@@ -43,6 +43,20 @@ test('a pod whose bandwidth cannot be read is refused, and can be deleted', asyn
   assert.doesNotMatch((await place.call('ps')).out, /fast/);
 });
 
+test('the node ends under a run: that is said, without a stack', async (context) => {
+  const place = await makePlace(context, 3);
+  const daemon = await place.startDaemon();
+  const program = place.start('run', place.file('a.yaml', podManifest('a', 'sleep 2; touch /ready')));
+  await place.until(() => program.out.includes('a: sandbox ready'));
+  daemon.child.kill('SIGKILL');
+  const { code, err } = await program.ended();
+  await place.startDaemon();
+  await place.ok('delete', 'a');
+  assert.equal(code, 1);
+  assert.match(err, /the node ended while its pods were running/);
+  assert.doesNotMatch(err, /^ +at /m);
+});
+
 test('a node that run starts finds the configuration that was named relative to the working directory', async (context) => {
   const place = await makePlace(context, 4);
   place.file('config.toml', 'log_level = "warn"\n');
