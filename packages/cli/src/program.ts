@@ -237,7 +237,12 @@ function addNodeCommands(program: Command, action: Action): void {
   program
     .command('node')
     .description('the daemon in the foreground: kubelet and runtime in one')
-    .action(action(async (context) => (await import('./daemon/node.ts')).runNode(context.config)));
+    .action(
+      action(async (context) => {
+        process.chdir('/'); // paths are absolute by now, and a daemon keeps no directory from being unmounted
+        return (await import('./daemon/node.ts')).runNode(context.config);
+      }),
+    );
   const runtime = program
     .command('runtime')
     .description('the container runtime alone, for any kubelet')

@@ -5,7 +5,7 @@ import { printError } from '../output/terminal-text.ts';
 import { PlainView, podTable, type RunView, TerminalView } from '../run/live-view.ts';
 import { LogFollower } from '../run/log-follower.ts';
 import { readManifests } from '../run/manifests.ts';
-import { exitCodeOf } from '../run/pod-rows.ts';
+import { exitCodeOf, failureLines, isEnded } from '../run/pod-rows.ts';
 import {
   Interrupted,
   interruptSignals,
@@ -88,11 +88,15 @@ async function comeUp(session: RunSession, context: { node: EnsuredNode; stop: A
   console.log(
     podTable([...session.pods.values()], session.tookMs, process.stdout.isTTY ? process.stdout.columns : undefined),
   );
+  for (const line of failureLines([...session.pods.values()])) printError(line);
 }
 
 function leaveRunning(session: RunSession): number {
-  console.log(`${session.pods.size} pods go on running; see 'podwright ps', 'podwright logs', 'podwright delete'`);
-  return 0;
+  const pods = [...session.pods.values()];
+  const running = pods.filter((pod) => !isEnded(pod)).length;
+  if (running > 0)
+    console.log(`${running} pods go on running; see 'podwright ps', 'podwright logs', 'podwright delete'`);
+  return pods.some(({ status }) => status?.phase === 'Failed') ? 1 : 0;
 }
 
 async function followLogs(

@@ -31,10 +31,10 @@ export async function ensureNode(config: NodeConfig, configArgs: string[]): Prom
   makePrivateDirectory(config.root);
   const logOffset = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   const log = openSync(logFile, 'a', PRIVATE_FILE);
+  // Here, as relative paths of the configuration are below this directory; it leaves it once it has read them.
   const daemon = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...configArgs, 'node'], {
     detached: true,
     stdio: ['ignore', log, log],
-    cwd: '/',
   });
   daemon.unref();
   let ended: string | undefined;

@@ -111,6 +111,14 @@ export const isEnded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' 
 export const isSettled = (pod: Pod): boolean =>
   isEnded(pod) || (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
 
+/** Why pods failed as a whole, one line each: what no container tells, such as a host port that is taken. */
+export function failureLines(pods: Pod[]): string[] {
+  return pods.flatMap((pod) => {
+    const { phase, reason, message } = pod.status ?? {};
+    return phase === 'Failed' && message ? [`${podLabel(pod)}: ${reason ?? 'Failed'}: ${firstLine(message)}`] : [];
+  });
+}
+
 /** 0 if every pod succeeded; otherwise the exit code of the first failed container, 1 if none tells. */
 export function exitCodeOf(pods: Pod[]): number {
   for (const pod of pods.filter((candidate) => candidate.status?.phase !== 'Succeeded')) {

@@ -1,6 +1,8 @@
 import {
+  errorCode,
   errorMessage,
   isDeadlineExceeded,
+  isErrno,
   isNotFound,
   isUnimplemented,
   PodwrightError,
@@ -13,6 +15,8 @@ import { printError } from '../output/terminal-text.ts';
 import type { RunView } from './live-view.ts';
 import { isEnded, isSettled } from './pod-rows.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
+
+const NODE_ENDED = 'the node ended while its pods were running';
 
 type AppliedObject = ApplyResult['objects'][number];
 
@@ -53,11 +57,13 @@ export class RunSession {
         if (type === 'DELETED') this.#gone.add(object.metadata.uid);
         this.#take(object);
       }
-      if (!signal.aborted) throw new PodwrightError('unavailable', 'the node ended while its pods were running');
+      if (!signal.aborted) throw new PodwrightError('unavailable', NODE_ENDED);
     } catch (error) {
       if (signal.aborted) return;
-      this.#failure = error;
-      this.#failed.reject(error);
+      // how the connection of a killed node ends depends on what it was just doing
+      const failure = isErrno(error, 'ECONNRESET') ? new PodwrightError('unavailable', NODE_ENDED) : error;
+      this.#failure = failure;
+      this.#failed.reject(failure);
       this.#notify();
     }
   }
@@ -144,12 +150,12 @@ export class RunSession {
   }
 }
 
-/** Shows the progress of image transfers; a runtime that is not ours has none to show. */
+/** Shows the progress of image transfers; a runtime that is not ours has none to show. That the node ended, its pods' watch tells. */
 export async function showTransfers(cri: CriClient, view: RunView, signal: AbortSignal): Promise<void> {
   try {
     for await (const progress of cri.transfers.watch({}, { signal })) view.transfer(progress);
   } catch (error) {
-    if (!signal.aborted && !isUnimplemented(error)) throw error;
+    if (!signal.aborted && !isUnimplemented(error) && errorCode(error) !== 'unavailable') throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
-import { networkRequest } from './network-request.ts';
+import { networkRequest, tearDownRequest } from './network-request.ts';
 
 const sandbox = (annotations: Record<string, string>) =>
   ({ id: 'x', config: { annotations, portMappings: [], cgroupParent: '' } }) as unknown as SandboxRecord;
@@ -24,4 +24,13 @@ test('a bandwidth that is no quantity or out of bounds is refused', () => {
       code: 'invalid_argument',
     });
   }
+});
+
+test('a sandbox whose bandwidth was refused can be torn down', () => {
+  const refused = sandbox({ 'kubernetes.io/ingress-bandwidth': 'fast' });
+  assert.equal(tearDownRequest(refused, '/n').bandwidth, undefined);
+  assert.equal(
+    tearDownRequest(sandbox({ 'kubernetes.io/ingress-bandwidth': '10M' }), '/n').bandwidth?.ingressRate,
+    1e7,
+  );
 });

@@ -17,6 +17,15 @@ export function networkRequest(sandbox: SandboxRecord, netnsPath: string): Netwo
   };
 }
 
+/** As `networkRequest`, but never throws: what no network was ever set up with must not keep a sandbox from being removed. */
+export function tearDownRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {
+  try {
+    return networkRequest(sandbox, netnsPath);
+  } catch {
+    return networkRequest({ ...sandbox, config: { ...sandbox.config, annotations: {} } }, netnsPath);
+  }
+}
+
 /** As `networkRequest`, for a sandbox that has no record: its id alone says what to tear down. */
 export function recordlessRequest(sandboxId: string, netnsPath = ''): NetworkRequest {
   return { sandboxId, podName: '', podNamespace: '', podUid: '', netnsPath, portMappings: [] };

@@ -24,7 +24,7 @@ import {
 } from '../records/sandbox-record.ts';
 import { VisibleRecords } from '../records/visible-records.ts';
 import { SANDBOX_START_PATIENCE_MS, SANDBOX_WORK_TIMEOUT_MS } from '../time-limits.ts';
-import { networkRequest } from './network-request.ts';
+import { networkRequest, tearDownRequest } from './network-request.ts';
 import type { ReadySandboxes } from './ready-sandboxes.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
@@ -231,7 +231,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     const netnsPath = controllers.of(record).netnsPath(record);
     if (netnsPath === undefined) return;
     using signal = withTimeout(undefined, SANDBOX_WORK_TIMEOUT_MS, `tear down the network of sandbox ${record.id}`);
-    await network.tearDown(networkRequest(record, netnsPath), signal);
+    await network.tearDown(tearDownRequest(record, netnsPath), signal);
   }
 
   async #stop(id: string): Promise<void> {
