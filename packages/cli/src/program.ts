@@ -1,7 +1,7 @@
 import { VERSION } from '@podwright/base';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseOutputFormat } from './output/format.ts';
-import { type ConfigFlags, configArguments } from './settings/config-flags.ts';
+import { type ConfigFlags, flagName } from './settings/config-flags.ts';
 import type { CommandContext } from './settings/node-config.ts';
 import { loadConfig } from './settings/node-config.ts';
 
@@ -38,6 +38,11 @@ function positiveSeconds(value: string): number {
 function count(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('a whole number is needed');
   return Number(value);
+}
+
+/** The flags that choose a node, as another process of ours takes them. */
+function configArguments(flags: ConfigFlags): string[] {
+  return Object.entries(flags).flatMap(([name, value]) => [flagName(name), value]);
 }
 
 /**

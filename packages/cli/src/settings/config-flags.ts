@@ -1,5 +1,3 @@
-import { resolve } from 'node:path';
-
 /** Flags that every command takes; they win over the file. */
 export type ConfigFlags = {
   config?: string;
@@ -31,9 +29,6 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   logLevel: ['log_level'],
 };
 
-/** Flags that are paths. */
-const PATHS: readonly string[] = ['config', 'root', 'state', 'podLogs', 'cniConfDir'];
-
 /** Flags whose key is a whole number. */
 const NUMBERS: readonly string[] = ['readySandboxes'];
 
@@ -58,14 +53,6 @@ export function flagOf(path: readonly PropertyKey[], flags: ConfigFlags): string
     ([flag, key]) => flags[flag as keyof ConfigFlags] !== undefined && key.join('.') === path.join('.'),
   );
   return found === undefined ? undefined : flagName(found[0]);
-}
-
-/** The flags that choose a node, as a process of ours takes them that has another working directory. */
-export function configArguments(flags: ConfigFlags): string[] {
-  return Object.entries(flags).flatMap(([name, value]) => [
-    flagName(name),
-    PATHS.includes(name) ? resolve(value) : value,
-  ]);
 }
 
 /** `podLogs` as it is typed: `--pod-logs`. */
