@@ -76,6 +76,18 @@ test('the first pod finds one, and the next minute as many as there were pods', 
   assert.equal(host.namespaces.size, 4);
 });
 
+test('they are made also while somebody asks for the state of the network all the time', async (context) => {
+  const { ready, pass, take } = open(context);
+  ready.begin({ hadPods: true });
+  await pass(1000);
+  take();
+  for (let asked = 0; asked < 20; asked++) {
+    ready.networkIs({ ready: true });
+    await pass(100);
+  }
+  assert.equal(ready.count, 2);
+});
+
 test('nothing is made while the runtime works', async (context) => {
   const { ready, host, pass } = open(context);
   host.idle = false;

@@ -58,6 +58,7 @@ export class ReadySandboxes {
   #failing = false;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
+  #dueAtMs = Number.POSITIVE_INFINITY;
   #step: Promise<void> | undefined;
 
   constructor(dependencies: ReadySandboxesDependencies) {
@@ -155,14 +156,19 @@ export class ReadySandboxes {
     this.#arm(SANDBOX_REFILL_PAUSE_MS);
   }
 
+  /** What is due sooner stays so: whoever asks all the time for something puts nothing off. */
   #arm(delayMs: number): void {
     if (this.#closed || this.#step !== undefined || this.#dependencies.most === 0) return;
+    const dueAtMs = this.#now() + delayMs;
+    if (this.#dueAtMs <= dueAtMs) return;
+    this.#dueAtMs = dueAtMs;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#tick(), delayMs).unref();
   }
 
   /** Takes one step if nothing else is being done, and comes back for the next. */
   #tick(): void {
+    this.#dueAtMs = Number.POSITIVE_INFINITY;
     const waitMs = Math.max(SANDBOX_REFILL_PAUSE_MS - this.#dependencies.idleMs(), this.#backoff.remainingMs(KEY));
     if (waitMs > 0) return this.#arm(waitMs);
     const step = this.#takeStep().catch((error) => this.#failed(error));
