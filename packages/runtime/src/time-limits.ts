@@ -45,3 +45,5 @@ export const PORT_FORWARDS_TIMEOUT_MS = 500;
 export const LINK_END_POLL_MS = 10;
 /** How long somebody may keep such a namespace until the link is removed. */
 export const LINK_END_TIMEOUT_MS = 10_000;
+/** How long a network that is closed waits for links that are ending. */
+export const LINKS_END_GRACE_MS = 1000;

@@ -143,7 +143,7 @@ export class BridgeNetwork implements Network {
 
   async close({ removeHostState }: { removeHostState: boolean }): Promise<void> {
     if (removeHostState) await this.#remove();
-    this.#connections.close();
+    await this.#connections.close();
     this.#links.close();
   }
 

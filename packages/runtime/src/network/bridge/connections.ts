@@ -106,9 +106,9 @@ export class Connections {
     return this.#released.allNow();
   }
 
-  /** Leaves what is on its way out to the next start. */
-  close(): void {
-    this.#released.close();
+  /** Leaves what is on its way out for longer than a moment to the next start. */
+  close(): Promise<void> {
+    return this.#released.close();
   }
 
   /** Somebody may have removed the link or the bridge of a pod that was connected ahead. */

@@ -1,5 +1,5 @@
 import { errorMessage, type Logger, PodwrightError, raceAbort, sleep, withTimeout } from '@podwright/base';
-import { LINK_END_POLL_MS, LINK_END_TIMEOUT_MS } from '../../time-limits.ts';
+import { LINK_END_POLL_MS, LINK_END_TIMEOUT_MS, LINKS_END_GRACE_MS } from '../../time-limits.ts';
 import type { HostLinks } from './host-links.ts';
 import { hostLinkName, shaperLinkName } from './link-names.ts';
 
@@ -58,8 +58,11 @@ export class ReleasedLinks {
     return true;
   }
 
-  /** Waits for none any more: the next start does. */
-  close(): void {
+  /** Waits a moment for those that end by themselves, and for none any more then: the next start does. */
+  async close(): Promise<void> {
+    using signal = withTimeout(undefined, LINKS_END_GRACE_MS, 'wait for the ends of links');
+    const ends = [...this.#releases.values()].map(({ ended }) => ended);
+    await raceAbort(Promise.allSettled(ends), signal).catch(() => undefined);
     for (const { hurry } of this.#releases.values()) hurry.abort(CLOSED);
     this.#releases.clear();
   }
