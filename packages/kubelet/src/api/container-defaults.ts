@@ -50,8 +50,9 @@ function completeResources(resources: ResourceRequirements): ResourceRequirement
 }
 
 function completePort(port: ContainerPort, hostNetwork: boolean): ContainerPort {
-  const hostPort = port.hostPort || (hostNetwork ? port.containerPort : undefined);
-  return { ...port, protocol: port.protocol ?? 'TCP', ...present('hostPort', hostPort) };
+  const { hostPort: given, ...others } = port;
+  const hostPort = given || (hostNetwork ? port.containerPort : undefined); // 0 is none, as upstream
+  return { ...others, protocol: port.protocol ?? 'TCP', ...present('hostPort', hostPort) };
 }
 
 function completeVariable(variable: EnvVar): EnvVar {

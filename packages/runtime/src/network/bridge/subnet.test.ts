@@ -18,3 +18,16 @@ test('what is no subnet for pods is refused', () => {
   for (const text of ['', '10.88.0.0', '10.88.0.0/31', '10.0.0.0/4', 'x/16', '10.0.0.0/1e1', '10.0.0.0/16,10.1.0.0/16'])
     assert.throws(() => parseSubnets(text), /pod subnet/, text);
 });
+
+test('loopback, link-local and multicast addresses are no subnet for pods', () => {
+  for (const text of [
+    '127.0.0.0/8',
+    '127.8.0.0/16',
+    '169.254.0.0/16',
+    '224.0.0.0/8',
+    'fe80::/64',
+    'ff02::/64',
+    '::/64',
+  ])
+    assert.throws(() => parseSubnets(text), /loopback, link-local or multicast/, text);
+});

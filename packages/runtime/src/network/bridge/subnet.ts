@@ -1,6 +1,22 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 import { addressBytes, addressText, prefixMask } from '@podwright/system';
+
+/** Addresses of the host alone, of one link or of groups. */
+const UNUSABLE = new BlockList();
+for (const [network, prefixLength] of [
+  ['0.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['224.0.0.0', 3],
+] as const)
+  UNUSABLE.addSubnet(network, prefixLength, 'ipv4');
+for (const [network, prefixLength] of [
+  ['::', 96],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const)
+  UNUSABLE.addSubnet(network, prefixLength, 'ipv6');
 
 /** A subnet of pods: its first address and the length of its prefix. */
 export type Subnet = { cidr: string; family: 4 | 6 };
@@ -23,6 +39,11 @@ function parseSubnet(text: string): Subnet {
   const prefixLength = /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
   if (bits === 0 || rest.length > 0 || !(prefixLength >= 8 && prefixLength <= bits - 2)) {
     const hint = 'give an address and a prefix length, such as 10.88.0.0/16';
+    throw new PodwrightError('invalid_argument', `pod subnet "${text}": ${hint}`);
+  }
+  if (UNUSABLE.check(address, bits === 32 ? 'ipv4' : 'ipv6')) {
+    const hint =
+      'no pod can be reached at loopback, link-local or multicast addresses; give another, such as 10.88.0.0/16';
     throw new PodwrightError('invalid_argument', `pod subnet "${text}": ${hint}`);
   }
   const [bytes, mask] = [addressBytes(address), prefixMask(prefixLength, bits / 8)];
