@@ -17,7 +17,7 @@ function read(pid: string, file: 'cmdline' | 'environ'): string[] {
 test('a node that bin/podwright starts in the background has the flags that keep it small', async (t) => {
   const bundle = await buildBundle();
   t.after(bundle.remove);
-  const place = new NodePlace(bundle, '10.241.0.0/16');
+  const place = new NodePlace(bundle, '10.129.241.0/24');
   t.after(() => place.remove());
   const command = join(dirname(bundle.program), '../bin/podwright');
   mkdirSync(dirname(command));
