@@ -31,6 +31,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   cli: {
     client: [],
+    'command-line': ['commands', 'daemon', 'output', 'settings'],
     commands: ['client', 'daemon', 'output', 'run', 'settings'],
     daemon: ['client', 'settings'],
     output: [],

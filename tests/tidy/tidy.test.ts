@@ -1,6 +1,7 @@
 /** Holds the layout: arrows between packages, closed doors between rooms, sizes, and what must not be in the tree. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createProgram } from '../../packages/cli/src/program.ts';
 import { imports, isExample, read, shipped, sources, tracked } from './source-tree.ts';
 
 /** What each package may import of the others, all of it or one export path; the arrows never go back. */
@@ -116,11 +117,12 @@ test('the files that docs/flow-*.md name are there', () => {
   }
 });
 
-/** The commands that `program.ts` makes, those of `runtime` with it: `runtime plugins`. */
+/** The commands of `podwright`, those of `runtime` with it: `runtime plugins`. */
 function commands(): string[] {
-  return [...read('packages/cli/src/program.ts').matchAll(/(\w+)\s*\.command\('([\w-]+)/g)].map(([, parent, name]) =>
-    parent === 'program' ? name! : `${parent} ${name}`,
-  );
+  return createProgram(() => undefined).commands.flatMap((command) => [
+    command.name(),
+    ...command.commands.map((below) => `${command.name()} ${below.name()}`),
+  ]);
 }
 
 test('commands of podwright that messages and documents name exist', () => {

@@ -1,0 +1,62 @@
+import { type Command, Option } from 'commander';
+import type { Action } from './action.ts';
+import { outputOption } from './options.ts';
+
+/** The daemons, and commands about the node and its host. */
+export function addNodeCommands(program: Command, action: Action): void {
+  program
+    .command('node')
+    .description('the daemon in the foreground: kubelet and runtime in one')
+    .action(
+      action(async (context) => {
+        process.chdir('/'); // paths are absolute by now, and a daemon keeps no directory from being unmounted
+        return (await import('../daemon/node.ts')).runNode(context.config);
+      }),
+    );
+  const runtime = program
+    .command('runtime')
+    .description('the container runtime alone, for any kubelet')
+    .action(action(async (context) => (await import('../daemon/runtime.ts')).runRuntime(context.config)));
+  runtime
+    .command('plugins')
+    .description("the runtime's plugins, and how each got on")
+    .addOption(outputOption())
+    .action(
+      action(async (context, [options]: [import('../commands/plugins.ts').PluginsOptions]) =>
+        (await import('../commands/plugins.ts')).plugins(context, options),
+      ),
+    );
+  program
+    .command('kubelet')
+    .description('the kubelet alone, on any container runtime')
+    .requiredOption('--container-runtime-endpoint <endpoint>', 'such as unix:///run/containerd/containerd.sock')
+    .option('--image-service-endpoint <endpoint>', "default: the runtime's")
+    .addOption(
+      new Option('--cri-api-version <version>', 'which version of the CRI to speak')
+        .choices(['auto', 'v1', 'v1alpha2'])
+        .default('auto'),
+    )
+    .action(
+      action(async (context, [options]: [import('../daemon/kubelet.ts').KubeletFlags]) =>
+        (await import('../daemon/kubelet.ts')).runKubelet(context.config, options),
+      ),
+    );
+  program
+    .command('doctor')
+    .description('what this host can do, and what is missing')
+    .addOption(outputOption())
+    .action(
+      action(async (context, [options]: [import('../commands/doctor.ts').DoctorOptions]) =>
+        (await import('../commands/doctor.ts')).doctor(context, options),
+      ),
+    );
+  program
+    .command('version')
+    .description('versions of the client, the node and its runtime')
+    .addOption(outputOption())
+    .action(
+      action(async (context, [options]: [import('../commands/version.ts').VersionOptions]) =>
+        (await import('../commands/version.ts')).version(context, options),
+      ),
+    );
+}

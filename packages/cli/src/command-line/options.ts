@@ -1,0 +1,19 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { parseOutputFormat } from '../output/format.ts';
+
+/** Reads a duration such as `30s`, `5m`, `1h`, or seconds, as milliseconds. */
+export function positiveSeconds(value: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(value);
+  if (match === null) throw new InvalidArgumentError('a duration such as 30s, 5m or 1h is needed');
+  return Number(match[1]) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[(match[2] ?? 's') as 'ms' | 's' | 'm' | 'h'];
+}
+
+/** Reads a whole number. */
+export function count(value: string): number {
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError('a whole number is needed');
+  return Number(value);
+}
+
+export const outputOption = () =>
+  new Option('-o, --output <format>', 'json, yaml or wide').argParser(parseOutputFormat).default('table', 'a table');
+export const namespaceOption = () => new Option('-n, --namespace <name>', 'namespace of the pod').default('default');

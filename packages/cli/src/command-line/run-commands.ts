@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import type { Action } from './action.ts';
+import { count, namespaceOption, positiveSeconds } from './options.ts';
+
+/** Commands that bring pods up and take them down. */
+export function addRunCommands(program: Command, action: Action): void {
+  program
+    .command('run <file...>')
+    .description('run the pods of manifests; starts a node if none is running')
+    .option('--once', 'end when the pods have ended; exit code 0 only if all succeeded')
+    .option('-d, --detach', 'leave the pods and the node running')
+    .option('--timeout <duration>', 'give up when the pods are not ready within this time', positiveSeconds)
+    .action(
+      action(async (context, [files, options]: [string[], import('../commands/run.ts').RunOptions]) =>
+        (await import('../commands/run.ts')).run(files, options, context),
+      ),
+    );
+  program
+    .command('apply <file...>')
+    .description('create or replace the objects of manifests on the running node')
+    .action(
+      action(async (context, [files]: [string[]]) => (await import('../commands/apply.ts')).apply(context, files)),
+    );
+  program
+    .command('delete [pod...]')
+    .description('stop and remove pods, or the objects of a manifest')
+    .addOption(namespaceOption())
+    .option('-f, --file <file>', 'the objects of this manifest')
+    .option('--grace-period <seconds>', 'time to end (default: what the pod says)', count)
+    .option('--no-wait', 'do not wait until they are gone')
+    .action(
+      action(async (context, [names, options]: [string[], import('../commands/delete.ts').DeleteOptions]) =>
+        (await import('../commands/delete.ts')).deletePods(context, names, options),
+      ),
+    );
+}
