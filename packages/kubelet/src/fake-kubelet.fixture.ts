@@ -143,8 +143,9 @@ function fakeParts({ config, liveness, mounted }: Shared): KubeletParts {
         logger: silentLogger,
       });
       config.current.set('file', snapshot(config.text));
-      const stop = config.current.onUpdate(onUpdate);
-      return { ready: Promise.resolve(), stop: async () => stop() };
+      const { current } = config;
+      const stop = current.onUpdate(onUpdate);
+      return { ready: Promise.resolve(), errors: () => current.errors(), stop: async () => stop() };
     },
   };
 }

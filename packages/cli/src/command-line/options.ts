@@ -17,3 +17,13 @@ export function count(value: string): number {
 export const outputOption = () =>
   new Option('-o, --output <format>', 'json, yaml or wide').argParser(parseOutputFormat).default('table', 'a table');
 export const namespaceOption = () => new Option('-n, --namespace <name>', 'namespace of the pod').default('default');
+
+/** kubectl's `-f`: may be given several times, and has several names with commas between them. */
+export const fileOption = () =>
+  new Option(
+    '-f, --filename <file>',
+    'a manifest, a directory of them, an http(s) URL, or - for standard input',
+  ).argParser((value: string, before: string[] | undefined) => [...(before ?? []), ...value.split(',')]);
+export const recursiveOption = () => new Option('-R, --recursive', 'with directories, also those below them');
+export const strictOption = () =>
+  new Option('--strict', 'refuse what would be left out (Service, Role and the like), and fields that are there twice');

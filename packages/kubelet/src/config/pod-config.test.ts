@@ -156,3 +156,18 @@ test('a late listener begins with what is there', () => {
     [['ADD', 'file', 1]],
   );
 });
+
+test('an immutable ConfigMap stays as it was until its manifest is gone, and that is an error', () => {
+  const { config, objects } = newConfig();
+  const text = (data: string) => configMapText(data).replace('"data":', '"immutable":true,"data":');
+  const data = () => objects.get('ConfigMap', 'default', 'c')?.data;
+  config.set('file', snapshot({ 'c.yaml': text('1') }));
+  config.set('file', snapshot({ 'c.yaml': text('2') }));
+  assert.deepEqual(data(), { data: '1' });
+  assert.deepEqual(config.errors().map(String), [
+    'c.yaml:1:1: data: Forbidden: field is immutable when `immutable` is set; the ConfigMap stays as it was until it is deleted',
+  ]);
+  config.set('file', snapshot({}));
+  config.set('file', snapshot({ 'c.yaml': text('2') }));
+  assert.deepEqual([data(), config.errors()], [{ data: '2' }, []]);
+});

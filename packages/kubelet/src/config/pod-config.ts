@@ -1,5 +1,6 @@
 import type { Logger } from '@podwright/base';
 import { type LocalObject, type Pod, podFullName } from '../api/types.ts';
+import { immutableProblems } from './immutable.ts';
 import type { LocalObjects } from './local-objects.ts';
 import { ManifestError, type PlacedObject, withoutDuplicates } from './manifest.ts';
 import { PodClaims } from './pod-claims.ts';
@@ -96,7 +97,18 @@ export class PodConfig {
       const claim = claimOf.get(one);
       if (claim !== undefined) this.#addPod(pods, { ...claim, holder: claims.holderOfUid(claim.pod) }, errors);
     }
-    return { pods, localObjects: unique.map(({ object }) => object).filter((object) => object.kind !== 'Pod') };
+    return { pods, localObjects: unique.flatMap((one) => this.#localObject(one, errors)) };
+  }
+
+  /** The object, or the one before it if it must not change. */
+  #localObject(placed: PlacedObject, errors: ManifestError[]): LocalObject[] {
+    const { object } = placed;
+    if (object.kind === 'Pod') return [];
+    const before = this.#options.objects.get(object.kind, object.metadata.namespace, object.metadata.name);
+    const problems = immutableProblems(before, object);
+    for (const problem of problems)
+      errors.push(new ManifestError(placed, `${problem}; the ${object.kind} stays as it was until it is deleted`));
+    return [problems.length > 0 ? before! : object];
   }
 
   #identify(placed: PlacedObject, source: PodSourceName): Pod | undefined {
