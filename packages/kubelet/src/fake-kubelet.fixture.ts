@@ -95,7 +95,7 @@ export async function startFakeKubelet(
 function snapshot(text: string) {
   const { objects, errors } = decodeManifest(text, { file: 'test.yaml' });
   if (text !== '' && errors.length > 0) throw new Error(errors.join('\n'));
-  return { objects, errors: [] };
+  return { objects, errors: [], warnings: [] };
 }
 
 type Shared = { config: { current?: PodConfig; text: string }; liveness: ProbeResults; mounted: Set<string> };

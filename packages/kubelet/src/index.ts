@@ -1,6 +1,7 @@
 export { type FieldPath, formatFieldPath } from './api/issue.ts';
 export * from './api/quantity.ts';
 export * from './api/types.ts';
+export type { Finding } from './config/finding.ts';
 export * from './config/local-objects.ts';
 export * from './config/manifest.ts';
 export * from './config/manifest-directory.ts';
@@ -12,7 +13,6 @@ export { parseImageReference } from './images/image-reference.ts';
 export { credentialsFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
-export type { Finding } from './preflight/finding.ts';
 export { preflight } from './preflight/preflight.ts';
 export { thisHost } from './preflight/preflight-host.ts';
 export * from './server/local-api.ts';

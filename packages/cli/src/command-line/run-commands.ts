@@ -2,12 +2,14 @@ import type { Command } from 'commander';
 import type { Action } from './action.ts';
 import {
   count,
+  dryRunOption,
   fileOption,
   namespaceOption,
   outputOption,
   positiveSeconds,
   recursiveOption,
   strictOption,
+  withDryRun,
 } from './options.ts';
 
 /** Commands that bring pods up and take them down. */
@@ -18,14 +20,15 @@ export function addRunCommands(program: Command, action: Action): void {
     .addOption(fileOption())
     .addOption(recursiveOption())
     .addOption(strictOption())
-    .option('--dry-run', 'only tell what the running node would do, and what the pods would meet')
+    .addOption(dryRunOption('only tell what the running node would do, and what the pods would meet'))
     .option('--once', 'end when the pods have ended; exit code 0 only if all succeeded')
     .option('-d, --detach', 'leave the pods and the node running')
     .option('--timeout <duration>', 'give up when the pods are not ready within this time', positiveSeconds)
     .action(
-      action(async (context, [files, options]: [string[], import('../commands/run.ts').RunOptions]) =>
-        (await import('../commands/run.ts')).run(files, options, context),
-      ),
+      action(async (context, [names, given]: [string[], import('../commands/run.ts').RunOptions]) => {
+        const { files, options } = withDryRun(names, given);
+        return (await import('../commands/run.ts')).run(files, options, context);
+      }),
     );
   program
     .command('apply [file...]')
@@ -33,11 +36,12 @@ export function addRunCommands(program: Command, action: Action): void {
     .addOption(fileOption())
     .addOption(recursiveOption())
     .addOption(strictOption())
-    .option('--dry-run', 'only tell what would be created, replaced or unchanged, and what the pods would meet')
+    .addOption(dryRunOption('only tell what would be created, replaced or unchanged, and what the pods would meet'))
     .action(
-      action(async (context, [files, options]: [string[], import('../commands/apply.ts').ApplyOptions]) =>
-        (await import('../commands/apply.ts')).apply(context, files, options),
-      ),
+      action(async (context, [names, given]: [string[], import('../commands/apply.ts').ApplyOptions]) => {
+        const { files, options } = withDryRun(names, given);
+        return (await import('../commands/apply.ts')).apply(context, files, options);
+      }),
     );
   program
     .command('check [file...]')

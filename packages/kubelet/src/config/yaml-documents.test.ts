@@ -13,7 +13,7 @@ const VALUES: [string, unknown][] = [
   ['a:\nb: ""', { a: null, b: '' }],
   ['[0400, 0o400, 0O17, 00, 0, +0644, -010]', [256, 256, 15, 0, 0, 420, -8]],
   ['[08, 0899, 1_000, 0x_1F, 0b11, -0b11, +12, 0XfF]', [8, 899, 1000, 31, 3, -3, 12, 255]],
-  ['[1e3, 1.5, 1., .5, +.5, -1.5E-3, 6.02e+23]', [1000, 1.5, 1, 0.5, 0.5, -0.0015, 6.02e23]],
+  ['[1e3, 1.5, 1., .5, +.5, -1.5E-3, 6.02e+23, .1_5, ._5]', [1000, 1.5, 1, 0.5, 0.5, -0.0015, 6.02e23, 0.15, '._5']],
   [
     '[1e999, 1.2.3, 0x, 0b2, 0xG, _1, +, ., "-", 1:30, 12e03]',
     ['1e999', '1.2.3', '0x', '0b2', '0xG', '_1', '+', '.', '-', '1:30', 12000],
@@ -57,6 +57,8 @@ test('what go-yaml does not take is refused with its place', () => {
     ['a: !!bool 1', /^1:4 !!bool does not fit "1"/],
     ['{~: 1}', /^1:2 a key must be text, a number, true or false/],
     ['a: 1\nb: {<<: 3}', /^2:9 << takes a map or a list of maps/],
+    ['a: {{ .Values.x }}', /^1:5 a key must be text.*; this looks like a template, which is to be rendered first$/],
+    ['? [a]\n: 1', /^1:3 a key must be text, a number, true or false$/],
     ['a: !!binary aGk=', /^1:4 unresolved tag/],
     ['a: *b', /^1:4 unresolved alias/],
     ['\ta: 1', /^1:\d /],

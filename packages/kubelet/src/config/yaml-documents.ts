@@ -40,7 +40,8 @@ export function readYamlDocuments(
   const documents: YamlDocument[] = [];
   for (const document of composeDocuments(text, lines, report)) {
     const before = problems.length;
-    for (const { pos, message } of document.errors) report(pos[0], message);
+    for (const { pos, code, message } of document.errors)
+      report(pos[0], code === 'NON_STRING_KEY' ? nonStringKey(text, pos[0]) : message);
     // go-yaml minds neither how far a list in brackets is indented nor a version in %YAML
     for (const { pos, message, code } of document.warnings) if (code === 'TAG_RESOLVE_FAILED') report(pos[0], message);
     const shape = inspectDocument(document);
@@ -63,6 +64,12 @@ export function readYamlDocuments(
     if (documents.length > maxDocuments) break;
   }
   return { documents, problems };
+}
+
+/** Most such keys are those of templates, which begin with two braces. */
+function nonStringKey(text: string, offset: number): string {
+  const isTemplate = text.slice(Math.max(0, offset - 1), offset + 2).includes('{{');
+  return `a key must be text, a number, true or false${isTemplate ? '; this looks like a template, which is to be rendered first' : ''}`;
 }
 
 function inOneLine(message: string): string {

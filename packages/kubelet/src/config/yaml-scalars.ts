@@ -12,7 +12,7 @@ const KEYWORDS = new Map<string, PlainValue>([
 
 const INTEGER = /^([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|0[0-7]*|[1-9][0-9]*)$/;
 const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
-const FRACTION = /^\.[0-9]+([eE][-+]?[0-9]+)?$/;
+const FRACTION = /^\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?$/;
 const MAX_UNSIGNED = 2n ** 64n - 1n;
 const MAX_SIGNED = 2n ** 63n;
 /** No number is longer: the float with the most digits has some 770, which nobody writes. */
@@ -26,8 +26,8 @@ export function plainValue(text: string): PlainValue {
   const keyword = KEYWORDS.get(text);
   if (keyword !== undefined) return keyword;
   if (text.length > MAX_NUMBER_LENGTH || !/^[-+.0-9]/.test(text)) return text;
-  if (text.startsWith('.')) return FRACTION.test(text) ? finite(text, text) : text;
   const digits = text.replaceAll('_', '');
+  if (text.startsWith('.')) return FRACTION.test(text) ? finite(digits, text) : text;
   return integerOf(digits) ?? (FLOAT.test(digits) ? finite(digits, text) : text);
 }
 

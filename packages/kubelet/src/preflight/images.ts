@@ -1,6 +1,6 @@
 import type { Pod } from '../api/types.ts';
+import { type Finding, ObjectFindings } from '../config/finding.ts';
 import { parseImageReference } from '../images/image-reference.ts';
-import { type Finding, ObjectFindings } from './finding.ts';
 
 /** What is to be known of the images of a pod; `local` are the names of those on the host, in full, if that is known. */
 export function missingImages(pod: Pod, local: ReadonlySet<string> | undefined): Finding[] {

@@ -2,10 +2,10 @@ import type { FieldPath } from '../api/issue.ts';
 import type { ManifestObject, Pod } from '../api/types.ts';
 import { podRequests } from '../cgroups/pod-resources.ts';
 import { requestOf } from '../cgroups/qos.ts';
+import { type Finding, ObjectFindings } from '../config/finding.ts';
+import { ignoredFields } from '../config/ignored-fields.ts';
 import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
 import { type NodeFacts, refusePod } from '../pod/pod-admission.ts';
-import { type Finding, ObjectFindings } from './finding.ts';
-import { ignoredFields } from './ignored-fields.ts';
 import { missingImages } from './images.ts';
 import { podReferences } from './pod-references.ts';
 

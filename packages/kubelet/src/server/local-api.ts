@@ -1,6 +1,6 @@
 import type { Event, Pod } from '../api/types.ts';
+import type { Finding } from '../config/finding.ts';
 import type { PodDefaults } from '../kubelet.ts';
-import type { Finding } from '../preflight/finding.ts';
 
 /**
  * The HTTP API of a lone node, on a unix socket that only root may open. Paths and objects are the Kubernetes

@@ -1,9 +1,9 @@
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import type { Event, Pod } from '../api/types.ts';
+import { ignoredFields } from '../config/ignored-fields.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
 import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';
-import { ignoredFields } from '../preflight/ignored-fields.ts';
 import { preflight } from '../preflight/preflight.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { AppliedObjects } from './applied-objects.ts';
