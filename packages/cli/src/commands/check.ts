@@ -33,7 +33,7 @@ async function checkManifests(
   const host = await thisHost({ ...kubeletOptionsOf(config, place), logger: silentLogger });
   const found = preflight(
     decoded.objects.map(({ object }) => object),
-    host,
+    { ...host, refused: decoded.refused },
   );
   const counts: Counts = {};
   for (const { object } of decoded.objects) counts[object.kind] = (counts[object.kind] ?? 0) + 1;

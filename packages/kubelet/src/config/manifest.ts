@@ -40,34 +40,41 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
-/** The errors of one manifest: the first ones, and how many there are. */
+/** The errors of manifests: the first ones of each file, and how many it has. */
 class ErrorList {
-  readonly #first: ManifestError[] = [];
-  #count = 0;
+  readonly #files = new Map<string, { first: ManifestError[]; count: number }>();
 
-  get count(): number {
-    return this.#count;
+  countIn(file: string): number {
+    return this.#of(file).count;
   }
 
   push(error: ManifestError): void {
-    this.#count++;
-    if (this.#first.length <= MAX_ERRORS) this.#first.push(error);
+    const { first } = this.#of(error.file);
+    this.skip(error.file, 1);
+    if (first.length <= MAX_ERRORS) first.push(error);
   }
 
   /** Counts errors that nobody wrote down. */
-  skip(count: number): void {
-    this.#count += count;
+  skip(file: string, count: number): void {
+    this.#of(file).count += count;
   }
 
-  /** The first errors in the order of their places in `files`, and one that tells how many more there are. */
+  /** The first errors of each of `files` in the order of their places, and one that tells how many more it has. */
   list(files: readonly string[]): ManifestError[] {
-    const rank = new Map(files.map((file, index) => [file, index]));
-    const sorted = this.#first.toSorted(
-      (a, b) => (rank.get(a.file) ?? 0) - (rank.get(b.file) ?? 0) || a.line - b.line || a.column - b.column,
-    );
-    if (this.#count <= MAX_ERRORS) return sorted;
-    const more = new ManifestError(sorted[MAX_ERRORS]!, `and ${this.#count - MAX_ERRORS} more errors`);
-    return [...sorted.slice(0, MAX_ERRORS), more];
+    return [...new Set(files)].flatMap((file) => {
+      const { first, count } = this.#of(file);
+      const sorted = first.toSorted((a, b) => a.line - b.line); // in a line the likely cause comes first
+      if (count <= MAX_ERRORS) return sorted;
+      const { line, column } = sorted[MAX_ERRORS]!;
+      const more = new ManifestError({ file, line, column }, `and ${count - MAX_ERRORS} more errors`);
+      return [...sorted.slice(0, MAX_ERRORS), more];
+    });
+  }
+
+  #of(file: string): { first: ManifestError[]; count: number } {
+    const known = this.#files.get(file) ?? { first: [], count: 0 };
+    this.#files.set(file, known);
+    return known;
   }
 }
 
@@ -85,6 +92,8 @@ export type DecodedManifest = {
   secrets: Secret[];
   runtimeClasses: RuntimeClass[];
   errors: ManifestError[];
+  /** Names of objects that have errors, such as `Secret default/a`, as far as they can be told. */
+  refused: string[];
   /** Objects that a lone node makes nothing of, one each. */
   leftOut: ManifestError[];
   /** What was taken though it may not be what was meant: fields that are there twice. */
@@ -115,6 +124,7 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
   const parts = texts.flatMap(({ file, text }) => partsOf(text, file, found));
   const leaveOut = parts.some(({ reason }) => reason === undefined) && !found.strict;
   const placed: PlacedObject[] = [];
+  const refused: string[] = [];
   const partOf = new Map<ManifestObject, Part>();
   for (const part of parts) {
     if (part.reason !== undefined && leaveOut) {
@@ -122,14 +132,18 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
       continue;
     }
     const one = decodePart(part, found.errors);
-    if (one !== undefined) partOf.set(one.object, part);
-    if (one !== undefined) placed.push(one);
+    if (one === undefined) refused.push(nameOfPart(part));
+    else {
+      partOf.set(one.object, part);
+      placed.push(one);
+    }
   }
   const objects = withoutDuplicates(placed, found.errors);
   const files = texts.map(({ file }) => file);
   return {
     ...byKind(objects),
     errors: found.errors.list(files),
+    refused,
     leftOut: found.leftOut.list(files),
     warnings: found.warnings === found.errors ? [] : found.warnings.list(files),
     placeOf: (object, path, at) => {
@@ -211,9 +225,16 @@ function leftOutNote({ file, document, value, base }: Part, reason: string): Man
   return new ManifestError({ file, ...document.locate(base, 'value') }, `${kind}${name} is left out: ${reason}`);
 }
 
+function nameOfPart({ value }: Part): string {
+  const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: { namespace?: unknown; name?: unknown } };
+  return kind === 'RuntimeClass'
+    ? `RuntimeClass ${metadata?.name}`
+    : `${kind} ${metadata?.namespace ?? 'default'}/${metadata?.name}`;
+}
+
 function decodePart({ file, document, value, base }: Part, errors: ErrorList): PlacedObject | undefined {
   // one more than are shown, which tells where the others begin
-  const issues = new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.count));
+  const issues = new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.countIn(file)));
   const decoded = decodeObject(value, issues);
   const object = decoded === undefined || issues.count > 0 ? undefined : applyDefaults(decoded);
   if (object !== undefined) validateObject(object, issues);
@@ -221,7 +242,7 @@ function decodePart({ file, document, value, base }: Part, errors: ErrorList): P
     const hint = unquoted ? quoteHint(document.written(path)) : '';
     errors.push(new ManifestError({ file, ...document.locate(path, at), path: formatFieldPath(path) }, message + hint));
   }
-  errors.skip(issues.count - issues.issues.length);
+  errors.skip(file, issues.count - issues.issues.length);
   if (object === undefined || issues.count > 0) return undefined;
   return { file, ...document.locate(base, 'value'), object };
 }

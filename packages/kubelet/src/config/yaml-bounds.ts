@@ -16,6 +16,7 @@ import {
   type SchemaOptions,
   type Tags,
 } from 'yaml';
+import { JsonStream } from './json-stream.ts';
 import { QuoteEscapes } from './yaml-escapes.ts';
 import { type PlainValue, plainKey, plainValue } from './yaml-scalars.ts';
 
@@ -62,6 +63,8 @@ const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
   customTags: (tags: Tags) => [...tags, ...SCALAR_TAGS],
 };
 
+const DOCUMENT_START = '---';
+
 class TooManyProblems extends Error {}
 
 /** Parses the documents of a text one by one, and stops where it is too large, too deep or too broken to go on. */
@@ -79,10 +82,15 @@ export function* composeDocuments(text: string, lines: LineCounter, report: Repo
   try {
     let tokens = 0;
     const escapes = new QuoteEscapes();
+    const stream = new JsonStream(text);
     for (const written of new Lexer().lex(text)) {
       const { lexeme, grownBy } = escapes.mend(written);
       if (++tokens > MAX_TOKENS)
         return report(parser.offset, `has more than ${MAX_TOKENS} YAML tokens (names, values, comments, line ends)`);
+      if (stream.beginsObject(lexeme)) {
+        yield* compose(parser.next(DOCUMENT_START));
+        parser.offset -= DOCUMENT_START.length;
+      }
       yield* compose(parser.next(lexeme));
       parser.offset -= grownBy; // what follows has its place in the text as it was written
       // the document itself is on the stack too, and the scalar that was read last

@@ -82,6 +82,21 @@ test('a place is that of the text as it was written, behind escapes too', () => 
   assert.equal(documents[0]!.written(['b', 1]), 'x');
 });
 
+test('JSON objects need nothing between them', () => {
+  for (const between of ['', ' ', '\n', '\n---\n', '\r\n\n']) {
+    const { documents, problems } = read(` {"a": [{"b": "}{"}]}${between}{"c": {}}${between}{\n"d": 1}\n`);
+    assert.deepEqual(
+      [documents.map(({ value }) => value), problems],
+      [[{ a: [{ b: '}{' }] }, { c: {} }, { d: 1 }], []],
+      between,
+    );
+  }
+  const { documents } = read('{"a": 1}\n{"b":\n  2}');
+  assert.deepEqual(documents[1]!.locate(['b'], 'value'), { line: 3, column: 3 });
+  assert.match(read('{"a": 1}}').problems[0]?.message ?? '', /unexpected/);
+  assert.equal(read('a: {b: 1}\nc: {d: 1}').documents.length, 1);
+});
+
 test('a field that is there twice is told, and the last one counts', () => {
   const { documents } = read('a: 1\nb: {c: 1,\n  c: 2}\na: 3');
   assert.deepEqual(documents[0]!.value, { a: 3, b: { c: 2 } });

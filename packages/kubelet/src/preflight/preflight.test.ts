@@ -53,6 +53,15 @@ test('what a pod names and nobody has is a problem, with the field that names it
   ]);
 });
 
+test('an object with errors of its own is not missing as well', () => {
+  const text = `${podText('containers: [{name: a, image: b, envFrom: [{configMapRef: {name: c}}]}]')}---\n${configMap}`;
+  const { objects, refused, errors } = decodeManifest(text.replace('data: {a: b}', 'data: {a: 1}'), { file: 'x.yaml' });
+  assert.deepEqual([errors.length, refused], [1, ['ConfigMap default/c']]);
+  const pods = objects.map(({ object }) => object);
+  assert.deepEqual(preflight(pods, { ...host, refused }), []);
+  assert.equal(preflight(pods, host).length, 1);
+});
+
 test('what the node has is not missing, and images that it has not will be pulled', () => {
   const others = [
     configMap.replace('a: b', 'a: b, k: "1"'),

@@ -15,6 +15,8 @@ export type PreflightHost = {
   facts: NodeFacts;
   /** What pods may have together. */
   allocatable: { cpuMillis: bigint; memoryBytes: bigint };
+  /** Names of objects that are to come but have errors of their own, such as `Secret default/a`: they are not missing. */
+  refused?: readonly string[];
   /** What the node has already; absent while no node was asked. */
   node?: { objects: ObjectLookup; pods: Pod[]; images: ReadonlySet<string> };
 };
@@ -47,6 +49,7 @@ function missingObjects(pod: Pod, objects: readonly ManifestObject[], host: Pref
     const named = ({ kind: other, metadata }: ManifestObject) =>
       other === kind && metadata.namespace === namespace && metadata.name === name;
     const found = objects.find(named) ?? host.node?.objects.get(kind, namespace, name);
+    if (found === undefined && host.refused?.includes(label)) continue;
     if (found === undefined) findings.problem(path, `${label} is not ${where}; the pod waits until there is one`);
     else
       for (const one of keys)
