@@ -18,3 +18,6 @@ export const REMOVAL_SPARE_MS = 60_000;
 
 /** Timers of Node.js end here: 24.8 days. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** How often a daemon looks whether its heap is worth collecting. */
+export const HEAP_LOOK_MS = 5000;
