@@ -25,3 +25,5 @@ export const MAX_MANIFEST_REDIRECTS = 10;
 /** Manifests of one command: files and directories, and all of their text. */
 export const MAX_MANIFEST_SOURCES = 5000;
 export const MAX_MANIFEST_TEXT_BYTES = 64 << 20;
+/** How often a daemon looks whether its heap is worth collecting. */
+export const HEAP_LOOK_MS = 5000;
