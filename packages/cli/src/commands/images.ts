@@ -2,6 +2,7 @@ import type { Image } from '@podwright/cri';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
+import { terminalWidth } from '../output/terminal.ts';
 import { formatBytes } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
@@ -30,9 +31,5 @@ function imageTable(images: Image[], wide: boolean): string {
       formatBytes(Number(image.size)),
     ]);
   });
-  return renderTable(
-    ['IMAGE', 'ID', 'SIZE'],
-    rows.sort(),
-    process.stdout.isTTY && !wide ? process.stdout.columns : undefined,
-  );
+  return renderTable(['IMAGE', 'ID', 'SIZE'], rows.sort(), wide ? undefined : terminalWidth());
 }
