@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { errorMessage, isDeadlineExceeded, PodwrightError, withTimeout } from '@podwright/base';
+import { errorMessage, isDeadlineExceeded, PodwrightError, withTimeout, wrapError } from '@podwright/base';
 import type { Container, Probe } from '../api/types.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { MAX_PROBE_OUTPUT_BYTES } from '../limits.ts';
@@ -69,7 +69,9 @@ async function probeTcp(host: string, port: number, signal: AbortSignal): Promis
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   socket.on('connect', () => resolve({ verdict: 'success', output: '' }));
-  socket.on('error', (error) => resolve({ verdict: 'failure', output: `dial tcp ${host}:${port}: ${error.message}` }));
+  socket.on('error', (error) =>
+    resolve({ verdict: 'failure', output: wrapError(`dial tcp ${host}:${port}`, error).message }),
+  );
   try {
     return await promise;
   } finally {
