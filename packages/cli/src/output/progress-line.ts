@@ -12,6 +12,7 @@ export class ProgressLine {
   constructor(out: NodeJS.WriteStream) {
     this.#out = out;
     this.#inPlace = canRedraw(out);
+    if (!this.#inPlace) this.#lastAtMs = Date.now(); // what is soon done needs no line
   }
 
   show(text: string): void {

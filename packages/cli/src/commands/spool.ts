@@ -1,0 +1,36 @@
+import { closeSync, createWriteStream, fstatSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { PRIVATE_FILE } from '@podwright/base';
+
+/** Where large files are on the way: `/tmp` is often in memory. */
+export function spoolDirectory(): string {
+  return process.env.TMPDIR || '/var/tmp';
+}
+
+/** Standard input as a file that another process can open until it is disposed of. */
+export type SpooledInput = Disposable & { path: string };
+
+/** The file that standard input is, or one with all that comes from it, which has no name and so ends with this process. */
+export async function spoolInput(): Promise<SpooledInput> {
+  if (fstatSync(0).isFile()) return { path: pathOf(0), [Symbol.dispose]: () => undefined };
+  const descriptor = openNameless();
+  try {
+    await pipeline(process.stdin, createWriteStream('', { fd: descriptor, autoClose: false }));
+    return { path: pathOf(descriptor), [Symbol.dispose]: () => closeSync(descriptor) };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function openNameless(): number {
+  const directory = mkdtempSync(join(spoolDirectory(), 'podwright-load-'));
+  try {
+    return openSync(join(directory, 'images.tar'), 'wx+', PRIVATE_FILE);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const pathOf = (descriptor: number) => `/proc/${process.pid}/fd/${descriptor}`;
