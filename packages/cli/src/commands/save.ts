@@ -9,36 +9,52 @@ import { formatBytes } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { spoolDirectory } from './spool.ts';
 
-/** `podwright save IMAGE… [-o FILE]`: one archive, an OCI layout that Docker can load as well; to standard output without a file. */
+/** Exit codes of shells for what these signals have ended. */
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 };
+
+/**
+ * `podwright save IMAGE… [-o FILE]`: one archive, an OCI layout that Docker can load as well; to standard output without a file.
+ * Returns the exit code.
+ */
 export async function save(
   context: CommandContext,
   references: string[],
   { output = '-' }: { output?: string },
-): Promise<void> {
-  if (output !== '-') {
-    const path = resolve(output);
-    await withRuntime(context, (cri) => cri.transfers.save({ references, path }));
-    return print(`saved ${counted(references.length, 'image')} to ${output} (${formatBytes(statSync(path).size)})`);
-  }
+): Promise<number> {
+  if (output === '-') return saveToOutput(context, references);
+  const path = resolve(output);
+  await withRuntime(context, (cri) => cri.transfers.save({ references, path }));
+  print(`saved ${counted(references.length, 'image')} to ${output} (${formatBytes(statSync(path).size)})`);
+  return 0;
+}
+
+async function saveToOutput(context: CommandContext, references: string[]): Promise<number> {
   if (process.stdout.isTTY)
     throw new PodwrightError('invalid_argument', "save: an archive is not for a terminal; name a file with '-o FILE'");
-  await withRuntime(context, (cri) => saveToOutput(cri, references));
+  const stopped = new AbortController();
+  const stop = (signal: NodeJS.Signals) => stopped.abort(signal);
+  for (const signal of Object.keys(SIGNALS)) process.once(signal, stop);
+  try {
+    await withRuntime(context, (cri) => passOn(cri, references, stopped.signal));
+    return 0;
+  } catch (error) {
+    if (!stopped.signal.aborted) throw error;
+    return SIGNALS[stopped.signal.reason as keyof typeof SIGNALS];
+  } finally {
+    for (const signal of Object.keys(SIGNALS)) process.off(signal, stop);
+  }
 }
 
 /** The runtime writes whole files only, so there is one on the way; it has no name any more when it is passed on. */
-async function saveToOutput(cri: CriClient, references: string[]): Promise<void> {
+async function passOn(cri: CriClient, references: string[], signal: AbortSignal): Promise<void> {
   const directory = mkdtempSync(join(spoolDirectory(), 'podwright-save-'));
-  const stopped = new AbortController();
-  const stop = () => stopped.abort(new PodwrightError('cancelled', 'save: interrupted'));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
   try {
     const path = join(directory, 'images.tar');
-    await cri.transfers.save({ references, path }, { signal: stopped.signal });
+    await cri.transfers.save({ references, path }, { signal });
     const archive = createReadStream(path);
-    archive.once('open', () => rmSync(path));
-    await pipeline(archive, process.stdout, { signal: stopped.signal });
+    archive.once('open', () => rmSync(directory, { recursive: true })); // also for a reader that goes away
+    await pipeline(archive, process.stdout, { signal });
   } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
     rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,5 @@
-import { closeSync, createWriteStream, fstatSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { PRIVATE_FILE } from '@podwright/base';
 
 /** Where large files are on the way: `/tmp` is often in memory. */
@@ -16,7 +15,7 @@ export async function spoolInput(): Promise<SpooledInput> {
   if (fstatSync(0).isFile()) return { path: pathOf(0), [Symbol.dispose]: () => undefined };
   const descriptor = openNameless();
   try {
-    await pipeline(process.stdin, createWriteStream('', { fd: descriptor, autoClose: false }));
+    for await (const chunk of process.stdin) writeFileSync(descriptor, chunk); // a stream would close the file when it fails
     return { path: pathOf(descriptor), [Symbol.dispose]: () => closeSync(descriptor) };
   } catch (error) {
     closeSync(descriptor);
