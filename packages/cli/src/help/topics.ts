@@ -7,17 +7,17 @@ export const TOPICS: Record<string, Topic> = {
     about: 'what files may hold, and what becomes of it',
     text: `A manifest is YAML or JSON as Kubernetes has it, several objects in a file.
 
-  Pod            runs as on a Kubernetes node: init containers, sidecars, probes,
-                 hooks, restart policies, volumes
-  ConfigMap, Secret   for the environment, volumes and imagePullSecrets of pods
-  RuntimeClass   chooses a handler of the configuration for the pods that name it
+  Pod                runs as on a Kubernetes node: init containers, sidecars,
+                     probes, hooks, restart policies, volumes
+  ConfigMap, Secret  for the environment, volumes and imagePullSecrets of pods
+  RuntimeClass       chooses a handler of the configuration for its pods
 
 A field that is not supported is refused with its file, line and name.
 Workloads of a cluster, such as Deployment or Job, are refused: write the Pod
 that is in their template.
 
   podwright run FILE       runs pods, follows their logs, and removes them again
-  podwright apply FILE     creates or replaces objects, which stay until 'delete'
+  podwright apply FILE     creates or replaces objects; 'delete' removes them
   /var/lib/podwright/manifests
                            what lies there runs; a changed file is seen at once
 
@@ -36,11 +36,11 @@ Example:
   1      it failed, or the command line is wrong; standard error says why
   130    interrupted by Ctrl-C; 143 ended by SIGTERM
 
-  run --once   0 if all pods succeeded, else the exit code of the first container
-               that failed, or 1
-  exec         that of the command in the container
-  doctor       1 if something is missing that pods need
-  runtime plugins   1 if a plugin failed
+  run --once       0 if all pods succeeded, else the exit code of the first
+                   container that failed, or 1
+  exec             that of the command in the container
+  doctor           1 if something is missing that pods need
+  runtime plugins  1 if a plugin failed
 
 Of a container, 'podwright describe POD' shows the exit code: above 128 a signal
 has ended it, 137 is SIGKILL (or OOMKilled, which the reason says), 143 SIGTERM.
@@ -63,7 +63,7 @@ has ended it, 137 is SIGKILL (or OOMKilled, which the reason says), 143 SIGTERM.
     node.sock                      API of the node, for root only
     cri.sock                       CRI, for crictl and other kubelets
 
-  /var/log/pods/                   logs of containers, as the kubelet lays them out
+  /var/log/pods/                   logs of containers, where kubelets have them
 
 Several nodes run on one host if each has --root, --state, --pod-logs,
 --cgroup-parent, --bridge and --subnet of its own.
