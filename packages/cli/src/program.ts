@@ -18,9 +18,10 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright run pod.yaml             in the foreground with logs; Ctrl-C stops the pods
   podwright run --once job.yaml      until they have ended; the exit code is theirs
   podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete
+  podwright check DIR                what is wrong with manifests, and what they lack here
   podwright doctor                   what this host can do, and what is missing
 
-Pods:      run, apply, delete, ps, logs, exec, describe, events, trace
+Pods:      run, check, apply, delete, ps, logs, exec, describe, events, trace
 Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime
 Host:      doctor, version, runtime plugins, completion, help

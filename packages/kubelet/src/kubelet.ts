@@ -4,16 +4,20 @@ import type { CriClient } from '@podwright/cri';
 import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
+import type { ManifestError } from './config/manifest.ts';
 import { existingPod } from './config/pod-config.ts';
 import type { ExistingPod } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
+import type { NodeAmounts } from './node/node-allocatable.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
+import type { PreflightHost } from './preflight/preflight.ts';
+import { hostOf } from './preflight/preflight-host.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 
@@ -29,6 +33,9 @@ export type KubeletDependencies = {
   cache: PodStatusCache;
   objects: LocalObjects;
   cgroups: PodCgroups;
+  allocatable: NodeAmounts;
+  /** What is wrong with the manifests now. */
+  manifestErrors: () => ManifestError[];
   ready: Promise<void>;
   close: () => Promise<void>;
 };
@@ -106,6 +113,19 @@ export class Kubelet {
 
   watchEvents(signal: AbortSignal): Subscription<Event> {
     return this.#parts.events.subscribe(signal);
+  }
+
+  /** What is wrong with the manifests of the sources now. */
+  manifestErrors(): ManifestError[] {
+    return this.#parts.manifestErrors();
+  }
+
+  /** What pods would meet that were applied now. */
+  async preflightHost(): Promise<PreflightHost> {
+    const { options, cri, objects, allocatable } = this.#parts;
+    const { images } = await cri.image.listImages({});
+    const names = new Set(images.flatMap(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests]));
+    return { ...hostOf(options, allocatable), node: { objects, pods: this.pods(), images: names } };
   }
 
   /**

@@ -1,18 +1,18 @@
 import { isNotFound, PodwrightError, waitFor } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
+import { type ManifestObject, type ManifestOptions, readManifests } from '../manifests/read-manifests.ts';
 import { print } from '../output/terminal-text.ts';
-import { type ManifestObject, readManifests } from '../run/manifests.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-export type DeleteOptions = { namespace: string; file?: string; gracePeriod?: number; wait: boolean };
+export type DeleteOptions = ManifestOptions & { namespace: string; gracePeriod?: number; wait: boolean };
 
 /** `podwright delete POD…` or `delete -f FILE`. */
 export async function deletePods({ config }: CommandContext, names: string[], options: DeleteOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const objects: ManifestObject[] = names.map((name) => ({ kind: 'Pod', namespace: options.namespace, name }));
-  if (options.file !== undefined) objects.push(...readManifests([options.file]).objects);
+  if (options.filename !== undefined) objects.push(...(await readManifests(options.filename, options)).objects);
   if (objects.length === 0)
     throw new PodwrightError(
       'invalid_argument',

@@ -1,5 +1,6 @@
 import type { Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
+import { printManifestErrors } from '../manifests/node-manifests.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import { terminalWidth } from '../output/terminal.ts';
@@ -11,10 +12,12 @@ export type PsOptions = { output: OutputFormat };
 
 /** `podwright ps`. */
 export async function ps({ config }: CommandContext, options: PsOptions): Promise<void> {
-  const items = await new NodeClient(config.apiSocket).pods();
+  const client = new NodeClient(config.apiSocket);
+  const [items, node] = await Promise.all([client.pods(), client.node()]);
   printAs(options.output, { apiVersion: 'v1', kind: 'PodList', items }, () =>
     podTable(items, options.output === 'wide'),
   );
+  printManifestErrors(node);
 }
 
 function podTable(pods: Pod[], wide: boolean): string {

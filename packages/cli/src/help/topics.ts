@@ -13,9 +13,10 @@ export const TOPICS: Record<string, Topic> = {
   RuntimeClass       chooses a handler of the configuration for its pods
 
 A field that is not supported is refused with its file, line and name.
-Workloads of a cluster, such as Deployment or Job, are refused: write the Pod
-that is in their template.
+Service, Role and the like are left out with a warning (--strict refuses them).
+Deployment, Job and the like are refused: run the Pod in their template.
 
+  podwright check FILE     says what is wrong with manifests, without a node
   podwright run FILE       runs pods, follows their logs, and removes them again
   podwright apply FILE     creates or replaces objects; 'delete' removes them
   /var/lib/podwright/manifests

@@ -20,7 +20,7 @@ import { MAX_MANIFEST_BYTES } from '../config/manifest.ts';
 import { MAX_CONNECTIONS } from '../limits.ts';
 import { readLog } from '../logs/log-reader.ts';
 import type { NodeBackend } from './node-backend.ts';
-import { deleteGrace, logQuery, streamingCall } from './query.ts';
+import { deleteGrace, isDryRun, logQuery, streamingCall } from './query.ts';
 
 export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger; metrics?: Registry };
 
@@ -75,8 +75,8 @@ export class LocalServer {
     this.#on('GET', '/podwright/v1/traces/:uid', async ({ response, params }) =>
       sendJson(response, backend.traces(params.uid!)),
     );
-    this.#on('POST', '/podwright/v1/apply', async ({ request, response }) =>
-      sendJson(response, await backend.apply(await readBody(request))),
+    this.#on('POST', '/podwright/v1/apply', async ({ request, response, query }) =>
+      sendJson(response, await backend.apply(await readBody(request), { dryRun: isDryRun(query) })),
     );
     this.#on('POST', '/podwright/v1/stop', async ({ response, query }) => {
       sendJson(response, {});

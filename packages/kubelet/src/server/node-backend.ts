@@ -28,8 +28,8 @@ export interface NodeBackend {
   watchPods(signal: AbortSignal): AsyncIterable<PodWatchEvent>;
   events(): Event[];
   watchEvents(signal: AbortSignal): AsyncIterable<EventWatchEvent>;
-  /** Creates or replaces the objects of a manifest; all or none. */
-  apply(manifest: string): Promise<ApplyResult>;
+  /** Creates or replaces the objects of a manifest; all or none. With `dryRun` it only tells what it would do. */
+  apply(manifest: string, options: { dryRun: boolean }): Promise<ApplyResult>;
   /** Deletes an object that was applied. A pod ends in the background. */
   remove(object: ObjectName, gracePeriodSeconds: number | undefined): Promise<void>;
   /** Where a container's log is; `ended` aborts when it will not grow any more, or `signal` does. */
