@@ -31,9 +31,11 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   cli: {
     client: [],
-    'command-line': ['commands', 'daemon', 'output', 'settings'],
+    'command-line': ['commands', 'completion', 'daemon', 'help', 'output', 'settings'],
     commands: ['client', 'daemon', 'manifests', 'output', 'run', 'settings'],
+    completion: ['client', 'help', 'output', 'settings'],
     daemon: ['client', 'settings'],
+    help: [],
     manifests: ['client', 'output'],
     output: [],
     run: ['client', 'output'],

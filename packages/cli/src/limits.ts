@@ -1,6 +1,9 @@
 /** A runtime that is there answers at once; nothing waits for one that is not. */
 export const RUNTIME_CONNECT_TIMEOUT_MS = 2000;
 
+/** A shell that completes a word waits no longer for a node. */
+export const COMPLETION_TIMEOUT_MS = 100;
+
 /** How long a node may take until its API answers. */
 export const NODE_START_TIMEOUT_MS = 30_000;
 

@@ -2,6 +2,7 @@ import { VERSION } from '@podwright/base';
 import { Command, Option } from 'commander';
 import type { Action } from './command-line/action.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
+import { addHelpCommands } from './command-line/help-commands.ts';
 import { addImageCommands } from './command-line/image-commands.ts';
 import { addNodeCommands } from './command-line/node-commands.ts';
 import { addPodCommands } from './command-line/pod-commands.ts';
@@ -21,9 +22,9 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright doctor                   what this host can do, and what is missing
 
 Pods:      run, check, apply, delete, ps, logs, exec, describe, events, trace
-Images:    images, pull, load, rmi
+Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime
-Host:      doctor, version, runtime plugins
+Host:      doctor, version, runtime plugins, completion, help
 
 Options of every command:
   --config <file>   configuration (default: /etc/podwright/config.toml if it is there)
@@ -31,7 +32,8 @@ Options of every command:
   --state <dir>     sockets and what a reboot may lose (default: /run/podwright)
   -V, --version     the version
 
-'podwright <command> --help' explains a command.
+'podwright <command> --help' explains a command, 'podwright help <topic>' a topic:
+manifests, exit-codes, files, networking, settings.
 `;
 
 /** The flags that choose a node, as another process of ours takes them. */
@@ -76,10 +78,12 @@ export function createProgram(setExitCode: (code: number) => void): Command {
     };
 
   program.helpInformation = () => HELP;
+  program.helpCommand(false); // ours knows topics too
   addRunCommands(program, action);
   addPodCommands(program, action);
   addContainerCommands(program, action);
   addImageCommands(program, action);
   addNodeCommands(program, action);
+  addHelpCommands(program);
   return program;
 }

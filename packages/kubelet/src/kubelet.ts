@@ -82,7 +82,10 @@ export class Kubelet {
     const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     const found = named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
     if (found !== undefined) return found;
-    throw new PodwrightError('not_found', `find pod ${namespace}/${name}: there is no such pod on this node`);
+    throw new PodwrightError(
+      'not_found',
+      `find pod ${namespace}/${name}: there is no such pod on this node; 'podwright ps' lists them`,
+    );
   }
 
   /** The pod that has this UID: one of a manifest, or one that is still in the runtime. */

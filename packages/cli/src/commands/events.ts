@@ -2,6 +2,7 @@ import type { Event } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
+import { terminalWidth } from '../output/terminal.ts';
 import { escapeLine, print, terminalJson } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -31,7 +32,7 @@ export function eventTable(items: Event[]): string {
   return renderTable(
     ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'],
     sorted.map((event) => eventRow(event, now)),
-    process.stdout.isTTY ? process.stdout.columns : undefined,
+    terminalWidth(),
   );
 }
 

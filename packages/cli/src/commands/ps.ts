@@ -3,6 +3,7 @@ import { NodeClient } from '../client/node-client.ts';
 import { printManifestErrors } from '../manifests/node-manifests.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
+import { terminalWidth } from '../output/terminal.ts';
 import { formatAge } from '../output/units.ts';
 import { podStatusReason, readyCount, restartCount } from '../run/pod-rows.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -44,5 +45,5 @@ function podTable(pods: Pod[], wide: boolean): string {
     'AGE',
     ...(wide ? ['QOS', 'UID', 'IMAGES'] : []),
   ];
-  return renderTable(header, rows, process.stdout.isTTY && !wide ? process.stdout.columns : undefined);
+  return renderTable(header, rows, wide ? undefined : terminalWidth());
 }

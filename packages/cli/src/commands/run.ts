@@ -1,4 +1,4 @@
-import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
+import { counted, errorMessage, PodwrightError, silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import { NodeClient } from '../client/node-client.ts';
 import { type EnsuredNode, ensureNode, stopNode } from '../daemon/ensure-node.ts';
@@ -102,7 +102,9 @@ function leaveRunning(session: RunSession): number {
   const pods = [...session.pods.values()];
   const running = pods.filter((pod) => !isEnded(pod)).length;
   if (running > 0)
-    console.log(`${running} pods go on running; see 'podwright ps', 'podwright logs', 'podwright delete'`);
+    console.log(
+      `${counted(running, 'pod')} ${running === 1 ? 'goes' : 'go'} on running; see 'podwright ps', 'podwright logs', 'podwright delete'`,
+    );
   return pods.some(({ status }) => status?.phase === 'Failed') ? 1 : 0;
 }
 
@@ -150,5 +152,6 @@ async function leaveNode(node: EnsuredNode, options: RunOptions): Promise<void> 
   if (!node.started) return;
   const others = await node.client.pods();
   if (others.length === 0) return stopNode(node.client, { removeHostState: true });
-  if (!options.detach) console.error(`the node goes on: it has ${others.length} other pods; 'podwright ps' lists them`);
+  if (!options.detach)
+    printError(`the node goes on: it has ${counted(others.length, 'other pod')}; 'podwright ps' lists them`);
 }

@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { counted, errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import type { Event, Pod } from '../api/types.ts';
 import { ignoredFields } from '../config/ignored-fields.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
@@ -153,7 +153,7 @@ export class LocalNode implements NodeBackend {
     }
     throw new PodwrightError(
       'deadline_exceeded',
-      `apply: the kubelet has not taken ${missing.size} pods up; look at 'podwright events' and the node's log`,
+      `apply: the kubelet has not taken ${counted(missing.size, 'pod')} up; look at 'podwright events' and the node's log`,
     );
   }
 }

@@ -12,6 +12,7 @@ import {
   PRIVATE_FILE,
   type Registry,
   type SocketFile,
+  shownError,
 } from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
@@ -235,7 +236,7 @@ function statusObject(error: unknown): object {
     kind: 'Status',
     metadata: {},
     status: 'Failure',
-    message: errorMessage(error),
+    message: shownError(error),
     reason: errorCode(error),
     code,
   };
