@@ -1,6 +1,7 @@
 import { isNotFound, PodwrightError, waitFor } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
+import { POD, parseObjects } from '../client/object-names.ts';
 import { print } from '../output/terminal-text.ts';
 import { type ManifestObject, readManifests } from '../run/manifests.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
@@ -11,7 +12,11 @@ export type DeleteOptions = { namespace: string; file?: string; gracePeriod?: nu
 /** `podwright delete POD…` or `delete -f FILE`. */
 export async function deletePods({ config }: CommandContext, names: string[], options: DeleteOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
-  const objects: ManifestObject[] = names.map((name) => ({ kind: 'Pod', namespace: options.namespace, name }));
+  const objects: ManifestObject[] = parseObjects(names, { bare: POD }).named.map(({ kind, name }) => ({
+    kind: kind.kind,
+    namespace: options.namespace,
+    name,
+  }));
   if (options.file !== undefined) objects.push(...readManifests([options.file]).objects);
   if (objects.length === 0)
     throw new PodwrightError(
