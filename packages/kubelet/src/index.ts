@@ -9,6 +9,7 @@ export * from './config/pod-update.ts';
 export { parseImageReference } from './images/image-reference.ts';
 export { credentialsFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
+export type { NodeObject } from './node/node-object.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export * from './server/local-api.ts';
 export { serveLocalApi } from './server/serve-local-api.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import { absentObject } from './api/absent-object.ts';
 import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
@@ -10,12 +11,14 @@ import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
+import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
+import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
 
 export type KubeletDependencies = {
   options: KubeletOptions;
@@ -29,6 +32,8 @@ export type KubeletDependencies = {
   cache: PodStatusCache;
   objects: LocalObjects;
   cgroups: PodCgroups;
+  node: NodeFacts;
+  usage: ContainerUsage;
   ready: Promise<void>;
   close: () => Promise<void>;
 };
@@ -46,14 +51,24 @@ export class Kubelet {
   readonly ready: Promise<void>;
   readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   readonly podDefaults: PodDefaults;
+  #isReady = false;
 
   constructor(parts: KubeletDependencies) {
     this.#parts = parts;
     this.ready = parts.ready;
+    const noteReady = () => {
+      this.#isReady = true;
+    };
+    parts.ready.then(noteReady, () => undefined);
     const endpoint = parts.options.runtimeEndpoint;
     this.runtime = { ...parts.version, apiVersion: parts.cri.apiVersion, endpoint };
     const seccomp = parts.options.seccompDefault ? 'RuntimeDefault' : 'Unconfined';
     this.podDefaults = { seccomp, ...parts.cgroups.enforced };
+  }
+
+  /** Whether `ready` has resolved. */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   get objects(): LocalObjects {
@@ -75,7 +90,7 @@ export class Kubelet {
     const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     const found = named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
     if (found !== undefined) return found;
-    throw new PodwrightError('not_found', `find pod ${namespace}/${name}: there is no such pod on this node`);
+    throw absentObject({ kind: 'Pod', namespace, name }, this.pods());
   }
 
   /** The pod that has this UID: one of a manifest, or one that is still in the runtime. */
@@ -114,6 +129,15 @@ export class Kubelet {
     const pod = statuses.pod(uid);
     if (pod === undefined || !workers.has(uid)) return Promise.resolve();
     return workers.end(pod, { gracePeriodSeconds, remove: true, mayComeBack: true });
+  }
+
+  node(): NodeObject {
+    return nodeObject(this.#parts.node, this.#isReady);
+  }
+
+  /** What the containers use now. */
+  usage(signal: AbortSignal): Promise<UsageReport> {
+    return this.#parts.usage.report(signal);
   }
 
   traces(podUid: string): TraceSpan[] {

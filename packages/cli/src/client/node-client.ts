@@ -12,6 +12,7 @@ import {
   decodePods,
   decodeSpans,
 } from './answers.ts';
+import { objectPath } from './object-client.ts';
 import { parseJson, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
@@ -64,10 +65,7 @@ export class NodeClient {
 
   /** Deletes an object of a kind that can be applied: Pod, ConfigMap, Secret, RuntimeClass. */
   async delete(object: { kind: string; namespace: string; name: string }, gracePeriodSeconds?: number): Promise<void> {
-    const plural = { Pod: 'pods', ConfigMap: 'configmaps', Secret: 'secrets', RuntimeClass: 'runtimeclasses' }[
-      object.kind
-    ];
-    const path = `/api/v1/namespaces/${encodeURIComponent(object.namespace)}/${plural}/${encodeURIComponent(object.name)}`;
+    const path = objectPath(object);
     const query = { gracePeriodSeconds: gracePeriodSeconds?.toString() };
     await this.http.json({ method: 'DELETE', path, query }, decodeAnything);
   }

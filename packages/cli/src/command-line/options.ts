@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parseOutputFormat } from '../output/format.ts';
+import { parseObjectFormat } from '../output/object-format.ts';
 
 /** Reads a duration such as `30s`, `5m`, `1h`, or seconds, as milliseconds. */
 export function positiveSeconds(value: string): number {
@@ -17,3 +18,10 @@ export function count(value: string): number {
 export const outputOption = () =>
   new Option('-o, --output <format>', 'json, yaml or wide').argParser(parseOutputFormat).default('table', 'a table');
 export const namespaceOption = () => new Option('-n, --namespace <name>', 'namespace of the pod').default('default');
+export const objectOutputOption = () =>
+  new Option('-o, --output <format>', 'wide, json, yaml, name or jsonpath=TEMPLATE')
+    .argParser(parseObjectFormat)
+    .default({ type: 'table' }, 'a table');
+export const allNamespacesOption = () => new Option('-A, --all-namespaces', 'those of all namespaces');
+export const selectorOption = () =>
+  new Option('-l, --selector <selector>', 'only those with these labels: a=b, a!=b, a in (b,c), a, !a');

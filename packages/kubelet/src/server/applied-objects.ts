@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
-import type { LocalObject, Pod } from '../api/types.ts';
+import { formatTime } from '../api/time.ts';
+import type { LocalObject, ObjectMeta, Pod } from '../api/types.ts';
 import { decodeManifest, MAX_MANIFEST_BYTES } from '../config/manifest.ts';
 import type { ExistingPod } from '../config/pod-update.ts';
 import type { ApplyResult } from './local-api.ts';
+import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.ts';
 import type { ObjectName } from './node-backend.ts';
 
 type Applied = ApplyResult['objects'][number];
@@ -76,6 +79,19 @@ export class AppliedObjects {
     }
   }
 
+  /** Changes labels and annotations of an applied object; false if there is none. `invalid_argument` for what is no label. */
+  patch(name: ObjectName, patch: MetadataPatch): Promise<boolean> {
+    return this.#lock.run('apply', async () => {
+      const path = join(this.#directory, fileName(name));
+      const before = await readObject(path);
+      if (before === undefined) return false;
+      const text = JSON.stringify({ ...before, metadata: patchMetadata(before.metadata, patch) });
+      checkReadable(text, `patch ${name.kind.toLowerCase()} ${name.name}`);
+      await writeFileAtomic(path, text);
+      return true;
+    });
+  }
+
   async #refuseTaken(pods: Pod[]): Promise<void> {
     const asked = new Map<string, ExistingPod>();
     for (const { metadata } of pods) {
@@ -107,16 +123,21 @@ export class AppliedObjects {
     return metadata?.uid === uid ? { uid, namespace: metadata.namespace, name: metadata.name, file } : undefined;
   }
 
-  async #write(object: Applicable): Promise<Applied> {
-    const { kind, metadata } = object;
-    const name = { kind, namespace: metadata.namespace, name: metadata.name };
+  async #write(given: Applicable): Promise<Applied> {
+    const { kind } = given;
+    const name = { kind, namespace: given.metadata.namespace, name: given.metadata.name };
     const path = join(this.#directory, fileName(name));
     const before = await readObject(path);
+    const metadata = keepPatch(given.metadata, before?.metadata);
+    const object = { ...given, metadata };
     if (before !== undefined && sameSpec(before, object)) {
       return { ...name, uid: before.metadata.uid || undefined, action: 'unchanged' };
     }
     const uid = kind === 'Pod' ? metadata.uid || randomUUID() : undefined;
-    const complete = uid === undefined ? object : { ...object, metadata: { ...metadata, uid } };
+    // a changed pod is another pod, every other object goes on
+    const createdAt = (kind === 'Pod' ? undefined : before?.metadata.creationTimestamp) ?? formatTime(Date.now());
+    const own: Partial<ObjectMeta> = { ...(uid !== undefined && { uid }), creationTimestamp: createdAt };
+    const complete = { ...object, metadata: { ...metadata, ...own } };
     const text = JSON.stringify(complete);
     checkReadable(text, `apply ${kind} ${name.namespace}/${name.name}`);
     if (uid !== undefined) this.#written.set(fileName(name), uid);
@@ -147,12 +168,10 @@ async function readObject(path: string): Promise<Applicable | undefined> {
   }
 }
 
-/** A UID that was not asked for does not count. */
+/** A UID that was not asked for does not count, nor does a time of creation. */
 function sameSpec(before: Applicable, wanted: Applicable): boolean {
-  const comparable = { ...before, metadata: { ...before.metadata, uid: wanted.metadata.uid || '' } };
   if (wanted.metadata.uid && wanted.metadata.uid !== before.metadata.uid) return false;
-  return (
-    JSON.stringify(comparable) ===
-    JSON.stringify({ ...wanted, metadata: { ...wanted.metadata, uid: wanted.metadata.uid || '' } })
-  );
+  const comparable = ({ metadata, ...rest }: Applicable): unknown =>
+    JSON.parse(JSON.stringify({ ...rest, metadata: { ...metadata, uid: '', creationTimestamp: '' } }));
+  return isDeepStrictEqual(comparable(before), comparable(wanted));
 }

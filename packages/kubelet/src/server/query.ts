@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { LogQuery } from '../logs/log-reader.ts';
 import type { StreamingCall } from './node-backend.ts';
 
-const isTrue = (query: URLSearchParams, name: string): boolean => {
+export const isTrue = (query: URLSearchParams, name: string): boolean => {
   const value = query.get(name);
   return value === 'true' || value === '1' || value === '';
 };

@@ -1,0 +1,129 @@
+import { PodwrightError } from '@podwright/base';
+import {
+  type Comparison,
+  type Filter,
+  type Operand,
+  type PathStep,
+  parseTemplate,
+  type Slice,
+  type TemplatePart,
+} from './jsonpath-parser.ts';
+
+/** A path may lead to so many values at most: `{..*}` again and again would multiply them for ever. */
+const MAX_VALUES = 300_000;
+
+/** Where paths begin: `$` at the root, all others at the current value. */
+type Scope = { root: unknown; current: unknown; budget: { values: number } };
+
+/**
+ * Makes the text of a template, as kubectl does: values of one path with a space between them, text as it is, maps and lists as
+ * JSON, nothing where a path leads nowhere. Throws `invalid_argument` for a template that is none.
+ */
+export function renderJsonPath(template: string, value: unknown): string {
+  const scope = { root: value, current: value, budget: { values: MAX_VALUES } };
+  return renderParts(parseTemplate(template), scope);
+}
+
+/** The values that a path leads to. */
+export function valuesAt(path: PathStep[], value: unknown): unknown[] {
+  return walk(path, { root: value, current: value, budget: { values: MAX_VALUES } });
+}
+
+/** A value as a template shows it. */
+export function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function renderParts(parts: TemplatePart[], scope: Scope): string {
+  return parts
+    .map((part) => {
+      if (part.type === 'text') return part.text;
+      const values = walk(part.path, scope);
+      if (part.type === 'value') return values.map(valueText).join(' ');
+      return values.map((current) => renderParts(part.body, { ...scope, current })).join('');
+    })
+    .join('');
+}
+
+function walk(path: PathStep[], scope: Scope): unknown[] {
+  let values = [scope.current];
+  for (const step of path) {
+    values = step.type === 'root' ? [scope.root] : values.flatMap((value) => take(step, value, scope));
+    scope.budget.values -= values.length;
+    if (scope.budget.values < 0) throw tooMany();
+  }
+  return values;
+}
+
+function take(step: Exclude<PathStep, { type: 'root' }>, value: unknown, scope: Scope): unknown[] {
+  switch (step.type) {
+    case 'fields':
+      return isMap(value) ? step.names.flatMap((name) => (Object.hasOwn(value, name) ? [value[name]] : [])) : [];
+    case 'wildcard':
+      return childrenOf(value);
+    case 'slices':
+      return Array.isArray(value) ? step.slices.flatMap((slice) => sliceOf(value, slice)) : [];
+    case 'recursive':
+      return descendantsOf(value, scope);
+    case 'filter':
+      return childrenOf(value).filter((current) => holds(step.filter, { ...scope, current }));
+    case 'union':
+      return step.paths.flatMap((path) => walk(path, { ...scope, current: value }));
+  }
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function childrenOf(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Array.isArray(value) ? value : Object.values(value);
+}
+
+/** The value itself and everything below it, each before what is in it. */
+function descendantsOf(value: unknown, scope: Scope): unknown[] {
+  const found: unknown[] = [];
+  const rest = [value];
+  while (rest.length > 0) {
+    const next = rest.pop();
+    found.push(next);
+    if (--scope.budget.values < 0) throw tooMany();
+    rest.push(...childrenOf(next).toReversed());
+  }
+  return found;
+}
+
+function tooMany(): PodwrightError {
+  return new PodwrightError('resource_exhausted', `the JSONPath template leads to more than ${MAX_VALUES} values`);
+}
+
+function sliceOf(list: unknown[], { start, end, step = 1, single }: Slice): unknown[] {
+  const place = (index: number) => (index < 0 ? index + list.length : index);
+  if (single) return place(start!) in list ? [list[place(start!)]] : [];
+  return list
+    .slice(place(start ?? 0), end === undefined ? undefined : place(end))
+    .filter((_, index) => index % step === 0);
+}
+
+function holds({ left, compared }: Filter, scope: Scope): boolean {
+  const lefts = operandValues(left, scope);
+  if (compared === undefined) return lefts.length > 0;
+  const rights = operandValues(compared.right, scope);
+  return lefts.some((a) => rights.some((b) => compare(a, compared.operator, b)));
+}
+
+function operandValues(operand: Operand, scope: Scope): unknown[] {
+  return operand.type === 'literal' ? [operand.value] : walk(operand.path, scope);
+}
+
+/** Values of different types are neither equal nor in any order. */
+function compare(a: unknown, operator: Comparison, b: unknown): boolean {
+  if (typeof a !== typeof b) return operator === '!=';
+  if (operator === '==') return a === b;
+  if (operator === '!=') return a !== b;
+  const [left, right] = [a as number, b as number];
+  if (operator === '<') return left < right;
+  if (operator === '<=') return left <= right;
+  return operator === '>' ? left > right : left >= right;
+}

@@ -1,0 +1,38 @@
+import { errorMessage } from '@podwright/base';
+import { InvalidArgumentError } from 'commander';
+import { renderJsonPath } from './jsonpath.ts';
+import { parseTemplate } from './jsonpath-parser.ts';
+import { escapeTerminal, terminalJson, terminalYaml } from './terminal-text.ts';
+
+/** How objects of the API are shown: `-o`. */
+export type ObjectFormat = { type: 'table' } | { type: 'wide' } | { type: 'name' } | ValueFormat;
+/** Those that need no more than the value. */
+export type ValueFormat = { type: 'json' } | { type: 'yaml' } | { type: 'jsonpath'; template: string };
+
+/** Reads the value of `-o`. */
+export function parseObjectFormat(value: string): ObjectFormat {
+  if (value === 'json' || value === 'yaml') return { type: value };
+  if (value === 'wide' || value === 'name') return { type: value };
+  const template = /^jsonpath=(.*)$/s.exec(value)?.[1];
+  if (template === undefined) {
+    const form = value === 'jsonpath' ? `: write -o jsonpath='{.items[*].metadata.name}'` : '';
+    throw new InvalidArgumentError(`"${value}" is not one of wide, json, yaml, name, jsonpath=TEMPLATE${form}`);
+  }
+  try {
+    parseTemplate(template);
+  } catch (error) {
+    throw new InvalidArgumentError(errorMessage(error));
+  }
+  return { type: 'jsonpath', template };
+}
+
+/**
+ * The text of a value in a format that is no table. What a template makes is left as it is where no terminal reads it, and gets no
+ * line feed of ours, as with kubectl.
+ */
+export function formatValue(format: ValueFormat, value: unknown, { isTerminal }: { isTerminal: boolean }): string {
+  if (format.type === 'json') return `${terminalJson(value, 2)}\n`;
+  if (format.type === 'yaml') return terminalYaml(value);
+  const text = renderJsonPath(format.template, value);
+  return isTerminal ? escapeTerminal(text) : text;
+}
