@@ -18,3 +18,14 @@ export const REMOVAL_SPARE_MS = 60_000;
 
 /** Timers of Node.js end here: 24.8 days. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** `events` shows those of the last hour, and of these the newest, unless it is asked for all. */
+export const SHOWN_EVENTS_AGE_MS = 3_600_000;
+export const MAX_SHOWN_EVENTS = 100;
+
+/** kubectl's default of `wait --timeout`, and what it makes of a negative one. */
+export const WAIT_TIMEOUT_MS = 30_000;
+export const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
+
+/** How often `top -w` looks again. */
+export const TOP_PERIOD_MS = 2000;

@@ -2,9 +2,10 @@ import { VERSION } from '@podwright/base';
 import { Command, Option } from 'commander';
 import type { Action } from './command-line/action.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
+import { answerForeignVerbs } from './command-line/foreign-verbs.ts';
 import { addImageCommands } from './command-line/image-commands.ts';
 import { addNodeCommands } from './command-line/node-commands.ts';
-import { addPodCommands } from './command-line/pod-commands.ts';
+import { addObjectCommands, addPodCommands } from './command-line/pod-commands.ts';
 import { addRunCommands } from './command-line/run-commands.ts';
 import { type ConfigFlags, flagName } from './settings/config-flags.ts';
 import { loadConfig } from './settings/node-config.ts';
@@ -19,7 +20,8 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete
   podwright doctor                   what this host can do, and what is missing
 
-Pods:      run, apply, delete, ps, get, logs, exec, describe, events, trace
+Pods:      run, apply, delete, ps, logs, exec, trace
+Objects:   get, describe, events, wait, label, annotate, top
 Images:    images, pull, load, rmi
 Daemons:   node (kubelet and runtime in one), kubelet, runtime
 Host:      doctor, version, runtime plugins
@@ -77,8 +79,10 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   program.helpInformation = () => HELP;
   addRunCommands(program, action);
   addPodCommands(program, action);
+  addObjectCommands(program, action);
   addContainerCommands(program, action);
   addImageCommands(program, action);
   addNodeCommands(program, action);
+  answerForeignVerbs(program);
   return program;
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { PodwrightError } from '@podwright/base';
 import type { ConfigMap, Event, NodeObject, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
@@ -49,12 +50,15 @@ export class ObjectClient {
     const { namespace, ...selectors } = query;
     const path = collectionPath(kind, namespace);
     const parameters = { ...selectors, watch: 'true', sendInitialEvents: 'true' };
+    let response: IncomingMessage | undefined;
     try {
-      const response = await this.#http.stream({ method: 'GET', path, query: parameters, signal });
+      response = await this.#http.stream({ method: 'GET', path, query: parameters, signal });
       for await (const line of createInterface({ input: response }))
         if (line !== '') yield decodeChange(parseJson(line));
     } catch (error) {
       if (!signal.aborted) throw error;
+    } finally {
+      response?.destroy(); // who leaves the loop wants no more
     }
     if (!signal.aborted) throw new PodwrightError('unavailable', 'the node has ended; nothing more is to come');
   }

@@ -34,11 +34,11 @@ test('a name without a type is a pod where a command says so', () => {
 test('what is no name says what would be one', () => {
   const check = (words: string, message: RegExp, bare?: typeof POD) =>
     assert.throws(() => read(words, bare), { code: 'invalid_argument', message });
-  check('deployments', /^there are no deployments on a lone node, only pods, configmaps, .*images$/);
+  check('deployments', /^a lone node has no deployments, only pods, configmaps, .*images$/);
   check('pdos', /did you mean "pods"\?$/);
   check('pod pod/web', /^"pod pod\/web" says the type twice: write 'pod\/web' or 'pod web'$/);
-  check('deploy/web', /^there are no deploy on/, POD);
-  check('pods,deploy', /^there are no deploy on/, POD);
+  check('deploy/web', /^a lone node has no deploy,/, POD);
+  check('pods,deploy', /^a lone node has no deploy,/, POD);
   for (const words of ['pod/', '/web', 'pod/a/b']) check(words, /is not TYPE\/NAME$/, POD);
 });
 

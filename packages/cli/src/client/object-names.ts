@@ -76,6 +76,6 @@ function kindsOfList(list: string, { strict }: { strict: boolean }): ObjectKind[
 
 function unknownKind(word: string): never {
   const plurals = OBJECT_KINDS.map(({ plural }) => plural);
-  const message = `there are no ${word} on a lone node, only ${plurals.join(', ')}${didYouMean(word, plurals)}`;
+  const message = `a lone node has no ${word}, only ${plurals.join(', ')}${didYouMean(word, plurals)}`;
   throw new PodwrightError('invalid_argument', message);
 }

@@ -25,3 +25,17 @@ export const objectOutputOption = () =>
 export const allNamespacesOption = () => new Option('-A, --all-namespaces', 'those of all namespaces');
 export const selectorOption = () =>
   new Option('-l, --selector <selector>', 'only those with these labels: a=b, a!=b, a in (b,c), a, !a');
+
+/** Reads kubectl's `--timeout` of `wait` as milliseconds; a negative one stays so. */
+export function signedSeconds(value: string): number {
+  return value.startsWith('-') ? -positiveSeconds(value.slice(1)) : positiveSeconds(value);
+}
+
+/** Reads a list of types of events: `Normal,Warning`. */
+export function eventTypes(value: string): ('Normal' | 'Warning')[] {
+  return value.split(',').map((type) => {
+    const known = (['Normal', 'Warning'] as const).find((one) => one.toLowerCase() === type.trim().toLowerCase());
+    if (known === undefined) throw new InvalidArgumentError(`"${type}" is neither Normal nor Warning`);
+    return known;
+  });
+}

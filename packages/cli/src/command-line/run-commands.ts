@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Action } from './action.ts';
-import { count, namespaceOption, positiveSeconds } from './options.ts';
+import { count, namespaceOption, positiveSeconds, selectorOption } from './options.ts';
 
 /** Commands that bring pods up and take them down. */
 export function addRunCommands(program: Command, action: Action): void {
@@ -22,9 +22,14 @@ export function addRunCommands(program: Command, action: Action): void {
       action(async (context, [files]: [string[]]) => (await import('../commands/apply.ts')).apply(context, files)),
     );
   program
-    .command('delete [pod...]')
-    .description('stop and remove pods, or the objects of a manifest')
+    .command('delete [name...]')
+    .description('stop and remove pods, or the objects of a manifest; also TYPE NAME, TYPE/NAME, TYPE -l SELECTOR')
     .addOption(namespaceOption())
+    .addOption(selectorOption())
+    .option('--all', 'all of the type in the namespace')
+    .option('--force', 'kill at once, as --grace-period 0')
+    .option('--now', 'as --grace-period 1')
+    .option('--ignore-not-found', 'it is no error if there is none')
     .option('-f, --file <file>', 'the objects of this manifest')
     .option('--grace-period <seconds>', 'time to end (default: what the pod says)', count)
     .option('--no-wait', 'do not wait until they are gone')

@@ -90,9 +90,9 @@ function printObjects(objects: ApiObject[], { selection, columns, options }: Sho
 
 function nothingFound(kinds: ObjectKind[], { namespace, allNamespaces, selector, fieldSelector }: GetOptions): string {
   const what = kinds.map(({ plural }) => plural).join(', ');
-  const which = selector || fieldSelector ? ' that the selector means' : '';
-  if (allNamespaces || kinds.every(({ namespaced }) => !namespaced)) return `no ${what}${which}`;
-  return `no ${what}${which} in the namespace ${namespace}; -A lists those of all namespaces`;
+  const match = selector || fieldSelector ? ' match the selector' : '';
+  if (allNamespaces || kinds.every(({ namespaced }) => !namespaced)) return `no ${what}${match}`;
+  return `no ${what} in the namespace ${namespace}${match}; -A lists those of all namespaces`;
 }
 
 /** A table grows by a row a change; other formats print each object as it is now. */
