@@ -46,7 +46,8 @@ async function chosen(client: ObjectClient, words: string[], options: DeleteOpti
     throw new PodwrightError('invalid_argument', `delete: ${kept.plural} are not deleted by hand`);
   if (named.length > 0 && (selector !== undefined || all))
     throw new PodwrightError('invalid_argument', 'delete: names do not go with -l or --all');
-  if (named.length > 0) return named.map(({ kind, name }) => ({ kind: kind.kind, namespace, name }));
+  if (named.length > 0)
+    return named.map(({ kind, name }) => ({ kind: kind.kind, namespace: kind.namespaced ? namespace : '', name }));
   if (kinds.length > 0 && (selector !== undefined || all)) {
     const lists = await Promise.all(kinds.map((kind) => client.list(kind, { namespace, labelSelector: selector })));
     const found = lists

@@ -1,6 +1,5 @@
 import { ObjectClient } from '../client/object-client.ts';
 import { POD } from '../client/object-names.ts';
-import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { type GetOptions, queryOf, show } from './get.ts';
 import { PS_COLUMNS } from './object-tables.ts';
@@ -14,6 +13,6 @@ export async function ps({ config }: CommandContext, options: PsOptions): Promis
   const isTable = options.output.type === 'table' || options.output.type === 'wide';
   const narrowed = options.namespace ?? options.selector ?? options.fieldSelector;
   if (isTable && !options.watch && narrowed === undefined && (await client.list(POD, queryOf(chosen))).length === 0)
-    return printError("no pods; 'podwright run FILE' or 'podwright apply FILE' makes some");
+    return console.log("no pods; 'podwright run FILE' or 'podwright apply FILE' makes some");
   await show(client, { selection: { kinds: [POD], named: [] }, columns: () => PS_COLUMNS, options: chosen });
 }

@@ -7,10 +7,12 @@ export type TemplatePart =
   | { type: 'value'; path: PathStep[] }
   | { type: 'range'; path: PathStep[]; body: TemplatePart[] };
 
-/** One step of a path from a value to others. */
+/**
+ * One step of a path from a value to others. A field in quotes may itself be a path, such as `['metadata.name']`: `names` are the
+ * whole names, `paths` what they are if no field has that name.
+ */
 export type PathStep =
-  | { type: 'root' }
-  | { type: 'fields'; names: string[] }
+  | { type: 'fields'; names: string[]; paths?: string[][] }
   | { type: 'wildcard' }
   | { type: 'slices'; slices: Slice[] }
   | { type: 'recursive' }
@@ -43,6 +45,13 @@ export function parsePath(text: string): PathStep[] {
   const [part] = parts;
   if (part?.type === 'value' && parts.length === 1) return part.path;
   throw new PodwrightError('invalid_argument', `"${text.slice(0, 80)}" is not one path such as .metadata.name`);
+}
+
+/** Dots that no backslash precedes may part the names of a path. */
+function namedFields(raw: string[]): PathStep {
+  const plain = (text: string) => text.replaceAll(/\\(.)/gs, '$1');
+  const paths = raw.map((text) => (text.match(/(?:\\.|[^\\.])+/gs) ?? ['']).map(plain));
+  return { type: 'fields', names: raw.map(plain), paths };
 }
 
 class TemplateParser {
@@ -82,7 +91,7 @@ class TemplateParser {
     while (this.#take(/\s*\}/y) === undefined) {
       const quoted = this.#quoted();
       if (quoted !== undefined) parts.push({ type: 'text', text: quoted });
-      else if (this.#peek(/[.[$@]/y)) parts.push({ type: 'value', path: this.#path(/[\s}]/y) });
+      else if (this.#peek(/[.[$@]/y)) parts.push({ type: 'value', path: this.#path(/[}'"]/y) });
       else
         parts.push({ type: 'text', text: this.#expect(/[-+]?\d+(\.\d+)?|true|false/y, 'a path, or text in quotes') });
       this.#take(/\s+/y);
@@ -92,8 +101,8 @@ class TemplateParser {
 
   #range(): TemplatePart {
     if (++this.#nesting > MAX_NESTING) this.#refuse(`ranges are nested deeper than ${MAX_NESTING}`);
-    const path = this.#path(/[\s}]/y);
-    this.#expect(/\s*\}/y, '}');
+    const path = this.#path(/\}/y);
+    this.#expect(/\}/y, '}');
     const body = this.#parts();
     this.#expect(/\{\s*end\s*\}/y, '{end}');
     this.#nesting--;
@@ -108,8 +117,8 @@ class TemplateParser {
   }
 
   #step(): PathStep[] {
-    if (this.#take(/@/y) !== undefined) return [];
-    if (this.#take(/\$/y) !== undefined) return [{ type: 'root' }];
+    // kubectl takes both for the value at hand, also `$` within a range
+    if (this.#take(/\s+|[@$]/y) !== undefined) return [];
     if (this.#peek(/\[/y)) return [this.#subscript()];
     this.#expect(/\./y, '.');
     if (this.#take(/\./y) !== undefined) {
@@ -130,7 +139,7 @@ class TemplateParser {
     this.#expect(/\[\s*/y, '[');
     if (this.#take(/\*\s*\]/y) !== undefined) return { type: 'wildcard' };
     if (this.#take(/\?\(\s*/y) !== undefined) return { type: 'filter', filter: this.#filter() };
-    if (this.#peek(/['"]/y)) return { type: 'fields', names: this.#list(() => this.#quoted()!) };
+    if (this.#peek(/['"]/y)) return namedFields(this.#list(() => this.#raw()!));
     if (this.#peek(/[@.$]/y)) return { type: 'union', paths: this.#list(() => this.#path(/[\s,\]]/y)) };
     return { type: 'slices', slices: this.#list(() => this.#slice()) };
   }
@@ -172,10 +181,14 @@ class TemplateParser {
 
   /** Text in single or double quotes with the escapes that kubectl knows. */
   #quoted(): string | undefined {
-    if (!this.#peek(/['"]/y)) return undefined;
-    const text = this.#expect(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/sy, 'the end of the quotes');
     const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r' };
-    return text.slice(1, -1).replaceAll(/\\(.)/gs, (_, character: string) => escapes[character] ?? character);
+    return this.#raw()?.replaceAll(/\\(.)/gs, (_, character: string) => escapes[character] ?? character);
+  }
+
+  /** What stands between quotes, escapes as they are. */
+  #raw(): string | undefined {
+    if (!this.#peek(/['"]/y)) return undefined;
+    return this.#expect(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/sy, 'the end of the quotes').slice(1, -1);
   }
 
   #peek(pattern: RegExp): boolean {

@@ -36,7 +36,7 @@ test('templates give what kubectl gives', () => {
     'one\tRunning\ntwo\tFailed\nthree\tRunning\n',
   );
   check('{range .items[*]}[{.metadata.name}, {.status.phase}] {end}', '[one, Running] [two, Failed] [three, Running] ');
-  check('{range .items[0:1]}{range .status.statuses[*]}{$.kind}/{.name} {end}{end}', 'List/a List/b ');
+  check('{range .items[0:1]}{range .status.statuses[*]}{$.name}/{@.name} {end}{end}', 'a/a b/b ');
   check('{.items[?(@.status.phase=="Running")].metadata.name}', 'one three');
   check("{.items[?(@.status.phase != 'Running')].metadata.name}", 'two');
   check('{.items[0].status.statuses[?(@.restartCount>5)].name}', 'b');
@@ -46,9 +46,11 @@ test('templates give what kubectl gives', () => {
   check('{.items[?(@.status.statuses[1].restartCount==7)].metadata.name}', 'one two three');
   check('{..restartCount}', '0 7 0 7 0 7');
   check('{.items[0].status.statuses[*].ready}', 'true false');
-  check("{.items[*]['metadata.name', 'kind']}", 'Pod Pod Pod');
   check('{.nothing.at.all[3]}', '');
-  check('{.items[9].kind}', '');
+  check('{.items[0].metadata .name}', 'one');
+  check("{.items[*]['metadata.name', 'status.phase']}", 'one Running two Failed three Running');
+  check("{.items[0].metadata.labels['example\\.com/tier']}", 'x');
+  check('{.items[0].status.statuses[0]}', '{"name":"a","ready":true,"restartCount":0}');
   check('{.items[0].metadata.name} is {.items[0].status.phase}', 'one is Running');
   check("{'it''s'}{\"\\\"\"}", 'its"');
   check('{.kind}{1}{true}', 'List1true');
@@ -69,6 +71,15 @@ test('a template that is none is refused with the place', () => {
   check('{nope}', /a path, or text in quotes is expected$/);
   check('{range .items[*]}'.repeat(60), /nested deeper than 50/);
   check('x'.repeat(70_000), /longer than/);
+});
+
+test('an index that a list does not have is an error in a template, not in a condition', () => {
+  assert.throws(() => renderJsonPath('{.items[9].kind}', list), {
+    code: 'out_of_range',
+    message: /asks for \[9\] of a list of 3$/,
+  });
+  assert.throws(() => renderJsonPath('{.items[-4]}', list), { code: 'out_of_range' });
+  assert.deepEqual(valuesAt(parsePath('.items[9].kind'), list), []);
 });
 
 test('a template that multiplies values is stopped', () => {

@@ -12,27 +12,34 @@ import {
 /** A path may lead to so many values at most: `{..*}` again and again would multiply them for ever. */
 const MAX_VALUES = 300_000;
 
-/** Where paths begin: `$` at the root, all others at the current value. */
-type Scope = { root: unknown; current: unknown; budget: { values: number } };
+/** Where paths begin. With `strict` an index that a list does not have is an error, as for kubectl. */
+type Scope = { current: unknown; strict: boolean; budget: { values: number } };
 
 /**
  * Makes the text of a template, as kubectl does: values of one path with a space between them, text as it is, maps and lists as
- * JSON, nothing where a path leads nowhere. Throws `invalid_argument` for a template that is none.
+ * JSON, nothing where a path leads nowhere. Throws `invalid_argument` for a template that is none, `out_of_range` for an index that a
+ * list does not have.
  */
 export function renderJsonPath(template: string, value: unknown): string {
-  const scope = { root: value, current: value, budget: { values: MAX_VALUES } };
+  const scope = { current: value, strict: true, budget: { values: MAX_VALUES } };
   return renderParts(parseTemplate(template), scope);
 }
 
 /** The values that a path leads to. */
 export function valuesAt(path: PathStep[], value: unknown): unknown[] {
-  return walk(path, { root: value, current: value, budget: { values: MAX_VALUES } });
+  return walk(path, { current: value, strict: false, budget: { values: MAX_VALUES } });
 }
 
 /** A value as a template shows it. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'object' ? JSON.stringify(value, inOrder) : String(value);
+}
+
+/** Keys in the order of the alphabet, as Go's encoder has them. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (!isMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function renderParts(parts: TemplatePart[], scope: Scope): string {
@@ -49,21 +56,21 @@ function renderParts(parts: TemplatePart[], scope: Scope): string {
 function walk(path: PathStep[], scope: Scope): unknown[] {
   let values = [scope.current];
   for (const step of path) {
-    values = step.type === 'root' ? [scope.root] : values.flatMap((value) => take(step, value, scope));
+    values = values.flatMap((value) => take(step, value, scope));
     scope.budget.values -= values.length;
     if (scope.budget.values < 0) throw tooMany();
   }
   return values;
 }
 
-function take(step: Exclude<PathStep, { type: 'root' }>, value: unknown, scope: Scope): unknown[] {
+function take(step: PathStep, value: unknown, scope: Scope): unknown[] {
   switch (step.type) {
     case 'fields':
-      return isMap(value) ? step.names.flatMap((name) => (Object.hasOwn(value, name) ? [value[name]] : [])) : [];
+      return step.names.flatMap((name, index) => fieldOf(value, name, step.paths?.[index]));
     case 'wildcard':
       return childrenOf(value);
     case 'slices':
-      return Array.isArray(value) ? step.slices.flatMap((slice) => sliceOf(value, slice)) : [];
+      return Array.isArray(value) ? step.slices.flatMap((slice) => sliceOf(value, slice, scope.strict)) : [];
     case 'recursive':
       return descendantsOf(value, scope);
     case 'filter':
@@ -71,6 +78,15 @@ function take(step: Exclude<PathStep, { type: 'root' }>, value: unknown, scope: 
     case 'union':
       return step.paths.flatMap((path) => walk(path, { ...scope, current: value }));
   }
+}
+
+/** The field of that name, or what the path in the name leads to. */
+function fieldOf(value: unknown, name: string, path: string[] = []): unknown[] {
+  if (!isMap(value)) return [];
+  if (Object.hasOwn(value, name)) return [value[name]];
+  const [first, ...rest] = path;
+  if (first === undefined || rest.length === 0) return [];
+  return fieldOf(value, first).flatMap((below) => fieldOf(below, rest.join('.'), rest));
 }
 
 const isMap = (value: unknown): value is Record<string, unknown> =>
@@ -98,9 +114,12 @@ function tooMany(): PodwrightError {
   return new PodwrightError('resource_exhausted', `the JSONPath template leads to more than ${MAX_VALUES} values`);
 }
 
-function sliceOf(list: unknown[], { start, end, step = 1, single }: Slice): unknown[] {
+function sliceOf(list: unknown[], { start, end, step = 1, single }: Slice, strict: boolean): unknown[] {
   const place = (index: number) => (index < 0 ? index + list.length : index);
-  if (single) return place(start!) in list ? [list[place(start!)]] : [];
+  if (single && place(start!) in list) return [list[place(start!)]];
+  if (single && strict)
+    throw new PodwrightError('out_of_range', `the JSONPath template asks for [${start}] of a list of ${list.length}`);
+  if (single) return [];
   return list
     .slice(place(start ?? 0), end === undefined ? undefined : place(end))
     .filter((_, index) => index % step === 0);

@@ -133,6 +133,19 @@ test('lists are those of Kubernetes, by namespace, labels and fields', async (t)
   assert.equal((await call('GET', '/api/v1/pods?fieldSelector=spec.x%3D1')).status, 400);
 });
 
+test('clients of Kubernetes find out what there is', async (t) => {
+  const { call } = await serve(t, '');
+  const get = async (path: string) => (await call('GET', path)).body as unknown as Record<string, { name: string }[]>;
+  assert.deepEqual(
+    (await get('/apis')).groups!.map(({ name }) => name),
+    ['node.k8s.io', 'metrics.k8s.io'],
+  );
+  const names = async (path: string) => (await get(path)).resources!.map(({ name }) => name).join(' ');
+  assert.equal(await names('/api/v1'), 'pods configmaps secrets events nodes');
+  assert.equal(await names('/apis/node.k8s.io/v1'), 'runtimeclasses');
+  assert.deepEqual((await get('/api')).versions, ['v1']);
+});
+
 test('an object that is elsewhere is said to be there', async (t) => {
   const { call } = await serve(t, pod('web', 'app: web', 'team-a') + configMap('c', 'x'));
   const message = async (path: string) => {

@@ -1,6 +1,7 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
 import type { Event, LocalObject, Pod } from '../api/types.ts';
 import { type Call, type Handler, type Method, type Route, readBody, sendJson, sendLine } from './api-call.ts';
+import { discoveryRoutes } from './discovery-routes.ts';
 import { parseMetadataPatch } from './metadata-patch.ts';
 import type { ApiKind, ApiObject, NodeBackend } from './node-backend.ts';
 import { deleteGrace, isTrue } from './query.ts';
@@ -11,6 +12,7 @@ type Resource = {
   kind: ApiKind;
   apiVersion: string;
   plural: string;
+  short?: string;
   namespaced: boolean;
   /** Clients may delete and patch what they applied. */
   applied: boolean;
@@ -51,8 +53,16 @@ const EVENTS: SelectableFields<ApiObject> = {
 };
 
 const RESOURCES: Resource[] = [
-  { kind: 'Pod', apiVersion: 'v1', plural: 'pods', namespaced: true, applied: true, fields: PODS },
-  { kind: 'ConfigMap', apiVersion: 'v1', plural: 'configmaps', namespaced: true, applied: true, fields: NAMES },
+  { kind: 'Pod', apiVersion: 'v1', plural: 'pods', short: 'po', namespaced: true, applied: true, fields: PODS },
+  {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    plural: 'configmaps',
+    short: 'cm',
+    namespaced: true,
+    applied: true,
+    fields: NAMES,
+  },
   {
     kind: 'Secret',
     apiVersion: 'v1',
@@ -69,16 +79,30 @@ const RESOURCES: Resource[] = [
     applied: true,
     fields: NAMES,
   },
-  { kind: 'Event', apiVersion: 'v1', plural: 'events', namespaced: true, applied: false, fields: EVENTS },
-  { kind: 'Node', apiVersion: 'v1', plural: 'nodes', namespaced: false, applied: false, fields: NAMES },
+  { kind: 'Event', apiVersion: 'v1', plural: 'events', short: 'ev', namespaced: true, applied: false, fields: EVENTS },
+  { kind: 'Node', apiVersion: 'v1', plural: 'nodes', short: 'no', namespaced: false, applied: false, fields: NAMES },
 ];
+
+/** What the routes of usage answer with. */
+const METRICS = [
+  { kind: 'PodMetrics', plural: 'pods', namespaced: true },
+  { kind: 'NodeMetrics', plural: 'nodes', namespaced: false },
+].map((metrics) => ({ ...metrics, apiVersion: 'metrics.k8s.io/v1beta1', shortNames: [], verbs: ['list'] }));
 
 /** Patches of labels and annotations: both kinds mean the same there, as neither has lists. */
 const PATCH_TYPES = ['application/merge-patch+json', 'application/strategic-merge-patch+json'];
 
-/** Listing, watching, reading, deleting and patching of objects, at Kubernetes' paths. */
+/** Listing, watching, reading, deleting and patching of objects, at Kubernetes' paths, which clients discover. */
 export function objectRoutes(backend: NodeBackend): Route[] {
-  return RESOURCES.flatMap((resource) => routesOf(resource, backend));
+  const discovered = RESOURCES.map(({ short, applied, ...resource }) => ({
+    ...resource,
+    shortNames: short === undefined ? [] : [short],
+    verbs: ['get', 'list', 'watch', ...(applied ? ['delete', 'patch'] : [])],
+  }));
+  return [
+    ...discoveryRoutes([...discovered, ...METRICS]),
+    ...RESOURCES.flatMap((resource) => routesOf(resource, backend)),
+  ];
 }
 
 function routesOf(resource: Resource, backend: NodeBackend): Route[] {
