@@ -16,8 +16,13 @@ export type GetOptions = PrintOptions & {
   sortBy?: string;
 };
 
-/** What is to be shown: objects of some kinds, or some by name. */
-export type Shown = { selection: ObjectSelection; columns: (kind: ObjectKind) => Column[]; options: GetOptions };
+/** What is to be shown: objects of some kinds, or some by name; `nothing` is said in a table's place if there are none. */
+export type Shown = {
+  selection: ObjectSelection;
+  columns: (kind: ObjectKind) => Column[];
+  options: GetOptions;
+  nothing?: string;
+};
 
 /** `podwright get TYPE[,TYPE…] [NAME…]`, `get TYPE/NAME…`. */
 export async function get(context: CommandContext, words: string[], options: GetOptions): Promise<void> {
@@ -36,11 +41,11 @@ export async function get(context: CommandContext, words: string[], options: Get
 }
 
 /** Prints what was asked for, and with `watch` every change from then on. */
-export async function show(client: ObjectClient, { selection, columns, options }: Shown): Promise<void> {
-  if (options.watch) return watch(client, { selection, columns, options });
+export async function show(client: ObjectClient, shown: Shown): Promise<void> {
+  const { selection, options } = shown;
+  if (options.watch) return watch(client, shown);
   const { objects, missing } = await fetch(client, selection, options);
-  const sorted = sortedBy(objects, options.sortBy);
-  printObjects(sorted, { selection, columns, options });
+  printObjects(sortedBy(objects, options.sortBy), shown);
   if (missing.length > 0) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
@@ -66,12 +71,12 @@ async function fetch(
   return { objects: (await Promise.all(found)).flat(), missing };
 }
 
-export function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
+function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
   const { namespace, allNamespaces, selector, fieldSelector } = options;
   return { namespace: allNamespaces ? undefined : namespace, labelSelector: selector, fieldSelector };
 }
 
-function printObjects(objects: ApiObject[], { selection, columns, options }: Shown): void {
+function printObjects(objects: ApiObject[], { selection, columns, options, nothing }: Shown): void {
   const { output } = options;
   if (output.type === 'name') return objects.forEach(printName);
   if (output.type !== 'table' && output.type !== 'wide') {
@@ -85,7 +90,9 @@ function printObjects(objects: ApiObject[], { selection, columns, options }: Sho
     if (index > 0) console.log();
     new TablePrinter(columns(kind), options).print(objects.filter((object) => object.kind === kind.kind));
   }
-  if (objects.length === 0 && selection.named.length === 0) printError(nothingFound(selection.kinds, options));
+  if (objects.length > 0 || selection.named.length > 0) return;
+  if (nothing === undefined) printError(nothingFound(selection.kinds, options));
+  else console.log(nothing);
 }
 
 function nothingFound(kinds: ObjectKind[], { namespace, allNamespaces, selector, fieldSelector }: GetOptions): string {

@@ -1,7 +1,7 @@
 import { ObjectClient } from '../client/object-client.ts';
 import { POD } from '../client/object-names.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { type GetOptions, queryOf, show } from './get.ts';
+import { type GetOptions, show } from './get.ts';
 import { PS_COLUMNS } from './object-tables.ts';
 
 export type PsOptions = Omit<GetOptions, 'namespace'> & { namespace?: string };
@@ -10,9 +10,13 @@ export type PsOptions = Omit<GetOptions, 'namespace'> & { namespace?: string };
 export async function ps({ config }: CommandContext, options: PsOptions): Promise<void> {
   const client = new ObjectClient(config.apiSocket);
   const chosen = { ...options, namespace: options.namespace ?? '', allNamespaces: options.namespace === undefined };
-  const isTable = options.output.type === 'table' || options.output.type === 'wide';
   const narrowed = options.namespace ?? options.selector ?? options.fieldSelector;
-  if (isTable && !options.watch && narrowed === undefined && (await client.list(POD, queryOf(chosen))).length === 0)
-    return console.log("no pods; 'podwright run FILE' or 'podwright apply FILE' makes some");
-  await show(client, { selection: { kinds: [POD], named: [] }, columns: () => PS_COLUMNS, options: chosen });
+  const nothing =
+    narrowed === undefined ? "no pods; 'podwright run FILE' or 'podwright apply FILE' makes some" : undefined;
+  await show(client, {
+    selection: { kinds: [POD], named: [] },
+    columns: () => PS_COLUMNS,
+    options: chosen,
+    nothing,
+  });
 }

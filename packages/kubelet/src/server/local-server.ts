@@ -154,6 +154,18 @@ const HTTP_STATUS: Partial<Record<ErrorCode, number>> = {
   deadline_exceeded: 504,
 };
 
+/** Reasons of a Status, by which Kubernetes' clients tell errors apart (apimachinery, StatusReason). */
+const REASONS: Partial<Record<ErrorCode, string>> = {
+  invalid_argument: 'BadRequest',
+  permission_denied: 'Forbidden',
+  not_found: 'NotFound',
+  already_exists: 'AlreadyExists',
+  failed_precondition: 'Conflict',
+  unimplemented: 'NotImplemented',
+  unavailable: 'ServiceUnavailable',
+  deadline_exceeded: 'Timeout',
+};
+
 /** A meta/v1 Status object. */
 function statusObject(error: unknown): object {
   const code = HTTP_STATUS[errorCode(error)] ?? 500;
@@ -163,7 +175,7 @@ function statusObject(error: unknown): object {
     metadata: {},
     status: 'Failure',
     message: errorMessage(error),
-    reason: errorCode(error),
+    reason: REASONS[errorCode(error)] ?? 'InternalError',
     code,
   };
 }
