@@ -3,7 +3,6 @@ import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object
 import { type ObjectKind, type ObjectSelection, parseObjects } from '../client/object-names.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { images } from './images.ts';
 import { type PrintOptions, printName, printValue, sortedBy, TablePrinter } from './object-printer.ts';
 import { type Column, columnsOf } from './object-tables.ts';
 
@@ -135,12 +134,17 @@ function printChanged(objects: ApiObject[], table: TablePrinter, { output }: Get
   }
 }
 
-/** Images are the runtime's, not objects of the API. */
-function getImages(context: CommandContext, { kinds, named }: ObjectSelection, { output }: GetOptions): Promise<void> {
+/** Images are the runtime's, not objects of the API: only they need its client, which takes long to load. */
+async function getImages(
+  context: CommandContext,
+  { kinds, named }: ObjectSelection,
+  { output }: GetOptions,
+): Promise<void> {
   const { type } = output;
   if (kinds.length > 1 || named.length > 0 || type === 'name' || type === 'jsonpath') {
     const message = "get images: all are listed, as a table or with -o wide, json or yaml; see also 'podwright images'";
     throw new PodwrightError('invalid_argument', message);
   }
+  const { images } = await import('./images.ts');
   return images(context, { output: type });
 }
