@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/.node/bin:$(PATH)
 EXAMPLE_IMAGE := dist/hello-image.tar
 
-.PHONY: run setup setup-dev build lint test unit vm-test bench generate clean
+.PHONY: run setup setup-dev build man lint test unit vm-test bench generate clean
 
 run: setup $(EXAMPLE_IMAGE) ## set up, then run examples/hello.yaml in the foreground
 	./bin/podwright load $(EXAMPLE_IMAGE)
@@ -19,6 +19,9 @@ $(EXAMPLE_IMAGE): scripts/example-image.ts | setup
 
 build: setup
 	node scripts/build.ts
+
+man: setup ## dist/podwright.1, the manual page
+	node scripts/man-page.ts dist/podwright.1
 
 lint: setup
 	npx --no-install biome check --error-on-warnings .

@@ -1,5 +1,5 @@
 import type { Bench } from './bench.ts';
-import { bringUp, takeDown } from './life-cycle.ts';
+import { bringUp, type PodWish, takeDown } from './life-cycle.ts';
 import type { Side } from './sides.ts';
 import type { Row, Table } from './tables.ts';
 import { inTurns } from './turns.ts';
@@ -47,9 +47,9 @@ export async function measureBursts({ containerd, podwright, matched, unready }:
 type Burst = { each: number[]; all: number; down: number };
 
 /** Several pods brought up at once, and then taken down. */
-export async function burst(side: Side, count: number): Promise<Burst> {
+export async function burst(side: Side, count: number, wish?: PodWish): Promise<Burst> {
   const begin = performance.now();
-  const pods = await Promise.all(Array.from({ length: count }, () => bringUp(side)));
+  const pods = await Promise.all(Array.from({ length: count }, () => bringUp(side, wish)));
   const up = performance.now();
   await Promise.all(pods.map(({ pod }) => takeDown(side, pod)));
   return { each: pods.map(({ times }) => times.up), all: up - begin, down: performance.now() - up };

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { NamespaceMode } from '@podwright/cri';
+import { NamespaceMode, SecurityProfile_ProfileType } from '@podwright/cri';
 import type { Bench } from './bench.ts';
 import { IMAGE, type Side } from './sides.ts';
 import type { Row, Table } from './tables.ts';
@@ -72,16 +72,20 @@ async function lifeCycle(side: Side): Promise<LifeCycle> {
 
 let counter = 0;
 
+/** What pods are asked for with: `seccomp` is what Podwright's kubelet asks for by default, and upstream's with `seccompDefault`. */
+export type PodWish = { seccomp: boolean };
+
 /** Brings one pod up through the CRI, as a kubelet would; tells what each call took. */
-export async function bringUp({
-  cri,
-  directory,
-}: Side): Promise<{ pod: RunningPod; times: Pick<LifeCycle, 'sandbox' | 'create' | 'start' | 'up'> }> {
+export async function bringUp(
+  { cri, directory }: Side,
+  { seccomp }: PodWish = { seccomp: false },
+): Promise<{ pod: RunningPod; times: Pick<LifeCycle, 'sandbox' | 'create' | 'start' | 'up'> }> {
   const name = `bench-${process.pid}-${counter++}`;
   const logDirectory = join(directory, 'pod-logs', name);
   mkdirSync(logDirectory, { recursive: true });
   // As the kubelet asks: each container has a PID namespace of its own.
-  const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } };
+  const profile = seccomp ? { seccomp: { profileType: SecurityProfile_ProfileType.RuntimeDefault } } : {};
+  const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER }, ...profile } };
   const metadata = { name, uid: name, namespace: 'bench', attempt: 0 };
   const sandboxConfig = { metadata, hostname: name, logDirectory, linux };
   const begin = performance.now();

@@ -77,8 +77,8 @@ test('configs that are none', async (t) => {
     [`${'['.repeat(200_000)}${']'.repeat(200_000)}`, /its config: .*expected object/],
     [{ ...configOf([layer.diffId]), config: { Env: 'A=b' } }, /its config: config\.Env/],
     [{ ...configOf([layer.diffId]), config: { User: 0 } }, /its config: config\.User/],
-    [configOf([]), /0 diff ids for 1 layers/],
-    [configOf([layer.diffId, layer.diffId]), /2 diff ids for 1 layers/],
+    [configOf([]), /0 diff ids for 1 layer/],
+    [configOf([layer.diffId, layer.diffId]), /2 diff ids for 1 layer/],
     [configOf(['sha256:xyz']), /diff id "sha256:xyz" is not a sha256 digest/],
     [configOf([`sha512:${'0'.repeat(128)}`]), /is not a sha256 digest/],
   ];

@@ -365,7 +365,7 @@ test('hostile manifests and configs are refused', async (t) => {
   };
   const [layer] = value.layers as object[];
   await rejects(pullOf({ layers: Array(10_000).fill(layer) }), 'invalid_argument', /10000 layers/);
-  await rejects(pullOf({ layers: [layer, layer] }), 'invalid_argument', /1 diff ids for 2 layers/);
+  await rejects(pullOf({ layers: [layer, layer] }), 'invalid_argument', /1 diff id for 2 layers/);
   await rejects(
     pullOf({ layers: [{ ...layer, size: 2 ** 52 }] }),
     'resource_exhausted',

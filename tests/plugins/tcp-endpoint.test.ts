@@ -141,7 +141,7 @@ test('certificates that cannot be used end the start with the name of the file',
   });
   writeFileSync(path('not.pem'), 'x');
   for (const [files, message] of [
-    [{ key: '/no/such.key' }, /read TLS file \/no\/such\.key: ENOENT/],
+    [{ key: '/no/such.key' }, /read TLS file \/no\/such\.key: no such file or directory/],
     [{ clientCa: path('not.pem') }, /not\.pem: it is not in PEM format/],
     [{ key: path('friend.key') }, /listen on tcp:\/\/127\.0\.0\.1:0: .*mismatch/i],
   ] as const)

@@ -25,7 +25,7 @@ before(async () => {
     traces: () => [],
     apply: async (text) => {
       applied = text;
-      return { objects: [] };
+      return { objects: [], findings: [], warnings: [] };
     },
   };
   server = new LocalServer({ socketPath, backend: backend as NodeBackend, logger: silentLogger });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import { NodeClient } from '../../packages/cli/src/client/node-client.ts';
-import { readManifests } from '../../packages/cli/src/run/manifests.ts';
+import { readManifests } from '../../packages/cli/src/manifests/read-manifests.ts';
 import { AppliedObjects } from '../../packages/kubelet/src/server/applied-objects.ts';
 import { LocalServer } from '../../packages/kubelet/src/server/local-server.ts';
 import type { NodeBackend } from '../../packages/kubelet/src/server/node-backend.ts';
@@ -43,7 +43,11 @@ async function startServer(context: TestContext): Promise<NodeClient> {
     podOfUid: () => undefined,
     wantedPod: () => undefined,
   });
-  const backend: Partial<NodeBackend> = { apply: async (text) => ({ objects: await applied.apply(text) }) };
+  const apply: NodeBackend['apply'] = async (text) => {
+    const { done, warnings } = await applied.apply(text);
+    return { objects: done, warnings, findings: [] };
+  };
+  const backend: Partial<NodeBackend> = { apply };
   const socketPath = join(directory, 'node.sock');
   const server = new LocalServer({ socketPath, backend: backend as NodeBackend, logger: silentLogger });
   await server.listen();
@@ -70,11 +74,11 @@ test('a manifest of the largest allowed number of keys is taken', async (context
   );
 });
 
-test('the command reads no more of a file than a manifest may have', (context) => {
-  assert.throws(() => readManifests(['/dev/zero']), /is larger than 4 MiB/);
+test('the command reads no more of a file than a manifest may have', async (context) => {
+  await assert.rejects(readManifests(['/dev/zero'], {}), /is larger than 4 MiB/);
   const directory = mkdtempSync('/tmp/hostile-manifest-');
   context.after(() => rmSync(directory, { recursive: true }));
   const file = join(directory, 'keys.yaml');
   writeFileSync(file, hostile[0]![1]);
-  assert.throws(() => readManifests([file]), /keys\.yaml:\d+:\d+: has more than 200000 YAML tokens/);
+  await assert.rejects(readManifests([file], {}), /keys\.yaml:\d+:\d+: has more than 200000 YAML tokens/);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
@@ -47,6 +47,43 @@ test('what programs leave in the directory of a task goes with it, and its bundl
       assert.ok(!existsSync(own));
     }
   } finally {
+    tasks.close();
+    await scratch.remove();
+  }
+});
+
+test('tasks of one seccomp profile share the filter that crun compiled for the first of them', async () => {
+  const scratch = makeScratch();
+  const tasks = await openTasks(scratch, await workingCrun(scratch));
+  const create = async (id: string, refused: string[]) => {
+    const bundle = join(scratch.directory, `bundle-${id}`);
+    const spec = testSpec(scratch, id, ['sleep', '1000']);
+    const rule = { names: refused, action: 'SCMP_ACT_ERRNO', errnoRet: 1 };
+    spec.linux.seccomp = { defaultAction: 'SCMP_ACT_ALLOW', syscalls: [rule] };
+    commitSpec(bundle, spec);
+    const config = { bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
+    await tasks.create({ ...config, id }, AbortSignal.timeout(60_000));
+    await tasks.start(id);
+  };
+  const isCompiled = (id: string) =>
+    readFileSync(join(scratch.directory, 'state/bundles', id, 'config.json'), 'utf8').includes('seccomp_bpf_data');
+  const filter = (id: string) => readFileSync(join(scratch.directory, 'state/crun', id, 'seccomp.bpf'));
+  const makes = async (id: string) => {
+    const command = ['mkdir', `/tmp/${id}`];
+    return (await tasks.execSync(id, command, AbortSignal.timeout(60_000))).exitCode === 0;
+  };
+  const directories = ['mkdir', 'mkdirat'];
+  const ids = ['first', 'second', 'other'];
+  try {
+    await create('first', directories);
+    await create('second', directories);
+    await create('other', ['sethostname']);
+    assert.deepEqual(ids.map(isCompiled), [false, true, false]);
+    assert.deepEqual(filter('second'), filter('first'));
+    assert.notDeepEqual(filter('other'), filter('first'));
+    assert.deepEqual(await Promise.all(ids.map(makes)), [false, false, true]);
+  } finally {
+    for (const id of ids) await tasks.delete(id);
     tasks.close();
     await scratch.remove();
   }

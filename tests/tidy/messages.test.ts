@@ -31,6 +31,50 @@ test('every command that a message names exists', () => {
   );
 });
 
+/** A number of things, in a template: `${count} pods`. */
+const NUMBERED =
+  /\$\{[^{}]*(?:length|count|size|running|others)[^{}]*\} (?:other )?(?:pods|objects|containers|images|files|times|lines|records|problems|layers|names|warnings)\b/i;
+/** Where the number is over a limit, and so never one. */
+const OVER_A_LIMIT = /\b(?:more than|at most|cannot all|once)\b/;
+
+test('what is counted in a message goes by `counted`, so that one is one', () => {
+  assert.match('\u0024{pods.length} pods go on', NUMBERED);
+  const wrong = shipped.flatMap((path) =>
+    codeOf(path)
+      .split('\n')
+      .filter((line) => line.search(NUMBERED) >= 0 && !OVER_A_LIMIT.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+/** What prints a text as it is. The escaping ones are in output/terminal-text.ts. */
+const RAW_PRINT = /\b(?:console\.(?:log|error|warn|info)|process\.std(?:out|err)\.write)\(/;
+/** Files that print what comes from outside raw, and why they may. */
+const RAW_PRINTERS: Record<string, string> = {
+  'packages/cli/src/output/terminal-text.ts': 'it escapes',
+  'packages/cli/src/output/format.ts': 'of JSON, YAML and tables, which are escaped',
+  'packages/cli/src/commands/logs.ts': 'logs are the own words of containers, as with kubectl',
+  'packages/cli/src/run/log-follower.ts': 'the same',
+};
+/** A text of ours: a literal without a value in it. */
+const LITERAL = /\((?:'[^']*'|"[^"]*"|`[^`$]*`|\s*$)/;
+
+test('what a command prints is a text of ours, or escaped', () => {
+  const raw = shipped
+    .filter((path) => /^packages\/cli\/src\/(?:commands|output|run)\//.test(path) && !(path in RAW_PRINTERS))
+    .flatMap((path) => {
+      const lines = codeOf(path)
+        .split('\n')
+        .filter((line) => RAW_PRINT.test(line));
+      const unsafe = lines.filter(
+        (line) => !LITERAL.test(line) && !/terminalJson|terminalYaml|escape(?:Line|Terminal)/.test(line),
+      );
+      return unsafe.map((line) => `${path}: ${line.trim()}`);
+    });
+  assert.deepEqual(raw, []);
+});
+
 test('where a package takes a registry of metrics, a daemon hands it one', () => {
   const takes = shipped.filter((path) => /\bmetrics\?: Registry\b/.test(read(path)));
   const daemons = shipped.filter((path) => path.startsWith('packages/cli/src/daemon/')).map(codeOf);

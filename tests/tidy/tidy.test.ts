@@ -119,7 +119,8 @@ test('the files that docs/flow-*.md name are there', () => {
 
 /** The commands of `podwright`, those of `runtime` with it: `runtime plugins`. */
 function commands(): string[] {
-  return createProgram(() => undefined).commands.flatMap((command) => [
+  const shown = createProgram(() => undefined).commands.filter((command) => !command.name().startsWith('_'));
+  return shown.flatMap((command) => [
     command.name(),
     ...command.commands.map((below) => `${command.name()} ${below.name()}`),
   ]);

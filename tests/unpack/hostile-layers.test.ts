@@ -140,7 +140,7 @@ suite('entries that do not fit', () => {
   });
 
   test('names longer than the kernel takes are told', async () => {
-    await refuses([{ name: 'x', pax: { path: 'n'.repeat(256) } }], 'invalid_argument', /ENAMETOOLONG/);
+    await refuses([{ name: 'x', pax: { path: 'n'.repeat(256) } }], 'invalid_argument', /name too long/);
     await refuses([{ name: 'x', pax: { path: 'n/'.repeat(3000) } }], 'invalid_argument', /a name has 6000 bytes/);
   });
 
@@ -246,11 +246,11 @@ suite('bombs', () => {
     const target = join(disk, 'layer');
     mkdirSync(target);
     const bomb = gzipSync(tarArchive([file('x', '0'.repeat(50 << 20))]));
-    await refuses(bomb, 'resource_exhausted', /ENOSPC|free; remove images/, { directory: target });
+    await refuses(bomb, 'resource_exhausted', /no space left|free; remove images/, { directory: target });
     mountAll(system, [{ type: 'tmpfs', source: 'few files', options: ['nr_inodes=50'] }], disk);
     mkdirSync(target);
     const entries = Array.from({ length: 100 }, (_, index) => file(`f${index}`));
-    await refuses(entries, 'resource_exhausted', /make "f4[0-9]": ENOSPC/, { directory: target });
+    await refuses(entries, 'resource_exhausted', /make "f4[0-9]": .*no space left on device/, { directory: target });
   });
 
   test('huge sparse files take no space', async () => {
@@ -259,7 +259,7 @@ suite('bombs', () => {
     assert.equal(lstatSync(scratch.at('layer/x')).size, 2 ** 40);
     assert.ok((before.bfree - statfsSync(scratch.path).bfree) * before.bsize < 100 << 20);
     const pax = { 'GNU.sparse.map': '0,3', 'GNU.sparse.size': String(Number.MAX_SAFE_INTEGER) };
-    await assert.rejects(unpack([{ name: 'x', body: 'abc', pax }]), /EFBIG/);
+    await assert.rejects(unpack([{ name: 'x', body: 'abc', pax }]), /file too large/);
   });
 });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync, renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { errorCode, errorMessage, PodwrightError, wrapError } from './errors.ts';
 
@@ -20,6 +21,37 @@ const table: [string, unknown, string][] = [
 for (const [what, thrown, code] of table) {
   test(`the class of ${what} is ${code}`, () => assert.equal(errorCode(thrown), code));
 }
+
+test('an error of the system is told in words, and names what was tried once', () => {
+  const thrownBy = (work: () => unknown): unknown => {
+    try {
+      return work();
+    } catch (error) {
+      return error;
+    }
+  };
+  const missing = thrownBy(() => readFileSync('/no/such/file'));
+  assert.equal(errorMessage(missing), 'open /no/such/file: no such file or directory');
+  assert.equal(
+    errorMessage(wrapError('read the settings', missing)),
+    'read the settings: open /no/such/file: no such file or directory',
+  );
+  assert.equal(errorMessage(wrapError('read /no/such/file', missing)), 'read /no/such/file: no such file or directory');
+  assert.equal(errorMessage(thrownBy(() => readFileSync('/'))), 'it is a directory');
+  const moved = thrownBy(() => renameSync('/no/a', '/no/b'));
+  assert.equal(errorMessage(moved), 'rename /no/b: no such file or directory');
+  const refused = { errno: -111, code: 'ECONNREFUSED', syscall: 'connect', address: '127.0.0.1', port: 1 };
+  const refusal = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), refused);
+  assert.equal(errorMessage(refusal), 'connect to 127.0.0.1:1: connection refused');
+  // an error of ours has said what there is to say of the cause
+  assert.equal(errorMessage(new PodwrightError('unavailable', 'no node runs', { cause: refusal })), 'no node runs');
+  const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND no.test'), {
+    ...{ errno: -3008, code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'no.test' },
+  });
+  assert.equal(errorMessage(unknown), 'look up no.test: no such host');
+  const own = Object.assign(new Error('the transfer ended early'), { code: 'ECONNRESET' });
+  assert.equal(errorMessage(own), 'the transfer ended early');
+});
 
 test('a wrapped error keeps the class, and the message says each cause once', () => {
   const wrapped = wrapError('start pod a', new PodwrightError('not_found', 'no image b'));

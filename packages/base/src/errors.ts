@@ -1,3 +1,5 @@
+import { isSystemError, systemErrorMessage } from './system-error-message.ts';
+
 /**
  * The closed set of error classes, one a gRPC status code
  * (https://grpc.io/docs/guides/status-codes/).
@@ -62,17 +64,26 @@ export function errorCode(error: unknown): ErrorCode {
   return 'unknown';
 }
 
-/** The error's message followed by those of its causes, without repeating what a message already contains. */
+/**
+ * The error's message followed by those of its causes, without repeating what a message already contains. System errors are in
+ * words; an error of ours has said itself what it needs of one that is its cause.
+ */
 export function errorMessage(error: unknown): string {
+  return messageAfter('', error);
+}
+
+/** The message as it goes on after `context`, which need not be told again. */
+function messageAfter(context: string, error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.cause === undefined) return error.message;
-  const cause = errorMessage(error.cause);
-  return error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
+  const message = isSystemError(error) ? systemErrorMessage(error, context) : error.message;
+  if (error.cause === undefined || (error instanceof PodwrightError && isSystemError(error.cause))) return message;
+  const cause = messageAfter(message, error.cause);
+  return message.includes(cause) ? message : `${message}: ${cause}`;
 }
 
 /** Wraps `cause` with what was attempted; keeps its class unless `code` says otherwise. */
 export function wrapError(message: string, cause: unknown, code: ErrorCode = errorCode(cause)): PodwrightError {
-  return new PodwrightError(code, `${message}: ${errorMessage(cause)}`, { cause });
+  return new PodwrightError(code, `${message}: ${messageAfter(message, cause)}`, { cause });
 }
 
 export const isNotFound = (error: unknown): boolean => errorCode(error) === 'not_found';

@@ -26,3 +26,4 @@ export * from './trash.ts';
 export * from './undo.ts';
 export * from './unix-socket.ts';
 export { VERSION } from './version.ts';
+export * from './words.ts';

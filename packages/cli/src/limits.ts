@@ -1,6 +1,9 @@
 /** A runtime that is there answers at once; nothing waits for one that is not. */
 export const RUNTIME_CONNECT_TIMEOUT_MS = 2000;
 
+/** A shell that completes a word waits no longer for a node. */
+export const COMPLETION_TIMEOUT_MS = 100;
+
 /** How long a node may take until its API answers. */
 export const NODE_START_TIMEOUT_MS = 30_000;
 
@@ -19,6 +22,14 @@ export const REMOVAL_SPARE_MS = 60_000;
 /** Timers of Node.js end here: 24.8 days. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
+/** What a URL of a manifest may take in all, and how often it may lead elsewhere: as many as in Go's client, which is kubectl's. */
+export const MANIFEST_FETCH_TIMEOUT_MS = 30_000;
+export const MAX_MANIFEST_REDIRECTS = 10;
+/** Manifests of one command: files and directories, and all of their text. */
+export const MAX_MANIFEST_SOURCES = 5000;
+export const MAX_MANIFEST_TEXT_BYTES = 64 << 20;
+/** How often a daemon looks whether its heap is worth collecting. */
+export const HEAP_LOOK_MS = 5000;
 /** `events` shows those of the last hour, and of these the newest, unless it is asked for all. */
 export const SHOWN_EVENTS_AGE_MS = 3_600_000;
 export const MAX_SHOWN_EVENTS = 100;

@@ -1,4 +1,4 @@
-import { errorMessage } from '@podwright/base';
+import { shownError } from '@podwright/base';
 import { exitWhenUncaught, printStack } from './output/stack.ts';
 import { printError } from './output/terminal-text.ts';
 import { createProgram } from './program.ts';
@@ -15,7 +15,7 @@ try {
   });
   await program.parseAsync();
 } catch (error) {
-  printError(`podwright: ${errorMessage(error)}`);
+  printError(`podwright: ${shownError(error)}`);
   if (process.env.PODWRIGHT_DEBUG) printStack(error);
   exitCode = 1;
 }

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import type { Action } from './command-line/action.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
 import { answerForeignVerbs } from './command-line/foreign-verbs.ts';
+import { addHelpCommands } from './command-line/help-commands.ts';
 import { addImageCommands } from './command-line/image-commands.ts';
 import { addNodeCommands } from './command-line/node-commands.ts';
 import { addObjectCommands, addPodCommands } from './command-line/pod-commands.ts';
@@ -18,13 +19,14 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright run pod.yaml             in the foreground with logs; Ctrl-C stops the pods
   podwright run --once job.yaml      until they have ended; the exit code is theirs
   podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete
+  podwright check DIR                what is wrong with manifests, and what they lack here
   podwright doctor                   what this host can do, and what is missing
 
-Pods:      run, apply, delete, ps, logs, exec, trace
+Pods:      run, check, apply, delete, ps, logs, exec, trace
 Objects:   get, describe, events, wait, label, annotate, top
-Images:    images, pull, load, rmi
+Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime
-Host:      doctor, version, runtime plugins
+Host:      doctor, version, runtime plugins, completion, help
 
 Options of every command:
   --config <file>   configuration (default: /etc/podwright/config.toml if it is there)
@@ -32,7 +34,8 @@ Options of every command:
   --state <dir>     sockets and what a reboot may lose (default: /run/podwright)
   -V, --version     the version
 
-'podwright <command> --help' explains a command.
+'podwright <command> --help' explains a command, 'podwright help <topic>' a topic:
+manifests, exit-codes, files, networking, settings.
 `;
 
 /** The flags that choose a node, as another process of ours takes them. */
@@ -77,12 +80,14 @@ export function createProgram(setExitCode: (code: number) => void): Command {
     };
 
   program.helpInformation = () => HELP;
+  program.helpCommand(false); // ours knows topics too
   addRunCommands(program, action);
   addPodCommands(program, action);
   addObjectCommands(program, action);
   addContainerCommands(program, action);
   addImageCommands(program, action);
   addNodeCommands(program, action);
+  addHelpCommands(program);
   answerForeignVerbs(program);
   return program;
 }

@@ -64,7 +64,7 @@ test('a result that cannot be used is refused with its reason', () => {
     ['{"ips":[{"address":"10.0.0.1/33"}]}', /ips.0.address/],
     ['{"ips":[{"address":"fe80::1%eth0/64"}]}', /ips.0.address/],
     ['{"ips":[{"address":"10.0.0.1/24","gateway":"x"}]}', /ips.0.gateway/],
-    ['{"ips":[{"address":"10.0.0.1/24","interface":0}]}', /there are 0 interfaces/],
+    ['{"ips":[{"address":"10.0.0.1/24","interface":0}]}', /has 0 interfaces/],
     ['{"ips":[{"address":"10.0.0.1/24","interface":1.5}]}', /ips.0.interface/],
     ['{"ips":{}}', /ips/],
     [{ ips: Array(257).fill({ address: '10.0.0.1/24' }) }, /ips/],

@@ -1,5 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
-import { PodwrightError } from '@podwright/base';
+import { counted, PodwrightError } from '@podwright/base';
 import * as z from 'zod';
 import { type JsonObject, parseJsonObject } from './json.ts';
 import { isAtLeast, isVersion } from './versions.ts';
@@ -78,7 +78,9 @@ function decodeModern(raw: JsonObject): Body {
     interfaces,
     ips: ips.map(({ address, gateway, interface: index }, position) => {
       if (typeof index === 'number' && (index < 0 || index >= interfaces.length))
-        throw invalid(`ips.${position}.interface is ${index}, but there are ${interfaces.length} interfaces`);
+        throw invalid(
+          `ips.${position}.interface is ${index}, but the result has ${counted(interfaces.length, 'interface')}`,
+        );
       return { ...splitCidr(address), gateway, interfaceIndex: index ?? undefined };
     }),
   };

@@ -14,10 +14,10 @@ import { linuxPlatform } from './spec/platform.ts';
 import { DiskSync, readBootId } from './store/disk-sync.ts';
 import { GarbageCollector } from './store/image-gc.ts';
 import { ImageInstaller } from './store/image-install.ts';
-import { canonicalName, findImage } from './store/image-lookup.ts';
+import { canonicalName, findImage, namesToRemove } from './store/image-lookup.ts';
 import { ImageRecords, type StoredImage } from './store/image-records.ts';
 import { recoverImages } from './store/image-recover.ts';
-import type { ImageRecord, ImageService, StorageUsage, TransferProgress } from './store/image-service.ts';
+import type { ImageRecord, ImageService, LoadedImage, StorageUsage, TransferProgress } from './store/image-service.ts';
 import { ImageUsage } from './store/image-usage.ts';
 import { LayerSnapshots } from './store/layer-snapshots.ts';
 import { Leases } from './store/leases.ts';
@@ -79,6 +79,7 @@ export class Images implements ImageService {
   readonly #puller: ImagePuller;
   readonly #loader: ImageLoader;
   readonly #collector: GarbageCollector;
+  readonly #failedPulls: FailedPulls;
   readonly #usage: ImageUsage;
   readonly #sync: DiskSync;
   readonly #pinned: string[];
@@ -100,8 +101,8 @@ export class Images implements ImageService {
     this.#pinned = options.pinnedImages ?? [];
     this.#http = new HttpClient({ stallTimeoutMs, documentTimeoutMs, environment });
     const keepMs = options.failedPullLifetimeMs ?? FAILED_PULL_LIFETIME_MS;
-    const failedPulls = new FailedPulls({ keepMs, collectGarbage: () => this.#tidyUp('a failed pull has left') });
-    const pulling = { ...shared, installer, failedPulls, http: this.#http };
+    this.#failedPulls = new FailedPulls({ keepMs, collectGarbage: () => this.#tidyUp('a failed pull has left') });
+    const pulling = { ...shared, installer, failedPulls: this.#failedPulls, http: this.#http };
     this.#puller = new ImagePuller({ ...pulling, registryConfigDir, retryPolicy, logger });
     this.#loader = new ImageLoader({ ...shared, installer, platform });
     this.#collector = new GarbageCollector({ ...shared, snapshotter });
@@ -115,11 +116,11 @@ export class Images implements ImageService {
     return this.#require(id);
   }
 
-  async load(path: string, options: { signal: AbortSignal; name?: string }): Promise<ImageRecord[]> {
+  async load(path: string, options: { signal: AbortSignal; name?: string }): Promise<LoadedImage[]> {
     try {
-      const ids = await this.#loader.load(path, options);
+      const loaded = await this.#loader.load(path, options);
       this.beginSync();
-      return ids.map((id) => this.#require(id));
+      return [...loaded].map(([id, names]) => ({ ...this.#require(id), names }));
     } finally {
       await this.#tidyUp('an archive may have left'); // it may hold more than its images need
     }
@@ -152,6 +153,22 @@ export class Images implements ImageService {
   async remove(reference: string): Promise<void> {
     this.#stores.records.remove(this.#requireStored(reference).id);
     await this.#tidyUp('a removed image has left');
+  }
+
+  async untag(reference: string): Promise<boolean> {
+    const { records } = this.#stores;
+    const name = canonicalName(reference) ?? reference;
+    const image = records.list().find(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests].includes(name));
+    if (image === undefined) throw new PodwrightError('not_found', `untag image: no image has the name "${reference}"`);
+    const tags = image.repoTags.filter((tag) => tag !== name);
+    if (tags.length === 0) await this.remove(image.id);
+    else records.removeNames(namesToRemove(image, name));
+    return tags.length === 0;
+  }
+
+  async clean(): Promise<void> {
+    this.#failedPulls.close();
+    await this.collectGarbage();
   }
 
   collectGarbage(): Promise<void> {

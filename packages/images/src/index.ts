@@ -13,6 +13,6 @@ export { diskUsage } from './snapshots/disk-usage.ts';
 export { type OpenedSnapshotter, openSnapshotter, type SnapshotterOptions } from './snapshots/open-snapshotter.ts';
 export type { SnapshotInfo, SnapshotKind, Snapshotter, SnapshotUsage, UnpackTarget } from './snapshots/snapshotter.ts';
 export type { ImageConfig } from './spec/manifest.ts';
-export type { ImageRecord, ImageService, StorageUsage, TransferProgress } from './store/image-service.ts';
+export type { ImageRecord, ImageService, LoadedImage, StorageUsage, TransferProgress } from './store/image-service.ts';
 export { LayerUnpacker } from './unpack/unpack-layer.ts';
 export type { UnpackLayer, UnpackOptions, UnpackProgress, UnpackResult } from './unpack/unpack-options.ts';

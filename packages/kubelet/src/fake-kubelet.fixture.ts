@@ -95,7 +95,7 @@ export async function startFakeKubelet(
 function snapshot(text: string) {
   const { objects, errors } = decodeManifest(text, { file: 'test.yaml' });
   if (text !== '' && errors.length > 0) throw new Error(errors.join('\n'));
-  return { objects, errors: [] };
+  return { objects, errors: [], warnings: [] };
 }
 
 type Shared = { config: { current?: PodConfig; text: string }; liveness: ProbeResults; mounted: Set<string> };
@@ -143,8 +143,9 @@ function fakeParts({ config, liveness, mounted }: Shared): KubeletParts {
         logger: silentLogger,
       });
       config.current.set('file', snapshot(config.text));
-      const stop = config.current.onUpdate(onUpdate);
-      return { ready: Promise.resolve(), stop: async () => stop() };
+      const { current } = config;
+      const stop = current.onUpdate(onUpdate);
+      return { ready: Promise.resolve(), errors: () => current.errors(), stop: async () => stop() };
     },
   };
 }

@@ -1,8 +1,11 @@
+export { type FieldPath, formatFieldPath } from './api/issue.ts';
 export * from './api/quantity.ts';
 export * from './api/types.ts';
+export type { Finding } from './config/finding.ts';
 export * from './config/local-objects.ts';
 export * from './config/manifest.ts';
 export * from './config/manifest-directory.ts';
+export { NO_TEXT, textOfManifest } from './config/manifest-file.ts';
 export * from './config/manifest-url.ts';
 export * from './config/pod-config.ts';
 export * from './config/pod-update.ts';
@@ -11,6 +14,8 @@ export { credentialsFor, parseDockerConfig, type RegistryCredential } from './im
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
 export type { NodeObject } from './node/node-object.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
+export { preflight } from './preflight/preflight.ts';
+export { thisHost } from './preflight/preflight-host.ts';
 export * from './server/local-api.ts';
 export { serveLocalApi } from './server/serve-local-api.ts';
 export { startKubelet } from './start-kubelet.ts';

@@ -5,6 +5,7 @@ import { absentObject } from './api/absent-object.ts';
 import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
+import type { ManifestError } from './config/manifest.ts';
 import { existingPod } from './config/pod-config.ts';
 import type { ExistingPod } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
@@ -16,6 +17,8 @@ import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
+import type { PreflightHost } from './preflight/preflight.ts';
+import { hostOf } from './preflight/preflight-host.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
@@ -34,6 +37,8 @@ export type KubeletDependencies = {
   cgroups: PodCgroups;
   node: NodeFacts;
   usage: ContainerUsage;
+  /** What is wrong with the manifests now. */
+  manifestErrors: () => ManifestError[];
   ready: Promise<void>;
   close: () => Promise<void>;
 };
@@ -118,6 +123,19 @@ export class Kubelet {
 
   watchEvents(signal: AbortSignal): Subscription<Event> {
     return this.#parts.events.subscribe(signal);
+  }
+
+  /** What is wrong with the manifests of the sources now. */
+  manifestErrors(): ManifestError[] {
+    return this.#parts.manifestErrors();
+  }
+
+  /** What pods would meet that were applied now. */
+  async preflightHost(): Promise<PreflightHost> {
+    const { options, cri, objects, node } = this.#parts;
+    const { images } = await cri.image.listImages({});
+    const names = new Set(images.flatMap(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests]));
+    return { ...hostOf(options, node.allocatable), node: { objects, pods: this.pods(), images: names } };
   }
 
   /**

@@ -107,6 +107,8 @@ export const LOG_SAFETY_INTERVAL_MS = 1000;
 export const MIN_LOG_INTERVAL_MS = 10;
 /** Of a line that was written in pieces, so much of the file is looked through for its beginning. */
 export const MAX_TAIL_LINE_BYTES = 16 << 20;
+/** Errors in manifests that are shown at most. */
+export const MAX_MANIFEST_ERRORS = 100;
 /** How long an apply waits for the kubelet to have seen what it wrote. */
 export const SEEN_TIMEOUT_MS = 5000;
 /** Each command has one connection for a call, and one for each log and watch that it follows. */

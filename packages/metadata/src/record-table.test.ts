@@ -109,7 +109,7 @@ test('a damaged row is reported with its field and deleted, and many at once are
     f: ['{"recordVersion":"1","id":"f","name":"f"}', 'recordVersion: it is no number'],
   };
   for (const [id, [record]] of Object.entries(rows)) write({ id, record: record! });
-  assert.throws(open, { code: 'data_loss', message: /6 records of things are damaged, 0 are not; the first is a: / });
+  assert.throws(open, { code: 'data_loss', message: /6 damaged records in things, 0 sound; the first is a: / });
   assert.deepEqual(damaged, []);
   const good = ['g', 'h', 'i', 'j', 'k', 'l'];
   for (const id of good) write({ id, record: `{"recordVersion":1,"id":"${id}","name":"${id}","color":"red"}` });

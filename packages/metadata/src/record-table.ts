@@ -1,4 +1,4 @@
-import { errorMessage, PodwrightError, wrapError } from '@podwright/base';
+import { counted, errorMessage, PodwrightError, wrapError } from '@podwright/base';
 import type { MetadataDatabase } from './database.ts';
 import { keepReserve, withReserve } from './disk-reserve.ts';
 
@@ -152,7 +152,7 @@ function readRecords<T extends NamedRecord>(
   if (damaged.length <= Math.max(1, records.length)) return { records, damaged };
   throw new PodwrightError(
     'data_loss',
-    `open ${database.name}: ${damaged.length} records of ${table} are damaged, ${records.length} are not; the first is ${first!.id}: ${first!.reason}; put a copy of the file back, or use the Podwright that wrote it`,
+    `open ${database.name}: ${counted(damaged.length, 'damaged record')} in ${table}, ${records.length} sound; the first is ${first!.id}: ${first!.reason}; put a copy of the file back, or use the Podwright that wrote it`,
   );
 }
 

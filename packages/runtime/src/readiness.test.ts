@@ -11,8 +11,11 @@ test('the runtime is ready while its programs are there and its records can be w
     if (!readiness.ready) assert.match(readiness.message, message!);
   };
   await check([process.execPath], undefined);
-  await check([process.execPath, '/none/runc'], /^find \/none\/runc, which pods are run with: ENOENT/);
-  await check(['/etc/passwd'], /EACCES/);
+  await check(
+    [process.execPath, '/none/runc'],
+    /^find \/none\/runc, which pods are run with: no such file or directory/,
+  );
+  await check(['/etc/passwd'], /permission denied/);
   database.pragma('query_only = 1');
   await check([process.execPath], /^write to the records :memory:: .*readonly/);
   database.pragma('query_only = 0');

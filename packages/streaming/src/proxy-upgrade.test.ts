@@ -79,7 +79,7 @@ test('an answer that is no upgrade is passed on, and no answer is told', async (
   });
   await assert.rejects(runRemoteCommand({ url: through('http://127.0.0.1:1/exec/x') }, { tty: false }), {
     code: 'internal',
-    message: /cannot reach the runtime's streaming server: .*ECONNREFUSED/,
+    message: /cannot reach the runtime's streaming server: .*connection refused/,
   });
 });
 

@@ -1,5 +1,5 @@
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
-import { type ErrorCode, isErrno, PodwrightError } from '@podwright/base';
+import { type ErrorCode, isErrno, PodwrightError, wrapError } from '@podwright/base';
 
 const codes: Record<string, ErrorCode> = {
   ENOENT: 'not_found',
@@ -42,7 +42,7 @@ export function systemErrorText(errno: number): { name: string; description: str
 /** The error of a failed system call. Its cause carries `errno`, `code`, `syscall` and `path` as errors of node:fs do. */
 export function syscallError(syscall: string, path: string, errno: number): PodwrightError {
   const { name, description } = systemErrorText(errno);
-  const cause = Object.assign(new Error(`${syscall} ${path}: ${name} (${description})`), {
+  const cause = Object.assign(new Error(`${syscall} ${path}: ${description}`), {
     errno: -errno,
     code: name,
     syscall,
@@ -56,7 +56,7 @@ export function wrapFileError(message: string, error: unknown): unknown {
   if (error instanceof PodwrightError || !(error instanceof Error)) return error;
   const name = (error as NodeJS.ErrnoException).code;
   if (name === undefined || !/^E[A-Z0-9]+$/.test(name)) return error;
-  return new PodwrightError(errnoErrorCode(name), `${message}: ${error.message}`, { cause: error });
+  return wrapError(message, error, errnoErrorCode(name));
 }
 
 /** True if `error`, or its cause, is the system error with this name. */

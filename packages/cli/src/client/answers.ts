@@ -44,6 +44,14 @@ export const decodePodChange = decoder<PodWatchEvent>(z.looseObject({ type: chan
 export const decodeEvents = decoder<{ items: Event[] }>(z.looseObject({ items: z.array(event) }));
 export const decodeEventChange = decoder<EventWatchEvent>(z.looseObject({ type: change, object: event }));
 export const decodeAnything = decoder<object>(z.looseObject({}));
+const finding = z.looseObject({
+  severity: z.enum(['problem', 'note']),
+  kind: z.string(),
+  namespace: z.string(),
+  name: z.string(),
+  path: z.array(z.union([z.string(), z.number()])),
+  message: z.string(),
+});
 export const decodeApplyResult = decoder<ApplyResult>(
   z.looseObject({
     objects: z.array(
@@ -55,6 +63,7 @@ export const decodeApplyResult = decoder<ApplyResult>(
         action: z.string(),
       }),
     ),
+    findings: z.array(finding).default([]), // a node of an older version tells none
   }),
 );
 export const decodeNode = decoder<NodeInfo>(
@@ -62,6 +71,7 @@ export const decodeNode = decoder<NodeInfo>(
     name: z.string(),
     version: z.string(),
     pid: z.int().positive(),
+    manifestErrors: z.array(z.string()).optional(),
     runtime: z.looseObject({
       name: z.string(),
       version: z.string(),

@@ -59,8 +59,10 @@ export class NodeClient {
     return this.#watch('/api/v1/events', decodeEventChange, signal);
   }
 
-  apply(manifest: string): Promise<ApplyResult> {
-    return this.http.json({ method: 'POST', path: '/podwright/v1/apply', body: manifest }, decodeApplyResult);
+  /** Creates or replaces the objects of a manifest; with `dryRun` the node only tells what it would do. */
+  apply(manifest: string, options: { dryRun?: boolean } = {}): Promise<ApplyResult> {
+    const query = { dryRun: options.dryRun ? 'All' : undefined };
+    return this.http.json({ method: 'POST', path: '/podwright/v1/apply', query, body: manifest }, decodeApplyResult);
   }
 
   /** Deletes an object of a kind that can be applied: Pod, ConfigMap, Secret, RuntimeClass. */

@@ -8,6 +8,8 @@ export function addImageCommands(program: Command, action: Action): void {
     .command('images')
     .description('list images')
     .addOption(outputOption())
+    .option('-q, --quiet', 'only their ids')
+    .option('--digests', "with their registries' digests")
     .action(
       action(async (context, [options]: [import('../commands/images.ts').ImagesOptions]) =>
         (await import('../commands/images.ts')).images(context, options),
@@ -25,20 +27,41 @@ export function addImageCommands(program: Command, action: Action): void {
       ),
     );
   program
-    .command('load <path>')
-    .description('load images from an OCI layout, an OCI archive or a Docker archive')
+    .command('load [path]')
+    .description('load images from an OCI layout, an OCI archive or a Docker archive; - is standard input')
+    .option('-i, --input <file>', 'the archive, as docker has it')
     .option('--name <reference>', 'name for an image that the archive does not name')
     .action(
-      action(async (context, [path, options]: [string, { name?: string }]) =>
+      action(async (context, [path, options]: [string | undefined, import('../commands/load.ts').LoadOptions]) =>
         (await import('../commands/load.ts')).load(context, path, options),
       ),
     );
   program
-    .command('rmi <image...>')
-    .description('remove images')
+    .command('save <image...>')
+    .description('write images to an OCI archive, which docker loads as well')
+    .option('-o, --output <file>', 'where to (default: standard output)')
     .action(
-      action(async (context, [references]: [string[]]) =>
-        (await import('../commands/rmi.ts')).removeImages(context, references),
+      action(async (context, [references, options]: [string[], { output?: string }]) =>
+        (await import('../commands/save.ts')).save(context, references, options),
+      ),
+    );
+  program
+    .command('rmi <image...>')
+    .description('take names off images; an image goes with its last name')
+    .option('-f, --force', 'also while pods use it')
+    .action(
+      action(async (context, [references, options]: [string[], import('../commands/rmi.ts').RemoveImagesOptions]) =>
+        (await import('../commands/rmi.ts')).removeImages(context, references, options),
+      ),
+    );
+  program
+    .command('prune')
+    .description('remove images without a name that no pod uses, and what failed pulls have left')
+    .option('-a, --all', 'also images with a name that no pod uses')
+    .option('--dry-run', 'only say what would go')
+    .action(
+      action(async (context, [options]: [import('../commands/prune.ts').PruneOptions]) =>
+        (await import('../commands/prune.ts')).prune(context, options),
       ),
     );
 }

@@ -1,12 +1,18 @@
 import { type Command, Option } from 'commander';
+import { settingsText } from '../help/settings.ts';
 import type { Action } from './action.ts';
 import { outputOption } from './options.ts';
+
+/** The options that set a node up are those of every command. */
+const settingsHelp = ({ command }: { command: Command }) =>
+  `\nSettings, which '--config FILE' has as well:\n${settingsText(command.parent!)}`;
 
 /** The daemons, and commands about the node and its host. */
 export function addNodeCommands(program: Command, action: Action): void {
   program
     .command('node')
     .description('the daemon in the foreground: kubelet and runtime in one')
+    .addHelpText('after', settingsHelp)
     .action(
       action(async (context) => {
         process.chdir('/'); // paths are absolute by now, and a daemon keeps no directory from being unmounted
@@ -16,6 +22,7 @@ export function addNodeCommands(program: Command, action: Action): void {
   const runtime = program
     .command('runtime')
     .description('the container runtime alone, for any kubelet')
+    .addHelpText('after', settingsHelp)
     .action(action(async (context) => (await import('../daemon/runtime.ts')).runRuntime(context.config)));
   runtime
     .command('plugins')
@@ -29,6 +36,7 @@ export function addNodeCommands(program: Command, action: Action): void {
   program
     .command('kubelet')
     .description('the kubelet alone, on any container runtime')
+    .addHelpText('after', settingsHelp)
     .requiredOption('--container-runtime-endpoint <endpoint>', 'such as unix:///run/containerd/containerd.sock')
     .option('--image-service-endpoint <endpoint>', "default: the runtime's")
     .addOption(

@@ -39,3 +39,31 @@ export function eventTypes(value: string): ('Normal' | 'Warning')[] {
     return known;
   });
 }
+
+/** kubectl's `-f`: may be given several times, and has several names with commas between them. */
+export const fileOption = () =>
+  new Option(
+    '-f, --filename <file>',
+    'a manifest, a directory of them, an http(s) URL, or - for standard input',
+  ).argParser((value: string, before: string[] | undefined) => [...(before ?? []), ...value.split(',')]);
+export const recursiveOption = () => new Option('-R, --recursive', 'with directories, also those below them');
+export const strictOption = () =>
+  new Option('--strict', 'refuse what would be left out (Service, Role and the like), and fields that are there twice');
+
+const DRY_RUN_MODES = ['client', 'server', 'none'];
+
+/** kubectl's `--dry-run[=server]`; `client` asks the node as well, which is as near. */
+export const dryRunOption = (what: string) => new Option('--dry-run [mode]', what);
+
+/** The word after `--dry-run` is a file unless it is a mode. */
+export function withDryRun<T extends { dryRun?: string | boolean }>(
+  files: string[],
+  options: T,
+): { files: string[]; options: Omit<T, 'dryRun'> & { dryRun: boolean } } {
+  const { dryRun = false } = options;
+  const isFile = typeof dryRun === 'string' && !DRY_RUN_MODES.includes(dryRun);
+  return {
+    files: isFile ? [dryRun, ...files] : files,
+    options: { ...options, dryRun: dryRun !== false && dryRun !== 'none' },
+  };
+}

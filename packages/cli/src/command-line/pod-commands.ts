@@ -26,7 +26,7 @@ function addListOptions(command: Command): Command {
 /** Commands that wait for objects, mark them, and measure them. */
 export function addObjectCommands(program: Command, action: Action): void {
   program
-    .command('wait <name...>')
+    .command('wait <pod...>')
     .description(
       'until objects are as they should be: wait --for=condition=Ready POD; also TYPE/NAME, TYPE -l SELECTOR',
     )
@@ -45,7 +45,7 @@ export function addObjectCommands(program: Command, action: Action): void {
     ['annotate', 'annotations'],
   ] as const) {
     program
-      .command(`${verb} <name...>`)
+      .command(`${verb} <pod...>`)
       .description(`set or remove ${what}: ${verb} POD KEY=VALUE KEY-; also TYPE/NAME, TYPE -l SELECTOR`)
       .addOption(namespaceOption())
       .addOption(selectorOption())
@@ -102,7 +102,7 @@ export function addPodCommands(program: Command, action: Action): void {
     ),
   );
   program
-    .command('describe <name...>')
+    .command('describe <pod...>')
     .description('everything about pods, with their events; also TYPE NAME and TYPE/NAME')
     .addOption(namespaceOption())
     .addOption(selectorOption())

@@ -1,28 +1,63 @@
 import type { Command } from 'commander';
 import type { Action } from './action.ts';
-import { count, namespaceOption, positiveSeconds, selectorOption } from './options.ts';
+import {
+  count,
+  dryRunOption,
+  fileOption,
+  namespaceOption,
+  outputOption,
+  positiveSeconds,
+  recursiveOption,
+  selectorOption,
+  strictOption,
+  withDryRun,
+} from './options.ts';
 
 /** Commands that bring pods up and take them down. */
 export function addRunCommands(program: Command, action: Action): void {
   program
-    .command('run <file...>')
+    .command('run [file...]')
     .description('run the pods of manifests; starts a node if none is running')
+    .addOption(fileOption())
+    .addOption(recursiveOption())
+    .addOption(strictOption())
+    .addOption(dryRunOption('only tell what the running node would do, and what the pods would meet'))
     .option('--once', 'end when the pods have ended; exit code 0 only if all succeeded')
     .option('-d, --detach', 'leave the pods and the node running')
     .option('--timeout <duration>', 'give up when the pods are not ready within this time', positiveSeconds)
     .action(
-      action(async (context, [files, options]: [string[], import('../commands/run.ts').RunOptions]) =>
-        (await import('../commands/run.ts')).run(files, options, context),
+      action(async (context, [names, given]: [string[], import('../commands/run.ts').RunOptions]) => {
+        const { files, options } = withDryRun(names, given);
+        return (await import('../commands/run.ts')).run(files, options, context);
+      }),
+    );
+  program
+    .command('apply [file...]')
+    .description('create or replace the objects of manifests on the running node')
+    .addOption(fileOption())
+    .addOption(recursiveOption())
+    .addOption(strictOption())
+    .addOption(dryRunOption('only tell what would be created, replaced or unchanged, and what the pods would meet'))
+    .action(
+      action(async (context, [names, given]: [string[], import('../commands/apply.ts').ApplyOptions]) => {
+        const { files, options } = withDryRun(names, given);
+        return (await import('../commands/apply.ts')).apply(context, files, options);
+      }),
+    );
+  program
+    .command('check [file...]')
+    .description('what is wrong with manifests, and what their pods would meet on this host; needs no node and no root')
+    .addOption(fileOption())
+    .addOption(recursiveOption())
+    .addOption(strictOption())
+    .addOption(outputOption())
+    .action(
+      action(async (context, [files, options]: [string[], import('../commands/check.ts').CheckOptions]) =>
+        (await import('../commands/check.ts')).check(context, files, options),
       ),
     );
   program
-    .command('apply <file...>')
-    .description('create or replace the objects of manifests on the running node')
-    .action(
-      action(async (context, [files]: [string[]]) => (await import('../commands/apply.ts')).apply(context, files)),
-    );
-  program
-    .command('delete [name...]')
+    .command('delete [pod...]')
     .description('stop and remove pods, or the objects of a manifest; also TYPE NAME, TYPE/NAME, TYPE -l SELECTOR')
     .addOption(namespaceOption())
     .addOption(selectorOption())
@@ -30,7 +65,8 @@ export function addRunCommands(program: Command, action: Action): void {
     .option('--force', 'kill at once, as --grace-period 0')
     .option('--now', 'as --grace-period 1')
     .option('--ignore-not-found', 'it is no error if there is none')
-    .option('-f, --file <file>', 'the objects of this manifest')
+    .addOption(fileOption())
+    .addOption(recursiveOption())
     .option('--grace-period <seconds>', 'time to end (default: what the pod says)', count)
     .option('--no-wait', 'do not wait until they are gone')
     .action(

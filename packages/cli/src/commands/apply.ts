@@ -1,12 +1,20 @@
 import { NodeClient } from '../client/node-client.ts';
+import { dryRun } from '../manifests/dry-run.ts';
+import { printNotes } from '../manifests/findings.ts';
+import { type ManifestOptions, manifestNames, readManifests } from '../manifests/read-manifests.ts';
 import { print } from '../output/terminal-text.ts';
-import { readManifests } from '../run/manifests.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-/** `podwright apply FILE…`. */
-export async function apply({ config }: CommandContext, files: string[]): Promise<void> {
-  const { text } = readManifests(files);
-  const { objects } = await new NodeClient(config.apiSocket).apply(text);
+export type ApplyOptions = ManifestOptions & { dryRun?: boolean };
+
+/** `podwright apply FILE…`: exit code 1 if a dry run finds a problem. */
+export async function apply({ config }: CommandContext, files: string[], options: ApplyOptions): Promise<number> {
+  const manifests = await readManifests(manifestNames('apply', files, options), options);
+  const client = new NodeClient(config.apiSocket);
+  if (options.dryRun) return dryRun(client, manifests);
+  const { objects, findings } = await client.apply(manifests.text);
   for (const { kind, namespace, name, action } of objects)
     print(`${kind.toLowerCase()} ${namespace}/${name} ${action}`);
+  printNotes(findings, manifests.decoded);
+  return 0;
 }

@@ -3,14 +3,13 @@ import type { Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
 import { POD, parseObjects } from '../client/object-names.ts';
+import { type ManifestObject, type ManifestOptions, readManifests } from '../manifests/read-manifests.ts';
 import { print, printError } from '../output/terminal-text.ts';
-import { type ManifestObject, readManifests } from '../run/manifests.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-export type DeleteOptions = {
+export type DeleteOptions = ManifestOptions & {
   namespace: string;
-  file?: string;
   selector?: string;
   all?: boolean;
   force?: boolean;
@@ -24,7 +23,7 @@ export type DeleteOptions = {
 export async function deletePods({ config }: CommandContext, words: string[], options: DeleteOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const objects = await chosen(new ObjectClient(config.apiSocket), words, options);
-  if (options.file !== undefined) objects.push(...readManifests([options.file]).objects);
+  if (options.filename !== undefined) objects.push(...(await readManifests(options.filename, options)).objects);
   const removal = { gracePeriod: graceOf(options), missing: [] as string[] };
   // Pods go first: what they mount stays until they have ended.
   const pods = objects.filter(({ kind }) => kind === 'Pod');
@@ -37,7 +36,7 @@ export async function deletePods({ config }: CommandContext, words: string[], op
 
 /** The objects that the command line names, or that its selector means now. */
 async function chosen(client: ObjectClient, words: string[], options: DeleteOptions): Promise<ManifestObject[]> {
-  const { namespace, selector, all, file } = options;
+  const { namespace, selector, all, filename } = options;
   const { kinds, named } = parseObjects(words, { bare: POD });
   const kept = kinds.find(({ kind }) => !DELETABLE.includes(kind));
   if (kept?.kind === 'Image')
@@ -57,7 +56,7 @@ async function chosen(client: ObjectClient, words: string[], options: DeleteOpti
       printError(`no ${kinds.map(({ plural }) => plural).join(', ')} in the namespace ${namespace} to delete`);
     return found;
   }
-  if (file !== undefined) return [];
+  if (filename !== undefined) return [];
   throw new PodwrightError(
     'invalid_argument',
     "delete: name a pod, a type with -l or --all, or a manifest with -f; 'podwright ps' lists the pods",

@@ -17,18 +17,19 @@ import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatBytes } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { type Finding, placeFindings } from './doctor-places.ts';
+import { installHint } from './install-hint.ts';
 
 export type DoctorOptions = { output: OutputFormat };
 
-/** One line of the report: `fix` says what to do about what is not well. */
-type Finding = { what: string; level: 'ok' | 'note' | 'missing'; message: string; fix?: string };
-
+/** Where what is found begins in a line. */
+const INDENT = 23;
 const MARKS = { ok: ['ok', 'green'], note: ['note', 'yellow'], missing: ['MISSING', 'red'] } as const;
 
 /** `podwright doctor`: exit code 1 if something that pods need is missing. */
 export async function doctor({ config }: CommandContext, options: DoctorOptions): Promise<number> {
   const root = process.getuid?.() === 0;
-  const findings: Finding[] = [rootFinding(root), ...(await nodeFindings(config.apiSocket))];
+  const findings: Finding[] = [rootFinding(root), ...(await nodeFindings(config.apiSocket)), ...placeFindings(config)];
   if (root) {
     const abilities = await probeHost({
       state: join(config.state, 'host'),
@@ -48,8 +49,8 @@ export async function doctor({ config }: CommandContext, options: DoctorOptions)
 
 function line({ what, level, message, fix }: Finding): string {
   const [mark, colour] = MARKS[level];
-  const head = `${styleText(colour, mark.padEnd(8), { stream: process.stdout })}${what.padEnd(14)}${escapeLine(message)}`;
-  return fix === undefined ? head : `${head}\n${' '.repeat(22)}${fix}`;
+  const head = `${styleText(colour, mark.padEnd(8), { stream: process.stdout })}${what.padEnd(INDENT - 8)}${escapeLine(message)}`;
+  return fix === undefined ? head : `${head}\n${' '.repeat(INDENT)}${escapeLine(fix)}`;
 }
 
 function rootFinding(root: boolean): Finding {
@@ -102,7 +103,7 @@ function hostFindings(abilities: HostAbilities): Finding[] {
       message: `${cgroups.mode}: ${cgroups.trees.flatMap(({ controllers }) => controllers).join(', ')}`,
     },
     ...ociFindings(abilities),
-    program('conmon', conmon && `${conmon.version} (${conmon.path})`, 'apt-get install conmon'),
+    program('conmon', conmon && `${conmon.version} (${conmon.path})`, installHint('conmon')),
     userNamespaceFinding(abilities),
     {
       what: 'seccomp',
@@ -157,10 +158,7 @@ function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {
     return ociFinding(runtime, `${runtime.version}${how}`);
   });
   if (ociRuntimes.some(({ works }) => works)) return findings;
-  return [
-    ...findings,
-    { what: 'OCI runtime', level: 'missing', message: 'none that works', fix: 'apt-get install runc' },
-  ];
+  return [...findings, { what: 'OCI runtime', level: 'missing', message: 'none that works', fix: installHint('runc') }];
 }
 
 /** Distributions mend holes without another version, so that it is theirs to tell. */

@@ -3,11 +3,13 @@ import type { Event, EventType } from '@podwright/kubelet';
 import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object-client.ts';
 import { kindOfWord, parseObjects } from '../client/object-names.ts';
 import { MAX_SHOWN_EVENTS, SHOWN_EVENTS_AGE_MS } from '../limits.ts';
+import { printValue } from '../output/object-format.ts';
 import { renderTable } from '../output/table.ts';
+import { terminalWidth } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { type PrintOptions, printName, printValue, TablePrinter } from './object-printer.ts';
+import { type PrintOptions, printName, TablePrinter } from './object-printer.ts';
 import { columnsOf } from './object-tables.ts';
 
 export type EventsOptions = PrintOptions & {
@@ -113,6 +115,6 @@ export function eventTable(items: Event[]): string {
       reason,
       message,
     ]),
-    process.stdout.isTTY ? process.stdout.columns : undefined,
+    terminalWidth(),
   );
 }

@@ -1,9 +1,10 @@
 import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
 import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object-client.ts';
 import { type ObjectKind, type ObjectSelection, parseObjects } from '../client/object-names.ts';
-import { printError } from '../output/terminal-text.ts';
+import { printValue } from '../output/object-format.ts';
+import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { type PrintOptions, printName, printValue, sortedBy, TablePrinter } from './object-printer.ts';
+import { type PrintOptions, printName, sortedBy, TablePrinter } from './object-printer.ts';
 import { type Column, columnsOf } from './object-tables.ts';
 
 export type GetOptions = PrintOptions & {
@@ -86,12 +87,12 @@ function printObjects(objects: ApiObject[], { selection, columns, options, nothi
   }
   const shown = selection.kinds.filter(({ kind }) => objects.some((object) => object.kind === kind));
   for (const [index, kind] of shown.entries()) {
-    if (index > 0) console.log();
+    if (index > 0) print('');
     new TablePrinter(columns(kind), options).print(objects.filter((object) => object.kind === kind.kind));
   }
   if (objects.length > 0 || selection.named.length > 0) return;
   if (nothing === undefined) printError(nothingFound(selection.kinds, options));
-  else console.log(nothing);
+  else print(nothing);
 }
 
 function nothingFound(kinds: ObjectKind[], { namespace, allNamespaces, selector, fieldSelector }: GetOptions): string {

@@ -2,14 +2,21 @@ import type { Image } from '@podwright/cri';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
+import { terminalWidth } from '../output/terminal.ts';
+import { print } from '../output/terminal-text.ts';
 import { formatBytes } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { namesOf, shortId } from './image-names.ts';
 
-export type ImagesOptions = { output: OutputFormat };
+export type ImagesOptions = { output: OutputFormat; quiet?: boolean; digests?: boolean };
 
 /** `podwright images`. */
 export async function images(context: CommandContext, options: ImagesOptions): Promise<void> {
   const { images } = await withRuntime(context, (cri) => cri.image.listImages({}));
+  if (options.quiet) {
+    for (const { id } of images) print(shortId(id));
+    return;
+  }
   const items = images.map(({ id, repoTags, repoDigests, size, pinned }) => ({
     id,
     repoTags,
@@ -17,22 +24,26 @@ export async function images(context: CommandContext, options: ImagesOptions): P
     size,
     pinned,
   }));
-  printAs(options.output, items, () => imageTable(images, options.output === 'wide'));
+  printAs(options.output, items, () => imageTable(images, options));
 }
 
-function imageTable(images: Image[], wide: boolean): string {
+function imageTable(images: Image[], { output, digests }: ImagesOptions): string {
   if (images.length === 0) return "no images; 'podwright pull IMAGE' or 'podwright load PATH' brings some";
-  const rows = images.flatMap((image) => {
-    const names = image.repoTags.length > 0 ? image.repoTags : [image.repoDigests[0] ?? '<none>'];
-    return names.map((name) => [
+  const wide = output === 'wide';
+  const rows = images.flatMap((image) =>
+    namesOf(image).map((name) => [
       name,
-      wide ? image.id : image.id.replace('sha256:', '').slice(0, 13),
+      ...(digests ? [digestOf(image, name)] : []),
+      wide ? image.id : shortId(image.id),
       formatBytes(Number(image.size)),
-    ]);
-  });
-  return renderTable(
-    ['IMAGE', 'ID', 'SIZE'],
-    rows.sort(),
-    process.stdout.isTTY && !wide ? process.stdout.columns : undefined,
+    ]),
   );
+  const header = ['IMAGE', ...(digests ? ['DIGEST'] : []), 'ID', 'SIZE'];
+  return renderTable(header, rows.sort(), wide ? undefined : terminalWidth());
+}
+
+/** The digest that a registry has for the image by this name; an archive may have brought none. */
+function digestOf({ repoDigests }: Image, name: string): string {
+  const repository = name.replace(/(@|:[^/:]*$).*/, '');
+  return repoDigests.find((digest) => digest.startsWith(`${repository}@`))?.slice(repository.length + 1) ?? '-';
 }

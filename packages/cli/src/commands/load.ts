@@ -1,26 +1,62 @@
 import { resolve } from 'node:path';
-import { PodwrightError } from '@podwright/base';
+import { errorMessage, PodwrightError, wrapError } from '@podwright/base';
+import type { LoadedImages } from '@podwright/cri';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { ProgressLine } from '../output/progress-line.ts';
 import { print } from '../output/terminal-text.ts';
 import { describeTransfer } from '../run/live-view.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { shortId } from './image-names.ts';
+import { spoolInput } from './spool.ts';
 
-/** `podwright load PATH`. */
-export async function load(context: CommandContext, path: string, options: { name?: string }): Promise<void> {
+export type LoadOptions = { name?: string; input?: string };
+
+/** `podwright load PATH`, `load -i FILE`, or from standard input (`-`). */
+export async function load(context: CommandContext, path: string | undefined, options: LoadOptions): Promise<void> {
+  if (path !== undefined && options.input !== undefined)
+    throw new PodwrightError('invalid_argument', `load: name one archive, ${path} or ${options.input}`);
+  const from = path ?? options.input ?? '-';
+  if (from !== '-') return loadFile(context, { path: resolve(from), from }, options);
+  if (process.stdin.isTTY)
+    throw new PodwrightError(
+      'invalid_argument',
+      "load: name an archive or a layout's directory, or pipe an archive in",
+    );
+  const what = 'standard input';
+  using input = await spoolInput().catch((error: unknown) => {
+    throw wrapError(`load ${what}`, error);
+  });
+  await loadFile(context, { path: input.path, from: what }, options);
+}
+
+/** `from` is the file as its user knows it. */
+async function loadFile(
+  context: CommandContext,
+  { path, from }: { path: string; from: string },
+  { name = '' }: LoadOptions,
+): Promise<void> {
   await withRuntime(context, async (cri) => {
     const line = new ProgressLine(process.stderr);
     try {
-      for await (const { event } of cri.transfers.load({ path: resolve(path), name: options.name ?? '' })) {
-        if (event.case === 'progress') line.show(describeTransfer(event.value));
+      for await (const { event } of cri.transfers.load({ path, name })) {
+        if (event.case === 'progress') line.show(describeTransfer({ ...event.value, reference: from }));
         if (event.case !== 'loaded') continue;
         line.end();
-        if (event.value.images.length === 0)
-          throw new PodwrightError('invalid_argument', `load ${path}: there is no image in it`);
-        for (const image of event.value.images) print(`loaded ${image.references.join(', ') || image.id}`);
+        tell(event.value);
       }
+    } catch (error) {
+      throw path === resolve(from)
+        ? error
+        : new PodwrightError('invalid_argument', errorMessage(error).replaceAll(path, from));
     } finally {
       line.end();
     }
   });
+}
+
+function tell({ images }: LoadedImages): void {
+  for (const { id, references } of images) {
+    for (const reference of references) print(`loaded ${reference}`);
+    if (references.length === 0) print(`loaded ${shortId(id)}, which the archive gives no name; '--name' does`);
+  }
 }

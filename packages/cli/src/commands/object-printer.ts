@@ -1,8 +1,9 @@
 import type { ApiObject } from '../client/object-client.ts';
 import { valuesAt, valueText } from '../output/jsonpath.ts';
 import { parsePath } from '../output/jsonpath-parser.ts';
-import { formatValue, type ObjectFormat, type ValueFormat } from '../output/object-format.ts';
+import type { ObjectFormat } from '../output/object-format.ts';
 import { renderTable } from '../output/table.ts';
+import { terminalWidth } from '../output/terminal.ts';
 import { print } from '../output/terminal-text.ts';
 import { type Column, LABELS } from './object-tables.ts';
 
@@ -37,18 +38,14 @@ export class TablePrinter {
     this.#widest = this.#widest.map((widest, column) =>
       rows.reduce((longest, row) => (row[column]!.length > longest.length ? row[column]! : longest), widest),
     );
-    const { isTTY, columns } = process.stdout;
-    const width = isTTY && this.#options.output.type !== 'wide' ? columns : undefined;
-    const titles = this.#columns.map(({ title }) => (this.#options.headers ? title : ''));
+    // without its title nobody knows which column was left out
+    const { output, headers } = this.#options;
+    const width = output.type === 'wide' || !headers ? undefined : terminalWidth();
+    const titles = this.#columns.map(({ title }) => (headers ? title : ''));
     const lines = renderTable(titles, [this.#widest, ...rows], width).split('\n');
-    console.log([...(this.#headersDue ? [lines[0]!] : []), ...lines.slice(2)].join('\n'));
+    print([...(this.#headersDue ? [lines[0]!] : []), ...lines.slice(2)].join('\n'));
     this.#headersDue = false;
   }
-}
-
-/** Prints one value in a format that is no table. */
-export function printValue(format: ValueFormat, value: unknown): void {
-  process.stdout.write(formatValue(format, value, { isTerminal: process.stdout.isTTY }));
 }
 
 /** `pod/web`, with the group of a kind that is not of the core: what `-o name` prints and other commands take. */

@@ -7,6 +7,7 @@ import { runtimeOptions } from '../daemon/runtime-options.ts';
 import { RUNTIME_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
+import { terminalWidth } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 
@@ -69,5 +70,5 @@ function decodePluginStates(config: string): PluginState[] | undefined {
 
 function pluginTable(states: PluginState[]): string {
   const rows = states.map(({ type, id, state, requires, note }) => [type, id, state, requires.join(', ') || '-', note]);
-  return renderTable(['TYPE', 'ID', 'STATE', 'REQUIRES', 'NOTE'], rows, process.stdout.columns);
+  return renderTable(['TYPE', 'ID', 'STATE', 'REQUIRES', 'NOTE'], rows, terminalWidth());
 }

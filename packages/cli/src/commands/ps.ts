@@ -1,5 +1,7 @@
+import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
 import { POD } from '../client/object-names.ts';
+import { printManifestErrors } from '../manifests/node-manifests.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { type GetOptions, show } from './get.ts';
 import { PS_COLUMNS } from './object-tables.ts';
@@ -9,6 +11,8 @@ export type PsOptions = Omit<GetOptions, 'namespace'> & { namespace?: string };
 /** `podwright ps`: `get pods` of all namespaces, unless one is named, and with addresses. */
 export async function ps({ config }: CommandContext, options: PsOptions): Promise<void> {
   const client = new ObjectClient(config.apiSocket);
+  const node = new NodeClient(config.apiSocket).node();
+  node.catch(() => undefined); // the list tells what is wrong
   const chosen = { ...options, namespace: options.namespace ?? '', allNamespaces: options.namespace === undefined };
   const narrowed = options.namespace ?? options.selector ?? options.fieldSelector;
   const nothing =
@@ -19,4 +23,5 @@ export async function ps({ config }: CommandContext, options: PsOptions): Promis
     options: chosen,
     nothing,
   });
+  if (!options.watch) printManifestErrors(await node);
 }

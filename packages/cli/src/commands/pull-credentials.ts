@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { errorMessage, PodwrightError } from '@podwright/base';
+import { PodwrightError, wrapError } from '@podwright/base';
 import { credentialsFor, parseDockerConfig, parseImageReference, type RegistryCredential } from '@podwright/kubelet';
 import { printError } from '../output/terminal-text.ts';
 
@@ -41,7 +41,7 @@ function fromFile(path: string): (reference: string) => RegistryCredential | und
       return parsed === undefined ? undefined : credentialsFor(parsed, entries)[0];
     };
   } catch (error) {
-    throw refusal(`read the docker configuration ${path}: ${errorMessage(error)}`);
+    throw wrapError(`pull: read the docker configuration ${path}`, error, 'invalid_argument');
   }
 }
 

@@ -7,6 +7,7 @@ import { print } from '../output/terminal-text.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
 import { describeTransfer } from '../run/live-view.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { shortId } from './image-names.ts';
 import { type PullOptions, readCredentials } from './pull-credentials.ts';
 
 /** `podwright pull IMAGE…`, one after the other, with progress in bytes. */
@@ -27,7 +28,7 @@ async function pullOne(cri: CriClient, reference: string, auth: RegistryCredenti
     const { image } = await cri.image.imageStatus({ image: { image: imageRef } });
     line.end();
     const size = image === undefined ? '' : `, ${formatBytes(Number(image.size))}`;
-    print(`${reference}: ${imageRef}${size} in ${formatDuration(Date.now() - startedAtMs)}`);
+    print(`${reference}: ${shortId(image?.id ?? imageRef)}${size} in ${formatDuration(Date.now() - startedAtMs)}`);
   } finally {
     line.end();
     watching.abort();

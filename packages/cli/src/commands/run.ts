@@ -1,10 +1,13 @@
-import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
+import { counted, errorMessage, PodwrightError, silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
+import { NodeClient } from '../client/node-client.ts';
 import { type EnsuredNode, ensureNode, stopNode } from '../daemon/ensure-node.ts';
+import { dryRun } from '../manifests/dry-run.ts';
+import { printNotes } from '../manifests/findings.ts';
+import { type ManifestOptions, type Manifests, manifestNames, readManifests } from '../manifests/read-manifests.ts';
 import { printError } from '../output/terminal-text.ts';
 import { PlainView, podTable, type RunView, TerminalView } from '../run/live-view.ts';
 import { LogFollower } from '../run/log-follower.ts';
-import { readManifests } from '../run/manifests.ts';
 import { exitCodeOf, failureLines, isEnded } from '../run/pod-rows.ts';
 import {
   Interrupted,
@@ -17,15 +20,18 @@ import {
 import type { CommandContext } from '../settings/node-config.ts';
 
 /** `timeout` in ms: for the pods to be ready, and with `once` for them to end. */
-export type RunOptions = { once?: boolean; detach?: boolean; timeout?: number };
+export type RunOptions = ManifestOptions & { once?: boolean; detach?: boolean; timeout?: number; dryRun?: boolean };
 
 /** `podwright run FILE…`: returns the exit code. */
 export async function run(files: string[], options: RunOptions, context: CommandContext): Promise<number> {
-  const manifest = readRunnable(files);
+  const manifests = await readRunnable(files, options);
+  if (options.dryRun) return dryRun(new NodeClient(context.config.apiSocket), manifests);
   const signals = interruptSignals();
   const node = await ensureNode(context.config, context.configArgs);
   try {
-    const session = new RunSession(node.client, await node.client.apply(manifest));
+    const applied = await node.client.apply(manifests.text);
+    printNotes(applied.findings, manifests.decoded);
+    const session = new RunSession(node.client, applied);
     return await runSession(session, { node, options, signals });
   } finally {
     await leaveNode(node, options);
@@ -58,12 +64,13 @@ async function runSession(session: RunSession, { node, options, signals }: RunCo
 }
 
 /** `run` is for pods; other objects may come along. */
-function readRunnable(files: string[]): string {
-  const { text, objects } = readManifests(files);
-  if (objects.some(({ kind }) => kind === 'Pod')) return text;
+async function readRunnable(files: string[], options: RunOptions): Promise<Manifests> {
+  const names = manifestNames('run', files, options);
+  const manifests = await readManifests(names, options);
+  if (manifests.objects.some(({ kind }) => kind === 'Pod')) return manifests;
   throw new PodwrightError(
     'invalid_argument',
-    `run ${files.join(', ')}: no Pod in it; 'podwright apply' takes other objects`,
+    `run ${names.join(', ')}: no Pod in it; 'podwright apply' takes other objects`,
   );
 }
 
@@ -95,7 +102,9 @@ function leaveRunning(session: RunSession): number {
   const pods = [...session.pods.values()];
   const running = pods.filter((pod) => !isEnded(pod)).length;
   if (running > 0)
-    console.log(`${running} pods go on running; see 'podwright ps', 'podwright logs', 'podwright delete'`);
+    console.log(
+      `${counted(running, 'pod')} ${running === 1 ? 'goes' : 'go'} on running; see 'podwright ps', 'podwright logs', 'podwright delete'`,
+    );
   return pods.some(({ status }) => status?.phase === 'Failed') ? 1 : 0;
 }
 
@@ -143,5 +152,6 @@ async function leaveNode(node: EnsuredNode, options: RunOptions): Promise<void> 
   if (!node.started) return;
   const others = await node.client.pods();
   if (others.length === 0) return stopNode(node.client, { removeHostState: true });
-  if (!options.detach) console.error(`the node goes on: it has ${others.length} other pods; 'podwright ps' lists them`);
+  if (!options.detach)
+    printError(`the node goes on: it has ${counted(others.length, 'other pod')}; 'podwright ps' lists them`);
 }

@@ -4,7 +4,8 @@ import { ObjectClient, type PodUsage, type Usage } from '../client/object-client
 import { kindOfWord, POD } from '../client/object-names.ts';
 import { TOP_PERIOD_MS } from '../limits.ts';
 import { renderTable } from '../output/table.ts';
-import { printError } from '../output/terminal-text.ts';
+import { canRedraw, terminalWidth } from '../output/terminal.ts';
+import { escapeTerminal, print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 export type TopOptions = {
@@ -32,7 +33,7 @@ export async function top(
     throw new PodwrightError('invalid_argument', `top ${type}: 'top pods' and 'top node' are what there is`);
   const client = new ObjectClient(config.apiSocket);
   const look = () => (kind === 'Node' ? nodeTable(client, options) : podTable(client, name, options));
-  if (!options.watch) return void console.log(await look());
+  if (!options.watch) return print(await look());
   let drawn = 0;
   for (;;) {
     drawn = redraw(await look(), drawn);
@@ -42,11 +43,13 @@ export async function top(
 
 /** On a terminal in the place of what was drawn before, cut at its height; returns how many lines that are. */
 function redraw(text: string, drawnBefore: number): number {
-  const { isTTY, rows } = process.stdout;
-  if (!isTTY) console.log(text);
-  if (!isTTY) return 0;
-  const lines = text.split('\n').slice(0, Math.max(1, (rows || 24) - 1));
-  process.stdout.write(`${drawnBefore > 0 ? `\x1b[${drawnBefore}A\x1b[J` : ''}${lines.join('\n')}\n`);
+  if (!canRedraw(process.stdout)) {
+    print(text);
+    return 0;
+  }
+  const lines = text.split('\n').slice(0, Math.max(1, (process.stdout.rows || 24) - 1));
+  const back = drawnBefore > 0 ? `\x1b[${drawnBefore}A\x1b[J` : '';
+  process.stdout.write(`${back}${escapeTerminal(lines.join('\n'))}\n`);
   return lines.length;
 }
 
@@ -102,12 +105,11 @@ async function nodeTable(client: ObjectClient, options: TopOptions): Promise<str
 function table(titles: string[], rows: Row[], { sortBy, headers }: TopOptions): string {
   const by = { cpu: ({ milliCores }: Row) => milliCores, memory: ({ bytes }: Row) => bytes };
   const sorted = sortBy === undefined ? rows : rows.toSorted((a, b) => by[sortBy](b) - by[sortBy](a));
-  const { isTTY, columns } = process.stdout;
   if (sorted.length === 0) return '';
   const text = renderTable(
     titles,
     sorted.map(({ cells }) => cells),
-    isTTY ? columns : undefined,
+    terminalWidth(),
   );
   return headers ? text : text.slice(text.indexOf('\n') + 1);
 }

@@ -1,5 +1,6 @@
 import { DAEMON_UMASK, makePrivateDirectory } from '@podwright/base';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { collectWhenQuiet } from './collect-when-quiet.ts';
 
 /** How a daemon was asked to end. `removeHostState` also takes down what an empty node leaves on the host. */
 export type StopRequest = { removeHostState: boolean };
@@ -11,6 +12,7 @@ export function beginDaemon({ root, state }: Pick<NodeConfig, 'root' | 'state'>)
 } {
   process.umask(DAEMON_UMASK); // whatever the shell or the service manager had
   for (const directory of [root, state]) makePrivateDirectory(directory);
+  collectWhenQuiet();
   const { promise, resolve } = Promise.withResolvers<StopRequest>();
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(name, () => resolve({ removeHostState: false }));

@@ -2,7 +2,7 @@ import { errorMessage } from '@podwright/base';
 import { InvalidArgumentError } from 'commander';
 import { renderJsonPath } from './jsonpath.ts';
 import { parseTemplate } from './jsonpath-parser.ts';
-import { escapeTerminal, terminalJson, terminalYaml } from './terminal-text.ts';
+import { escapeTerminal, print, terminalJson, terminalYaml } from './terminal-text.ts';
 
 /** How objects of the API are shown: `-o`. */
 export type ObjectFormat = { type: 'table' } | { type: 'wide' } | { type: 'name' } | ValueFormat;
@@ -27,12 +27,12 @@ export function parseObjectFormat(value: string): ObjectFormat {
 }
 
 /**
- * The text of a value in a format that is no table. What a template makes is left as it is where no terminal reads it, and gets no
- * line feed of ours, as with kubectl.
+ * Prints a value in a format that is no table. What a template makes is left as it is where no terminal reads it, and gets no line
+ * feed of ours, as with kubectl.
  */
-export function formatValue(format: ValueFormat, value: unknown, { isTerminal }: { isTerminal: boolean }): string {
-  if (format.type === 'json') return `${terminalJson(value, 2)}\n`;
-  if (format.type === 'yaml') return terminalYaml(value);
+export function printValue(format: ValueFormat, value: unknown): void {
+  if (format.type === 'json') return print(terminalJson(value, 2));
+  if (format.type === 'yaml') return void process.stdout.write(terminalYaml(value));
   const text = renderJsonPath(format.template, value);
-  return isTerminal ? escapeTerminal(text) : text;
+  process.stdout.write(process.stdout.isTTY ? escapeTerminal(text) : text);
 }

@@ -1,24 +1,28 @@
-import { fit } from './table.ts';
+import { canRedraw } from './terminal.ts';
 import { escapeLine } from './terminal-text.ts';
+import { fit } from './text-width.ts';
 
 /** One line that is drawn over and over on a terminal; elsewhere a line at most every two seconds. */
 export class ProgressLine {
   readonly #out: NodeJS.WriteStream;
+  readonly #inPlace: boolean;
   #lastAtMs = 0;
   #drawn = false;
 
   constructor(out: NodeJS.WriteStream) {
     this.#out = out;
+    this.#inPlace = canRedraw(out);
+    if (!this.#inPlace) this.#lastAtMs = Date.now(); // what is soon done needs no line
   }
 
   show(text: string): void {
     const line = escapeLine(text);
     const now = Date.now();
-    if (now - this.#lastAtMs < (this.#out.isTTY ? 80 : 2000)) return;
+    if (now - this.#lastAtMs < (this.#inPlace ? 80 : 2000)) return;
     this.#lastAtMs = now;
-    if (this.#out.isTTY) this.#out.write(`\r\x1b[K${fit(line, (this.#out.columns || 80) - 1)}`);
+    if (this.#inPlace) this.#out.write(`\r\x1b[K${fit(line, (this.#out.columns || 80) - 1)}`);
     else this.#out.write(`${line}\n`);
-    this.#drawn = this.#out.isTTY;
+    this.#drawn = this.#inPlace;
   }
 
   /** Clears the line, so that what comes next starts on a clean one. */

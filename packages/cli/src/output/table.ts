@@ -1,28 +1,56 @@
 import { escapeLine } from './terminal-text.ts';
+import { displayWidth, fitCell } from './text-width.ts';
+
+/** A column by its title; `importance` says which stay on a narrow terminal, if not what the title usually has. */
+export type Column = string | { title: string; importance: number };
+
+/** The columns that go first where there is no room, and those that go last; any other has 5. */
+const IMPORTANCE: Record<string, number> = {
+  ...{ NAME: 10, POD: 10, IMAGE: 10, MESSAGE: 10, TYPE: 2, ID: 8, PART: 10, VERSION: 9, KIND: 9 },
+  ...{ STATUS: 9, STATE: 9, NOTE: 9, REASON: 8, READY: 7, AGE: 6, TOOK: 6, 'LAST SEEN': 6, OBJECT: 7 },
+  ...{ RESTARTS: 4, NAMESPACE: 3, IP: 2, REQUIRES: 1, QOS: 1, UID: 1, IMAGES: 1, DIGEST: 4, SIZE: 6, CREATED: 3 },
+};
+const USUAL_IMPORTANCE = 5;
+/** A column is left out rather than cut below this. */
+const LEAST_CELLS = 16;
+
+type Laid = { title: string; index: number; importance: number; width: number };
 
 /**
- * Columns aligned with three spaces between them, as kubectl prints; the last column is cut at `width` if given. What a terminal
- * would act on is escaped in every cell.
+ * Columns aligned with three spaces between them, as kubectl prints. Where `width` is given (0 is none) and too small, spaces, then
+ * the least important columns and then the longest cells give way. What a terminal would act on is escaped in every cell.
  */
-export function renderTable(header: string[], rows: string[][], width?: number): string {
-  const lines = [header, ...rows.map((row) => row.map(escapeLine))];
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => displayWidth(line[column] ?? ''))));
-  return lines
-    .map((line) => {
-      const cells = line.map((cell, column) =>
-        column === line.length - 1 ? cell : cell + ' '.repeat(widths[column]! - displayWidth(cell)),
-      );
-      return fit(cells.join('   ').trimEnd(), width);
-    })
-    .join('\n');
+export function renderTable(header: Column[], rows: string[][], width?: number): string {
+  const cells = rows.map((row) => row.map(escapeLine));
+  const columns = header.map((column, index) => layOut(column, index, cells));
+  const { shown, gap } = width ? choose(columns, width) : { shown: columns, gap: 3 };
+  const line = (cellOf: (column: Laid) => string) =>
+    shown
+      .map((column) => fitCell(cellOf(column), column.width))
+      .map((cell, at) => cell + ' '.repeat(shown[at]!.width - displayWidth(cell)))
+      .join(' '.repeat(gap))
+      .trimEnd();
+  return [line(({ title }) => title), ...cells.map((row) => line(({ index }) => row[index] ?? ''))].join('\n');
 }
 
-/** Cuts a line at `width` columns with an ellipsis; a terminal that does not know its width says 0. */
-export function fit(line: string, width: number | undefined): string {
-  if (width === undefined || width === 0 || displayWidth(line) <= width) return line;
-  return `${line.slice(0, Math.max(0, width - 1))}…`;
+function layOut(column: Column, index: number, cells: string[][]): Laid {
+  const title = typeof column === 'string' ? column : column.title;
+  const importance = typeof column === 'string' ? (IMPORTANCE[title] ?? USUAL_IMPORTANCE) : column.importance;
+  const widths = cells.map((row) => displayWidth(row[index] ?? ''));
+  return { title, index, importance, width: widths.reduce((a, b) => Math.max(a, b), displayWidth(title)) };
 }
 
-function displayWidth(text: string): number {
-  return [...text].length;
+/** Which columns are shown, how wide, and how far apart. The two most important stay in any case. */
+function choose(columns: Laid[], width: number): { shown: Laid[]; gap: number } {
+  const taken = (laid: Laid[], gap: number, most: number) =>
+    laid.reduce((sum, column) => sum + Math.min(column.width, most), gap * (laid.length - 1));
+  if (taken(columns, 3, Infinity) <= width) return { shown: columns, gap: 3 };
+  let shown = columns;
+  while (shown.length > 2 && taken(shown, 2, LEAST_CELLS) > width) {
+    const least = shown.reduce((a, b) => (b.importance <= a.importance ? b : a));
+    shown = shown.filter((column) => column !== least);
+  }
+  let most = Math.max(...shown.map((column) => column.width));
+  while (most > 1 && taken(shown, 2, most) > width) most--;
+  return { shown: shown.map((column) => ({ ...column, width: Math.min(column.width, most) })), gap: 2 };
 }

@@ -1,8 +1,9 @@
 import { styleText } from 'node:util';
 import type { TransferProgress } from '@podwright/cri';
 import type { Event, Pod } from '@podwright/kubelet';
-import { fit, renderTable } from '../output/table.ts';
+import { renderTable } from '../output/table.ts';
 import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
+import { fit } from '../output/text-width.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
 import { type ContainerRow, containerRows, podLabel, podStatusReason, readyCount, restartCount } from './pod-rows.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { errorMessage, PodwrightError } from '@podwright/base';
+import { wrapError } from '@podwright/base';
 import type { ConfigFlags } from './config-flags.ts';
 import type { FileSettings } from './file-schema.ts';
 import { parseConfig } from './parse-config.ts';
@@ -48,6 +48,6 @@ function readText(file: string): string {
     if (size > MAX_FILE_BYTES) throw new Error(`it has ${size} bytes; a configuration has at most ${MAX_FILE_BYTES}`);
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new PodwrightError('invalid_argument', `read ${file}: ${errorMessage(error)}`, { cause: error });
+    throw wrapError(`read ${file}`, error, 'invalid_argument');
   }
 }

@@ -38,15 +38,15 @@ export class ImageLoader {
     this.#options = options;
   }
 
-  /** Loads every image of the file or directory at `path`, all or none, and returns their ids. */
-  async load(path: string, { signal, name }: { signal: AbortSignal; name?: string }): Promise<string[]> {
+  /** Loads every image of the file or directory at `path`, all or none, and returns the names of each by its id. */
+  async load(path: string, { signal, name }: { signal: AbortSignal; name?: string }): Promise<Map<string, string[]>> {
     const tracker = new TransferTracker(this.#options.progress, path);
     using lease = this.#options.leases.open();
     try {
       const images = await this.#load({ path, lease, tracker, signal }, name);
       this.#options.records.putAll(images);
       tracker.finish();
-      return [...new Set(images.map(({ id }) => id))];
+      return namesById(images);
     } catch (error) {
       tracker.fail(error);
       throw signal.aborted ? error : wrapError(`load ${path}`, error);
@@ -97,6 +97,13 @@ export class ImageLoader {
     }
     return { images: await dockerImages(archive, { document, content, lease }), source, hasManifests: false };
   }
+}
+
+function namesById(images: NewImage[]): Map<string, string[]> {
+  const names = new Map<string, string[]>();
+  for (const { id, tags, digests } of images)
+    names.set(id, [...(names.get(id) ?? []), ...(tags.length > 0 ? tags : digests)]);
+  return names;
 }
 
 function layoutImages(data: Buffer): NamedImage[] {

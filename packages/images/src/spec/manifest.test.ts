@@ -52,7 +52,10 @@ test('a config may leave out everything but its root file system', () => {
 });
 
 test('a config that does not fit its manifest is refused', () => {
-  assert.throws(() => parseImageConfig(bytes({ rootfs: { diff_ids: [digest] } }), 2, 'config x'), /1 diff ids for 2/);
+  assert.throws(
+    () => parseImageConfig(bytes({ rootfs: { diff_ids: [digest] } }), 2, 'config x'),
+    /1 diff id for 2 layers/,
+  );
   assert.throws(
     () => parseImageConfig(bytes({ rootfs: { diff_ids: ['x'] } }), 1, 'config x'),
     /"x" is not a sha256 digest/,

@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { counted, PodwrightError } from '@podwright/base';
 import * as z from 'zod';
 import { isDigest } from '../content/digest.ts';
 import { manifestLimits } from '../limits.ts';
@@ -118,7 +118,10 @@ export function parseImageConfig(
   checkKept(value.config, what);
   const diffIds = value.rootfs.diff_ids ?? [];
   if (diffIds.length !== layerCount) {
-    throw new PodwrightError('invalid_argument', `${what}: it has ${diffIds.length} diff ids for ${layerCount} layers`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `${what}: it has ${counted(diffIds.length, 'diff id')} for ${counted(layerCount, 'layer')}`,
+    );
   }
   // sha256 is what all tools write, and what a layer is checked against when it is unpacked
   const wrong = diffIds.find((diffId) => !isDigest(diffId) || !diffId.startsWith('sha256:'));

@@ -35,6 +35,13 @@ export function canonicalName(text: string): string | undefined {
   }
 }
 
+/** What goes with a name: a repository without a tag does not keep its digest either. */
+export function namesToRemove({ repoTags, repoDigests }: NamedRecord, name: string): string[] {
+  const repository = name.slice(0, name.lastIndexOf(name.includes('@') ? '@' : ':'));
+  const stays = repoTags.some((tag) => tag !== name && tag.startsWith(`${repository}:`));
+  return stays ? [name] : [name, ...repoDigests.filter((digest) => digest.startsWith(`${repository}@`))];
+}
+
 function findByPrefix<T extends NamedRecord>(images: T[], text: string): T | undefined {
   const prefix = text.replace(/^sha256:/, '');
   if (prefix.length < MIN_PREFIX_LENGTH || !/^[0-9a-f]+$/.test(prefix)) return undefined;

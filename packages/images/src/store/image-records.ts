@@ -105,6 +105,15 @@ export class ImageRecords {
     this.#cache = undefined;
   }
 
+  /** Takes names off images. */
+  removeNames(names: string[]): void {
+    const statement = this.#database.prepare('DELETE FROM image_names WHERE name = ?');
+    this.#database.transaction(() => {
+      for (const name of names) statement.run(name);
+    })();
+    this.#cache = undefined;
+  }
+
   /** Notes that images are on the disk. */
   markSynced(ids: string[]): void {
     const statement = this.#database.prepare("UPDATE images SET unsynced_boot = '' WHERE id = ?");

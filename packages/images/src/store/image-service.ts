@@ -18,6 +18,9 @@ export type ImageRecord = {
   pinned: boolean;
 };
 
+/** An image that a file had; `names` are those that the file, or the caller, gives it. */
+export type LoadedImage = ImageRecord & { names: string[] };
+
 /** What a pull or a load is doing now; one value a change, at most ~10 a second a layer. */
 export type TransferProgress = {
   reference: string;
@@ -45,7 +48,7 @@ export interface ImageService {
    * Loads every image of an OCI layout (directory or tar) or a Docker archive, plain or packed (gzip, zstd); all or none. `name` names
    * the only image, or gives the repository to which the tags in the file belong.
    */
-  load(path: string, options: { signal: AbortSignal; name?: string }): Promise<ImageRecord[]>;
+  load(path: string, options: { signal: AbortSignal; name?: string }): Promise<LoadedImage[]>;
   /**
    * Writes images to one tar file, an OCI layout that Docker can load as well; it replaces what is at `path`.
    * `failed_precondition` if packed layers are gone.
@@ -56,11 +59,15 @@ export interface ImageService {
   list(): ImageRecord[];
   /** Removes an image (by id: with all its names; by reference: as the CRI asks, all names too) and what only it used. */
   remove(reference: string): Promise<void>;
+  /** Takes one name off an image, and returns whether the image went with it: it does with its last tag. `not_found` for no name. */
+  untag(name: string): Promise<boolean>;
   /**
    * Removes content and snapshots that no image, no running pull and no other snapshot needs. Called after each removal of an
    * image; call it after the last container of a removed image has gone, too.
    */
   collectGarbage(): Promise<void>;
+  /** The same, with what failed pulls keep for the next attempt. */
+  clean(): Promise<void>;
   /** Space on the disk that all of it takes; that of containers may be some seconds old. */
   usage(): Promise<StorageUsage>;
   /** Progress of every pull and load from now on. */

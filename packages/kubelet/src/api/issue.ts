@@ -1,8 +1,11 @@
 /** Where in an object: field names and list positions from its root. */
 export type FieldPath = readonly (string | number)[];
 
-/** Something wrong with an object. `at` says whether the field's name or its value is to blame. */
-export type FieldIssue = { path: FieldPath; message: string; at: 'key' | 'value' };
+/**
+ * Something wrong with an object. `at` says whether the field's name or its value is to blame; `unquoted` is a value that would be
+ * right in quotes.
+ */
+export type FieldIssue = { path: FieldPath; message: string; at: 'key' | 'value'; unquoted?: true };
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -54,10 +57,15 @@ export class IssueList {
     this.#add(message, 'key');
   }
 
-  #add(message: string | (() => string), at: FieldIssue['at']): void {
+  /** Reports a value here that quotes would make right: what it is then only the text of the manifest tells. */
+  addUnquoted(message: () => string): void {
+    this.#add(message, 'value', { unquoted: true });
+  }
+
+  #add(message: string | (() => string), at: FieldIssue['at'], more: Pick<FieldIssue, 'unquoted'> = {}): void {
     const { issues, limit } = this.#found;
     this.#found.count++;
     if (issues.length >= limit) return;
-    issues.push({ path: this.path, message: typeof message === 'string' ? message : message(), at });
+    issues.push({ path: this.path, message: typeof message === 'string' ? message : message(), at, ...more });
   }
 }

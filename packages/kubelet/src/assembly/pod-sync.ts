@@ -11,11 +11,11 @@ import { kubeletIdOf } from '../kuberuntime/labels.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { ERROR_BACKOFF } from '../limits.ts';
-import { standardLabels } from '../node/node-facts.ts';
 import { hostResolvConf } from '../node/resolv-conf.ts';
 import type { KubeletOptions } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import { nodeFacts } from '../pod/node-offer.ts';
 import { refusePod } from '../pod/pod-admission.ts';
 import { PodManager } from '../pod/pod-manager.ts';
 import { PodSyncer } from '../pod/pod-syncer.ts';
@@ -98,8 +98,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
 
 function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
   const others = active.filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
-  const labels = { ...standardLabels(options.nodeName), ...options.nodeLabels };
-  return refusePod(pod, others, { ...options, labels });
+  return refusePod(pod, others, nodeFacts(options));
 }
 
 function runtimeDependencies(

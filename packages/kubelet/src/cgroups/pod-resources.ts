@@ -49,6 +49,12 @@ export function podTotals(pod: Pod): PodTotals {
   };
 }
 
+/** What the pod asks for: millicores and bytes, its overhead included. */
+export function podRequests(pod: Pod): { cpu: bigint; memory: bigint } {
+  const request = (name: Resource) => podTotal(pod, name, requestOf) + overheadOf(pod, name);
+  return { cpu: request('cpu'), memory: request('memory') };
+}
+
 /** The totals without the overhead, for runtimes that size a virtual machine by them. */
 export function podResources(pod: Pod): LinuxContainerResources {
   const bare = podTotals({ ...pod, spec: { ...pod.spec, overhead: undefined } });

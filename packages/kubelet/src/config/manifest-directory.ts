@@ -17,7 +17,7 @@ export type ManifestDirectoryOptions = {
 };
 
 /** What is known of one file: the last good objects stay while what is there now is wrong. */
-type FileState = { stamp: string; objects: PlacedObject[]; errors: ManifestError[] };
+type FileState = { stamp: string; objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 /**
  * The manifest directory as a source of pods: every file but hidden and temporary ones, not those of subdirectories. A change is
@@ -107,19 +107,20 @@ export class ManifestDirectory {
         else this.#consider(name, file, signal);
       } catch (error) {
         // ENOTDIR and the like: the next scan reports the directory itself
-        if (!isErrno(error, 'ENOTDIR')) this.#take(name, { stamp: '', errors: [problem(path, error)] });
+        if (!isErrno(error, 'ENOTDIR')) this.#take(name, { stamp: '', errors: [problem(path, error)], warnings: [] });
       }
     });
   }
 
   #consider(name: string, file: ManifestFile, signal: AbortSignal): void {
-    const { errors, objects } = file.manifest;
+    const { errors, objects, leftOut } = file.manifest;
+    const warnings = [...leftOut, ...file.manifest.warnings];
     const waitMs = errors.length > 0 ? MANIFEST_PATIENCE_MS : MANIFEST_QUIET_MS;
     const before = this.#undecided.get(name);
     const unchangedMs = before?.stamp === file.stamp ? performance.now() - before.sinceMs : 0;
     const settled =
       Math.max(unchangedMs, Date.now() - file.modifiedAtMs) >= waitMs || (file.movedHere && errors.length === 0);
-    if (settled) return this.#take(name, { stamp: file.stamp, errors, objects });
+    if (settled) return this.#take(name, { stamp: file.stamp, errors, warnings, objects });
     if (before?.stamp !== file.stamp) this.#undecided.set(name, { stamp: file.stamp, sinceMs: performance.now() });
     sleep(waitMs + 1, signal).then(
       () => this.#check(name, signal),
@@ -127,11 +128,11 @@ export class ManifestDirectory {
     );
   }
 
-  #take(name: string, state: { stamp: string; errors: ManifestError[]; objects?: PlacedObject[] }): void {
+  #take(name: string, state: Omit<FileState, 'objects'> & { objects?: PlacedObject[] }): void {
     this.#undecided.delete(name);
     const lastGood = this.#files.get(name)?.objects ?? [];
     const objects = state.errors.length > 0 ? lastGood : (state.objects ?? []);
-    this.#files.set(name, { stamp: state.stamp, errors: state.errors, objects });
+    this.#files.set(name, { ...state, objects });
     this.#publish();
   }
 
@@ -154,6 +155,7 @@ export class ManifestDirectory {
     this.#options.onChange({
       objects: files.flatMap(({ objects }) => objects),
       errors: [...directory, ...files.flatMap(({ errors }) => errors)],
+      warnings: files.flatMap(({ warnings }) => warnings),
     });
   }
 }

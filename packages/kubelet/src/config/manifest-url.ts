@@ -22,7 +22,7 @@ export type ManifestUrlOptions = {
 export class ManifestUrl {
   readonly #options: ManifestUrlOptions;
   #last: { content: string; errors: string } | undefined;
-  #objects: SourceSnapshot['objects'] = [];
+  #good: Pick<SourceSnapshot, 'objects' | 'warnings'> = { objects: [], warnings: [] };
   #hasBeenRead = false;
 
   constructor(options: ManifestUrlOptions) {
@@ -47,8 +47,8 @@ export class ManifestUrl {
       const bytes = await this.#get(signal);
       const content = Buffer.from(bytes).toString('base64');
       if (content === this.#last?.content && this.#last.errors === '') return;
-      const { objects, errors } = decodeBytes(bytes, this.#options.url);
-      if (errors.length === 0) this.#objects = objects;
+      const { objects, errors, leftOut, warnings } = decodeBytes(bytes, this.#options.url);
+      if (errors.length === 0) this.#good = { objects, warnings: [...leftOut, ...warnings] };
       this.#publish(content, errors);
     } catch (error) {
       if (signal.aborted) return;
@@ -64,7 +64,7 @@ export class ManifestUrl {
     this.#hasBeenRead ||= errors.length === 0;
     const { url, logger } = this.#options;
     if (!this.#hasBeenRead) return logger.warn({ url, error: next.errors }, 'the manifest URL could not be read yet');
-    this.#options.onChange({ objects: this.#objects, errors });
+    this.#options.onChange({ ...this.#good, errors });
   }
 
   async #get(signal: AbortSignal): Promise<Uint8Array> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeManifest } from './manifest.ts';
+import { decodeManifest, decodeManifests } from './manifest.ts';
 
 const podText = (spec: string, name = 'web') => `apiVersion: v1
 kind: Pod
@@ -65,11 +65,17 @@ test('an error names file, line, column and field, and what was found', () => {
     ],
     [podText('containers: []'), 'x.yaml:6:15: spec.containers: must have at least one container'],
     ['a: b: c', 'x.yaml:1:4: nested mappings are not allowed in compact mappings'],
-    ['a: 1\na: 2', 'x.yaml:2:1: map keys must be unique: "a" is in line 1 already'],
-    ['b: 0\nc: {d: 1,\n  d: 2}', 'x.yaml:3:3: map keys must be unique: "d" is in line 2 already'],
+    [
+      podText('containers:\n- name: a\n  image: b\n  env:\n  - name: X\n    value: yes'),
+      'x.yaml:11:14: spec.containers[0].env[0].value: must be a string, got true; write it in quotes: "yes"',
+    ],
+    [
+      podText('containers:\n- name: a\n  image: b\n  env:\n  - name: V\n    value: 1.10'),
+      'x.yaml:11:14: spec.containers[0].env[0].value: must be a string, got 1.1; write it in quotes: "1.10"',
+    ],
     ['', 'x.yaml:1:1: holds no Kubernetes object'],
     ['--- \n# nothing\n', 'x.yaml:1:1: holds no Kubernetes object'],
-    ['a: *nowhere', 'x.yaml:1:1: unresolved alias (the anchor must be set before the alias): nowhere'],
+    ['a: *nowhere', 'x.yaml:1:4: unresolved alias *nowhere: its anchor must stand before it'],
     [
       'just words',
       'x.yaml:1:1: must be a Kubernetes object with apiVersion, kind and metadata; Pod, ConfigMap, Secret and RuntimeClass work',
@@ -97,6 +103,89 @@ test('a kind that needs a cluster is refused in plain words', () => {
   const [typo] = errorsOf('apiVersion: v1\nkind: Pdo\nmetadata: {name: a}');
   assert.match(typo ?? '', /did you mean "Pod"\?$/);
   assert.match(errorsOf('kind: Pod\napiVersion: v2')[0] ?? '', /apiVersion: must be v1 for a Pod, got "v2"$/);
+});
+
+const service = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}}\n';
+
+test('objects that pods run without are left out beside others, and told', () => {
+  const pod = podText('containers: [{name: a, image: b}]');
+  const text = [
+    pod,
+    service,
+    'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: in}\n',
+    'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\n',
+    'apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: p}\n',
+  ].join('---\n');
+  const { pods, errors, leftOut } = decodeManifest(text, { file: 'x.yaml' });
+  assert.deepEqual([pods.length, errors], [1, []]);
+  assert.deepEqual(leftOut.map(String), [
+    "x.yaml:8:1: Service web is left out: it needs a cluster's network; give the pod's port a hostPort, or use the pod's address",
+    "x.yaml:13:1: Ingress in is left out: it needs a cluster's network; give the pod's port a hostPort",
+    'x.yaml:17:1: Certificate c is left out: nothing on a lone node acts on it',
+    'x.yaml:21:1: PodDisruptionBudget p is left out: nothing on a lone node acts on it',
+  ]);
+  const strict = decodeManifest(`${pod}---\n${service}`, { file: 'x.yaml', strict: true });
+  assert.deepEqual(strict.leftOut, []);
+  assert.match(String(strict.errors), /^x\.yaml:9:7: kind: Service cannot be used: it needs a cluster's network/);
+});
+
+test('alone they are refused, as are workloads and typos beside pods', () => {
+  assert.match(errorsOf(service)[0] ?? '', /^x\.yaml:2:7: kind: Service cannot be used/);
+  const pod = podText('containers: [{name: a, image: b}]');
+  for (const kind of [
+    'apps/v1\nkind: Deployment',
+    'batch/v1\nkind: Job',
+    'v1\nkind: PersistentVolumeClaim',
+    'v1\nkind: Servicce',
+    'apps/v1\nkind: Pod',
+  ]) {
+    const { errors, leftOut } = decodeManifest(`${pod}---\napiVersion: ${kind}\nmetadata: {name: a}\n`, {
+      file: 'x.yaml',
+    });
+    assert.deepEqual([errors.length, leftOut], [1, []], kind);
+  }
+});
+
+test('lists hold objects, which need not repeat the kind that the list names', () => {
+  const item = (name: string) => ({ metadata: { name } });
+  const secrets = { apiVersion: 'v1', kind: 'SecretList', items: [item('a'), item('b')] };
+  const list = {
+    apiVersion: 'v1',
+    kind: 'List',
+    items: [secrets, { apiVersion: 'v1', kind: 'ConfigMap', ...item('c') }],
+  };
+  const decoded = decodeManifest(JSON.stringify(list), { file: 'x.json' });
+  assert.deepEqual([decoded.errors, decoded.secrets.length, decoded.configMaps.length], [[], 2, 1]);
+  assert.deepEqual(decoded.placeOf(decoded.secrets[1]!, ['metadata', 'name'], 'value'), {
+    file: 'x.json',
+    line: 1,
+    column: 137,
+  });
+});
+
+test('several manifests are one, and each error and second object has its own file', () => {
+  const pod = podText('containers: [{name: a, image: b}]');
+  const { errors, leftOut, pods } = decodeManifests([
+    { file: 'a.yaml', text: `# first\n${pod}` },
+    { file: 'b.yaml', text: service },
+    { file: 'c.yaml', text: `---\n${pod}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {}` },
+    { file: 'd.yaml', text: '' },
+  ]);
+  assert.equal(pods.length, 1);
+  assert.deepEqual(errors.map(String), [
+    'c.yaml:2:1: metadata.name: Pod default/web is already defined at a.yaml:2:1',
+    'c.yaml:11:11: metadata.name: is required',
+    'd.yaml:1:1: holds no Kubernetes object',
+  ]);
+  assert.match(String(leftOut), /^b\.yaml:1:1: Service web/);
+});
+
+test('a field that is there twice is a warning, and an error for those who want it', () => {
+  const text = podText('containers: [{name: a, image: b}]\nhostNetwork: true\nhostNetwork: no');
+  const { pods, errors, warnings } = decodeManifest(text, { file: 'x.yaml' });
+  assert.deepEqual([pods[0]?.spec.hostNetwork, errors], [false, []]);
+  assert.match(String(warnings), /^x\.yaml:8:3: "hostNetwork" is in line 7 already; this one counts/);
+  assert.equal(decodeManifest(text, { file: 'x.yaml', strict: true }).errors.length, 1);
 });
 
 test('two objects of one name are an error that names both places', () => {

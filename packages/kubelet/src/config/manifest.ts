@@ -1,6 +1,6 @@
 import { applyDefaults } from '../api/defaults.ts';
 import { type FieldPath, formatFieldPath, IssueList } from '../api/issue.ts';
-import { decodeObject } from '../api/schema/kinds.ts';
+import { decodeObject, reasonToLeaveOut } from '../api/schema/kinds.ts';
 import type { ConfigMap, ManifestObject, Pod, RuntimeClass, Secret } from '../api/types.ts';
 import { validateObject } from '../api/validation/validate-object.ts';
 import { readYamlDocuments, type TextPosition, type YamlDocument } from './yaml-documents.ts';
@@ -40,40 +40,51 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
-/** The errors of one manifest: the first ones, and how many there are. */
+/** The errors of manifests: the first ones of each file, and how many it has. */
 class ErrorList {
-  readonly #first: ManifestError[] = [];
-  #count = 0;
+  readonly #files = new Map<string, { first: ManifestError[]; count: number }>();
 
-  get count(): number {
-    return this.#count;
+  countIn(file: string): number {
+    return this.#of(file).count;
   }
 
   push(error: ManifestError): void {
-    this.#count++;
-    if (this.#first.length <= MAX_ERRORS) this.#first.push(error);
+    const { first } = this.#of(error.file);
+    this.skip(error.file, 1);
+    if (first.length <= MAX_ERRORS) first.push(error);
   }
 
   /** Counts errors that nobody wrote down. */
-  skip(count: number): void {
-    this.#count += count;
+  skip(file: string, count: number): void {
+    this.#of(file).count += count;
   }
 
-  /** The first errors, and one that tells how many more there are. */
-  list(): ManifestError[] {
-    if (this.#count <= MAX_ERRORS) return this.#first;
-    const last = this.#first.at(-1)!;
-    return [
-      ...this.#first.slice(0, MAX_ERRORS),
-      new ManifestError(last, `and ${this.#count - MAX_ERRORS} more errors`),
-    ];
+  /** The first errors of each of `files` in the order of their places, and one that tells how many more it has. */
+  list(files: readonly string[]): ManifestError[] {
+    return [...new Set(files)].flatMap((file) => {
+      const { first, count } = this.#of(file);
+      const sorted = first.toSorted((a, b) => a.line - b.line); // in a line the likely cause comes first
+      if (count <= MAX_ERRORS) return sorted;
+      const { line, column } = sorted[MAX_ERRORS]!;
+      const more = new ManifestError({ file, line, column }, `and ${count - MAX_ERRORS} more errors`);
+      return [...sorted.slice(0, MAX_ERRORS), more];
+    });
+  }
+
+  #of(file: string): { first: ManifestError[]; count: number } {
+    const known = this.#files.get(file) ?? { first: [], count: 0 };
+    this.#files.set(file, known);
+    return known;
   }
 }
 
 /** An object of a manifest and where it begins, for messages about it later. */
 export type PlacedObject = TextPosition & { file: string; object: ManifestObject };
 
-/** What a manifest says: complete, defaulted and valid objects in the order of the text; with errors, the good ones among them. */
+/** A manifest and the name of its file, for messages. */
+export type ManifestText = { file: string; text: string };
+
+/** What manifests say: complete, defaulted and valid objects in the order of the texts; with errors, the good ones among them. */
 export type DecodedManifest = {
   objects: PlacedObject[];
   pods: Pod[];
@@ -81,15 +92,81 @@ export type DecodedManifest = {
   secrets: Secret[];
   runtimeClasses: RuntimeClass[];
   errors: ManifestError[];
+  /** Names of objects that have errors, such as `Secret default/a`, as far as they can be told. */
+  refused: string[];
+  /** Objects that a lone node makes nothing of, one each. */
+  leftOut: ManifestError[];
+  /** What was taken though it may not be what was meant: fields that are there twice. */
+  warnings: ManifestError[];
+  /** The place of a field of one of the objects. */
+  placeOf: (
+    object: ManifestObject,
+    path: FieldPath,
+    at: 'key' | 'value',
+  ) => (TextPosition & { file: string }) | undefined;
 };
+
+/** `strict` makes errors of what is left out, and of warnings. */
+export type DecodeOptions = { strict?: boolean };
 
 /**
  * Decodes a YAML or JSON manifest of any number of documents, strictly: every unknown or unsupported field, wrong type and
- * broken rule is an error with its place. `file` only names the text in the errors.
+ * broken rule is an error with its place. `file` only names the text in the errors. Objects that pods run without are left out
+ * if there are others.
  */
-export function decodeManifest(text: string, { file }: { file: string }): DecodedManifest {
-  const errors = new ErrorList();
-  const objects = decodeObjects(text, file, errors);
+export function decodeManifest(text: string, { file, ...options }: { file: string } & DecodeOptions): DecodedManifest {
+  return decodeManifests([{ file, text }], options);
+}
+
+/** Decodes several manifests as if they were one, each with its own bounds and places. */
+export function decodeManifests(texts: readonly ManifestText[], options: DecodeOptions = {}): DecodedManifest {
+  const found = new Findings(options.strict ?? false);
+  const parts = texts.flatMap(({ file, text }) => partsOf(text, file, found));
+  const leaveOut = parts.some(({ reason }) => reason === undefined) && !found.strict;
+  const placed: PlacedObject[] = [];
+  const refused: string[] = [];
+  const partOf = new Map<ManifestObject, Part>();
+  for (const part of parts) {
+    if (part.reason !== undefined && leaveOut) {
+      found.leftOut.push(leftOutNote(part, part.reason));
+      continue;
+    }
+    const one = decodePart(part, found.errors);
+    if (one === undefined) refused.push(nameOfPart(part));
+    else {
+      partOf.set(one.object, part);
+      placed.push(one);
+    }
+  }
+  const objects = withoutDuplicates(placed, found.errors);
+  const files = texts.map(({ file }) => file);
+  return {
+    ...byKind(objects),
+    errors: found.errors.list(files),
+    refused,
+    leftOut: found.leftOut.list(files),
+    warnings: found.warnings === found.errors ? [] : found.warnings.list(files),
+    placeOf: (object, path, at) => {
+      const part = partOf.get(object);
+      return part && { file: part.file, ...part.document.locate([...part.base, ...path], at) };
+    },
+  };
+}
+
+/** What is found while manifests are read. */
+class Findings {
+  readonly strict: boolean;
+  readonly errors = new ErrorList();
+  readonly leftOut = new ErrorList();
+  readonly warnings: ErrorList;
+
+  constructor(strict: boolean) {
+    this.strict = strict;
+    this.warnings = strict ? this.errors : new ErrorList();
+  }
+}
+
+function byKind(objects: PlacedObject[]) {
   const only = <K extends ManifestObject['kind']>(kind: K) =>
     objects.map(({ object }) => object).filter((object) => object.kind === kind) as Extract<
       ManifestObject,
@@ -101,13 +178,15 @@ export function decodeManifest(text: string, { file }: { file: string }): Decode
     configMaps: only('ConfigMap'),
     secrets: only('Secret'),
     runtimeClasses: only('RuntimeClass'),
-    errors: errors.list(),
   };
 }
 
-function decodeObjects(text: string, file: string, errors: ErrorList): PlacedObject[] {
+/** One object of a document: the document itself, or an item of a list. `reason` is why it may be left out. */
+type Part = { file: string; document: YamlDocument; value: unknown; base: FieldPath; reason?: string };
+
+function partsOf(text: string, file: string, { errors, warnings }: Findings): Part[] {
   const whole = { file, line: 1, column: 1 };
-  const refuse = (message: string): PlacedObject[] => {
+  const refuse = (message: string): Part[] => {
     errors.push(new ManifestError(whole, message));
     return [];
   };
@@ -115,37 +194,61 @@ function decodeObjects(text: string, file: string, errors: ErrorList): PlacedObj
   const { documents, problems } = readYamlDocuments(text, MAX_DOCUMENTS);
   for (const problem of problems) errors.push(new ManifestError({ file, ...problem }, problem.message));
   if (documents.length > MAX_DOCUMENTS) return refuse(`holds more than ${MAX_DOCUMENTS} documents`);
-  const parts = documents.flatMap(partsOf);
-  if (parts.length === 0 && errors.count === 0) return refuse('holds no Kubernetes object');
-  const placed = parts.map((part) => decodePart(part, file, errors)).filter((object) => object !== undefined);
-  return withoutDuplicates(placed, errors);
+  for (const twice of documents.flatMap(({ duplicates }) => duplicates))
+    warnings.push(new ManifestError({ file, ...twice }, twice.message));
+  const parts = documents.flatMap((document) => itemsOf({ file, document, value: document.value, base: [] }));
+  return parts.length === 0 && problems.length === 0 ? refuse('holds no Kubernetes object') : parts;
 }
 
-/** One object of a document: the document itself, or an item of a `v1 List`. */
-type Part = { document: YamlDocument; value: unknown; base: FieldPath };
-
-function partsOf(document: YamlDocument): Part[] {
-  const { value } = document;
+/** The objects in a `List`, a `PodList` and the like, whose items need not repeat their kind; any other value is one itself. */
+function itemsOf(part: Part): Part[] {
+  const { value, base } = part;
   if (value === null || value === undefined) return [];
-  const list = value as { apiVersion?: unknown; kind?: unknown; items?: unknown };
-  if (list.kind === 'List' && list.apiVersion === 'v1' && Array.isArray(list.items)) {
-    return list.items.map((item, index) => ({ document, value: item, base: ['items', index] }));
+  const { apiVersion, kind, items } = value as { apiVersion?: unknown; kind?: unknown; items?: unknown };
+  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) {
+    const reason = typeof kind === 'string' && typeof apiVersion === 'string' && reasonToLeaveOut(kind, apiVersion);
+    return [{ ...part, ...(reason ? { reason } : {}) }];
   }
-  return [{ document, value, base: [] }];
+  const implied = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };
+  return items.flatMap((item: unknown, index) =>
+    itemsOf({ ...part, value: isObject(item) ? { ...implied, ...item } : item, base: [...base, 'items', index] }),
+  );
 }
 
-function decodePart({ document, value, base }: Part, file: string, errors: ErrorList): PlacedObject | undefined {
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function leftOutNote({ file, document, value, base }: Part, reason: string): ManifestError {
+  const { kind, metadata } = value as { kind: string; metadata?: { name?: unknown } };
+  const name = typeof metadata?.name === 'string' ? ` ${metadata.name.slice(0, 300)}` : '';
+  return new ManifestError({ file, ...document.locate(base, 'value') }, `${kind}${name} is left out: ${reason}`);
+}
+
+function nameOfPart({ value }: Part): string {
+  const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: { namespace?: unknown; name?: unknown } };
+  return kind === 'RuntimeClass'
+    ? `RuntimeClass ${metadata?.name}`
+    : `${kind} ${metadata?.namespace ?? 'default'}/${metadata?.name}`;
+}
+
+function decodePart({ file, document, value, base }: Part, errors: ErrorList): PlacedObject | undefined {
   // one more than are shown, which tells where the others begin
-  const issues = new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.count));
+  const issues = new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.countIn(file)));
   const decoded = decodeObject(value, issues);
   const object = decoded === undefined || issues.count > 0 ? undefined : applyDefaults(decoded);
   if (object !== undefined) validateObject(object, issues);
-  for (const { path, message, at } of issues.issues) {
-    errors.push(new ManifestError({ file, ...document.locate(path, at), path: formatFieldPath(path) }, message));
+  for (const { path, message, at, unquoted } of issues.issues) {
+    const hint = unquoted ? quoteHint(document.written(path)) : '';
+    errors.push(new ManifestError({ file, ...document.locate(path, at), path: formatFieldPath(path) }, message + hint));
   }
-  errors.skip(issues.count - issues.issues.length);
+  errors.skip(file, issues.count - issues.issues.length);
   if (object === undefined || issues.count > 0) return undefined;
   return { file, ...document.locate(base, 'value'), object };
+}
+
+function quoteHint(written: string | undefined): string {
+  return `; write it in quotes${written === undefined ? '' : `: "${written.slice(0, 100)}"`}`;
 }
 
 /** Keeps the first of objects with one kind, namespace and name, and names both places for the others. */

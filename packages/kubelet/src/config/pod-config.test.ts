@@ -18,17 +18,21 @@ const configMapText = (data: string) =>
 
 const snapshot = (files: Record<string, string>) => {
   const decoded = Object.entries(files).map(([file, text]) => decodeManifest(text, { file }));
-  return { objects: decoded.flatMap(({ objects }) => objects), errors: decoded.flatMap(({ errors }) => errors) };
+  return {
+    objects: decoded.flatMap(({ objects }) => objects),
+    errors: decoded.flatMap(({ errors }) => errors),
+    warnings: decoded.flatMap(({ leftOut }) => leftOut),
+  };
 };
 
-function newConfig(sources: PodSourceName[] = ['file'], running: ExistingPod[] = []) {
+function newConfig(sources: PodSourceName[] = ['file'], running: ExistingPod[] = [], logger = silentLogger) {
   const objects = new LocalObjects();
   const config = new PodConfig({
     sources,
     nodeName: 'node',
     objects,
     runningPods: () => running,
-    logger: silentLogger,
+    logger,
   });
   const seen: string[] = [];
   config.onUpdate(({ operation, pods }: PodUpdate) => {
@@ -155,4 +159,34 @@ test('a late listener begins with what is there', () => {
     updates.map(({ operation, source, pods }) => [operation, source, pods.length]),
     [['ADD', 'file', 1]],
   );
+});
+
+test('an immutable ConfigMap stays as it was until its manifest is gone, and that is an error', () => {
+  const { config, objects } = newConfig();
+  const text = (data: string) => configMapText(data).replace('"data":', '"immutable":true,"data":');
+  const data = () => objects.get('ConfigMap', 'default', 'c')?.data;
+  config.set('file', snapshot({ 'c.yaml': text('1') }));
+  config.set('file', snapshot({ 'c.yaml': text('2') }));
+  assert.deepEqual(data(), { data: '1' });
+  assert.deepEqual(config.errors().map(String), [
+    'c.yaml:1:1: data: Forbidden: field is immutable when `immutable` is set; the ConfigMap stays as it was until it is deleted',
+  ]);
+  config.set('file', snapshot({}));
+  config.set('file', snapshot({ 'c.yaml': text('2') }));
+  assert.deepEqual([data(), config.errors()], [{ data: '2' }, []]);
+});
+
+test('what is left out and what is ignored is logged once, with its place', () => {
+  const lines: string[] = [];
+  const logger = { ...silentLogger, warn: (_fields: unknown, line: string) => void lines.push(line) };
+  const { config } = newConfig(['file'], [], logger as typeof silentLogger);
+  const service = JSON.stringify({ apiVersion: 'v1', kind: 'Service', metadata: { name: 's' } });
+  const files = { 'a.yaml': `${podText('a').replace('"spec":{', '"spec":{"nodeName":"there",')}\n---\n${service}` };
+  config.set('file', snapshot(files));
+  config.set('file', snapshot(files));
+  assert.deepEqual(lines, [
+    "a.yaml:3:1: Service s is left out: it needs a cluster's network; give the pod's port a hostPort, or use the pod's address",
+    'a.yaml:1:1: spec.nodeName: "there" is ignored: this node is "node", and runs the pod',
+  ]);
+  assert.deepEqual(config.errors(), []);
 });

@@ -1,5 +1,8 @@
 import type { Logger } from '@podwright/base';
+import { formatFieldPath } from '../api/issue.ts';
 import { type LocalObject, type Pod, podFullName } from '../api/types.ts';
+import { ignoredFields } from './ignored-fields.ts';
+import { immutableProblems } from './immutable.ts';
 import type { LocalObjects } from './local-objects.ts';
 import { ManifestError, type PlacedObject, withoutDuplicates } from './manifest.ts';
 import { PodClaims } from './pod-claims.ts';
@@ -13,8 +16,8 @@ import {
 } from './pod-update.ts';
 import { identifyPod } from './static-pod.ts';
 
-/** Everything that a source holds at one time, and what is wrong with the rest. */
-export type SourceSnapshot = { objects: PlacedObject[]; errors: ManifestError[] };
+/** Everything that a source holds at one time, what is wrong with the rest, and what was left out. */
+export type SourceSnapshot = { objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 export type PodConfigOptions = {
   /** The sources that will report. Of two new pods with one name, the earlier source's wins. */
@@ -41,6 +44,7 @@ export class PodConfig {
   readonly #identified = new WeakMap<object, Pod>();
   #desired = new Map<string, Desired>();
   #errors: ManifestError[] = [];
+  #logged = new Set<string>();
 
   constructor(options: PodConfigOptions) {
     this.#options = options;
@@ -96,7 +100,18 @@ export class PodConfig {
       const claim = claimOf.get(one);
       if (claim !== undefined) this.#addPod(pods, { ...claim, holder: claims.holderOfUid(claim.pod) }, errors);
     }
-    return { pods, localObjects: unique.map(({ object }) => object).filter((object) => object.kind !== 'Pod') };
+    return { pods, localObjects: unique.flatMap((one) => this.#localObject(one, errors)) };
+  }
+
+  /** The object, or the one before it if it must not change. */
+  #localObject(placed: PlacedObject, errors: ManifestError[]): LocalObject[] {
+    const { object } = placed;
+    if (object.kind === 'Pod') return [];
+    const before = this.#options.objects.get(object.kind, object.metadata.namespace, object.metadata.name);
+    const problems = immutableProblems(before, object);
+    for (const problem of problems)
+      errors.push(new ManifestError(placed, `${problem}; the ${object.kind} stays as it was until it is deleted`));
+    return [problems.length > 0 ? before! : object];
   }
 
   #identify(placed: PlacedObject, source: PodSourceName): Pod | undefined {
@@ -125,14 +140,24 @@ export class PodConfig {
     }
   }
 
-  /** Each problem is logged once, as long as it stays. */
+  /** Each problem and warning is logged once, as long as it stays. */
   #report(errors: ManifestError[]): void {
-    const before = new Set(this.#errors.map(String));
     this.#errors = errors;
-    for (const error of errors) {
+    const logged = new Set<string>();
+    for (const error of [...errors, ...this.#warnings()]) {
       const { file, line, column, path } = error;
-      if (!before.has(String(error))) this.#options.logger.warn({ file, line, column, path }, String(error));
+      logged.add(String(error));
+      if (!this.#logged.has(String(error))) this.#options.logger.warn({ file, line, column, path }, String(error));
     }
+    this.#logged = logged;
+  }
+
+  /** What was left out of manifests, and fields of pods that only a cluster acts on. */
+  #warnings(): ManifestError[] {
+    return [...this.#snapshots.values()].flatMap(({ objects, warnings }) => [
+      ...warnings,
+      ...objects.flatMap((placed) => ignoredIn(placed, this.#options.nodeName)),
+    ]);
   }
 
   #publish(pods: Map<string, Desired>): void {
@@ -142,6 +167,13 @@ export class PodConfig {
       for (const listener of this.#listeners) listener(update);
     }
   }
+}
+
+function ignoredIn(placed: PlacedObject, nodeName: string): ManifestError[] {
+  if (placed.object.kind !== 'Pod') return [];
+  return ignoredFields(placed.object, nodeName).map(
+    ({ path, message }) => new ManifestError({ ...placed, path: formatFieldPath(path) }, message),
+  );
 }
 
 /** What leads from one set of desired pods to another: what goes, goes first. A UID that passes to another name is another pod. */

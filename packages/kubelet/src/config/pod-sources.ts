@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { errorMessage, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
 import { SOURCE_PERIOD_MS } from '../limits.ts';
 import type { LocalObjects } from './local-objects.ts';
+import type { ManifestError } from './manifest.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
 import { ManifestUrl, type ManifestUrlOptions } from './manifest-url.ts';
 import { PodConfig } from './pod-config.ts';
@@ -17,6 +18,8 @@ export type PodSourceListener = {
 export type PodSources = {
   /** Every source has been read once: pods of the runtime that none of them has are orphans. */
   ready: Promise<void>;
+  /** What is wrong with the manifests now. */
+  errors: () => ManifestError[];
   stop(): Promise<void>;
 };
 
@@ -55,6 +58,7 @@ export function startPodSources(input: PodSourcesInput): PodSources {
     manifestUrl === undefined ? undefined : readUrl(manifestUrl, { headers, config, logger, signal: stop.signal });
   return {
     ready: Promise.all([fromDirectory, fromUrl]).then(() => undefined),
+    errors: () => config.errors(),
     stop: async () => stop.abort(),
   };
 }

@@ -16,6 +16,9 @@ import {
   type SchemaOptions,
   type Tags,
 } from 'yaml';
+import { JsonStream } from './json-stream.ts';
+import { QuoteEscapes } from './yaml-escapes.ts';
+import { type PlainValue, plainKey, plainValue } from './yaml-scalars.ts';
 
 /** Names, values, signs, comments and line ends of one text. A megabyte in one block of text is a single one. */
 const MAX_TOKENS = 200_000;
@@ -30,27 +33,37 @@ const MAX_PROBLEMS = 1000;
 /** Reports what is wrong at an offset of the text. */
 export type Report = (offset: number, message: string) => void;
 
-/** `0644` means what it means in Kubernetes, where files are read as YAML 1.1, and not 644. */
-const octalWithLeadingZero: ScalarTag = {
-  tag: 'tag:yaml.org,2002:int',
+const scalarTag = (name: string, holds: (value: PlainValue) => boolean): ScalarTag => ({
+  tag: `tag:yaml.org,2002:${name}`,
   identify: () => false,
-  default: true,
-  test: /^[-+]?0[0-7]+$/,
-  resolve: (text) => Number.parseInt(text, 8),
-};
+  resolve: (text, onError) => {
+    const value = plainValue(text);
+    if (!holds(value)) onError(`!!${name} does not fit ${JSON.stringify(text.slice(0, 60))}`);
+    return value;
+  },
+});
+
+/** The types that a value may be marked with. What has no mark is text to the library; `yaml-documents.ts` gives it its meaning. */
+const SCALAR_TAGS = [
+  scalarTag('null', (value) => value === null),
+  scalarTag('bool', (value) => typeof value === 'boolean'),
+  scalarTag('int', Number.isInteger),
+  scalarTag('float', (value) => typeof value === 'number'),
+];
 
 const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
   prettyErrors: false,
   logLevel: 'silent',
   // a %YAML 1.1 line brings no types of its own
-  schema: 'core',
+  schema: 'failsafe',
   resolveKnownTags: false,
-  merge: true,
   stringKeys: true,
   // the library compares each key with all others; `inspectDocument` does it in linear time
   uniqueKeys: false,
-  customTags: (tags: Tags) => [octalWithLeadingZero, ...tags],
+  customTags: (tags: Tags) => [...tags, ...SCALAR_TAGS],
 };
+
+const DOCUMENT_START = '---';
 
 class TooManyProblems extends Error {}
 
@@ -68,10 +81,18 @@ export function* composeDocuments(text: string, lines: LineCounter, report: Repo
   }
   try {
     let tokens = 0;
-    for (const lexeme of new Lexer().lex(text)) {
+    const escapes = new QuoteEscapes();
+    const stream = new JsonStream(text);
+    for (const written of new Lexer().lex(text)) {
+      const { lexeme, grownBy } = escapes.mend(written);
       if (++tokens > MAX_TOKENS)
         return report(parser.offset, `has more than ${MAX_TOKENS} YAML tokens (names, values, comments, line ends)`);
+      if (stream.beginsObject(lexeme)) {
+        yield* compose(parser.next(DOCUMENT_START));
+        parser.offset -= DOCUMENT_START.length;
+      }
       yield* compose(parser.next(lexeme));
+      parser.offset -= grownBy; // what follows has its place in the text as it was written
       // the document itself is on the stack too, and the scalar that was read last
       if (parser.stack.length > MAX_DEPTH + 2)
         return report(parser.offset, `has lists and maps more than ${MAX_DEPTH} deep`);
@@ -104,7 +125,7 @@ function boundedComposer(): Composer {
 export type DocumentShape = {
   /** What each alias stands for. */
   targets: Map<Node, Node>;
-  /** Keys that a map has twice, the later ones, and where the first one is. */
+  /** Keys that a map has twice, the later ones, and where the one before is. */
   duplicates: { key: string; offset: number; firstOffset: number }[];
   /** Why it must not become a plain value. */
   refusal: { offset: number; message: string } | undefined;
@@ -166,14 +187,27 @@ class DocumentWalk implements DocumentShape {
     const seen = new Map<string, number>();
     let size = 0;
     for (const { key, value } of items) {
-      if (isScalar(key) && typeof key.value === 'string') {
-        const offset = key.range?.[0] ?? 0;
-        const firstOffset = seen.get(key.value);
-        if (firstOffset === undefined) seen.set(key.value, offset);
-        else if (this.duplicates.length < MAX_PROBLEMS) this.duplicates.push({ key: key.value, offset, firstOffset });
+      const name = isMergeKey(key) ? undefined : keyName(key);
+      if (name !== undefined) {
+        const offset = (key as Node).range?.[0] ?? 0;
+        const firstOffset = seen.get(name);
+        seen.set(name, offset);
+        if (firstOffset !== undefined && this.duplicates.length < MAX_PROBLEMS)
+          this.duplicates.push({ key: name, offset, firstOffset });
       }
       size += this.visit(key) + this.visit(value);
     }
     return size;
   }
+}
+
+/** True for `<<`, whose value are maps that belong to the map around it. */
+export function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && key.type === 'PLAIN' && key.tag === undefined && key.value === '<<';
+}
+
+/** The name of a key; `undefined` for null and for what is no scalar. */
+export function keyName(key: unknown): string | undefined {
+  if (!isScalar(key) || typeof key.value !== 'string') return undefined;
+  return key.type === 'PLAIN' && key.tag === undefined ? plainKey(key.value) : key.value;
 }

@@ -1,6 +1,7 @@
 import { type Document, isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from 'yaml';
 import type { FieldPath } from '../api/issue.ts';
-import { composeDocuments, type DocumentShape, inspectDocument } from './yaml-bounds.ts';
+import { composeDocuments, type DocumentShape, inspectDocument, isMergeKey, keyName } from './yaml-bounds.ts';
+import { YamlValues } from './yaml-values.ts';
 
 /** A place in a text, both counted from 1. */
 export type TextPosition = { line: number; column: number };
@@ -13,10 +14,14 @@ export type YamlDocument = {
   value: unknown;
   /** The place of a field's value, or of its name; the nearest part around it if it is not there. */
   locate(path: FieldPath, at: 'key' | 'value'): TextPosition;
+  /** A scalar as it is written, without quotes; `undefined` for what is none. */
+  written(path: FieldPath): string | undefined;
+  /** Fields that are there twice: of these the last counts. */
+  duplicates: SyntaxProblem[];
 };
 
 /**
- * Reads a text of YAML 1.2 (or JSON) documents, at most `maxDocuments` and one more. With problems, the documents are not to be
+ * Reads a text of YAML (or JSON) documents as Kubernetes does (`yaml-scalars.ts`, `yaml-values.ts`), at most `maxDocuments` and one more. With problems, the documents are not to be
  * used. What it costs is bounded and grows with the length of the text.
  */
 export function readYamlDocuments(
@@ -35,23 +40,36 @@ export function readYamlDocuments(
   const documents: YamlDocument[] = [];
   for (const document of composeDocuments(text, lines, report)) {
     const before = problems.length;
-    for (const { pos, message } of [...document.errors, ...document.warnings]) report(pos[0], message);
+    for (const { pos, code, message } of document.errors)
+      report(pos[0], code === 'NON_STRING_KEY' ? nonStringKey(text, pos[0]) : message);
+    // go-yaml minds neither how far a list in brackets is indented nor a version in %YAML
+    for (const { pos, message, code } of document.warnings) if (code === 'TAG_RESOLVE_FAILED') report(pos[0], message);
     const shape = inspectDocument(document);
-    for (const { key, offset, firstOffset } of shape.duplicates)
-      report(offset, `map keys must be unique: ${shortly(key)} is in line ${position(firstOffset).line} already`);
     if (shape.refusal !== undefined) report(shape.refusal.offset, shape.refusal.message);
     if (problems.length > before) continue;
+    const values = new YamlValues(shape.targets, report);
+    const value = values.of(document.contents);
+    if (problems.length > before) continue;
     const locator = new NodeLocator(document, shape.targets);
-    try {
-      // aliases are counted by `inspectDocument`
-      const value: unknown = document.toJS({ maxAliasCount: -1 });
-      documents.push({ value, locate: (path, at) => position(locator.offsetOf(path, at)) });
-    } catch (error) {
-      report(document.range?.[0] ?? 0, String(error));
-    }
+    const duplicates = shape.duplicates.map(({ key, offset, firstOffset }) => ({
+      ...position(offset),
+      message: `${shortly(key)} is in line ${position(firstOffset).line} already; this one counts, as in Kubernetes`,
+    }));
+    documents.push({
+      value,
+      duplicates,
+      locate: (path, at) => position(locator.offsetOf(path, at)),
+      written: (path) => locator.writtenAt(path),
+    });
     if (documents.length > maxDocuments) break;
   }
   return { documents, problems };
+}
+
+/** Most such keys are those of templates, which begin with two braces. */
+function nonStringKey(text: string, offset: number): string {
+  const isTemplate = text.slice(Math.max(0, offset - 1), offset + 2).includes('{{');
+  return `a key must be text, a number, true or false${isTemplate ? '; this looks like a template, which is to be rendered first' : ''}`;
 }
 
 function inOneLine(message: string): string {
@@ -80,17 +98,27 @@ class NodeLocator {
   }
 
   offsetOf(path: FieldPath, at: 'key' | 'value'): number {
-    let node: unknown = this.#document.contents;
-    let offset = startOf(node) ?? 0;
-    for (const [index, step] of path.entries()) {
-      if (isAlias(node)) node = this.#targets.get(node);
-      const child = this.#childOf(node, step);
-      if (child === undefined) break;
-      node = child.value;
-      const wantsKey = at === 'key' && index === path.length - 1;
-      offset = (wantsKey ? undefined : startOf(node)) ?? child.keyOffset ?? offset;
-    }
+    let offset = startOf(this.#document.contents) ?? 0;
+    for (const { node, keyOffset, isLast } of this.#walk(path))
+      offset = (at === 'key' && isLast ? undefined : startOf(node)) ?? keyOffset ?? offset;
     return offset;
+  }
+
+  writtenAt(path: FieldPath): string | undefined {
+    let found: unknown = path.length === 0 ? this.#document.contents : undefined;
+    for (const { node, isLast } of this.#walk(path)) if (isLast) found = isAlias(node) ? this.#targets.get(node) : node;
+    return isScalar(found) ? found.source : undefined;
+  }
+
+  /** The parts of the document from its root to the one at `path`, as far as they are there. */
+  *#walk(path: FieldPath): Generator<{ node: unknown; keyOffset?: number; isLast: boolean }> {
+    let node: unknown = this.#document.contents;
+    for (const [index, step] of path.entries()) {
+      const child = this.#childOf(isAlias(node) ? this.#targets.get(node) : node, step);
+      if (child === undefined) return;
+      node = child.value;
+      yield { node, keyOffset: child.keyOffset, isLast: index === path.length - 1 };
+    }
   }
 
   #childOf(node: unknown, step: string | number): { value: unknown; keyOffset?: number } | undefined {
@@ -105,7 +133,10 @@ class NodeLocator {
     const known = this.#pairs.get(map);
     if (known !== undefined) return known;
     const pairs = new Map<string, { key: unknown; value: unknown }>();
-    for (const item of map.items) if (isPair(item) && isScalar(item.key)) pairs.set(String(item.key.value), item);
+    for (const item of map.items) {
+      const name = isPair(item) && !isMergeKey(item.key) ? keyName(item.key) : undefined;
+      if (name !== undefined) pairs.set(name, item);
+    }
     this.#pairs.set(map, pairs);
     return pairs;
   }

@@ -1,4 +1,4 @@
-import { errorMessage, isNotFound, withTimeout } from '@podwright/base';
+import { isNotFound, shownError, withTimeout } from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import { DEFAULT_GRACE_SECONDS, MINIMUM_GRACE_SECONDS, STOP_MARGIN_MS } from '../limits.ts';
@@ -83,7 +83,7 @@ async function runPreStop(
     );
   } catch (error) {
     signal.throwIfAborted();
-    const message = `PreStopHook failed: ${errorMessage(error)}`;
+    const message = `PreStopHook failed: ${shownError(error)}`;
     deps.events.event(eventSubject(pod, name), 'Warning', 'FailedPreStopHook', message);
   }
 }

@@ -1,4 +1,4 @@
-import { errorMessage, isNotFound, raceAbort, withTimeout } from '@podwright/base';
+import { isNotFound, raceAbort, shownError, withTimeout } from '@podwright/base';
 import { allContainers, type Pod, sidecarsOf } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import {
@@ -53,7 +53,7 @@ async function killContainers(
         return step;
       } catch (error) {
         signal.throwIfAborted();
-        return { ...step, error: { reason: 'KillContainerError', message: errorMessage(error) } };
+        return { ...step, error: { reason: 'KillContainerError', message: shownError(error) } };
       } finally {
         ended.get(container.id)!.resolve();
       }
@@ -111,7 +111,7 @@ async function stopSandboxes(
       } catch (error) {
         if (isNotFound(error)) return step;
         signal.throwIfAborted();
-        const message = errorMessage(error);
+        const message = shownError(error);
         deps.events.event(eventSubject(pod), 'Warning', 'FailedKillPod', `error killing pod: ${message}`);
         return { ...step, error: { reason: 'KillPodSandboxError', message } };
       }

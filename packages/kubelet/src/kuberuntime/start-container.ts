@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, LOG_DIRECTORY } from '@podwright/base';
+import { LOG_DIRECTORY, shownError } from '@podwright/base';
 import type { Image, PodSandboxConfig } from '@podwright/cri';
 import type { Container, Pod } from '../api/types.ts';
 import type { PreparedContainer } from '../container/prepared-container.ts';
@@ -132,7 +132,7 @@ async function runPostStart(
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
-    const why = `PostStartHook failed: ${errorMessage(error)}`;
+    const why = `PostStartHook failed: ${shownError(error)}`;
     deps.events.event(eventSubject(pod, container.name), 'Warning', 'FailedPostStartHook', why);
     const message = `FailedPostStartHook: container ${container.name} is stopped`;
     await killContainer(
@@ -152,7 +152,7 @@ function fail(
   { reason, error, signal }: Failure,
 ): WaitingReason {
   signal.throwIfAborted();
-  const message = errorMessage(error);
+  const message = shownError(error);
   warn(deps, request, `Error: ${message}`);
   deps.logger.info({ pod: describePod(request.pod), container: request.container.name, error: message }, reason);
   return { reason, message };

@@ -4,7 +4,7 @@
  * containers, which a lone node does not have; (6) init containers; (7) ordinary containers.
  * Images are fetched while the sandbox is made, and a container starts while the next one is created.
  */
-import { errorMessage } from '@podwright/base';
+import { shownError } from '@podwright/base';
 import { allContainers, type Container, isSidecar, type Pod } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
@@ -91,7 +91,7 @@ async function stopContainers({ deps, pod, status, plan, signal }: Sync): Promis
         return step;
       } catch (error) {
         signal.throwIfAborted();
-        return { ...step, error: { reason: 'KillContainerError', message: errorMessage(error) } };
+        return { ...step, error: { reason: 'KillContainerError', message: shownError(error) } };
       }
     }),
   );
@@ -169,7 +169,7 @@ async function useSandbox(
     return { sandbox: { id, config, podIps }, steps: [{ action, target: id }] };
   } catch (error) {
     signal.throwIfAborted();
-    const message = errorMessage(error);
+    const message = shownError(error);
     const text = `Failed to create pod sandbox: ${message}`;
     deps.events.event(eventSubject(pod), 'Warning', 'FailedCreatePodSandBox', text);
     return { steps: [{ action, target: id, error: { reason: 'CreatePodSandboxError', message } }] };

@@ -1,5 +1,5 @@
 /** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
-import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { type Logger, PodwrightError, shownError } from '@podwright/base';
 import { allContainers, type Pod, type PodStatus, podFullName } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { eventSubject } from '../events/event-recorder.ts';
@@ -108,7 +108,7 @@ export class PodSyncer implements PodSteps {
       await Promise.all([cgroups.ensure(pod), volumes.mountForPod(pod, signal)]);
     } catch (error) {
       signal.throwIfAborted();
-      runtime.events.event(eventSubject(pod), 'Warning', 'FailedMount', errorMessage(error));
+      runtime.events.event(eventSubject(pod), 'Warning', 'FailedMount', shownError(error));
       throw error;
     }
   }

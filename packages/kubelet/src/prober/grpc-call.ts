@@ -1,6 +1,6 @@
 import { connect, constants } from 'node:http2';
 import { isIPv6 } from 'node:net';
-import { PodwrightError } from '@podwright/base';
+import { errorMessage, PodwrightError } from '@podwright/base';
 import { GRPC_ANSWER_LIMITS } from '../limits.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 
@@ -24,7 +24,7 @@ export async function checkGrpcHealth(
     reject(new PodwrightError('unavailable', `check the gRPC health of ${where}: ${reason}`, { cause }));
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
-  session.on('error', (error) => fail(error.message, error));
+  session.on('error', (error) => fail(errorMessage(error), error));
   const stream = session.request({
     [constants.HTTP2_HEADER_METHOD]: 'POST',
     [constants.HTTP2_HEADER_PATH]: '/grpc.health.v1.Health/Check',
@@ -43,7 +43,7 @@ export async function checkGrpcHealth(
     chunks.push(chunk);
     if (!budget.spend(0)) session.destroy(new Error('the answer is too large'));
   });
-  stream.on('error', (error) => fail(error.message, error));
+  stream.on('error', (error) => fail(errorMessage(error), error));
   stream.on('end', () => {
     if (grpcStatus !== '0')
       return fail(grpcStatus === '12' ? 'it has no health service' : `status ${grpcStatus ?? 'unknown'}`);

@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP, isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
-import { BoundedBytes, PodwrightError, raceAbort } from '@podwright/base';
+import { BoundedBytes, PodwrightError, raceAbort, wrapError } from '@podwright/base';
 import type { Container, HttpGetAction } from '../api/types.ts';
 import { HTTP_ANSWER_LIMITS, MAX_INFORMATIONAL_ANSWERS, MAX_PROBE_BODY_BYTES, MAX_PROBE_REDIRECTS } from '../limits.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
@@ -72,11 +72,7 @@ async function send(url: URL, call: Call): Promise<Reply> {
   const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const outgoing = open(url, { headers, signal, createConnection: () => connectTo(url, call) });
   const fail = (error: Error) => {
-    reject(
-      signal.aborted
-        ? signal.reason
-        : new PodwrightError('unavailable', `GET ${url}: ${error.message}`, { cause: error }),
-    );
+    reject(signal.aborted ? signal.reason : wrapError(`GET ${url}`, error, 'unavailable'));
   };
   outgoing.on('error', fail);
   let informational = 0;

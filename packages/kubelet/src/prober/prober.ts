@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { errorMessage, isDeadlineExceeded, PodwrightError, withTimeout } from '@podwright/base';
+import { isDeadlineExceeded, PodwrightError, shownError, withTimeout, wrapError } from '@podwright/base';
 import type { Container, Probe } from '../api/types.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { MAX_PROBE_OUTPUT_BYTES } from '../limits.ts';
@@ -28,7 +28,7 @@ export class Prober {
       return { ...answer, output: answer.output.slice(0, MAX_PROBE_OUTPUT_BYTES) };
     } catch (error) {
       const failed = isDeadlineExceeded(error) || (error instanceof PodwrightError && error.code === 'unavailable');
-      return { verdict: failed ? 'failure' : 'error', output: errorMessage(error).slice(0, MAX_PROBE_OUTPUT_BYTES) };
+      return { verdict: failed ? 'failure' : 'error', output: shownError(error).slice(0, MAX_PROBE_OUTPUT_BYTES) };
     }
   }
 
@@ -69,7 +69,9 @@ async function probeTcp(host: string, port: number, signal: AbortSignal): Promis
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   socket.on('connect', () => resolve({ verdict: 'success', output: '' }));
-  socket.on('error', (error) => resolve({ verdict: 'failure', output: `dial tcp ${host}:${port}: ${error.message}` }));
+  socket.on('error', (error) =>
+    resolve({ verdict: 'failure', output: wrapError(`dial tcp ${host}:${port}`, error).message }),
+  );
   try {
     return await promise;
   } finally {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
-import type { LocalObject, ObjectMeta, Pod } from '../api/types.ts';
+import type { LocalObject, ManifestObject, ObjectMeta, Pod } from '../api/types.ts';
+import { immutableProblems } from '../config/immutable.ts';
 import { decodeManifest, MAX_MANIFEST_BYTES } from '../config/manifest.ts';
 import type { ExistingPod } from '../config/pod-update.ts';
 import type { ApplyResult } from './local-api.ts';
@@ -13,6 +14,9 @@ import type { ObjectName } from './node-backend.ts';
 
 type Applied = ApplyResult['objects'][number];
 type Applicable = Pod | LocalObject;
+
+/** What an apply did, or with `dryRun` would do, with the objects of a manifest, and what it left out of it. */
+export type AppliedManifest = { done: Applied[]; objects: ManifestObject[]; warnings: string[] };
 
 /** What an apply must leave alone. */
 export interface ExistingPods {
@@ -51,9 +55,10 @@ export class AppliedObjects {
 
   /**
    * Writes what differs. Throws `invalid_argument` with every error of the manifest, `already_exists` if a UID in it is another
-   * pod's, `failed_precondition` if a pod of that name comes from another file; and then changes nothing.
+   * pod's, `failed_precondition` if a pod of that name comes from another file, or an object must not change; and then, and with
+   * `dryRun`, changes nothing.
    */
-  apply(manifest: string): Promise<Applied[]> {
+  apply(manifest: string, { dryRun = false } = {}): Promise<AppliedManifest> {
     const decoded = decodeManifest(manifest, { file: 'manifest' });
     if (decoded.errors.length > 0) throw new PodwrightError('invalid_argument', decoded.errors.map(String).join('\n'));
     // What pods refer to comes first.
@@ -61,9 +66,11 @@ export class AppliedObjects {
     return this.#lock.run('apply', async () => {
       await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
       await this.#refuseTaken(decoded.pods);
+      const changes = await Promise.all(objects.map((object) => this.#change(object)));
+      refuseImmutable(changes);
       const done: Applied[] = [];
-      for (const object of objects) done.push(await this.#write(object));
-      return done;
+      for (const change of changes) done.push(await this.#make(change, dryRun));
+      return { done, objects, warnings: [...decoded.leftOut, ...decoded.warnings].map(String) };
     });
   }
 
@@ -123,27 +130,41 @@ export class AppliedObjects {
     return metadata?.uid === uid ? { uid, namespace: metadata.namespace, name: metadata.name, file } : undefined;
   }
 
-  async #write(given: Applicable): Promise<Applied> {
-    const { kind } = given;
-    const name = { kind, namespace: given.metadata.namespace, name: given.metadata.name };
-    const path = join(this.#directory, fileName(name));
-    const before = await readObject(path);
-    const metadata = keepPatch(given.metadata, before?.metadata);
-    const object = { ...given, metadata };
-    if (before !== undefined && sameSpec(before, object)) {
-      return { ...name, uid: before.metadata.uid || undefined, action: 'unchanged' };
-    }
-    const uid = kind === 'Pod' ? metadata.uid || randomUUID() : undefined;
-    // a changed pod is another pod, every other object goes on
-    const createdAt = (kind === 'Pod' ? undefined : before?.metadata.creationTimestamp) ?? formatTime(Date.now());
-    const own: Partial<ObjectMeta> = { ...(uid !== undefined && { uid }), creationTimestamp: createdAt };
-    const complete = { ...object, metadata: { ...metadata, ...own } };
-    const text = JSON.stringify(complete);
-    checkReadable(text, `apply ${kind} ${name.namespace}/${name.name}`);
-    if (uid !== undefined) this.#written.set(fileName(name), uid);
-    await writeFileAtomic(path, text);
-    return { ...name, uid, action: before === undefined ? 'created' : 'replaced' };
+  async #change(given: Applicable): Promise<Change> {
+    const name = { kind: given.kind, namespace: given.metadata.namespace, name: given.metadata.name };
+    const before = await readObject(join(this.#directory, fileName(name)));
+    return { object: { ...given, metadata: keepPatch(given.metadata, before?.metadata) }, name, before };
   }
+
+  async #make({ object, name, before }: Change, dryRun: boolean): Promise<Applied> {
+    if (before !== undefined && sameSpec(before, object))
+      return { ...name, uid: before.metadata.uid || undefined, action: 'unchanged' };
+    const action = before === undefined ? 'created' : 'replaced';
+    const uid = object.kind === 'Pod' ? object.metadata.uid || randomUUID() : undefined;
+    // a changed pod is another pod, every other object goes on
+    const goesOn = object.kind !== 'Pod' && before?.metadata.creationTimestamp;
+    const creationTimestamp = goesOn || formatTime(Date.now());
+    const own: Partial<ObjectMeta> = { ...(uid !== undefined && { uid }), creationTimestamp };
+    const complete = { ...object, metadata: { ...object.metadata, ...own } };
+    const text = JSON.stringify(complete);
+    checkReadable(text, `apply ${object.kind} ${name.namespace}/${name.name}`);
+    if (dryRun) return { ...name, action };
+    if (uid !== undefined) this.#written.set(fileName(name), uid);
+    await writeFileAtomic(join(this.#directory, fileName(name)), text);
+    return { ...name, uid, action };
+  }
+}
+
+/** An object that is asked for, and the one that was applied before. */
+type Change = { object: Applicable; name: ObjectName; before: Applicable | undefined };
+
+function refuseImmutable(changes: Change[]): void {
+  const problems = changes.flatMap(({ object, name, before }) =>
+    immutableProblems(before, object).map(
+      (problem) => `apply ${name.kind} ${name.namespace}/${name.name}: ${problem}; delete it first`,
+    ),
+  );
+  if (problems.length > 0) throw new PodwrightError('failed_precondition', problems.join('\n'));
 }
 
 /** Aliases of a manifest are written out, and what the kubelet would not read back would be lost. */

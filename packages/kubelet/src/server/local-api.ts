@@ -1,4 +1,5 @@
 import type { Event, Pod } from '../api/types.ts';
+import type { Finding } from '../config/finding.ts';
 import type { PodDefaults } from '../kubelet.ts';
 
 /**
@@ -19,7 +20,7 @@ import type { PodDefaults } from '../kubelet.ts';
  * | GET …/pods/NAME/log ?container= &follow= &previous= &tailLines= &sinceSeconds= &timestamps= &limitBytes= | text |
  * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the runtime |
  * | POST …/pods/NAME/attach, …/portforward | likewise |
- * | POST /podwright/v1/apply | body: a manifest; `ApplyResult` |
+ * | POST /podwright/v1/apply [?dryRun=All] | body: a manifest; `ApplyResult` |
  * | GET /podwright/v1/node | `NodeInfo` |
  * | GET /podwright/v1/traces/UID | `TraceSpan[]` |
  * | POST /podwright/v1/stop | the daemon ends; containers go on |
@@ -40,6 +41,10 @@ export type ApplyResult = {
     uid?: string;
     action: 'created' | 'replaced' | 'unchanged';
   }[];
+  /** Fields of the pods that this node ignores; with `dryRun=All` everything that pods will meet. */
+  findings: Finding[];
+  /** What of the manifest was left out, with its place. */
+  warnings: string[];
 };
 
 /** The node that serves the socket. */
@@ -51,4 +56,6 @@ export type NodeInfo = {
   manifestDir: string;
   podLogsDir: string;
   podDefaults?: PodDefaults;
+  /** What is wrong with the files of the manifest directory, each with its place; the first hundred. */
+  manifestErrors?: string[];
 };

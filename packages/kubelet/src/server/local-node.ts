@@ -1,8 +1,10 @@
-import { errorMessage, type Logger, PodwrightError, waitFor, withTimeout } from '@podwright/base';
+import { counted, errorMessage, type Logger, PodwrightError, waitFor, withTimeout } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
+import { ignoredFields } from '../config/ignored-fields.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
-import { SEEN_TIMEOUT_MS } from '../limits.ts';
+import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';
+import { preflight } from '../preflight/preflight.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import { hostUsage } from '../usage/host-usage.ts';
@@ -34,7 +36,8 @@ export class LocalNode implements NodeBackend {
 
   async info(): Promise<NodeInfo> {
     const { runtime, podDefaults } = this.#parts.kubelet;
-    return { ...this.#parts.info, pid: process.pid, runtime, podDefaults };
+    const manifestErrors = this.#parts.kubelet.manifestErrors().slice(0, MAX_MANIFEST_ERRORS).map(String);
+    return { ...this.#parts.info, pid: process.pid, runtime, podDefaults, manifestErrors };
   }
 
   list(kind: ApiKind): ApiObject[] {
@@ -49,11 +52,13 @@ export class LocalNode implements NodeBackend {
     return this.#objects.watch(kind, signal);
   }
 
-  async apply(manifest: string): Promise<ApplyResult> {
-    const objects = await this.#parts.applied.apply(manifest);
-    const uids = objects.flatMap(({ uid }) => (uid === undefined ? [] : [uid]));
-    await this.#seen(uids);
-    return { objects };
+  async apply(manifest: string, { dryRun }: { dryRun: boolean }): Promise<ApplyResult> {
+    const { done, objects, warnings } = await this.#parts.applied.apply(manifest, { dryRun });
+    if (dryRun)
+      return { objects: done, warnings, findings: preflight(objects, await this.#parts.kubelet.preflightHost()) };
+    await this.#seen(done.flatMap(({ uid }) => (uid === undefined ? [] : [uid])));
+    const pods = objects.filter((object) => object.kind === 'Pod');
+    return { objects: done, warnings, findings: pods.flatMap((pod) => ignoredFields(pod, this.#parts.info.name)) };
   }
 
   async remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void> {
@@ -161,7 +166,7 @@ export class LocalNode implements NodeBackend {
     }
     throw new PodwrightError(
       'deadline_exceeded',
-      `apply: the kubelet has not taken ${missing.size} pods up; look at 'podwright events' and the node's log`,
+      `apply: the kubelet has not taken ${counted(missing.size, 'pod')} up; look at 'podwright events' and the node's log`,
     );
   }
 }

@@ -11,6 +11,7 @@ import {
   PRIVATE_FILE,
   type Registry,
   type SocketFile,
+  shownError,
 } from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
@@ -19,7 +20,7 @@ import { readLog } from '../logs/log-reader.ts';
 import { type Call, type Handler, type Method, readBody, sendJson } from './api-call.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
-import { logQuery, streamingCall } from './query.ts';
+import { isDryRun, logQuery, streamingCall } from './query.ts';
 import { usageRoutes } from './usage-routes.ts';
 
 export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger; metrics?: Registry };
@@ -59,8 +60,8 @@ export class LocalServer {
     this.#on('GET', '/podwright/v1/traces/:uid', async ({ response, params }) =>
       sendJson(response, backend.traces(params.uid!)),
     );
-    this.#on('POST', '/podwright/v1/apply', async ({ request, response }) =>
-      sendJson(response, await backend.apply(await readBody(request))),
+    this.#on('POST', '/podwright/v1/apply', async ({ request, response, query }) =>
+      sendJson(response, await backend.apply(await readBody(request), { dryRun: isDryRun(query) })),
     );
     this.#on('POST', '/podwright/v1/stop', async ({ response, query }) => {
       sendJson(response, {});
@@ -174,7 +175,7 @@ function statusObject(error: unknown): object {
     kind: 'Status',
     metadata: {},
     status: 'Failure',
-    message: errorMessage(error),
+    message: shownError(error),
     reason: REASONS[errorCode(error)] ?? 'InternalError',
     code,
   };

@@ -174,11 +174,11 @@ test('a watch tells what is there, then each change that the selection sees', as
   const watching = await open('/api/v1/configmaps?watch=true&sendInitialEvents=true&labelSelector=app%3Dweb');
   assert.equal(await watching.next(), 'ADDED a');
   assert.equal(await watching.next(), 'BOOKMARK true');
-  fake.apply(configMap('a', 'y'));
+  fake.apply(configMap('a', 'two'));
   assert.equal(await watching.next(), 'MODIFIED a');
-  fake.apply(configMap('a', 'y') + configMap('b', 'z'));
+  fake.apply(configMap('a', 'two') + configMap('b', 'z'));
   assert.equal(await watching.next(), 'ADDED b');
-  fake.apply(configMap('a', 'y').replace('web', 'db') + configMap('b', 'z'));
+  fake.apply(configMap('a', 'two').replace('web', 'db') + configMap('b', 'z'));
   assert.equal(await watching.next(), 'DELETED a');
   fake.apply(configMap('a', 'v').replace('web', 'db') + configMap('b', 'z'));
   fake.apply(configMap('a', 'v') + configMap('b', 'z'));

@@ -36,8 +36,8 @@ export interface NodeBackend {
   list(kind: ApiKind): ApiObject[];
   get(object: ObjectName<ApiKind>): ApiObject;
   watch(kind: ApiKind, signal: AbortSignal): ObjectWatch;
-  /** Creates or replaces the objects of a manifest; all or none. */
-  apply(manifest: string): Promise<ApplyResult>;
+  /** Creates or replaces the objects of a manifest; all or none. With `dryRun` it only tells what it would do. */
+  apply(manifest: string, options: { dryRun: boolean }): Promise<ApplyResult>;
   /** Deletes an object that was applied. A pod ends in the background. */
   remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void>;
   /** Changes labels and annotations of an object that was applied; resolves with it once everybody sees them. */

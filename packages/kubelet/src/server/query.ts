@@ -71,3 +71,11 @@ function readPort(text: string): number {
   if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
   throw new PodwrightError('invalid_argument', `ports: "${text.slice(0, 40)}" is no port`);
 }
+
+/** Whether a call shall only tell what it would do: `dryRun=All`, as in the Kubernetes API. */
+export function isDryRun(query: URLSearchParams): boolean {
+  const value = query.get('dryRun');
+  if (value !== null && value !== 'All')
+    throw new PodwrightError('invalid_argument', `dryRun: must be All or absent, got "${value.slice(0, 60)}"`);
+  return value !== null;
+}

@@ -1,4 +1,4 @@
-/** What the calls of OCI runtimes may take, in milliseconds. */
+/** What the calls of OCI runtimes may take, in milliseconds, and what is kept of them. */
 
 /** `delete`, `update` and the like. */
 export const COMMAND_TIMEOUT_MS = 30_000;
@@ -8,3 +8,5 @@ export const FEATURES_TIMEOUT_MS = 10_000;
 export const TRIAL_CREATE_TIMEOUT_MS = 30_000;
 /** The longest between two looks at a task that does not go on at its start. */
 export const START_LOOK_MS = 20;
+/** Compiled seccomp filters in memory: of the default profile there are some, by capabilities; one takes 11 KB. */
+export const MAX_SECCOMP_FILTERS = 64;

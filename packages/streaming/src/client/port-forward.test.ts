@@ -111,7 +111,7 @@ test('a port that nobody listens on is told, and the other connections go on', a
   const over = web.forwarder.forward(end, web.port);
   await assert.rejects(
     web.forwarder.forward((await local())[1], 1),
-    /error forwarding port 1 to the pod: .*ECONNREFUSED/,
+    /error forwarding port 1 to the pod: .*connection refused/,
   );
   user.end('still here');
   assert.equal(await text(user), 'still here');

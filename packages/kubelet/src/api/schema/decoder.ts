@@ -62,8 +62,12 @@ export function mapOf<T>(element: Decoder<T>): Decoder<Record<string, T>> {
   };
 }
 
-export const string: Decoder<string> = (value, issues) =>
-  typeof value === 'string' ? value : wrong<string>(issues, 'a string', { value, hint: () => quoteHint(value) });
+export const string: Decoder<string> = (value, issues) => {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'number' && typeof value !== 'boolean') return wrong<string>(issues, 'a string', { value });
+  issues.addUnquoted(() => `must be a string, got ${describe(value)}`);
+  return '';
+};
 
 export const boolean: Decoder<boolean> = (value, issues) =>
   typeof value === 'boolean' ? value : wrong<boolean>(issues, 'true or false', { value });
@@ -116,10 +120,6 @@ function wrong<T>(
 ): T {
   issues.add(() => `must be ${expected}, got ${describe(value)}${hint()}`);
   return undefined as T;
-}
-
-function quoteHint(value: unknown): string {
-  return typeof value === 'number' || typeof value === 'boolean' ? `; write it in quotes: "${value}"` : '';
 }
 
 /** How a message names a value: short, and without the content of lists and objects. */

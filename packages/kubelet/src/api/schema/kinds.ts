@@ -20,8 +20,8 @@ const fromTemplate = (kind: string, template: string) =>
   `${kind} needs the controllers of a cluster, which a single node does not have; ${SUPPORTED}: ` +
   `put the content of ${template} into a Pod`;
 
-/** Kinds that people often have in the same files, and what to do about each. */
-const OTHER_KINDS: Record<string, string> = {
+/** Kinds without which the pods beside them would not be what was meant, and what to do about each. */
+const REFUSED_KINDS: Record<string, string> = {
   ...Object.fromEntries(
     ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'Job'].map((kind) => [
       kind,
@@ -29,13 +29,38 @@ const OTHER_KINDS: Record<string, string> = {
     ]),
   ),
   CronJob: fromTemplate('CronJob', 'spec.jobTemplate.spec.template'),
-  Service: `Service needs a cluster's network; ${SUPPORTED}: give the pod's port a hostPort, or use the pod's address`,
-  Ingress: `Ingress needs a cluster's network; ${SUPPORTED}: give the pod's port a hostPort`,
-  Namespace: `Namespace is not needed here: a pod may name any namespace; leave it out (${SUPPORTED})`,
+  PodTemplate: fromTemplate('PodTemplate', 'template'),
   PersistentVolumeClaim: `PersistentVolumeClaim is not supported yet; ${SUPPORTED}: use a hostPath or emptyDir volume`,
   PersistentVolume: `PersistentVolume is not supported yet; ${SUPPORTED}: use a hostPath or emptyDir volume`,
-  ServiceAccount: `ServiceAccount needs an API server; leave it out (${SUPPORTED})`,
 };
+
+const NOBODY = 'nothing on a lone node acts on it';
+
+/** Core kinds that pods run without, and why nothing is made of them. */
+const CORE_LEFT_OUT: Record<string, string> = {
+  Service: "it needs a cluster's network; give the pod's port a hostPort, or use the pod's address",
+  Namespace: 'it is not needed here, as a pod may name any namespace',
+  ServiceAccount: 'it needs an API server',
+  ...Object.fromEntries(
+    ['LimitRange', 'ResourceQuota', 'Endpoints', 'Event', 'Node', 'Binding'].map((kind) => [kind, NOBODY]),
+  ),
+};
+const INGRESS = "it needs a cluster's network; give the pod's port a hostPort";
+/** The built-in groups without a dot in their names: `apps`, `batch` and `extensions` have workloads, the others none. */
+const GROUPS_LEFT_OUT = ['autoscaling', 'policy'];
+
+/**
+ * Why a lone node makes nothing of an object that pods run without (Service, Namespace, Role, custom resources and the like), as
+ * half a sentence about it. `undefined` for what it takes, and for workloads and typos, which are to be refused.
+ */
+export function reasonToLeaveOut(kind: string, apiVersion: string): string | undefined {
+  if (apiVersion === 'v1') return Object.hasOwn(CORE_LEFT_OUT, kind) ? CORE_LEFT_OUT[kind] : undefined;
+  const group = apiVersion.split('/')[0]!;
+  if (kind === 'Ingress') return INGRESS;
+  if (group === 'extensions') return ['NetworkPolicy', 'PodSecurityPolicy'].includes(kind) ? NOBODY : undefined;
+  if (group.endsWith('node.k8s.io') || !apiVersion.includes('/')) return undefined;
+  return group.includes('.') || GROUPS_LEFT_OUT.includes(group) ? NOBODY : undefined;
+}
 
 /** Decodes one object by its kind. Returns `undefined` if the kind is none that a lone node runs; that is then reported. */
 export function decodeObject(value: unknown, issues: IssueList): ManifestObject | undefined {
@@ -60,7 +85,9 @@ export function decodeObject(value: unknown, issues: IssueList): ManifestObject 
 }
 
 function refusal(kind: string, apiVersion: string): string {
-  if (Object.hasOwn(OTHER_KINDS, kind)) return OTHER_KINDS[kind]!;
+  if (Object.hasOwn(REFUSED_KINDS, kind)) return REFUSED_KINDS[kind]!;
+  const reason = reasonToLeaveOut(kind, apiVersion);
+  if (reason !== undefined) return `${kind.slice(0, 60)} cannot be used: ${reason} (${SUPPORTED})`;
   const hint = didYouMean(kind, Object.keys(kinds));
   return `kind "${kind.slice(0, 60)}" of ${apiVersion.slice(0, 60)} is not supported; ${SUPPORTED}${hint}`;
 }

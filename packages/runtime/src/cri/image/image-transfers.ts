@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import type { ImageTransfers, LoadedImageSchema, MessageInitShape, ServiceHandlers } from '@podwright/cri';
-import type { ImageRecord, TransferProgress } from '@podwright/images';
+import type { LoadedImage, TransferProgress } from '@podwright/images';
 import type { CriServices } from '../services/services.ts';
 
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
@@ -9,7 +9,13 @@ type Needs = Pick<CriServices, 'images'>;
 
 /** podwright.v1.ImageTransfers: what the CRI has no calls for. */
 export function imageTransfers(services: Needs): Handlers {
-  return { watch: imageWatch(services), load: imageLoad(services), save: imageSave(services) };
+  return {
+    watch: imageWatch(services),
+    load: imageLoad(services),
+    save: imageSave(services),
+    untag: imageUntag(services),
+    clean: imagesClean(services),
+  };
 }
 
 /** Watch: the progress of every pull and load from now on. */
@@ -48,10 +54,23 @@ function imageSave({ images }: Needs): Handlers['save'] {
   };
 }
 
+/** Untag: one name of an image. */
+function imageUntag({ images }: Needs): Handlers['untag'] {
+  return async ({ reference }) => ({ removed: await images.untag(reference) });
+}
+
+/** Clean: what no image needs. */
+function imagesClean({ images }: Needs): Handlers['clean'] {
+  return async () => {
+    await images.clean();
+    return {};
+  };
+}
+
 function criProgress({ doneBytes, totalBytes, error = '', ...progress }: TransferProgress) {
   return { ...progress, doneBytes: BigInt(doneBytes), totalBytes: BigInt(totalBytes), error };
 }
 
-function loadedImage(record: ImageRecord): MessageInitShape<typeof LoadedImageSchema> {
-  return { id: record.id, references: record.repoTags, sizeBytes: BigInt(record.sizeBytes) };
+function loadedImage(record: LoadedImage): MessageInitShape<typeof LoadedImageSchema> {
+  return { id: record.id, references: record.names, sizeBytes: BigInt(record.sizeBytes) };
 }

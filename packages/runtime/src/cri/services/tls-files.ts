@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { errorMessage, PodwrightError } from '@podwright/base';
+import { PodwrightError, wrapError } from '@podwright/base';
 
 /** Reads PEM files: each path becomes its content. One that cannot be read is a `failed_precondition` that names it. */
 export async function readTlsFiles<Name extends string>(
@@ -12,7 +12,7 @@ export async function readTlsFiles<Name extends string>(
 
 async function readPem(path: string): Promise<Buffer> {
   const content = await readFile(path).catch((cause: unknown) => {
-    throw new PodwrightError('failed_precondition', `read TLS file ${path}: ${errorMessage(cause)}`, { cause });
+    throw wrapError(`read TLS file ${path}`, cause, 'failed_precondition');
   });
   if (content.includes('-----BEGIN ')) return content;
   throw new PodwrightError('failed_precondition', `read TLS file ${path}: it is not in PEM format`);

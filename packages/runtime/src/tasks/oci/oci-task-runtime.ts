@@ -15,6 +15,7 @@ import {
 import { loadSystem, SeqpacketSockets, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
 import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
+import { SeccompFilters } from '../../oci-runtime/seccomp-filters.ts';
 import { startWithMigration } from '../../oci-runtime/start-with-migration.ts';
 import { checkTaskConfig } from '../check-task-config.ts';
 import { START_TIMEOUT_MS } from '../limits.ts';
@@ -68,6 +69,7 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #files: TaskFiles;
   readonly #start: ProgramStarter;
   readonly #exits: ExitFileWatch;
+  readonly #filters = new SeccompFilters();
   readonly #system = loadSystem();
   readonly #sockets = new SeqpacketSockets();
   /** Changes of one task happen one after the other. */
@@ -103,7 +105,7 @@ export class OciTaskRuntime implements TaskRuntime {
       try {
         const program = this.#program(config.handler);
         const { conmon } = this.#options;
-        const dependencies = { start: this.#start, conmon, files: this.#files, program };
+        const dependencies = { start: this.#start, conmon, files: this.#files, program, filters: this.#filters };
         return { pid: await createTask(dependencies, config, signal) };
       } catch (error) {
         const failures = await undo.run();

@@ -1,20 +1,27 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cgroupPathOf, PRIVATE_DIRECTORY, type ProgramStarter } from '@podwright/base';
+import { cgroupPathOf, PRIVATE_DIRECTORY, PRIVATE_FILE, type ProgramStarter } from '@podwright/base';
 import type { OciProgram } from '../../oci-runtime/oci-program.ts';
+import type { SeccompFilters } from '../../oci-runtime/seccomp-filters.ts';
 import type { TaskConfig } from '../task-runtime.ts';
 import { startMonitor } from './conmon.ts';
 import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
 
-export type TaskCreateDependencies = { start: ProgramStarter; conmon: string; files: TaskFiles; program: OciProgram };
+export type TaskCreateDependencies = {
+  start: ProgramStarter;
+  conmon: string;
+  files: TaskFiles;
+  program: OciProgram;
+  filters: SeccompFilters;
+};
 
 /**
  * Writes the task's record, makes its directory, and has its process created. The OCI runtime is given that directory for a
- * bundle, in which the configuration is a link to the caller's: once the link is removed, a monitor that comes late creates
- * nothing any more. The caller removes what is left of a failure.
+ * bundle, in which the configuration is a link to the caller's, or a copy that has the compiled seccomp filter, too: once that is
+ * removed, a monitor that comes late creates nothing any more. The caller removes what is left of a failure.
  */
 export async function createTask(
-  { start, conmon, files, program }: TaskCreateDependencies,
+  { start, conmon, files, program, filters }: TaskCreateDependencies,
   config: TaskConfig,
   signal: AbortSignal,
 ): Promise<number> {
@@ -30,7 +37,14 @@ export async function createTask(
   };
   await files.write(record);
   mkdirSync(record.bundle, { mode: PRIVATE_DIRECTORY });
-  symlinkSync(join(config.bundle, BUNDLE_FILES.config), join(record.bundle, BUNDLE_FILES.config));
+  const runtime = files.runtime(program);
+  const compiled = filters.withCompiled(config.spec, runtime);
+  const path = join(record.bundle, BUNDLE_FILES.config);
+  if (compiled === undefined) symlinkSync(join(config.bundle, BUNDLE_FILES.config), path);
+  else writeFileSync(path, JSON.stringify(compiled), { mode: PRIVATE_FILE, flag: 'wx' });
   const hasUsers = config.spec.linux.namespaces.some(({ type }) => type === 'user');
-  return await startMonitor({ start, conmon, program, files, record, hasUsers, logPath: config.logPath }, signal);
+  const monitor = { start, conmon, program, files, record, hasUsers, logPath: config.logPath };
+  const pid = await startMonitor(monitor, signal);
+  filters.remember(config.spec, runtime, record.id);
+  return pid;
 }

@@ -181,7 +181,7 @@ export declare type LoadedImage = Message<"podwright.v1.LoadedImage"> & {
   id: string;
 
   /**
-   * Its names, spelled out.
+   * The names that the file, or the request, gives it, spelled out.
    *
    * @generated from field: repeated string references = 2;
    */
@@ -243,6 +243,74 @@ export declare type SaveResponse = Message<"podwright.v1.SaveResponse"> & {
 export declare const SaveResponseSchema: GenMessage<SaveResponse>;
 
 /**
+ * A name to take off an image.
+ *
+ * @generated from message podwright.v1.UntagRequest
+ */
+export declare type UntagRequest = Message<"podwright.v1.UntagRequest"> & {
+  /**
+   * A name of an image: a tag or a repository with a digest.
+   *
+   * @generated from field: string reference = 1;
+   */
+  reference: string;
+};
+
+/**
+ * Describes the message podwright.v1.UntagRequest.
+ * Use `create(UntagRequestSchema)` to create a new message.
+ */
+export declare const UntagRequestSchema: GenMessage<UntagRequest>;
+
+/**
+ * The name is gone.
+ *
+ * @generated from message podwright.v1.UntagResponse
+ */
+export declare type UntagResponse = Message<"podwright.v1.UntagResponse"> & {
+  /**
+   * Whether the image went with it.
+   *
+   * @generated from field: bool removed = 1;
+   */
+  removed: boolean;
+};
+
+/**
+ * Describes the message podwright.v1.UntagResponse.
+ * Use `create(UntagResponseSchema)` to create a new message.
+ */
+export declare const UntagResponseSchema: GenMessage<UntagResponse>;
+
+/**
+ * Everything that nothing needs.
+ *
+ * @generated from message podwright.v1.CleanRequest
+ */
+export declare type CleanRequest = Message<"podwright.v1.CleanRequest"> & {
+};
+
+/**
+ * Describes the message podwright.v1.CleanRequest.
+ * Use `create(CleanRequestSchema)` to create a new message.
+ */
+export declare const CleanRequestSchema: GenMessage<CleanRequest>;
+
+/**
+ * It is removed.
+ *
+ * @generated from message podwright.v1.CleanResponse
+ */
+export declare type CleanResponse = Message<"podwright.v1.CleanResponse"> & {
+};
+
+/**
+ * Describes the message podwright.v1.CleanResponse.
+ * Use `create(CleanResponseSchema)` to create a new message.
+ */
+export declare const CleanResponseSchema: GenMessage<CleanResponse>;
+
+/**
  * Progress of image transfers, and images from and to local files.
  *
  * @generated from service podwright.v1.ImageTransfers
@@ -277,6 +345,26 @@ export declare const ImageTransfers: GenService<{
     methodKind: "unary";
     input: typeof SaveRequestSchema;
     output: typeof SaveResponseSchema;
+  },
+  /**
+   * Takes one name off an image. With its last tag the image goes.
+   *
+   * @generated from rpc podwright.v1.ImageTransfers.Untag
+   */
+  untag: {
+    methodKind: "unary";
+    input: typeof UntagRequestSchema;
+    output: typeof UntagResponseSchema;
+  },
+  /**
+   * Removes what no image needs, and what failed pulls keep for the next attempt.
+   *
+   * @generated from rpc podwright.v1.ImageTransfers.Clean
+   */
+  clean: {
+    methodKind: "unary";
+    input: typeof CleanRequestSchema;
+    output: typeof CleanResponseSchema;
   },
 }>;
 

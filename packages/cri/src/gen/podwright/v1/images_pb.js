@@ -10,7 +10,7 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
  * Describes the file podwright/v1/images.proto.
  */
 export const file_podwright_v1_images = /*@__PURE__*/
-  fileDesc("Chlwb2R3cmlnaHQvdjEvaW1hZ2VzLnByb3RvEgxwb2R3cmlnaHQudjEiDgoMV2F0Y2hSZXF1ZXN0IpcBChBUcmFuc2ZlclByb2dyZXNzEhEKCXJlZmVyZW5jZRgBIAEoCRINCgVwaGFzZRgCIAEoCRISCgpkb25lX2J5dGVzGAMgASgEEhMKC3RvdGFsX2J5dGVzGAQgASgEEhMKC2xheWVyc19kb25lGAUgASgNEhQKDGxheWVyc190b3RhbBgGIAEoDRINCgVlcnJvchgHIAEoCSIpCgtMb2FkUmVxdWVzdBIMCgRwYXRoGAEgASgJEgwKBG5hbWUYAiABKAkieQoMTG9hZFByb2dyZXNzEjIKCHByb2dyZXNzGAEgASgLMh4ucG9kd3JpZ2h0LnYxLlRyYW5zZmVyUHJvZ3Jlc3NIABIsCgZsb2FkZWQYAiABKAsyGi5wb2R3cmlnaHQudjEuTG9hZGVkSW1hZ2VzSABCBwoFZXZlbnQiOQoMTG9hZGVkSW1hZ2VzEikKBmltYWdlcxgBIAMoCzIZLnBvZHdyaWdodC52MS5Mb2FkZWRJbWFnZSJBCgtMb2FkZWRJbWFnZRIKCgJpZBgBIAEoCRISCgpyZWZlcmVuY2VzGAIgAygJEhIKCnNpemVfYnl0ZXMYAyABKAQiLwoLU2F2ZVJlcXVlc3QSEgoKcmVmZXJlbmNlcxgBIAMoCRIMCgRwYXRoGAIgASgJIg4KDFNhdmVSZXNwb25zZTLXAQoOSW1hZ2VUcmFuc2ZlcnMSRQoFV2F0Y2gSGi5wb2R3cmlnaHQudjEuV2F0Y2hSZXF1ZXN0Gh4ucG9kd3JpZ2h0LnYxLlRyYW5zZmVyUHJvZ3Jlc3MwARI/CgRMb2FkEhkucG9kd3JpZ2h0LnYxLkxvYWRSZXF1ZXN0GhoucG9kd3JpZ2h0LnYxLkxvYWRQcm9ncmVzczABEj0KBFNhdmUSGS5wb2R3cmlnaHQudjEuU2F2ZVJlcXVlc3QaGi5wb2R3cmlnaHQudjEuU2F2ZVJlc3BvbnNlYgZwcm90bzM");
+  fileDesc("Chlwb2R3cmlnaHQvdjEvaW1hZ2VzLnByb3RvEgxwb2R3cmlnaHQudjEiDgoMV2F0Y2hSZXF1ZXN0IpcBChBUcmFuc2ZlclByb2dyZXNzEhEKCXJlZmVyZW5jZRgBIAEoCRINCgVwaGFzZRgCIAEoCRISCgpkb25lX2J5dGVzGAMgASgEEhMKC3RvdGFsX2J5dGVzGAQgASgEEhMKC2xheWVyc19kb25lGAUgASgNEhQKDGxheWVyc190b3RhbBgGIAEoDRINCgVlcnJvchgHIAEoCSIpCgtMb2FkUmVxdWVzdBIMCgRwYXRoGAEgASgJEgwKBG5hbWUYAiABKAkieQoMTG9hZFByb2dyZXNzEjIKCHByb2dyZXNzGAEgASgLMh4ucG9kd3JpZ2h0LnYxLlRyYW5zZmVyUHJvZ3Jlc3NIABIsCgZsb2FkZWQYAiABKAsyGi5wb2R3cmlnaHQudjEuTG9hZGVkSW1hZ2VzSABCBwoFZXZlbnQiOQoMTG9hZGVkSW1hZ2VzEikKBmltYWdlcxgBIAMoCzIZLnBvZHdyaWdodC52MS5Mb2FkZWRJbWFnZSJBCgtMb2FkZWRJbWFnZRIKCgJpZBgBIAEoCRISCgpyZWZlcmVuY2VzGAIgAygJEhIKCnNpemVfYnl0ZXMYAyABKAQiLwoLU2F2ZVJlcXVlc3QSEgoKcmVmZXJlbmNlcxgBIAMoCRIMCgRwYXRoGAIgASgJIg4KDFNhdmVSZXNwb25zZSIhCgxVbnRhZ1JlcXVlc3QSEQoJcmVmZXJlbmNlGAEgASgJIiAKDVVudGFnUmVzcG9uc2USDwoHcmVtb3ZlZBgBIAEoCCIOCgxDbGVhblJlcXVlc3QiDwoNQ2xlYW5SZXNwb25zZTLbAgoOSW1hZ2VUcmFuc2ZlcnMSRQoFV2F0Y2gSGi5wb2R3cmlnaHQudjEuV2F0Y2hSZXF1ZXN0Gh4ucG9kd3JpZ2h0LnYxLlRyYW5zZmVyUHJvZ3Jlc3MwARI/CgRMb2FkEhkucG9kd3JpZ2h0LnYxLkxvYWRSZXF1ZXN0GhoucG9kd3JpZ2h0LnYxLkxvYWRQcm9ncmVzczABEj0KBFNhdmUSGS5wb2R3cmlnaHQudjEuU2F2ZVJlcXVlc3QaGi5wb2R3cmlnaHQudjEuU2F2ZVJlc3BvbnNlEkAKBVVudGFnEhoucG9kd3JpZ2h0LnYxLlVudGFnUmVxdWVzdBobLnBvZHdyaWdodC52MS5VbnRhZ1Jlc3BvbnNlEkAKBUNsZWFuEhoucG9kd3JpZ2h0LnYxLkNsZWFuUmVxdWVzdBobLnBvZHdyaWdodC52MS5DbGVhblJlc3BvbnNlYgZwcm90bzM");
 
 /**
  * Describes the message podwright.v1.WatchRequest.
@@ -67,6 +67,34 @@ export const SaveRequestSchema = /*@__PURE__*/
  */
 export const SaveResponseSchema = /*@__PURE__*/
   messageDesc(file_podwright_v1_images, 7);
+
+/**
+ * Describes the message podwright.v1.UntagRequest.
+ * Use `create(UntagRequestSchema)` to create a new message.
+ */
+export const UntagRequestSchema = /*@__PURE__*/
+  messageDesc(file_podwright_v1_images, 8);
+
+/**
+ * Describes the message podwright.v1.UntagResponse.
+ * Use `create(UntagResponseSchema)` to create a new message.
+ */
+export const UntagResponseSchema = /*@__PURE__*/
+  messageDesc(file_podwright_v1_images, 9);
+
+/**
+ * Describes the message podwright.v1.CleanRequest.
+ * Use `create(CleanRequestSchema)` to create a new message.
+ */
+export const CleanRequestSchema = /*@__PURE__*/
+  messageDesc(file_podwright_v1_images, 10);
+
+/**
+ * Describes the message podwright.v1.CleanResponse.
+ * Use `create(CleanResponseSchema)` to create a new message.
+ */
+export const CleanResponseSchema = /*@__PURE__*/
+  messageDesc(file_podwright_v1_images, 11);
 
 /**
  * Progress of image transfers, and images from and to local files.

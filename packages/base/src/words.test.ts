@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { counted, shownError } from './words.ts';
+
+test('one is one', () => {
+  assert.deepEqual(
+    [0, 1, 2].map((count) => counted(count, 'pod')),
+    ['0 pods', '1 pod', '2 pods'],
+  );
+  assert.equal(counted(2, 'entry', 'entries'), '2 entries');
+});
+
+test('ids are cut in what people read, digests are not', () => {
+  const id = '0123456789abcdef'.repeat(4);
+  assert.equal(shownError(new Error(`start container ${id}: no`)), 'start container 0123456789abc: no');
+  for (const digest of [`sha256:${id}`, `r.test/a@sha256:${id}`, `/blobs/x${id}`])
+    assert.equal(shownError(new Error(digest)), digest);
+});

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Command } from 'commander';
+import { dryRunOption, fileOption, withDryRun } from './options.ts';
+
+function parse(...args: string[]) {
+  const command = new Command().argument('[file...]').addOption(dryRunOption('')).addOption(fileOption());
+  command.parse(args, { from: 'user' });
+  const { files, options } = withDryRun(command.args, command.opts());
+  return { files, ...options };
+}
+
+test('--dry-run takes a mode as in kubectl, and no file that follows it', () => {
+  const table: [string[], { files: string[]; dryRun: boolean; filename?: string[] }][] = [
+    [['a.yaml'], { files: ['a.yaml'], dryRun: false }],
+    [['--dry-run', 'a.yaml', 'b.yaml'], { files: ['a.yaml', 'b.yaml'], dryRun: true }],
+    [['a.yaml', '--dry-run'], { files: ['a.yaml'], dryRun: true }],
+    [['--dry-run=server', 'a.yaml'], { files: ['a.yaml'], dryRun: true }],
+    [['--dry-run=none', 'a.yaml'], { files: ['a.yaml'], dryRun: false }],
+    [['--dry-run', '-f', 'a,b', '-f', '-'], { files: [], dryRun: true, filename: ['a', 'b', '-'] }],
+  ];
+  for (const [args, expected] of table) assert.deepEqual(parse(...args), expected, args.join(' '));
+});

@@ -1,0 +1,68 @@
+import { silentLogger } from '@podwright/base';
+import { decodeManifests, preflight, thisHost } from '@podwright/kubelet';
+import { kubeletOptionsOf, LONE_NODE_PROTECTION } from '../daemon/kubelet-options.ts';
+import { findingLine, ofManifest, type PlacedFinding, placeFindings } from '../manifests/findings.ts';
+import { readSources } from '../manifests/manifest-sources.ts';
+import { type ManifestOptions, manifestNames } from '../manifests/read-manifests.ts';
+import { type OutputFormat, printAs } from '../output/format.ts';
+import { escapeTerminal } from '../output/terminal-text.ts';
+import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
+
+export type CheckOptions = ManifestOptions & { output: OutputFormat };
+
+/** `podwright check FILE…`: what is wrong with manifests, and what pods will meet, as far as it can be told without a node. */
+export async function check({ config }: CommandContext, files: string[], options: CheckOptions): Promise<number> {
+  const { findings, counts } = await checkManifests(config, manifestNames('check', files, options), options);
+  const problems = findings.filter(({ severity }) => severity === 'problem').length;
+  printAs(options.output, { findings, objects: counts }, () =>
+    [...findings.map(lineOf), summary(problems, findings.length - problems, counts)].join('\n'),
+  );
+  return problems > 0 ? 1 : 0;
+}
+
+type Counts = Record<string, number>;
+
+async function checkManifests(
+  config: NodeConfig,
+  names: string[],
+  options: ManifestOptions,
+): Promise<{ findings: PlacedFinding[]; counts: Counts }> {
+  const { texts, problems } = await readSources(names, options);
+  const decoded = decodeManifests(texts, { strict: options.strict });
+  const place = { runtimeEndpoint: '', criApiVersion: 'auto' as const, protection: LONE_NODE_PROTECTION };
+  const host = await thisHost({ ...kubeletOptionsOf(config, place), logger: silentLogger });
+  const found = preflight(
+    decoded.objects.map(({ object }) => object),
+    { ...host, refused: decoded.refused },
+  );
+  const counts: Counts = {};
+  for (const { object } of decoded.objects) counts[object.kind] = (counts[object.kind] ?? 0) + 1;
+  const findings = [
+    ...decoded.errors.map((error) => ofManifest(error, 'problem')),
+    ...[...decoded.leftOut, ...decoded.warnings].map((error) => ofManifest(error, 'note')),
+    ...placeFindings(found, decoded),
+  ];
+  const order = new Map(texts.map(({ file }, index) => [file, index]));
+  findings.sort((a, b) => order.get(a.file)! - order.get(b.file)! || a.line - b.line || a.column - b.column);
+  const unread = problems.map(({ message }): PlacedFinding => {
+    return { severity: 'problem', file: '', line: 0, column: 0, field: '', message };
+  });
+  return { findings: [...unread, ...findings], counts };
+}
+
+function lineOf(finding: PlacedFinding): string {
+  return escapeTerminal(`${finding.severity}: ${findingLine(finding)}`);
+}
+
+function summary(problems: number, notes: number, counts: Counts): string {
+  const objects = Object.entries(counts).map(([kind, count]) => plural(count, kind));
+  const found = [
+    problems === 0 ? 'no problems' : plural(problems, 'problem'),
+    ...(notes > 0 ? [plural(notes, 'note')] : []),
+  ];
+  return `${found.join(', ')}${objects.length > 0 ? `; good: ${objects.join(', ')}` : ''}`;
+}
+
+function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : word.endsWith('s') ? 'es' : 's'}`;
+}

@@ -1,0 +1,36 @@
+import type { Container, Image } from '@podwright/cri';
+
+/** Digits of a digest that are shown: enough to tell images apart, and to name one. */
+const SHOWN_DIGITS = 13;
+
+/** `sha256:64 digits` as it is shown and typed. */
+export function shortId(id: string): string {
+  return id.replace(/^sha256:/, '').slice(0, SHOWN_DIGITS);
+}
+
+/** The names of an image: its tags, or the repository and a short digest, or its id. */
+export function namesOf({ id, repoTags, repoDigests }: Pick<Image, 'id' | 'repoTags' | 'repoDigests'>): string[] {
+  if (repoTags.length > 0) return repoTags;
+  const [repository, digest] = repoDigests[0]?.split('@') ?? [];
+  return [digest === undefined ? shortId(id) : `${repository}@sha256:${shortId(digest)}`];
+}
+
+/** Whether `reference` is the id of this image, or the beginning of it. */
+export function isIdOf({ id, repoTags }: Pick<Image, 'id' | 'repoTags'>, reference: string): boolean {
+  const digits = reference.replace(/^sha256:/, '');
+  const named = repoTags.some(
+    (tag) =>
+      tag
+        .replace(/:[^:/]*$/, '')
+        .split('/')
+        .at(-1) === reference,
+  );
+  return digits.length >= 8 && id.startsWith(`sha256:${digits}`) && !named; // a name wins over the beginning of an id
+}
+
+/** The pods whose containers are made of an image, as `namespace/name`. */
+export function podsUsing(imageId: string, containers: Pick<Container, 'imageId' | 'labels'>[]): string[] {
+  const own = containers.filter((container) => container.imageId === imageId);
+  const pods = own.map(({ labels }) => `${labels['io.kubernetes.pod.namespace']}/${labels['io.kubernetes.pod.name']}`);
+  return [...new Set(pods)];
+}

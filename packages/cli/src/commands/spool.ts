@@ -1,0 +1,35 @@
+import { closeSync, fstatSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PRIVATE_FILE } from '@podwright/base';
+
+/** Where large files are on the way: `/tmp` is often in memory. */
+export function spoolDirectory(): string {
+  return process.env.TMPDIR || '/var/tmp';
+}
+
+/** Standard input as a file that another process can open until it is disposed of. */
+export type SpooledInput = Disposable & { path: string };
+
+/** The file that standard input is, or one with all that comes from it, which has no name and so ends with this process. */
+export async function spoolInput(): Promise<SpooledInput> {
+  if (fstatSync(0).isFile()) return { path: pathOf(0), [Symbol.dispose]: () => undefined };
+  const descriptor = openNameless();
+  try {
+    for await (const chunk of process.stdin) writeFileSync(descriptor, chunk); // a stream would close the file when it fails
+    return { path: pathOf(descriptor), [Symbol.dispose]: () => closeSync(descriptor) };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function openNameless(): number {
+  const directory = mkdtempSync(join(spoolDirectory(), 'podwright-load-'));
+  try {
+    return openSync(join(directory, 'images.tar'), 'wx+', PRIVATE_FILE);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const pathOf = (descriptor: number) => `/proc/${process.pid}/fd/${descriptor}`;

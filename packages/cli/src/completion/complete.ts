@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import { escapeLine } from '../output/terminal-text.ts';
+import type { ConfigFlags } from '../settings/config-flags.ts';
+import { loadConfig } from '../settings/node-config.ts';
+import { namesOnNode } from './names.ts';
+import { type Question, readQuestion } from './wanted.ts';
+
+/** Names are put into command lines as they are, so only those that a shell takes as they are. */
+const PLAIN = /^[\w.:/@=+%,-]+$/;
+
+/**
+ * `podwright __complete -- WORD…`: what can stand in place of the last word, a line each with what it is behind a tab. A line
+ * `:files` or `:directories` asks the shell for its own; one that begins with `:nospace` says that the word goes on. Without a node
+ * there are no names, and nothing is ever an error.
+ */
+export async function complete(program: Command, words: string[]): Promise<void> {
+  const question = readQuestion(program, words);
+  const { wanted, begun, before, operands } = question;
+  if (wanted.kind === 'nothing') return;
+  if (wanted.kind === 'file') return console.log(':files');
+  if (wanted.kind === 'directory') return console.log(':directories');
+  const found = wanted.kind === 'words' ? wanted.words : (await names(question)).map((word) => ({ word, about: '' }));
+  const fitting = found.filter(({ word }) => word.startsWith(begun) && PLAIN.test(word) && !operands.includes(word));
+  const lines = fitting.map(({ word, about }) => `${before}${word}\t${escapeLine(about)}`);
+  if (fitting.length === 1 && fitting[0]!.word.endsWith('=')) lines.push(':nospace');
+  for (const line of new Set(lines)) console.log(line);
+}
+
+async function names(question: Question): Promise<string[]> {
+  const flag = (name: keyof ConfigFlags) => question.options.get(name);
+  try {
+    const config = loadConfig({ config: flag('config'), root: flag('root'), state: flag('state') });
+    return (await namesOnNode(config, question)).sort();
+  } catch {
+    return [];
+  }
+}

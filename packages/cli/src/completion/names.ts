@@ -1,0 +1,33 @@
+import { silentLogger } from '@podwright/base';
+import { connectCri } from '@podwright/cri';
+import { decodePods } from '../client/answers.ts';
+import { NodeClient } from '../client/node-client.ts';
+import { COMPLETION_TIMEOUT_MS } from '../limits.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
+import type { Question } from './wanted.ts';
+
+/** The names that a running node has of what is wanted; throws if none answers in time. */
+export async function namesOnNode(config: NodeConfig, { wanted, options }: Question): Promise<string[]> {
+  if (wanted.kind === 'image') return imageNames(config);
+  const signal = AbortSignal.timeout(COMPLETION_TIMEOUT_MS);
+  const call = { method: 'GET', path: '/api/v1/pods', signal } as const;
+  const { items } = await new NodeClient(config.apiSocket).http.json(call, decodePods);
+  if (wanted.kind === 'namespace') return items.map(({ metadata }) => metadata.namespace);
+  const here = items.filter(({ metadata }) => metadata.namespace === (options.get('namespace') ?? 'default'));
+  if (wanted.kind !== 'container') return here.map(({ metadata }) => metadata.name);
+  const of = wanted.pod?.replace(/^pods?\//, '');
+  return here
+    .filter(({ metadata }) => of === undefined || metadata.name === of)
+    .flatMap(({ spec }) => [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name));
+}
+
+async function imageNames({ criSocket }: NodeConfig): Promise<string[]> {
+  const bounded = { connectTimeoutMs: COMPLETION_TIMEOUT_MS, apiVersion: 'v1' } as const;
+  const cri = await connectCri({ runtimeEndpoint: criSocket, logger: silentLogger, ...bounded });
+  try {
+    const { images } = await cri.image.listImages({}, { signal: AbortSignal.timeout(COMPLETION_TIMEOUT_MS) });
+    return images.flatMap(({ repoTags }) => repoTags);
+  } finally {
+    cri.close();
+  }
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createProgram } from '../program.ts';
+import { readQuestion } from './wanted.ts';
+
+const program = createProgram(() => undefined);
+
+/** What can stand at the end of a command line. */
+function ask(...words: string[]) {
+  const { wanted, begun, before, options } = readQuestion(program, words);
+  const shown = wanted.kind === 'words' ? wanted.words.map(({ word }) => word) : wanted;
+  return { shown, begun, before, options: Object.fromEntries(options) };
+}
+
+test('every command that is not hidden is offered, and every option of it', () => {
+  const visible = program.createHelp().visibleCommands(program);
+  assert.deepEqual(
+    ask('').shown,
+    visible.map((command) => command.name()),
+  );
+  assert.ok(visible.length > 15 && !visible.some((command) => command.name().startsWith('_')));
+  for (const command of visible) {
+    const offered = ask(command.name(), '--').shown;
+    const options = [...command.options, ...program.options].map(({ long }) => long);
+    assert.deepEqual([...(offered as string[])].sort(), [...new Set([...options, '--help'])].sort());
+  }
+  assert.deepEqual(ask('runtime', '').shown, ['plugins']);
+});
+
+test('what an argument or the value of an option asks for', () => {
+  const table: [string[], object][] = [
+    [['logs', ''], { kind: 'pod' }],
+    [['delete', 'a', ''], { kind: 'pod' }],
+    [['exec', 'web', '-c', ''], { kind: 'container', pod: 'web' }],
+    [['exec', '-it', 'web', '--container', ''], { kind: 'container', pod: 'web' }],
+    [['logs', '-n', ''], { kind: 'namespace' }],
+    [['rmi', 'a', ''], { kind: 'image' }],
+    [['run', '--once', ''], { kind: 'file' }],
+    [['--config', ''], { kind: 'file' }],
+    [['--root', ''], { kind: 'directory' }],
+    [['ps', '--root', ''], { kind: 'directory' }],
+    [['exec', 'web', '--', ''], { kind: 'nothing' }],
+    [['logs', '--tail', ''], { kind: 'nothing' }],
+    [['version', ''], { kind: 'nothing' }],
+    [['no-such-command', ''], { kind: 'nothing' }],
+    [
+      ['completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+    [
+      ['kubelet', '--cri-api-version', ''],
+      ['auto', 'v1', 'v1alpha2'],
+    ],
+  ];
+  for (const [words, expected] of table) assert.deepEqual(ask(...words).shown, expected, words.join(' '));
+  const formats = ask('ps', '-o', '').shown as string[];
+  for (const format of ['json', 'yaml', 'wide']) assert.ok(formats.includes(format));
+  const topics = ask('help', '').shown as string[];
+  for (const topic of ['manifests', 'exit-codes', 'settings', 'run']) assert.ok(topics.includes(topic));
+});
+
+test('options that choose a node or a namespace are read wherever they stand', () => {
+  const said = ask('--root', '/r', 'logs', '-n', 'team', '--state=/s', '-fcmain', '');
+  assert.deepEqual(said.options, { root: '/r', namespace: 'team', state: '/s', container: 'main' });
+  assert.deepEqual(said.shown, { kind: 'pod' });
+});
+
+test('a value behind an equals sign is a word of its own', () => {
+  const { shown, begun, before } = ask('logs', '--namespace=te');
+  assert.deepEqual([shown, begun, before], [{ kind: 'namespace' }, 'te', '--namespace=']);
+});

@@ -1,0 +1,146 @@
+import type { Command, Option } from 'commander';
+import { TOPIC_NAMES } from '../help/show-help.ts';
+
+/** What can stand where the cursor is. */
+export type Wanted =
+  | { kind: 'words'; words: { word: string; about: string }[] }
+  | { kind: 'pod' | 'image' | 'namespace' | 'file' | 'directory' }
+  | { kind: 'container'; pod: string | undefined }
+  | { kind: 'nothing' };
+
+/** What the words before the cursor say, the cursor's own word, and what can stand there. */
+export type Question = {
+  wanted: Wanted;
+  /** The word that is begun; of `--option=value` the value. */
+  begun: string;
+  /** What stands before `begun` in the same word. */
+  before: string;
+  /** The operands and the values of options so far, by the option's name. */
+  operands: string[];
+  options: Map<string, string>;
+};
+
+/** What the placeholder of an argument, or the name of an option, asks for. */
+const KINDS: Record<string, Exclude<Wanted['kind'], 'words'>> = {
+  ...{ pod: 'pod', object: 'pod', target: 'pod', container: 'container', image: 'image', namespace: 'namespace' },
+  ...{ file: 'file', path: 'file', config: 'file', authfile: 'file', input: 'file', source: 'file', dir: 'directory' },
+};
+
+/** Reads the words after the program's name; the last one is the cursor's, maybe empty. */
+export function readQuestion(program: Command, words: string[]): Question {
+  const begun = words.at(-1) ?? '';
+  const reader = new Reader(program);
+  for (const word of words.slice(0, -1)) reader.take(word);
+  const said = { operands: reader.operands, options: reader.options };
+  if (reader.awaiting !== undefined) return { ...said, wanted: ofOption(reader.awaiting, reader), begun, before: '' };
+  const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(begun) ?? [];
+  const option = flag === undefined || reader.onlyOperands ? undefined : reader.find(flag);
+  if (option !== undefined) return { ...said, wanted: ofOption(option, reader), begun: value!, before: `${flag}=` };
+  return { ...said, wanted: ofWord(reader, begun), begun, before: '' };
+}
+
+/** Goes through a command line as commander does. */
+class Reader {
+  command: Command;
+  readonly operands: string[] = [];
+  readonly options = new Map<string, string>();
+  /** The option whose value comes next. */
+  awaiting: Option | undefined;
+  onlyOperands = false;
+  readonly program: Command;
+
+  constructor(program: Command) {
+    this.command = program;
+    this.program = program;
+  }
+
+  take(word: string): void {
+    if (this.awaiting !== undefined) {
+      this.options.set(this.awaiting.name(), word);
+      this.awaiting = undefined;
+    } else if (this.onlyOperands || !word.startsWith('-') || word === '-') this.#takeOperand(word);
+    else if (word === '--') this.onlyOperands = true;
+    else if (word.startsWith('--')) this.#takeLong(word);
+    else this.#takeShort(word);
+  }
+
+  find(flag: string): Option | undefined {
+    return this.known().find(({ long, short }) => long === flag || short === flag);
+  }
+
+  /** Options of the command, then those of every command. */
+  known(): Option[] {
+    return [
+      ...new Set([
+        ...this.command.createHelp().visibleOptions(this.command),
+        ...this.command.options,
+        ...this.program.options,
+      ]),
+    ];
+  }
+
+  #takeOperand(word: string): void {
+    const below =
+      this.operands.length === 0 ? this.command.commands.find((one) => namesOf(one).includes(word)) : undefined;
+    if (below === undefined) this.operands.push(word);
+    else this.command = below;
+  }
+
+  #takeLong(word: string): void {
+    const [flag = '', ...value] = word.split('=');
+    const option = this.find(flag);
+    if (option === undefined || !takesValue(option)) return;
+    if (value.length > 0) this.options.set(option.name(), value.join('='));
+    else this.awaiting = option;
+  }
+
+  /** `-it`, `-n NAME`, `-nNAME` */
+  #takeShort(word: string): void {
+    for (let at = 1; at < word.length; at++) {
+      const option = this.find(`-${word[at]}`);
+      if (option === undefined || !takesValue(option)) continue;
+      if (at + 1 < word.length) this.options.set(option.name(), word.slice(at + 1));
+      else this.awaiting = option;
+      return;
+    }
+  }
+}
+
+const takesValue = (option: Option): boolean => option.required || option.optional;
+const namesOf = (command: Command): string[] => [command.name(), ...command.aliases()];
+
+function ofOption(option: Option, reader: Reader): Wanted {
+  if (option.argChoices !== undefined) return choices(option.argChoices);
+  const placeholder = /[<[]([^>\].]+)/.exec(option.flags)?.[1] ?? '';
+  // its formats stand in its description, as every caller of help reads them
+  if (placeholder === 'format')
+    return choices(option.description.split(/, | or /).map((word) => word.replace(/=.*/, '=')));
+  return ofName(KINDS[option.name()] === undefined ? placeholder : option.name(), reader);
+}
+
+function ofWord(reader: Reader, begun: string): Wanted {
+  const { command, operands, onlyOperands } = reader;
+  if (begun.startsWith('-') && !onlyOperands)
+    return {
+      kind: 'words',
+      words: reader.known().map(({ long, short, description }) => ({ word: long ?? short!, about: description })),
+    };
+  if (operands.length === 0 && command.commands.length > 0) {
+    const shown = command.createHelp().visibleCommands(command);
+    return { kind: 'words', words: shown.map((one) => ({ word: one.name(), about: one.description() })) };
+  }
+  const { registeredArguments: all } = command;
+  const argument = all[operands.length] ?? (all.at(-1)?.variadic ? all.at(-1) : undefined);
+  if (argument === undefined) return { kind: 'nothing' };
+  return argument.argChoices === undefined ? ofName(argument.name(), reader) : choices(argument.argChoices);
+}
+
+function ofName(name: string, { operands, program }: Reader): Wanted {
+  if (name === 'topic') return choices([...TOPIC_NAMES, ...program.commands.map((command) => command.name())]);
+  const kind = KINDS[name] ?? 'nothing';
+  return kind === 'container' ? { kind, pod: operands[0] } : { kind };
+}
+
+function choices(words: readonly string[]): Wanted {
+  return { kind: 'words', words: words.map((word) => ({ word, about: '' })) };
+}

@@ -1,0 +1,9 @@
+import type { Command } from 'commander';
+
+/** The options that choose and set up a node, a line each. */
+export function settingsText(program: Command): string {
+  const settings = program.options.filter(({ short }) => short !== '-V');
+  const rows = settings.map(({ flags, description }) => ({ flags, description }));
+  const width = Math.max(...rows.map(({ flags }) => flags.length));
+  return rows.map(({ flags, description }) => `  ${flags.padEnd(width)}  ${description}`).join('\n');
+}

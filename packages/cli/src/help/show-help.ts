@@ -1,0 +1,26 @@
+import { PodwrightError } from '@podwright/base';
+import type { Command } from 'commander';
+import { settingsText } from './settings.ts';
+import { TOPICS } from './topics.ts';
+
+/** The topic that is made of the options themselves. */
+const SETTINGS = 'settings';
+
+/** What `podwright help` takes beside the names of commands. */
+export const TOPIC_NAMES = [...Object.keys(TOPICS), SETTINGS];
+
+/** `podwright help [TOPIC]`: a topic, a command, or the first page. */
+export function showHelp(program: Command, topic: string | undefined): void {
+  const command = program.commands.find((one) => one.name() === topic || one.aliases().includes(topic ?? ''));
+  if (topic === undefined) process.stdout.write(program.helpInformation());
+  else if (topic === SETTINGS)
+    console.log(`Options of every command; the file has more keys.\n\n${settingsText(program)}`);
+  else if (TOPICS[topic] !== undefined) process.stdout.write(TOPICS[topic].text);
+  else if (command !== undefined) command.outputHelp();
+  else {
+    throw new PodwrightError(
+      'invalid_argument',
+      `help ${topic}: there is no such command or topic; the topics are ${TOPIC_NAMES.join(', ')}`,
+    );
+  }
+}

@@ -1,0 +1,18 @@
+import { errorCode, PodwrightError } from '@podwright/base';
+import type { NodeClient } from '../client/node-client.ts';
+import { print, printError } from '../output/terminal-text.ts';
+import { findingLine, placeFindings } from './findings.ts';
+import type { Manifests } from './read-manifests.ts';
+
+/** Asks a node what it would do with manifests and what their pods would meet, prints it, and returns the exit code: 1 for problems. */
+export async function dryRun(client: NodeClient, { text, decoded }: Manifests): Promise<number> {
+  const { objects, findings } = await client.apply(text, { dryRun: true }).catch((error: unknown) => {
+    if (errorCode(error) !== 'unavailable') throw error;
+    throw new PodwrightError('unavailable', "no node is running that could tell; 'podwright check' needs none");
+  });
+  for (const { kind, namespace, name, action } of objects)
+    print(`${kind.toLowerCase()} ${namespace}/${name} ${action} (dry run)`);
+  const placed = placeFindings(findings, decoded);
+  for (const finding of placed) printError(`${finding.severity}: ${findingLine(finding)}`);
+  return placed.some(({ severity }) => severity === 'problem') ? 1 : 0;
+}

@@ -1,0 +1,49 @@
+import { type DecodedManifest, type Finding, formatFieldPath, type ManifestError } from '@podwright/kubelet';
+import { printError } from '../output/terminal-text.ts';
+
+/** One line about manifests: where (if known), which field, what. */
+export type PlacedFinding = {
+  severity: 'problem' | 'note';
+  file: string;
+  line: number;
+  column: number;
+  field: string;
+  message: string;
+};
+
+/** What is wrong with the text of manifests, or was left out of it. */
+export function ofManifest(error: ManifestError, severity: PlacedFinding['severity']): PlacedFinding {
+  const { file, line, column, path, message } = error;
+  return { severity, file, line, column, field: path, message };
+}
+
+/** Findings about objects with the places of their fields in the manifests that they are from. */
+export function placeFindings(findings: readonly Finding[], { objects, placeOf }: DecodedManifest): PlacedFinding[] {
+  return findings.map(({ severity, kind, namespace, name, path, message }) => {
+    const placed = objects.find(
+      ({ object }) => object.kind === kind && object.metadata.namespace === namespace && object.metadata.name === name,
+    );
+    const place = placed === undefined ? undefined : placeOf(placed.object, path, 'value');
+    const of = `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
+    return {
+      severity,
+      file: '',
+      line: 0,
+      column: 0,
+      ...place,
+      field: formatFieldPath(path),
+      message: `${message} (${of})`,
+    };
+  });
+}
+
+/** As one line, such as `pod.yaml:7:3: spec.nodeName: …`. */
+export function findingLine({ file, line, column, field, message }: PlacedFinding): string {
+  const place = file === '' ? '' : `${file}:${line}:${column}: `;
+  return `${place}${field === '' ? '' : `${field}: `}${message}`;
+}
+
+/** Tells what a node ignores of the pods that it was given. */
+export function printNotes(findings: readonly Finding[], decoded: DecodedManifest): void {
+  for (const finding of placeFindings(findings, decoded)) printError(`warning: ${findingLine(finding)}`);
+}

@@ -1,0 +1,119 @@
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
+import { errorMessage, PodwrightError } from '@podwright/base';
+import { MAX_MANIFEST_BYTES, type ManifestText, NO_TEXT, textOfManifest } from '@podwright/kubelet';
+import { MAX_MANIFEST_SOURCES, MAX_MANIFEST_TEXT_BYTES } from '../limits.ts';
+import { fetchManifest, isManifestUrl } from './manifest-url.ts';
+
+/** The texts that names stand for, and what could not be read. */
+export type ManifestSources = { texts: ManifestText[]; problems: PodwrightError[] };
+
+/**
+ * Reads what people name as manifests: files, directories (their *.yaml, *.yml and *.json in the order of their names, with
+ * `recursive` those below as well), http and https URLs, and `-` for standard input.
+ */
+export async function readSources(
+  names: readonly string[],
+  { recursive = false }: { recursive?: boolean },
+): Promise<ManifestSources> {
+  const sources: ManifestSources = { texts: [], problems: [] };
+  let sizeBytes = 0;
+  for (const name of new Set(names)) {
+    try {
+      for (const file of isManifestUrl(name) ? [name] : filesOf(name, recursive)) {
+        const text = textOf(file, isManifestUrl(file) ? await fetchManifest(file) : readFile(file));
+        sources.texts.push(text);
+        sizeBytes += text.text.length;
+        if (sizeBytes > MAX_MANIFEST_TEXT_BYTES)
+          throw refusal(`read ${name}: the manifests are larger than ${MAX_MANIFEST_TEXT_BYTES >> 20} MiB together`);
+      }
+    } catch (error) {
+      if (!(error instanceof PodwrightError)) throw error;
+      sources.problems.push(error);
+    }
+  }
+  return sources;
+}
+
+/** How messages name what came from standard input. */
+const STANDARD_INPUT = '<stdin>';
+
+const refusal = (message: string, cause?: unknown) => new PodwrightError('invalid_argument', message, { cause });
+
+function textOf(file: string, bytes: Uint8Array): ManifestText {
+  const text = textOfManifest(bytes);
+  if (text === undefined) throw refusal(`read ${file}: it ${NO_TEXT}`);
+  return { file, text };
+}
+
+/** The file itself, or the manifests in a directory. */
+function filesOf(name: string, recursive: boolean): string[] {
+  if (name === '-') return [STANDARD_INPUT];
+  return attempt(name, () => {
+    if (!statSync(name).isDirectory()) return [name];
+    const files = manifestsIn(name, recursive);
+    if (files.length > 0) return files;
+    const below = recursive ? '' : '; -R looks into its directories, too';
+    throw refusal(`read ${name}: it has no *.yaml, *.yml or *.json${below}`);
+  });
+}
+
+function manifestsIn(directory: string, recursive: boolean): string[] {
+  const files: string[] = [];
+  const pending = [directory];
+  for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+    const entries = readdirSync(next, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const below: string[] = [];
+    for (const entry of entries) {
+      const path = join(next, entry.name);
+      if (entry.isDirectory()) below.push(path);
+      else if (/\.(ya?ml|json)$/.test(entry.name) && (entry.isFile() || isFile(path))) files.push(path);
+    }
+    if (recursive) pending.unshift(...below);
+    if (files.length + pending.length > MAX_MANIFEST_SOURCES)
+      throw refusal(`read ${directory}: it has more than ${MAX_MANIFEST_SOURCES} manifests or directories`);
+  }
+  return files;
+}
+
+/** Also true for a link to a file; a directory behind a link is not entered, as it may be around us. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function readFile(file: string): Uint8Array {
+  if (file === STANDARD_INPUT) return attempt('standard input', () => readStart(0));
+  return attempt(file, () => {
+    const descriptor = openSync(file, 'r');
+    try {
+      if (fstatSync(descriptor).isDirectory()) throw refusal(`read ${file}: it is a directory`);
+      return readStart(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+}
+
+function attempt<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof PodwrightError) throw error;
+    const { errno } = error as NodeJS.ErrnoException;
+    const why = errno === undefined ? errorMessage(error) : getSystemErrorMessage(errno);
+    throw refusal(`read ${name}: ${why}`, error);
+  }
+}
+
+/** As much as a manifest may have, and one byte more, for which the decoder refuses it. */
+function readStart(descriptor: number): Uint8Array {
+  const buffer = Buffer.alloc(MAX_MANIFEST_BYTES + 1);
+  let sizeBytes = 0;
+  while (sizeBytes < buffer.length) {
+    const bytesRead = readSync(descriptor, buffer, sizeBytes, buffer.length - sizeBytes, null);
+    if (bytesRead === 0) break;
+    sizeBytes += bytesRead;
+  }
+  return buffer.subarray(0, sizeBytes);
+}

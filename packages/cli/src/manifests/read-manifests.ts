@@ -1,0 +1,48 @@
+import { PodwrightError } from '@podwright/base';
+import { type DecodedManifest, decodeManifests, MAX_MANIFEST_BYTES } from '@podwright/kubelet';
+import { printError } from '../output/terminal-text.ts';
+import { readSources } from './manifest-sources.ts';
+
+/** How commands take manifests: beside their arguments `-f`, and -R and --strict. */
+export type ManifestOptions = { filename?: string[]; recursive?: boolean; strict?: boolean };
+
+/** Names an object, for calls about it. */
+export type ManifestObject = { kind: string; namespace: string; name: string };
+
+/** Manifests as a command works with them. `text` is what the node gets: the objects alone, without what is left out. */
+export type Manifests = { text: string; objects: ManifestObject[]; decoded: DecodedManifest };
+
+/** The names of manifests on a command line. Throws `invalid_argument` if there is none. */
+export function manifestNames(command: string, files: readonly string[], options: ManifestOptions): string[] {
+  const names = [...files, ...(options.filename ?? [])];
+  if (names.length > 0) return names;
+  throw new PodwrightError(
+    'invalid_argument',
+    `${command}: name a manifest, such as 'podwright ${command} pod.yaml', a directory, a URL, or - for standard input`,
+  );
+}
+
+/**
+ * Reads manifests, which are checked here too, so that errors name file and line before anything is started, and says what is left
+ * out. All errors come at once (`invalid_argument`).
+ */
+export async function readManifests(names: readonly string[], options: ManifestOptions): Promise<Manifests> {
+  const { texts, problems } = await readSources(names, options);
+  const decoded = decodeManifests(texts, { strict: options.strict });
+  const errors = [...problems.map(({ message }) => message), ...decoded.errors.map(String)];
+  if (errors.length > 0) throw new PodwrightError('invalid_argument', errors.join('\n'));
+  for (const warning of [...decoded.leftOut, ...decoded.warnings]) printError(`warning: ${warning}`);
+  const objects = decoded.objects.map(({ object: { kind, metadata } }) => {
+    return { kind, namespace: metadata.namespace, name: metadata.name };
+  });
+  return { text: textOf(decoded), objects, decoded };
+}
+
+function textOf({ objects }: DecodedManifest): string {
+  const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects.map(({ object }) => object) });
+  if (Buffer.byteLength(text) <= MAX_MANIFEST_BYTES) return text;
+  throw new PodwrightError(
+    'invalid_argument',
+    `the manifests are larger than ${MAX_MANIFEST_BYTES >> 20} MiB together as JSON; take them in parts`,
+  );
+}

@@ -1,0 +1,54 @@
+/** Characters that take two cells of a terminal: UAX 11 (W and F) and emoji, which are drawn as wide as those. */
+const WIDE =
+  /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]|\ufe0f/u;
+/** What takes none: marks on the character before, and format characters but the soft hyphen. */
+const INVISIBLE = /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cf}]+$/u;
+/** A colour or style (SGR of ECMA-48). */
+const STYLE = /(\x1b\[[\d;]*m)/;
+const ASCII = /^[ -~]*$/;
+
+/** The cells of a terminal that a line takes; colours take none. */
+export function displayWidth(line: string): number {
+  return ASCII.test(line) ? line.length : pieces(line).reduce((sum, piece) => sum + piece.width, 0);
+}
+
+/** Cuts a line at `width` cells with an ellipsis; a terminal that does not know its width says 0. */
+export function fit(line: string, width: number | undefined): string {
+  if (!width || displayWidth(line) <= width) return line;
+  return `${start(pieces(line), width - 1)}…`;
+}
+
+/** The same; of a name, which has no spaces, both ends are kept, as it is often the end that tells names apart. */
+export function fitCell(cell: string, width: number): string {
+  if (cell.includes(' ') || displayWidth(cell) <= width) return fit(cell, width);
+  const all = pieces(cell);
+  const tail = start(all.toReversed(), Math.floor((width - 1) / 2), (text, piece) => piece + text);
+  return `${start(all, width - 1 - displayWidth(tail))}…${tail}`;
+}
+
+/** What the eye takes for one character, or a style. */
+type Piece = { text: string; width: number };
+
+/** As many of the pieces as fit, and every style, so that a colour ends where it did. */
+function start(all: Piece[], width: number, join = (text: string, piece: string) => text + piece): string {
+  let text = '';
+  let left = width;
+  for (const piece of all) {
+    left -= piece.width;
+    if (left >= 0 || STYLE.test(piece.text)) text = join(text, piece.text);
+  }
+  return text;
+}
+
+function pieces(line: string): Piece[] {
+  const graphemes = new Intl.Segmenter();
+  return line.split(STYLE).flatMap((part) => {
+    if (STYLE.test(part)) return [{ text: part, width: 0 }];
+    return Array.from(graphemes.segment(part), ({ segment }) => ({ text: segment, width: graphemeWidth(segment) }));
+  });
+}
+
+function graphemeWidth(grapheme: string): number {
+  if (WIDE.test(grapheme)) return 2;
+  return INVISIBLE.test(grapheme) ? 0 : 1;
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatFieldPath } from '../api/issue.ts';
+import { LocalObjects } from '../config/local-objects.ts';
+import { decodeManifest } from '../config/manifest.ts';
+import { type PreflightHost, preflight } from './preflight.ts';
+
+const host: PreflightHost = {
+  nodeName: 'here',
+  facts: { labels: { 'kubernetes.io/os': 'linux' }, maxPods: 10, allowedUnsafeSysctls: [] },
+  allocatable: { cpuMillis: 2000n, memoryBytes: 1n << 30n },
+};
+
+const podText = (spec: string, name = 'web') =>
+  `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec:\n${spec.replaceAll(/^/gm, '  ')}\n`;
+
+function decode(text: string) {
+  const { objects, errors } = decodeManifest(text, { file: 'x.yaml' });
+  assert.deepEqual(errors, []);
+  return objects.map(({ object }) => object);
+}
+
+const findings = (text: string, on: PreflightHost = host) =>
+  preflight(decode(text), on).map(
+    ({ severity, name, path, message }) => `${severity} ${name} ${formatFieldPath(path)}: ${message}`,
+  );
+
+/** With a node that has these objects, these images, and pods of `manifest`. */
+function withNode(manifest: string, images: string[]): PreflightHost {
+  const objects = new LocalObjects();
+  const known = decode(manifest);
+  objects.replace(known.filter((object) => object.kind !== 'Pod'));
+  const pods = known.filter((object) => object.kind === 'Pod');
+  return { ...host, node: { objects, pods, images: new Set(images) } };
+}
+
+const configMap = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: b}\nbinaryData: {z: aGk=}\n';
+const references = podText(`runtimeClassName: fast
+volumes:
+- {name: v, projected: {sources: [{configMap: {name: c, items: [{key: z, path: p}, {key: k, path: q}]}}]}}
+- {name: o, secret: {secretName: s, optional: true}}
+containers:
+- name: a
+  image: b
+  envFrom: [{secretRef: {name: s}}]
+  env: [{name: X, valueFrom: {configMapKeyRef: {name: c, key: a}}}]`);
+
+test('what a pod names and nobody has is a problem, with the field that names it', () => {
+  assert.deepEqual(findings(`${references}---\n${configMap}`), [
+    'problem web spec.runtimeClassName: RuntimeClass fast is not in these files; the pod waits until there is one',
+    'problem web spec.volumes[0].projected.sources[0].configMap.items[1].key: ConfigMap default/c has no key "k"',
+    'problem web spec.containers[0].envFrom[0].secretRef.name: Secret default/s is not in these files; the pod waits until there is one',
+  ]);
+});
+
+test('an object with errors of its own is not missing as well', () => {
+  const text = `${podText('containers: [{name: a, image: b, envFrom: [{configMapRef: {name: c}}]}]')}---\n${configMap}`;
+  const { objects, refused, errors } = decodeManifest(text.replace('data: {a: b}', 'data: {a: 1}'), { file: 'x.yaml' });
+  assert.deepEqual([errors.length, refused], [1, ['ConfigMap default/c']]);
+  const pods = objects.map(({ object }) => object);
+  assert.deepEqual(preflight(pods, { ...host, refused }), []);
+  assert.equal(preflight(pods, host).length, 1);
+});
+
+test('what the node has is not missing, and images that it has not will be pulled', () => {
+  const others = [
+    configMap.replace('a: b', 'a: b, k: "1"'),
+    'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n',
+    'apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: fast}\nhandler: crun\n',
+  ].join('---\n');
+  assert.deepEqual(findings(references, withNode(others, ['docker.io/library/b:latest'])), []);
+  const text = podText('containers:\n- {name: a, image: x/b:1}\n- {name: b, image: c, imagePullPolicy: Never}');
+  assert.deepEqual(findings(text, withNode(others, [])), [
+    'note web spec.containers[0].image: x/b:1 is not on this host yet; it will be pulled',
+    'problem web spec.containers[1].image: c is not on this host, and imagePullPolicy Never keeps it from being pulled',
+  ]);
+});
+
+test('requests are held against what the host has for pods, also together', () => {
+  const asking = (name: string, resources: string) =>
+    podText(
+      `containers:\n- {name: small, image: b}\n- {name: a, image: b, resources: {requests: {${resources}}}}`,
+      name,
+    );
+  const found = findings(
+    [asking('a', 'cpu: 1500m'), asking('b', 'cpu: 1, memory: 1Ti'), asking('c', 'cpu: 300m')].join('---\n'),
+  );
+  assert.deepEqual(found, [
+    'problem b spec.containers[1].resources: asks for 1 of cpu; this host has 2 for pods, of which other pods ask for 1500m',
+    'problem b spec.containers[1].resources: asks for 1Ti of memory; this host has 1Gi for pods',
+    'problem c spec.containers[1].resources: asks for 300m of cpu; this host has 2 for pods, of which other pods ask for 2500m',
+  ]);
+  const replaced = withNode(asking('a', 'cpu: 2'), ['docker.io/library/b:latest']);
+  assert.deepEqual(findings(asking('a', 'cpu: 2'), replaced), []);
+  assert.match(String(findings(asking('b', 'cpu: 1'), replaced)), /of which other pods ask for 2$/);
+});
+
+test('what the node would refuse is told before', () => {
+  const text = podText(
+    'nodeSelector: {disk: ssd}\ncontainers: [{name: a, image: b, ports: [{containerPort: 1, hostPort: 80}]}]',
+  );
+  const port = podText('containers: [{name: a, image: b, ports: [{containerPort: 1, hostPort: 80}]}]', 'second');
+  assert.deepEqual(findings(`${text}---\n${port}`), [
+    'problem web spec.nodeSelector: the node will refuse the pod: Predicate NodeAffinity failed: the node has no label disk=ssd',
+    'problem second spec: the node will refuse the pod: Predicate NodePorts failed: host port 80/TCP is taken by pod default/web',
+  ]);
+  assert.deepEqual(findings(podText('containers: [{name: a, image: "A_:b"}]')), [
+    'problem web spec.containers[0].image: "A_:b" is not the name of an image',
+  ]);
+});
+
+test('a field that only a cluster acts on is noted', () => {
+  const spec = `nodeName: there
+schedulerName: mine
+priorityClassName: high
+serviceAccount: robot
+tolerations: [{operator: Exists}]
+containers: [{name: a, image: b}]`;
+  assert.deepEqual(findings(podText(spec)), [
+    'note web spec.nodeName: "there" is ignored: this node is "here", and runs the pod',
+    'note web spec.schedulerName: "mine" is ignored: a lone node has no scheduler',
+    'note web spec.priorityClassName: "high" is ignored: a lone node has no priority classes',
+    'note web spec.serviceAccountName: "robot" is ignored: without an API server there are no service accounts',
+  ]);
+  assert.deepEqual(
+    findings(podText('nodeName: here\nschedulerName: default-scheduler\ncontainers: [{name: a, image: b}]')),
+    [],
+  );
+});

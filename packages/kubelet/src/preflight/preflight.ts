@@ -1,0 +1,115 @@
+import type { FieldPath } from '../api/issue.ts';
+import type { ManifestObject, Pod } from '../api/types.ts';
+import { podRequests } from '../cgroups/pod-resources.ts';
+import { requestOf } from '../cgroups/qos.ts';
+import { type Finding, ObjectFindings } from '../config/finding.ts';
+import { ignoredFields } from '../config/ignored-fields.ts';
+import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
+import { type NodeFacts, refusePod } from '../pod/pod-admission.ts';
+import { missingImages } from './images.ts';
+import { podReferences } from './pod-references.ts';
+
+/** What pods will meet. */
+export type PreflightHost = {
+  nodeName: string;
+  facts: NodeFacts;
+  /** What pods may have together. */
+  allocatable: { cpuMillis: bigint; memoryBytes: bigint };
+  /** Names of objects that are to come but have errors of their own, such as `Secret default/a`: they are not missing. */
+  refused?: readonly string[];
+  /** What the node has already; absent while no node was asked. */
+  node?: { objects: ObjectLookup; pods: Pod[]; images: ReadonlySet<string> };
+};
+
+/** What is to be known of the objects of manifests before they are applied together. Pure. */
+export function preflight(objects: readonly ManifestObject[], host: PreflightHost): Finding[] {
+  const pods = objects.filter((object) => object.kind === 'Pod');
+  const names = new Set(pods.map(nameOf));
+  const others = (host.node?.pods ?? []).filter((pod) => !names.has(nameOf(pod)));
+  return pods.flatMap((pod, index) => {
+    const beside = [...others, ...pods.slice(0, index)];
+    return [
+      ...missingObjects(pod, objects, host),
+      ...missingImages(pod, host.node?.images),
+      ...refusals(pod, beside, host),
+      ...ignoredFields(pod, host.nodeName),
+    ];
+  });
+}
+
+const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
+
+function missingObjects(pod: Pod, objects: readonly ManifestObject[], host: PreflightHost): Finding[] {
+  const findings = new ObjectFindings(pod);
+  const where = host.node === undefined ? 'in these files' : 'in these files or on the node';
+  for (const { kind, name, keys, optional, path } of podReferences(pod)) {
+    if (optional) continue;
+    const namespace = kind === 'RuntimeClass' ? '' : pod.metadata.namespace;
+    const label = `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
+    const named = ({ kind: other, metadata }: ManifestObject) =>
+      other === kind && metadata.namespace === namespace && metadata.name === name;
+    const found = objects.find(named) ?? host.node?.objects.get(kind, namespace, name);
+    if (found === undefined && host.refused?.includes(label)) continue;
+    if (found === undefined) findings.problem(path, `${label} is not ${where}; the pod waits until there is one`);
+    else
+      for (const one of keys)
+        if (!hasKey(found as LocalObjectOf<'ConfigMap' | 'Secret'>, one.key))
+          findings.problem(one.path, `${label} has no key "${one.key}"`);
+  }
+  return findings.list;
+}
+
+function hasKey(object: LocalObjectOf<'ConfigMap' | 'Secret'>, key: string): boolean {
+  const encoded = object.kind === 'ConfigMap' ? object.binaryData : undefined;
+  return [object.data, encoded].some((data) => data !== undefined && Object.hasOwn(data, key));
+}
+
+/** The field that is to blame for a reason of the kubelet's. */
+const FIELDS: Record<string, string[]> = {
+  NodeAffinity: ['spec', 'nodeSelector'],
+  SysctlForbidden: ['spec', 'securityContext', 'sysctls'],
+  PodOSNotSupported: ['spec', 'os'],
+};
+
+/** Why the node will not take the pod beside the others. */
+function refusals(pod: Pod, others: Pod[], { facts, allocatable }: PreflightHost): Finding[] {
+  const findings = new ObjectFindings(pod);
+  const refusal = refusePod(pod, others, facts);
+  if (refusal !== undefined)
+    findings.problem(FIELDS[refusal.reason] ?? ['spec'], `the node will refuse the pod: ${refusal.message}`);
+  const requests = podRequests(pod);
+  const running = others.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
+  for (const [name, have, show] of [
+    ['cpu', allocatable.cpuMillis, showCpu],
+    ['memory', allocatable.memoryBytes, showMemory],
+  ] as const) {
+    const used = running.reduce((sum, other) => sum + podRequests(other)[name], 0n);
+    if (requests[name] === 0n || requests[name] + used <= have) continue;
+    const beside = used === 0n ? '' : `, of which other pods ask for ${show(used)}`;
+    findings.problem(
+      mostOf(pod, name),
+      `asks for ${show(requests[name])} of ${name}; this host has ${show(have)} for pods${beside}`,
+    );
+  }
+  return findings.list;
+}
+
+/** Where the container is that asks for most. */
+function mostOf({ spec }: Pod, name: 'cpu' | 'memory'): FieldPath {
+  const fields = (['initContainers', 'containers'] as const).flatMap((field) =>
+    (spec[field] ?? []).map((container, index) => ({
+      amount: requestOf(container, name),
+      path: ['spec', field, index],
+    })),
+  );
+  const [most] = fields.toSorted((a, b) => Number(b.amount - a.amount));
+  return [...most!.path, 'resources'];
+}
+
+const showCpu = (millis: bigint) => (millis % 1000n === 0n ? String(millis / 1000n) : `${millis}m`);
+
+function showMemory(bytes: bigint): string {
+  const units = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, Number(bytes))) / 10));
+  return `${Number((Number(bytes) / 1024 ** power).toFixed(1))}${units[power]}`;
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { AppliedObjects } from './applied-objects.ts';
+
+function makeApplied(context: TestContext): { applied: AppliedObjects; files: () => string[] } {
+  const directory = mkdtempSync('/tmp/applied-');
+  context.after(() => rmSync(directory, { recursive: true }));
+  const applied = new AppliedObjects(directory, { podOfUid: () => undefined, wantedPod: () => undefined });
+  return { applied, files: () => readdirSync(directory).sort() };
+}
+
+const object = (kind: string, fields: object, name = 'a') =>
+  JSON.stringify({ apiVersion: 'v1', kind, metadata: { name }, ...fields });
+const pod = (image: string, name?: string) => object('Pod', { spec: { containers: [{ name: 'c', image }] } }, name);
+
+test('a dry run tells what an apply would do, and does nothing', async (context) => {
+  const { applied, files } = makeApplied(context);
+  await applied.apply([pod('b'), object('ConfigMap', {})].join('\n---\n'));
+  const before = files();
+  const text = [pod('c'), pod('b', 'new'), object('ConfigMap', {})].join('\n---\n');
+  const actions = async (dryRun: boolean) =>
+    (await applied.apply(text, { dryRun })).done.map(({ name, action }) => `${name} ${action}`);
+  assert.deepEqual(await actions(true), ['a unchanged', 'a replaced', 'new created']);
+  assert.deepEqual(files(), before);
+  assert.deepEqual(await actions(false), ['a unchanged', 'a replaced', 'new created']);
+});
+
+test('an immutable ConfigMap or Secret is not changed, in the words of Kubernetes, and nothing beside it either', async (context) => {
+  const { applied, files } = makeApplied(context);
+  await applied.apply(object('ConfigMap', { data: { x: '1', y: '2' }, immutable: true }));
+  await applied.apply(object('Secret', { stringData: { x: '1' }, immutable: true }));
+  const refused = (text: string, message: RegExp) =>
+    assert.rejects(applied.apply([pod('b'), text].join('\n---\n')), { code: 'failed_precondition', message });
+  const forbidden = 'Forbidden: field is immutable when `immutable` is set; delete it first';
+  await refused(
+    object('ConfigMap', { data: { x: '2' }, immutable: true }),
+    new RegExp(`^apply ConfigMap default/a: data: ${forbidden}$`),
+  );
+  await refused(
+    object('ConfigMap', { data: { x: '1', y: '2' } }),
+    new RegExp(`^apply ConfigMap default/a: immutable: ${forbidden}$`),
+  );
+  await refused(object('Secret', { stringData: { x: '2' }, immutable: true }), /Secret default\/a: data: Forbidden/);
+  await refused(object('Secret', { stringData: { x: '1' }, immutable: true, type: 'b' }), /type: Invalid value: "b"/);
+  assert.deepEqual(files(), ['applied-configmap_default_a.json', 'applied-secret_default_a.json']);
+  const relabelled = object('ConfigMap', { data: { y: '2', x: '1' }, immutable: true }).replace(
+    '"a"',
+    '"a","labels":{"l":"1"}',
+  );
+  assert.equal((await applied.apply(relabelled)).done[0]?.action, 'replaced');
+  await applied.remove({ kind: 'ConfigMap', namespace: 'default', name: 'a' });
+  await applied.apply(object('ConfigMap', { data: { x: '2' } }));
+});
+
+test('what is left out of a manifest is told', async (context) => {
+  const { applied } = makeApplied(context);
+  const { done, warnings } = await applied.apply([pod('b'), object('Service', {})].join('\n---\n'));
+  assert.equal(done.length, 1);
+  assert.match(String(warnings), /^manifest:3:1: Service a is left out/);
+});

@@ -1,0 +1,148 @@
+/** Completion in real shells: `podwright completion` in bash, and in zsh and fish where these are there; the protocol anywhere. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { exampleImage, forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
+import type { StartedProgram } from '../pods/started-program.ts';
+
+let bundle: Bundle;
+let place: NodePlace;
+let daemon: StartedProgram;
+before(async () => {
+  bundle = await buildBundle();
+  place = new NodePlace(bundle, '10.175.2.0/24');
+  mkdirSync(place.path('input/bin'));
+  const program = place.path('input/bin/podwright');
+  writeFileSync(program, `#!/bin/sh\nexec ${process.execPath} ${bundle.program} "$@"\n`);
+  chmodSync(program, 0o755);
+  mkdirSync(place.path('input/work/directory'), { recursive: true });
+  writeFileSync(place.path('input/work/pod.yaml'), '');
+  daemon = await place.startDaemon();
+  await place.loadImage();
+  const pods = ['web', 'worker'].map((name) => podManifest(name, forever));
+  const elsewhere = podManifest('there', forever).replace('{name: there}', '{name: there, namespace: team}');
+  await place.ok('apply', place.file('pods.yaml', [...pods, elsewhere].join('---\n')));
+});
+after(async () => {
+  await place.ok('delete', 'web', 'worker', '--grace-period', '0');
+  await place.ok('delete', 'there', '-n', 'team', '--grace-period', '0');
+  daemon.child.kill('SIGTERM');
+  await daemon.ended();
+  await place.remove();
+  bundle.remove();
+});
+
+/** The flags that choose the node, as they are typed. */
+const node = () => `--root ${place.path('root')} --state ${place.path('state')}`;
+const environment = () => ({
+  ...process.env,
+  PATH: `${place.path('input/bin')}:${process.env.PATH}`,
+  HOME: place.path('input'),
+});
+const shell = (program: string, ...args: string[]) =>
+  execFileSync(program, args, { encoding: 'utf8', cwd: place.path('input/work'), env: environment() });
+
+/** The words that `podwright __complete` offers. */
+async function offered(...words: string[]): Promise<string[]> {
+  const out = await place.ok(
+    '__complete',
+    '--',
+    '--root',
+    place.path('root'),
+    '--state',
+    place.path('state'),
+    ...words,
+  );
+  return out.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')[0]!]));
+}
+
+/** The same once it is as expected: a node that is busy, as while tests run, may not answer in the time that a shell waits. */
+async function eventually<T>(ask: () => T | Promise<T>, expected: T): Promise<void> {
+  let last: T | undefined;
+  const isThere = async () => {
+    last = await ask();
+    return isDeepStrictEqual(last, expected);
+  };
+  await place.until(isThere, 20_000).catch(() => assert.deepEqual(last, expected));
+}
+
+const offers = (words: string[], expected: string[]) => eventually(() => offered(...words), expected);
+
+test('names come from the node: pods of the namespace, their containers, images', async () => {
+  await offers(['logs', 'w'], ['web', 'worker']);
+  await offers(['delete', 'web', ''], ['worker']);
+  await offers(['logs', '-n', 'team', ''], ['there']);
+  await offers(['logs', '--namespace', ''], ['default', 'team']);
+  await offers(['exec', 'web', '-c', ''], ['main']);
+  await offers(['rmi', 'local'], [exampleImage]);
+  await offers(['rmi', 'x'], []);
+});
+
+test('without a node there are no names, and no words about it', () => {
+  const started = process.hrtime.bigint();
+  const args = [bundle.program, '__complete', '--', '--state', '/no/such', 'logs', ''];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.deepEqual([status, stdout, stderr], [0, '', '']);
+  assert.ok(Number(process.hrtime.bigint() - started) / 1e6 < 5000);
+  const wrong = spawnSync(process.execPath, [bundle.program, '__complete', '--', '--config', '/no/file', 'logs', ''], {
+    encoding: 'utf8',
+  });
+  assert.deepEqual([wrong.status, wrong.stdout, wrong.stderr], [0, '', '']);
+});
+
+/** What bash puts into COMPREPLY for a command line with the cursor at its end. */
+function bash(line: string): string[] {
+  const script = `source <(podwright completion bash); COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}
+    compopt() { echo "compopt $*"; }; _podwright; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return shell('bash', '--norc', '-c', script)
+    .split('\n')
+    .filter((word) => word !== '');
+}
+
+test('bash', async () => {
+  await eventually(() => bash('podwright imag'), ['images']);
+  await eventually(() => bash(`podwright ${node()} logs w`), ['web', 'worker']);
+  await eventually(() => bash(`podwright ${node()} logs --namespace=t`), ['team']); // bash breaks words at =
+  await eventually(() => bash(`podwright ${node()} rmi localhost/podwright/busybox:`), ['1']); // and at :
+  await eventually(() => bash('podwright run p'), ['compopt -o default']);
+  await eventually(() => bash('podwright logs --no-such='), []);
+});
+
+test('bash completes what a person types', () => {
+  const typed = `source <(podwright completion bash)\npodwright ima\t --dig\t; echo ended\nexit\n`;
+  const { stdout } = spawnSync('script', ['-qfec', 'stty cols 1000; bash --norc --noprofile -i', '/dev/null'], {
+    ...{
+      input: typed,
+      encoding: 'utf8',
+      cwd: place.path('input/work'),
+      env: { ...environment(), TERM: 'dumb', PS1: '$ ' },
+      timeout: 30_000,
+    },
+  });
+  assert.match(stdout.replaceAll(/[\r\b]|\x1b\[[\d;?]*[a-zA-Z]/g, ''), /podwright images {1,2}--digests ; echo ended/);
+});
+
+const has = (program: string) => spawnSync(program, ['--version']).status === 0;
+
+test('zsh and fish read their scripts, and fish offers what the node has, where they are installed', async () => {
+  if (has('zsh')) {
+    const script = `autoload -Uz compinit; compinit -u -D; source <(podwright completion zsh)
+      _describe() { print -rl -- "\${(@P)2}"; }; words=(podwright ${node()} rmi ''); CURRENT=$#words; _podwright
+      words=(podwright imag); CURRENT=2; _podwright`;
+    const expected = [`${exampleImage.replace(':', '\\:')}:`, 'images:list images'];
+    await eventually(() => shell('zsh', '-fc', script).trim().split('\n'), expected);
+  }
+  if (has('fish')) {
+    const script = `podwright completion fish | source; complete -C "podwright ${node()} logs w"; complete -C "podwright imag"; complete -C "podwright run po"`;
+    const lines = () => shell('fish', '--no-config', '-c', script).trim().split('\n');
+    const expected = ['web', 'worker', 'images\tlist images', 'pod.yaml'];
+    await eventually(() => lines().map((line) => line.trimEnd()), expected);
+  }
+  const scripts = ['bash', 'zsh', 'fish'].map(
+    (name) => spawnSync(process.execPath, [bundle.program, 'completion', name], { encoding: 'utf8' }).stdout,
+  );
+  for (const script of scripts) assert.match(script, /__complete --/);
+});
