@@ -4,6 +4,7 @@ import type { Action } from './command-line/action.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
 import { addImageCommands } from './command-line/image-commands.ts';
 import { addNodeCommands } from './command-line/node-commands.ts';
+import { addNodeControlCommands } from './command-line/node-control-commands.ts';
 import { addPodCommands } from './command-line/pod-commands.ts';
 import { addRunCommands } from './command-line/run-commands.ts';
 import { type ConfigFlags, flagName } from './settings/config-flags.ts';
@@ -15,13 +16,13 @@ const HELP = `Usage: podwright [options] <command>
 Runs Kubernetes pods on this host, with or without a cluster.
 
   podwright run pod.yaml             in the foreground with logs; Ctrl-C stops the pods
-  podwright run --once job.yaml      until they have ended; the exit code is theirs
-  podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete
+  podwright run --once pod.yaml      until they have ended; the exit code is theirs
+  podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete, stop
   podwright doctor                   what this host can do, and what is missing
 
 Pods:      run, apply, delete, ps, logs, exec, describe, events, trace
 Images:    images, pull, load, rmi
-Daemons:   node (kubelet and runtime in one), kubelet, runtime
+Daemons:   node (kubelet and runtime in one), kubelet, runtime, status, stop
 Host:      doctor, version, runtime plugins
 
 Options of every command:
@@ -80,5 +81,6 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   addContainerCommands(program, action);
   addImageCommands(program, action);
   addNodeCommands(program, action);
+  addNodeControlCommands(program, action);
   return program;
 }

@@ -11,7 +11,7 @@ export { credentialsFor, parseDockerConfig, type RegistryCredential } from './im
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export * from './server/local-api.ts';
-export { serveLocalApi } from './server/serve-local-api.ts';
+export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
 export { startKubelet } from './start-kubelet.ts';
 export type { PodChange } from './status/status-manager.ts';
 export type { TraceSpan } from './trace/pod-tracer.ts';

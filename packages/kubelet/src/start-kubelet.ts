@@ -11,7 +11,7 @@ import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
-import { Kubelet } from './kubelet.ts';
+import { Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
@@ -94,7 +94,7 @@ type RunInput = {
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
-function run(input: RunInput): { ready: Promise<void>; close: () => Promise<void> } {
+function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'close'> {
   const { options, cri, parts, sync } = input;
   const { loop, cache, workers, pleg } = sync;
   const controller = new AbortController();
@@ -116,6 +116,10 @@ function run(input: RunInput): { ready: Promise<void>; close: () => Promise<void
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
   const housekeeping = keepUp(input, () => sourcesRead, controller.signal);
+  const endPods = async () => {
+    await sources.stop(); // or a change of a manifest would bring its pod back
+    await Promise.all(sync.manager.list().map((pod) => workers.end(pod, { remove: true })));
+  };
   const close = async () => {
     controller.abort();
     for (const stop of unsubscribe) stop();
@@ -127,7 +131,7 @@ function run(input: RunInput): { ready: Promise<void>; close: () => Promise<void
     await parts.volumes.close();
     cri.close();
   };
-  return { ready, close };
+  return { ready, endPods, close };
 }
 
 /** Ends what no source has, once each has been read. */

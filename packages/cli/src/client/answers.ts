@@ -1,5 +1,14 @@
 import { PodwrightError } from '@podwright/base';
-import type { ApplyResult, Event, EventWatchEvent, NodeInfo, Pod, PodWatchEvent, TraceSpan } from '@podwright/kubelet';
+import type {
+  ApplyResult,
+  Event,
+  EventWatchEvent,
+  ImageTransfer,
+  NodeInfo,
+  Pod,
+  PodWatchEvent,
+  TraceSpan,
+} from '@podwright/kubelet';
 import * as z from 'zod';
 
 /** Makes a value of what a node answered with; throws for an answer of another shape. */
@@ -68,6 +77,17 @@ export const decodeNode = decoder<NodeInfo>(
       apiVersion: z.string(),
       endpoint: z.string(),
     }),
+  }),
+);
+export const decodeTransfer = decoder<ImageTransfer>(
+  z.looseObject({
+    reference: z.string(),
+    phase: z.string(),
+    doneBytes: z.number(),
+    totalBytes: z.number(),
+    layersDone: z.number(),
+    layersTotal: z.number(),
+    error: z.string(),
   }),
 );
 export const decodeSpans = decoder<TraceSpan[]>(

@@ -1,5 +1,15 @@
 import { createInterface } from 'node:readline';
-import type { ApplyResult, Event, EventWatchEvent, NodeInfo, Pod, PodWatchEvent, TraceSpan } from '@podwright/kubelet';
+import type {
+  ApplyResult,
+  Event,
+  EventWatchEvent,
+  ImageTransfer,
+  NodeInfo,
+  Pod,
+  PodWatchEvent,
+  StopOptions,
+  TraceSpan,
+} from '@podwright/kubelet';
 import {
   type Decoder,
   decodeAnything,
@@ -11,11 +21,14 @@ import {
   decodePodChange,
   decodePods,
   decodeSpans,
+  decodeTransfer,
 } from './answers.ts';
 import { parseJson, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
   container?: string;
+  /** Of this attempt, as the container's status names it. */
+  containerId?: string;
   follow?: boolean;
   previous?: boolean;
   tailLines?: number;
@@ -50,16 +63,24 @@ export class NodeClient {
     return (await this.http.json({ method: 'GET', path: '/api/v1/events' }, decodeEvents)).items;
   }
 
-  watchPods(signal: AbortSignal): AsyncGenerator<PodWatchEvent> {
-    return this.#watch('/api/v1/pods', decodePodChange, signal);
+  /** `opened` is called once no later change can be missed. */
+  watchPods(signal: AbortSignal, opened?: () => void): AsyncGenerator<PodWatchEvent> {
+    return this.#watch('/api/v1/pods', decodePodChange, { signal, opened });
   }
 
   watchEvents(signal: AbortSignal): AsyncGenerator<EventWatchEvent> {
-    return this.#watch('/api/v1/events', decodeEventChange, signal);
+    return this.#watch('/api/v1/events', decodeEventChange, { signal });
   }
 
-  apply(manifest: string): Promise<ApplyResult> {
-    return this.http.json({ method: 'POST', path: '/podwright/v1/apply', body: manifest }, decodeApplyResult);
+  /** How image transfers get on, from now on. */
+  watchTransfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
+    return this.#watch('/podwright/v1/transfers', decodeTransfer, { signal });
+  }
+
+  /** With `dryRun` nothing is changed. */
+  apply(manifest: string, { dryRun }: { dryRun: boolean } = { dryRun: false }): Promise<ApplyResult> {
+    const query = { dryRun: dryRun ? 'All' : undefined };
+    return this.http.json({ method: 'POST', path: '/podwright/v1/apply', query, body: manifest }, decodeApplyResult);
   }
 
   /** Deletes an object of a kind that can be applied: Pod, ConfigMap, Secret, RuntimeClass. */
@@ -86,6 +107,7 @@ export class NodeClient {
       path: `${podPath(pod.namespace, pod.name)}/log`,
       query: {
         container: options.container,
+        containerID: options.containerId,
         follow: options.follow ? 'true' : undefined,
         previous: options.previous ? 'true' : undefined,
         tailLines: options.tailLines?.toString(),
@@ -96,15 +118,20 @@ export class NodeClient {
     });
   }
 
-  /** Asks the daemon to end. Containers go on; `removeHostState` also takes down what an empty node leaves on the host. */
-  async stop(options: { removeHostState: boolean }): Promise<void> {
-    const query = { removeHostState: String(options.removeHostState) };
+  /** Asks the daemon to end. */
+  async stop({ removeHostState, endPods }: StopOptions): Promise<void> {
+    const query = { removeHostState: String(removeHostState), endPods: String(endPods) };
     await this.http.json({ method: 'POST', path: '/podwright/v1/stop', query }, decodeAnything);
   }
 
-  async *#watch<T>(path: string, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
+  async *#watch<T>(
+    path: string,
+    decode: Decoder<T>,
+    { signal, opened }: { signal: AbortSignal; opened?: () => void },
+  ): AsyncGenerator<T> {
     const response = await this.http.stream({ method: 'GET', path, query: { watch: 'true' }, signal });
     try {
+      opened?.();
       for await (const line of createInterface({ input: response })) if (line !== '') yield decode(parseJson(line));
     } catch (error) {
       if (!signal.aborted) throw error;

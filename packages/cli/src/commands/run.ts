@@ -142,6 +142,6 @@ async function takeDown(session: RunSession, again: AbortSignal): Promise<void> 
 async function leaveNode(node: EnsuredNode, options: RunOptions): Promise<void> {
   if (!node.started) return;
   const others = await node.client.pods();
-  if (others.length === 0) return stopNode(node.client, { removeHostState: true });
+  if (others.length === 0) return stopNode(node.client, { removeHostState: true, endPods: false });
   if (!options.detach) console.error(`the node goes on: it has ${others.length} other pods; 'podwright ps' lists them`);
 }

@@ -7,9 +7,11 @@ import {
   makePrivateDirectory,
   PodwrightError,
   PRIVATE_FILE,
+  raceAbort,
   waitFor,
   withTimeout,
 } from '@podwright/base';
+import type { StopOptions } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { NODE_START_TIMEOUT_MS, NODE_STOP_TIMEOUT_MS } from '../limits.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
@@ -72,11 +74,11 @@ function startFailure(ended: string, log: { logFile: string; logOffset: number }
   );
 }
 
-/** Asks the node to end and waits until its process has gone, with what it had on the host. */
-export async function stopNode(client: NodeClient, options: { removeHostState: boolean }): Promise<void> {
-  const { pid } = await client.node();
-  await client.stop(options);
-  using deadline = withTimeout(undefined, NODE_STOP_TIMEOUT_MS, 'stop the node');
+/** Asks the node to end and waits until its process has gone. `spareMs` is what its pods may take. */
+export async function stopNode(client: NodeClient, options: StopOptions, spareMs = 0): Promise<void> {
+  using deadline = withTimeout(undefined, NODE_STOP_TIMEOUT_MS + spareMs, 'stop the node');
+  const { pid } = await client.node(deadline);
+  await raceAbort(client.stop(options), deadline);
   await waitFor(() => (isRunning(pid) ? undefined : true), { intervalMs: 10, signal: deadline });
 }
 

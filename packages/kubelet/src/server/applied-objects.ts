@@ -48,9 +48,10 @@ export class AppliedObjects {
 
   /**
    * Writes what differs. Throws `invalid_argument` with every error of the manifest, `already_exists` if a UID in it is another
-   * pod's, `failed_precondition` if a pod of that name comes from another file; and then changes nothing.
+   * pod's, `failed_precondition` if a pod of that name comes from another file; and then changes nothing. With `dryRun` it only
+   * tells what it would do.
    */
-  apply(manifest: string): Promise<Applied[]> {
+  apply(manifest: string, { dryRun }: { dryRun: boolean } = { dryRun: false }): Promise<Applied[]> {
     const decoded = decodeManifest(manifest, { file: 'manifest' });
     if (decoded.errors.length > 0) throw new PodwrightError('invalid_argument', decoded.errors.map(String).join('\n'));
     // What pods refer to comes first.
@@ -59,7 +60,7 @@ export class AppliedObjects {
       await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
       await this.#refuseTaken(decoded.pods);
       const done: Applied[] = [];
-      for (const object of objects) done.push(await this.#write(object));
+      for (const object of objects) done.push(await this.#write(object, dryRun));
       return done;
     });
   }
@@ -74,6 +75,11 @@ export class AppliedObjects {
       if (isErrno(error, 'ENOENT')) return false;
       throw error;
     }
+  }
+
+  /** The file of an object that is or was applied. */
+  pathOf(object: ObjectName): string {
+    return join(this.#directory, fileName(object));
   }
 
   async #refuseTaken(pods: Pod[]): Promise<void> {
@@ -107,7 +113,7 @@ export class AppliedObjects {
     return metadata?.uid === uid ? { uid, namespace: metadata.namespace, name: metadata.name, file } : undefined;
   }
 
-  async #write(object: Applicable): Promise<Applied> {
+  async #write(object: Applicable, dryRun: boolean): Promise<Applied> {
     const { kind, metadata } = object;
     const name = { kind, namespace: metadata.namespace, name: metadata.name };
     const path = join(this.#directory, fileName(name));
@@ -119,9 +125,11 @@ export class AppliedObjects {
     const complete = uid === undefined ? object : { ...object, metadata: { ...metadata, uid } };
     const text = JSON.stringify(complete);
     checkReadable(text, `apply ${kind} ${name.namespace}/${name.name}`);
+    const action = before === undefined ? 'created' : 'replaced';
+    if (dryRun) return { ...name, action };
     if (uid !== undefined) this.#written.set(fileName(name), uid);
     await writeFileAtomic(path, text);
-    return { ...name, uid, action: before === undefined ? 'created' : 'replaced' };
+    return { ...name, uid, action };
   }
 }
 

@@ -1,18 +1,20 @@
-import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { errorMessage, isUnimplemented, type Logger, PodwrightError } from '@podwright/base';
+import type { TransferProgress } from '@podwright/cri';
 import type { Event, Pod } from '../api/types.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
 import { SEEN_TIMEOUT_MS } from '../limits.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
-import type { NodeBackend, ObjectName, StreamingCall } from './node-backend.ts';
+import type { ApplyResult, EventWatchEvent, ImageTransfer, NodeInfo, PodWatchEvent, StopOptions } from './local-api.ts';
+import type { LogChoice, NodeBackend, ObjectName, StreamingCall } from './node-backend.ts';
 
 export type LocalNodeParts = {
   kubelet: Kubelet;
   applied: AppliedObjects;
-  info: Pick<NodeInfo, 'name' | 'version' | 'manifestDir' | 'podLogsDir'>;
-  stop: (options: { removeHostState: boolean }) => void;
+  /** What is known of the node before it runs. */
+  info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults'>;
+  stop: (options: StopOptions) => void;
   logger: Logger;
 };
 
@@ -57,8 +59,9 @@ export class LocalNode implements NodeBackend {
     for await (const object of changes) yield { type: object.count > 1 ? 'MODIFIED' : 'ADDED', object };
   }
 
-  async apply(manifest: string): Promise<ApplyResult> {
-    const objects = await this.#parts.applied.apply(manifest);
+  async apply(manifest: string, options: { dryRun: boolean }): Promise<ApplyResult> {
+    const objects = await this.#parts.applied.apply(manifest, options);
+    if (options.dryRun) return { objects };
     const uids = objects.flatMap(({ uid }) => (uid === undefined ? [] : [uid]));
     await this.#seen(uids);
     return { objects };
@@ -76,7 +79,9 @@ export class LocalNode implements NodeBackend {
       return;
     }
     const file = pod.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
-    if (!removed && pod.metadata.deletionTimestamp === undefined) {
+    // A pod whose file has just been removed, by an earlier call, is going, whether or not the kubelet has seen that yet.
+    const goes = removed || pod.metadata.deletionTimestamp !== undefined || file === this.#parts.applied.pathOf(object);
+    if (!goes) {
       throw new PodwrightError(
         'failed_precondition',
         `delete pod ${object.namespace}/${object.name}: it comes from ${file}; remove it there`,
@@ -87,13 +92,9 @@ export class LocalNode implements NodeBackend {
     });
   }
 
-  async log(
-    pod: PodName,
-    which: { container: string; previous: boolean },
-    signal: AbortSignal,
-  ): Promise<{ path: string; ended: AbortSignal }> {
+  async log(pod: PodName, which: LogChoice, signal: AbortSignal): Promise<{ path: string; ended: AbortSignal }> {
     const found = this.#parts.kubelet.pod(pod.namespace, pod.name);
-    const { path, running } = this.#parts.kubelet.containerLog(found, which.container, which.previous);
+    const { path, running } = this.#parts.kubelet.containerLog(found, which);
     if (!running) return { path, ended: AbortSignal.abort() };
     return { path, ended: this.#endOf(found, { container: which.container, path }, signal) };
   }
@@ -110,7 +111,16 @@ export class LocalNode implements NodeBackend {
     return this.#parts.kubelet.traces(podUid);
   }
 
-  stop(options: { removeHostState: boolean }): void {
+  async *transfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
+    try {
+      for await (const progress of this.#parts.kubelet.cri.transfers.watch({}, { signal }))
+        yield imageTransfer(progress);
+    } catch (error) {
+      if (!isUnimplemented(error)) throw error;
+    }
+  }
+
+  stop(options: StopOptions): void {
     this.#parts.stop(options);
   }
 
@@ -133,7 +143,7 @@ export class LocalNode implements NodeBackend {
   }
 
   #writes(pod: Pod, log: { container: string; path: string }): boolean {
-    const now = this.#parts.kubelet.containerLog(pod, log.container, false);
+    const now = this.#parts.kubelet.containerLog(pod, { container: log.container, previous: false });
     return now.running && now.path === log.path;
   }
 
@@ -151,4 +161,10 @@ export class LocalNode implements NodeBackend {
       `apply: the kubelet has not taken ${missing.size} pods up; look at 'podwright events' and the node's log`,
     );
   }
+}
+
+function imageTransfer(progress: TransferProgress): ImageTransfer {
+  const { reference, phase, layersDone, layersTotal, error } = progress;
+  const bytes = { doneBytes: Number(progress.doneBytes), totalBytes: Number(progress.totalBytes) };
+  return { reference, phase, ...bytes, layersDone, layersTotal, error };
 }
