@@ -18,3 +18,9 @@ export const REMOVAL_SPARE_MS = 60_000;
 
 /** Timers of Node.js end here: 24.8 days. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** How long a node may take to answer what a command asks while it is ending. */
+export const NODE_ANSWER_TIMEOUT_MS = 10_000;
+
+/** How long `run` waits for the rest of logs whose containers have ended. */
+export const LAST_LOGS_TIMEOUT_MS = 5000;

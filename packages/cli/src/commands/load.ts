@@ -3,7 +3,7 @@ import { PodwrightError } from '@podwright/base';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { ProgressLine } from '../output/progress-line.ts';
 import { print } from '../output/terminal-text.ts';
-import { describeTransfer } from '../run/live-view.ts';
+import { describeTransfer } from '../run/transfer-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 /** `podwright load PATH`. */

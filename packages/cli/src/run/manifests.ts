@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { errorMessage, PodwrightError } from '@podwright/base';
-import { decodeManifest, MAX_MANIFEST_BYTES } from '@podwright/kubelet';
+import { decodeManifest, MAX_MANIFEST_BYTES, type Pod } from '@podwright/kubelet';
 
 /** Names of the objects in manifests, in their order. */
 export type ManifestObject = { kind: string; namespace: string; name: string };
@@ -9,14 +9,16 @@ export type ManifestObject = { kind: string; namespace: string; name: string };
  * Reads manifests (`-` is standard input) as one text. They are checked here too, so that errors name the file and
  * line before anything is started. All errors come at once (`invalid_argument`).
  */
-export function readManifests(files: string[]): { text: string; objects: ManifestObject[] } {
+export function readManifests(files: string[]): { text: string; objects: ManifestObject[]; pods: Pod[] } {
   const texts: string[] = [];
   const objects: ManifestObject[] = [];
+  const pods: Pod[] = [];
   const problems: string[] = [];
   for (const file of files) {
     const text = readManifest(file);
     const decoded = decodeManifest(text, { file });
     texts.push(text);
+    pods.push(...decoded.pods);
     problems.push(...decoded.errors.map(String));
     for (const { kind, metadata } of [
       ...decoded.pods,
@@ -28,7 +30,7 @@ export function readManifests(files: string[]): { text: string; objects: Manifes
     }
   }
   if (problems.length > 0) throw new PodwrightError('invalid_argument', problems.join('\n'));
-  return { text: texts.join('\n---\n'), objects };
+  return { text: texts.join('\n---\n'), objects, pods };
 }
 
 function readManifest(file: string): string {

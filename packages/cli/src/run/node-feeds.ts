@@ -1,0 +1,26 @@
+import { errorMessage } from '@podwright/base';
+import type { NodeClient } from '../client/node-client.ts';
+import { printError } from '../output/terminal-text.ts';
+import type { RunView } from './run-view.ts';
+
+export type FeedOptions = { client: NodeClient; view: RunView; signal: AbortSignal };
+
+/** Shows the progress of image transfers. That the node ended, its pods' watch tells. */
+export async function showTransfers({ client, view, signal }: FeedOptions): Promise<void> {
+  try {
+    for await (const transfer of client.watchTransfers(signal)) view.transfer(transfer);
+  } catch {
+    // progress is a comfort
+  }
+}
+
+/** Shows warnings about these pods. */
+export async function showEvents({ client, view, signal, uids }: FeedOptions & { uids: Set<string> }): Promise<void> {
+  try {
+    for await (const { object } of client.watchEvents(signal)) {
+      if (uids.has(object.involvedObject.uid)) view.event(object);
+    }
+  } catch (error) {
+    if (!signal.aborted) printError(`podwright: events cannot be read: ${errorMessage(error)}`);
+  }
+}
