@@ -1,5 +1,15 @@
+import type { IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import type { ApplyResult, Event, EventWatchEvent, NodeInfo, Pod, PodWatchEvent, TraceSpan } from '@podwright/kubelet';
+import type {
+  ApplyResult,
+  Event,
+  EventWatchEvent,
+  ImageTransfer,
+  NodeInfo,
+  Pod,
+  PodWatchEvent,
+  TraceSpan,
+} from '@podwright/kubelet';
 import {
   type Decoder,
   decodeAnything,
@@ -11,6 +21,7 @@ import {
   decodePodChange,
   decodePods,
   decodeSpans,
+  decodeTransfer,
 } from './answers.ts';
 import { parseJson, UnixHttp } from './unix-http.ts';
 
@@ -51,11 +62,25 @@ export class NodeClient {
   }
 
   watchPods(signal: AbortSignal): AsyncGenerator<PodWatchEvent> {
-    return this.#watch('/api/v1/pods', decodePodChange, signal);
+    return this.#lines('/api/v1/pods?watch=true', decodePodChange, signal);
+  }
+
+  /** The same of one pod; once the promise has resolved, no change is missed. */
+  async podChanges(
+    { namespace, name }: { namespace: string; name: string },
+    signal: AbortSignal,
+  ): Promise<AsyncGenerator<PodWatchEvent>> {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+    const query = { watch: 'true', fieldSelector: `metadata.name=${name}` };
+    return read(await this.http.stream({ method: 'GET', path, query, signal }), decodePodChange, signal);
   }
 
   watchEvents(signal: AbortSignal): AsyncGenerator<EventWatchEvent> {
-    return this.#watch('/api/v1/events', decodeEventChange, signal);
+    return this.#lines('/api/v1/events?watch=true', decodeEventChange, signal);
+  }
+
+  watchTransfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
+    return this.#lines('/podwright/v1/transfers', decodeTransfer, signal);
   }
 
   apply(manifest: string): Promise<ApplyResult> {
@@ -102,14 +127,18 @@ export class NodeClient {
     await this.http.json({ method: 'POST', path: '/podwright/v1/stop', query }, decodeAnything);
   }
 
-  async *#watch<T>(path: string, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
-    const response = await this.http.stream({ method: 'GET', path, query: { watch: 'true' }, signal });
-    try {
-      for await (const line of createInterface({ input: response })) if (line !== '') yield decode(parseJson(line));
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      response.destroy();
-    }
+  async *#lines<T>(path: string, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
+    yield* read(await this.http.stream({ method: 'GET', path, signal }), decode, signal);
+  }
+}
+
+/** The values of an answer that goes on, one a line; ends without an error when the signal aborts. */
+async function* read<T>(response: IncomingMessage, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
+  try {
+    for await (const line of createInterface({ input: response })) if (line !== '') yield decode(parseJson(line));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    response.destroy();
   }
 }

@@ -14,14 +14,14 @@ const NODE = { name: 'n', version: '1', pid: 1, manifestDir: '/m', podLogsDir: '
 test('run ends its watch also when the pods cannot be stopped', async (t) => {
   const directory = mkdtempSync('/tmp/run-');
   const apiSocket = join(directory, 'node.sock');
-  const runtime = { name: 'r', version: '1', apiVersion: 'v1', endpoint: 'nonsense' };
+  const runtime = { name: 'r', version: '1', apiVersion: 'v1', endpoint: 'none' };
   const podDefaults = { seccomp: 'RuntimeDefault' };
   const watched = Promise.withResolvers<void>();
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/podwright/v1/node') return response.end(JSON.stringify({ ...NODE, runtime, podDefaults }));
     if (request.method === 'POST') return response.end(JSON.stringify(APPLIED));
     if (request.method === 'DELETE') return response.writeHead(500).end('no');
-    response.on('close', watched.resolve);
+    if (request.url?.startsWith('/api/v1/pods')) response.on('close', watched.resolve);
     return response.writeHead(200).flushHeaders();
   };
   const server = createServer(answer).listen(apiSocket);
@@ -36,6 +36,6 @@ test('run ends its watch also when the pods cannot be stopped', async (t) => {
   const file = join(directory, 'web.yaml');
   writeFileSync(file, MANIFEST);
   const context = { config: { apiSocket, root: directory }, configArgs: [] } as unknown as CommandContext;
-  await assert.rejects(run([file], {}, context), { message: 'no' });
+  await assert.rejects(run([file], { timeout: 50 }, context), { message: 'no' });
   await watched.promise;
 });

@@ -1,5 +1,4 @@
-import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
-import { connectCri } from '@podwright/cri';
+import { errorMessage, PodwrightError } from '@podwright/base';
 import { type EnsuredNode, ensureNode, stopNode } from '../daemon/ensure-node.ts';
 import { printError } from '../output/terminal-text.ts';
 import { PlainView, podTable, type RunView, TerminalView } from '../run/live-view.ts';
@@ -72,18 +71,18 @@ async function comeUp(session: RunSession, context: { node: EnsuredNode; stop: A
   const view: RunView = process.stdout.isTTY ? new TerminalView(process.stdout) : new PlainView(process.stdout);
   const showing = new AbortController();
   const signal = AbortSignal.any([showing.signal, stop]);
-  const info = await node.client.node();
-  const cri = await connectCri({ runtimeEndpoint: info.runtime.endpoint, logger: silentLogger });
   using _listener = session.onPod((pod) => view.pod(pod));
   const uids = new Set(session.uids);
-  const shown = Promise.all([showTransfers(cri, view, signal), showEvents(node.client, { uids, view, signal })]);
+  const shown = Promise.all([
+    showTransfers(node.client, view, signal),
+    showEvents(node.client, { uids, view, signal }),
+  ]);
   try {
     await session.settled(stop);
   } finally {
     showing.abort();
     await shown;
     view.close();
-    cri.close();
   }
   console.log(
     podTable([...session.pods.values()], session.tookMs, process.stdout.isTTY ? process.stdout.columns : undefined),

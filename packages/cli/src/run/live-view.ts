@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
-import type { TransferProgress } from '@podwright/cri';
-import type { Event, Pod } from '@podwright/kubelet';
+import type { Event, ImageTransfer, Pod } from '@podwright/kubelet';
 import { fit, renderTable } from '../output/table.ts';
 import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
@@ -9,7 +8,7 @@ import { type ContainerRow, containerRows, podLabel, podStatusReason, readyCount
 /** Shows pods as they come up. `close` leaves the terminal as a person wants to read on. */
 export interface RunView {
   pod(pod: Pod): void;
-  transfer(progress: TransferProgress): void;
+  transfer(progress: ImageTransfer): void;
   event(event: Event): void;
   close(): void;
 }
@@ -19,7 +18,7 @@ const TONES = { waiting: 'yellow', good: 'green', bad: 'red', done: 'dim' } as c
 /** One line a container, drawn over and over in place. */
 export class TerminalView implements RunView {
   readonly #pods = new Map<string, Pod>();
-  readonly #transfers = new Map<string, TransferProgress>();
+  readonly #transfers = new Map<string, ImageTransfer>();
   readonly #startedAtMs = Date.now();
   readonly #out: NodeJS.WriteStream;
   #drawnLines = 0;
@@ -34,7 +33,7 @@ export class TerminalView implements RunView {
     this.#schedule();
   }
 
-  transfer(progress: TransferProgress): void {
+  transfer(progress: ImageTransfer): void {
     this.#transfers.set(progress.reference, progress);
     this.#schedule();
   }
@@ -110,9 +109,9 @@ export class PlainView implements RunView {
     }
   }
 
-  transfer(progress: TransferProgress): void {
+  transfer(progress: ImageTransfer): void {
     // One line a phase and a quarter of the bytes.
-    const quarter = progress.totalBytes > 0n ? Number((progress.doneBytes * 4n) / progress.totalBytes) : 0;
+    const quarter = progress.totalBytes > 0 ? Math.floor((progress.doneBytes * 4) / progress.totalBytes) : 0;
     const key = `image ${progress.reference} ${progress.phase} ${progress.phase === 'downloading' ? quarter : ''}`;
     this.#show(key, describeTransfer(progress).slice(progress.reference.length + 1), `image ${progress.reference}`);
   }
@@ -132,11 +131,15 @@ export class PlainView implements RunView {
   }
 }
 
+/** A transfer as the node or the runtime tells it. */
+type ShownTransfer = Omit<ImageTransfer, 'doneBytes' | 'totalBytes'> &
+  Record<'doneBytes' | 'totalBytes', number | bigint>;
+
 /** `name downloading 12 MiB of 45 MiB (3 of 5 layers)`. */
-export function describeTransfer(progress: TransferProgress): string {
+export function describeTransfer(progress: ShownTransfer): string {
   const { reference, phase, doneBytes, totalBytes, layersDone, layersTotal, error } = progress;
   if (phase === 'failed') return `${reference} failed: ${error}`;
-  const bytes = totalBytes > 0n ? ` ${formatBytes(Number(doneBytes))} of ${formatBytes(Number(totalBytes))}` : '';
+  const bytes = totalBytes > 0 ? ` ${formatBytes(Number(doneBytes))} of ${formatBytes(Number(totalBytes))}` : '';
   return `${reference} ${phase}${bytes}${layersTotal > 0 ? ` (${layersDone} of ${layersTotal} layers)` : ''}`;
 }
 

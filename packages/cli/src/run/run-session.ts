@@ -1,14 +1,4 @@
-import {
-  errorCode,
-  errorMessage,
-  isDeadlineExceeded,
-  isErrno,
-  isNotFound,
-  isUnimplemented,
-  PodwrightError,
-  withTimeout,
-} from '@podwright/base';
-import type { CriClient } from '@podwright/cri';
+import { errorMessage, isDeadlineExceeded, isErrno, isNotFound, PodwrightError, withTimeout } from '@podwright/base';
 import type { ApplyResult, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { printError } from '../output/terminal-text.ts';
@@ -151,11 +141,11 @@ export class RunSession {
 }
 
 /** Shows the progress of image transfers; a runtime that is not ours has none to show. That the node ended, its pods' watch tells. */
-export async function showTransfers(cri: CriClient, view: RunView, signal: AbortSignal): Promise<void> {
+export async function showTransfers(client: NodeClient, view: RunView, signal: AbortSignal): Promise<void> {
   try {
-    for await (const progress of cri.transfers.watch({}, { signal })) view.transfer(progress);
+    for await (const progress of client.watchTransfers(signal)) view.transfer(progress);
   } catch (error) {
-    if (!signal.aborted && !isUnimplemented(error) && errorCode(error) !== 'unavailable') throw error;
+    if (!signal.aborted && !isErrno(error, 'ECONNRESET')) throw error;
   }
 }
 

@@ -17,6 +17,7 @@ import type { PodDefaults } from '../kubelet.ts';
  * | GET /api/v1/events [?watch=true] | EventList, or lines of `WatchEvent<Event>` |
  * | POST /podwright/v1/apply | body: a manifest; `ApplyResult` |
  * | GET /podwright/v1/node | `NodeInfo` |
+ * | GET /podwright/v1/transfers | lines of `ImageTransfer` |
  * | GET /podwright/v1/traces/UID | `TraceSpan[]` |
  * | POST /podwright/v1/stop | the daemon ends; containers go on |
  *
@@ -26,6 +27,19 @@ export type WatchEvent<T> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T 
 
 export type PodWatchEvent = WatchEvent<Pod>;
 export type EventWatchEvent = WatchEvent<Event>;
+
+/** How far the transfer of an image is. Sizes are bytes of packed blobs, of what is known yet. */
+export type ImageTransfer = {
+  reference: string;
+  phase: string;
+  doneBytes: number;
+  /** 0 while unknown, as are the layers. */
+  totalBytes: number;
+  layersDone: number;
+  layersTotal: number;
+  /** Why it failed, in the phase `failed`. */
+  error: string;
+};
 
 /** What an apply did with each object of the manifest. */
 export type ApplyResult = {

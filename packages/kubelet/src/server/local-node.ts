@@ -1,11 +1,11 @@
-import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { errorMessage, isUnimplemented, type Logger, PodwrightError } from '@podwright/base';
 import type { Event, Pod } from '../api/types.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
 import { SEEN_TIMEOUT_MS } from '../limits.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
+import type { ApplyResult, EventWatchEvent, ImageTransfer, NodeInfo, PodWatchEvent } from './local-api.ts';
 import type { NodeBackend, ObjectName, StreamingCall } from './node-backend.ts';
 
 export type LocalNodeParts = {
@@ -55,6 +55,18 @@ export class LocalNode implements NodeBackend {
     const changes = this.#parts.kubelet.watchEvents(signal);
     for (const object of this.events()) yield { type: 'ADDED', object };
     for await (const object of changes) yield { type: object.count > 1 ? 'MODIFIED' : 'ADDED', object };
+  }
+
+  async *watchTransfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
+    try {
+      for await (const progress of this.#parts.kubelet.cri.transfers.watch({}, { signal })) {
+        const { reference, phase, doneBytes, totalBytes, layersDone, layersTotal, error } = progress;
+        const bytes = { doneBytes: Number(doneBytes), totalBytes: Number(totalBytes) };
+        yield { reference, phase, ...bytes, layersDone, layersTotal, error };
+      }
+    } catch (error) {
+      if (!signal.aborted && !isUnimplemented(error)) throw error;
+    }
   }
 
   async apply(manifest: string): Promise<ApplyResult> {

@@ -74,6 +74,7 @@ export class LocalServer {
     this.#on('GET', '/podwright/v1/traces/:uid', async ({ response, params }) =>
       sendJson(response, backend.traces(params.uid!)),
     );
+    this.#on('GET', '/podwright/v1/transfers', async (call) => sendTransfers(backend, call));
     this.#on('POST', '/podwright/v1/apply', async ({ request, response }) =>
       sendJson(response, await backend.apply(await readBody(request))),
     );
@@ -165,6 +166,12 @@ async function listEvents(backend: NodeBackend, { response, query, signal }: Cal
     return sendJson(response, { apiVersion: 'v1', kind: 'EventList', metadata: {}, items: backend.events() });
   response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
   for await (const change of backend.watchEvents(signal)) await sendLine(response, change);
+  response.end();
+}
+
+async function sendTransfers(backend: NodeBackend, { response, signal }: Call): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+  for await (const transfer of backend.watchTransfers(signal)) await sendLine(response, transfer);
   response.end();
 }
 

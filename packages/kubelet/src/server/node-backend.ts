@@ -1,7 +1,7 @@
 import type { Event, Pod } from '../api/types.ts';
 import type { LogEnd } from '../logs/log-reader.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
-import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
+import type { ApplyResult, EventWatchEvent, ImageTransfer, NodeInfo, PodWatchEvent } from './local-api.ts';
 
 /** Names one object of a namespace. */
 export type ObjectName = { kind: string; namespace: string; name: string };
@@ -28,6 +28,8 @@ export interface NodeBackend {
   watchPods(signal: AbortSignal): AsyncIterable<PodWatchEvent>;
   events(): Event[];
   watchEvents(signal: AbortSignal): AsyncIterable<EventWatchEvent>;
+  /** Progress of all transfers of images; ends at once if the runtime tells none. */
+  watchTransfers(signal: AbortSignal): AsyncIterable<ImageTransfer>;
   /** Creates or replaces the objects of a manifest; all or none. */
   apply(manifest: string): Promise<ApplyResult>;
   /** Deletes an object that was applied. A pod ends in the background. */
