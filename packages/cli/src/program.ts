@@ -7,8 +7,8 @@ import { addNodeCommands } from './command-line/node-commands.ts';
 import { addNodeControlCommands } from './command-line/node-control-commands.ts';
 import { addPodCommands } from './command-line/pod-commands.ts';
 import { addRunCommands } from './command-line/run-commands.ts';
-import { type ConfigFlags, flagName } from './settings/config-flags.ts';
-import { loadConfig } from './settings/node-config.ts';
+import { commandContext } from './settings/command-context.ts';
+import type { ConfigFlags } from './settings/config-flags.ts';
 
 /** The first page of help: fits a screen, and leads on. */
 const HELP = `Usage: podwright [options] <command>
@@ -33,11 +33,6 @@ Options of every command:
 
 'podwright <command> --help' explains a command.
 `;
-
-/** The flags that choose a node, as another process of ours takes them. */
-function configArguments(flags: ConfigFlags): string[] {
-  return Object.entries(flags).flatMap(([name, value]) => [flagName(name), value]);
-}
 
 /**
  * The command line. Each command's code is loaded when it is called, so that `ps` does not pay for the daemons.
@@ -69,9 +64,10 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   const action: Action =
     (work) =>
     async (...values: unknown[]) => {
-      const flags = program.opts<ConfigFlags>();
-      const context = { config: loadConfig(flags), configArgs: configArguments(flags) };
-      const result = await work(context, values as Parameters<typeof work>[1]);
+      const result = await work(
+        await commandContext(program.opts<ConfigFlags>()),
+        values as Parameters<typeof work>[1],
+      );
       setExitCode(typeof result === 'number' ? result : 0);
     };
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import type {
   ApplyResult,
@@ -64,17 +65,28 @@ export class NodeClient {
   }
 
   /** `opened` is called once no later change can be missed. */
-  watchPods(signal: AbortSignal, opened?: () => void): AsyncGenerator<PodWatchEvent> {
-    return this.#watch('/api/v1/pods', decodePodChange, { signal, opened });
+  async *watchPods(signal: AbortSignal, opened?: () => void): AsyncGenerator<PodWatchEvent> {
+    const response = await this.http.stream({ method: 'GET', path: '/api/v1/pods', query: { watch: 'true' }, signal });
+    opened?.();
+    yield* read(response, decodePodChange, signal);
+  }
+
+  /** The same of one pod; once the promise has resolved, no change is missed. */
+  async podChanges(
+    { namespace, name }: { namespace: string; name: string },
+    signal: AbortSignal,
+  ): Promise<AsyncGenerator<PodWatchEvent>> {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+    const query = { watch: 'true', fieldSelector: `metadata.name=${name}` };
+    return read(await this.http.stream({ method: 'GET', path, query, signal }), decodePodChange, signal);
   }
 
   watchEvents(signal: AbortSignal): AsyncGenerator<EventWatchEvent> {
-    return this.#watch('/api/v1/events', decodeEventChange, { signal });
+    return this.#lines('/api/v1/events?watch=true', decodeEventChange, signal);
   }
 
-  /** How image transfers get on, from now on. */
   watchTransfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
-    return this.#watch('/podwright/v1/transfers', decodeTransfer, { signal });
+    return this.#lines('/podwright/v1/transfers', decodeTransfer, signal);
   }
 
   /** With `dryRun` nothing is changed. */
@@ -124,19 +136,18 @@ export class NodeClient {
     await this.http.json({ method: 'POST', path: '/podwright/v1/stop', query }, decodeAnything);
   }
 
-  async *#watch<T>(
-    path: string,
-    decode: Decoder<T>,
-    { signal, opened }: { signal: AbortSignal; opened?: () => void },
-  ): AsyncGenerator<T> {
-    const response = await this.http.stream({ method: 'GET', path, query: { watch: 'true' }, signal });
-    try {
-      opened?.();
-      for await (const line of createInterface({ input: response })) if (line !== '') yield decode(parseJson(line));
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      response.destroy();
-    }
+  async *#lines<T>(path: string, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
+    yield* read(await this.http.stream({ method: 'GET', path, signal }), decode, signal);
+  }
+}
+
+/** The values of an answer that goes on, one a line; ends without an error when the signal aborts. */
+async function* read<T>(response: IncomingMessage, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
+  try {
+    for await (const line of createInterface({ input: response })) if (line !== '') yield decode(parseJson(line));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    response.destroy();
   }
 }

@@ -17,7 +17,7 @@ export async function images(context: CommandContext, options: ImagesOptions): P
     size,
     pinned,
   }));
-  printAs(options.output, items, () => imageTable(images, options.output === 'wide'));
+  await printAs(options.output, items, () => imageTable(images, options.output === 'wide'));
 }
 
 function imageTable(images: Image[], wide: boolean): string {

@@ -11,7 +11,7 @@ export type PsOptions = { output: OutputFormat };
 /** `podwright ps`. */
 export async function ps({ config }: CommandContext, options: PsOptions): Promise<void> {
   const items = await new NodeClient(config.apiSocket).pods();
-  printAs(options.output, { apiVersion: 'v1', kind: 'PodList', items }, () =>
+  await printAs(options.output, { apiVersion: 'v1', kind: 'PodList', items }, () =>
     podTable(items, options.output === 'wide'),
   );
 }

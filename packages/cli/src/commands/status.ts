@@ -4,7 +4,8 @@ import { NodeClient } from '../client/node-client.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
-import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+import type { NodePaths } from '../settings/node-paths.ts';
 
 export type StatusOptions = { output: OutputFormat };
 
@@ -25,7 +26,7 @@ export async function status({ config }: CommandContext, options: StatusOptions)
   return found.running ? 0 : NOT_RUNNING;
 }
 
-async function nodeStatus({ apiSocket, root, state }: NodeConfig): Promise<NodeStatus> {
+async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeStatus> {
   const client = new NodeClient(apiSocket);
   try {
     const [node, pods] = await Promise.all([client.node(), client.pods()]);

@@ -15,15 +15,21 @@ export async function stop({ config }: CommandContext, options: StopCommandOptio
   const client = new NodeClient(config.apiSocket);
   const pods = await findPods(client);
   if (pods === undefined) return print(`no node is running (nothing answers on ${config.apiSocket})`);
+  const { manifestDir } = await client.node();
   const staying = options.keep ? pods : await removeApplied(client, pods, options.gracePeriod);
   const spareMs = options.keep ? 0 : removalTimeoutMs(staying, { gracePeriodSeconds: undefined });
   await stopNode(client, { removeHostState: !options.keep, endPods: !options.keep }, spareMs);
-  if (staying.length === 0) return print('the node has ended');
-  const one = staying.length === 1;
-  if (options.keep) return print(`the node has ended; ${one ? '1 pod goes' : `${staying.length} pods go`} on running`);
   print(
-    `the node has ended; ${staying.map(podLabel).join(', ')} ${one ? 'comes' : 'come'} back with the next one: ${one ? 'it is' : 'they are'} in files of ${config.manifests}`,
+    `the node has ended${staying.length === 0 ? '' : `; ${whatOf(staying, options.keep ? undefined : manifestDir)}`}`,
   );
+}
+
+/** What becomes of pods that stay: they run, or are asked for by files of a directory. */
+function whatOf(pods: Pod[], manifestDir: string | undefined): string {
+  const one = pods.length === 1;
+  if (manifestDir === undefined) return `${one ? '1 pod goes' : `${pods.length} pods go`} on running`;
+  const names = pods.map(podLabel).join(', ');
+  return `${names} ${one ? 'comes' : 'come'} back with the next one, from files in ${manifestDir}`;
 }
 
 async function findPods(client: NodeClient): Promise<Pod[] | undefined> {

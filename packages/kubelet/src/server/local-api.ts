@@ -17,8 +17,8 @@ import type { PodDefaults } from '../kubelet.ts';
  * | GET /api/v1/events [?watch=true] | EventList, or lines of `WatchEvent<Event>` |
  * | POST /podwright/v1/apply [?dryRun=All] | body: a manifest; `ApplyResult`: what was done, or would be |
  * | GET /podwright/v1/node | `NodeInfo` |
+ * | GET /podwright/v1/transfers | lines of `ImageTransfer` |
  * | GET /podwright/v1/traces/UID | `TraceSpan[]` |
- * | GET /podwright/v1/transfers | a line of `ImageTransfer` JSON for each progress of an image that is being pulled |
  * | POST /podwright/v1/stop [?endPods=true] [?removeHostState=true] | the daemon ends; containers go on, unless their pods are to end first |
  *
  * Errors are a Kubernetes `Status` object with `message`, `reason` and `code`.
@@ -27,6 +27,19 @@ export type WatchEvent<T> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T 
 
 export type PodWatchEvent = WatchEvent<Pod>;
 export type EventWatchEvent = WatchEvent<Event>;
+
+/** How far the transfer of an image is. Sizes are bytes of packed blobs, of what is known yet. */
+export type ImageTransfer = {
+  reference: string;
+  phase: string;
+  doneBytes: number;
+  /** 0 while unknown, as are the layers. */
+  totalBytes: number;
+  layersDone: number;
+  layersTotal: number;
+  /** Why it failed, in the phase `failed`. */
+  error: string;
+};
 
 /** What an apply did with each object of the manifest. */
 export type ApplyResult = {
@@ -37,20 +50,6 @@ export type ApplyResult = {
     uid?: string;
     action: 'created' | 'replaced' | 'unchanged';
   }[];
-};
-
-/** How far the transfer of an image is. */
-export type ImageTransfer = {
-  reference: string;
-  /** `resolving`, `downloading`, `unpacking`, `done`, `failed`. */
-  phase: string;
-  doneBytes: number;
-  /** 0 as long as it is not known. */
-  totalBytes: number;
-  layersDone: number;
-  layersTotal: number;
-  /** Of a transfer that failed. */
-  error: string;
 };
 
 /** How a daemon is to end. */

@@ -1,5 +1,4 @@
 import { errorMessage, isUnimplemented, type Logger, PodwrightError } from '@podwright/base';
-import type { TransferProgress } from '@podwright/cri';
 import type { Event, Pod } from '../api/types.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
@@ -59,6 +58,18 @@ export class LocalNode implements NodeBackend {
     for await (const object of changes) yield { type: object.count > 1 ? 'MODIFIED' : 'ADDED', object };
   }
 
+  async *watchTransfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
+    try {
+      for await (const progress of this.#parts.kubelet.cri.transfers.watch({}, { signal })) {
+        const { reference, phase, doneBytes, totalBytes, layersDone, layersTotal, error } = progress;
+        const bytes = { doneBytes: Number(doneBytes), totalBytes: Number(totalBytes) };
+        yield { reference, phase, ...bytes, layersDone, layersTotal, error };
+      }
+    } catch (error) {
+      if (!signal.aborted && !isUnimplemented(error)) throw error;
+    }
+  }
+
   async apply(manifest: string, options: { dryRun: boolean }): Promise<ApplyResult> {
     const objects = await this.#parts.applied.apply(manifest, options);
     if (options.dryRun) return { objects };
@@ -111,15 +122,6 @@ export class LocalNode implements NodeBackend {
     return this.#parts.kubelet.traces(podUid);
   }
 
-  async *transfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
-    try {
-      for await (const progress of this.#parts.kubelet.cri.transfers.watch({}, { signal }))
-        yield imageTransfer(progress);
-    } catch (error) {
-      if (!isUnimplemented(error)) throw error;
-    }
-  }
-
   stop(options: StopOptions): void {
     this.#parts.stop(options);
   }
@@ -161,10 +163,4 @@ export class LocalNode implements NodeBackend {
       `apply: the kubelet has not taken ${missing.size} pods up; look at 'podwright events' and the node's log`,
     );
   }
-}
-
-function imageTransfer(progress: TransferProgress): ImageTransfer {
-  const { reference, phase, layersDone, layersTotal, error } = progress;
-  const bytes = { doneBytes: Number(progress.doneBytes), totalBytes: Number(progress.totalBytes) };
-  return { reference, phase, ...bytes, layersDone, layersTotal, error };
 }

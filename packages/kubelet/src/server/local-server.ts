@@ -74,11 +74,11 @@ export class LocalServer {
     this.#on('GET', '/podwright/v1/traces/:uid', async ({ response, params }) =>
       sendJson(response, backend.traces(params.uid!)),
     );
+    this.#on('GET', '/podwright/v1/transfers', async (call) => sendTransfers(backend, call));
     this.#on('POST', '/podwright/v1/apply', async ({ request, response, query }) => {
       const options = { dryRun: isDryRun(query) };
       sendJson(response, await backend.apply(await readBody(request), options));
     });
-    this.#on('GET', '/podwright/v1/transfers', async (call) => sendTransfers(backend, call));
     this.#on('POST', '/podwright/v1/stop', async ({ response, query }) => {
       sendJson(response, {});
       await once(response, 'close');
@@ -172,7 +172,7 @@ async function listEvents(backend: NodeBackend, { response, query, signal }: Cal
 
 async function sendTransfers(backend: NodeBackend, { response, signal }: Call): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
-  for await (const transfer of backend.transfers(signal)) await sendLine(response, transfer);
+  for await (const transfer of backend.watchTransfers(signal)) await sendLine(response, transfer);
   response.end();
 }
 

@@ -31,6 +31,8 @@ export interface NodeBackend {
   watchPods(signal: AbortSignal): AsyncIterable<PodWatchEvent>;
   events(): Event[];
   watchEvents(signal: AbortSignal): AsyncIterable<EventWatchEvent>;
+  /** Progress of all transfers of images; ends at once if the runtime tells none. */
+  watchTransfers(signal: AbortSignal): AsyncIterable<ImageTransfer>;
   /** Creates or replaces the objects of a manifest; all or none. With `dryRun` nothing is changed. */
   apply(manifest: string, options: { dryRun: boolean }): Promise<ApplyResult>;
   /** Deletes an object that was applied. A pod ends in the background. */
@@ -44,8 +46,6 @@ export interface NodeBackend {
   /** The runtime's URL for a stream. */
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
   traces(podUid: string): TraceSpan[];
-  /** How image transfers get on; none for a runtime that does not tell. */
-  transfers(signal: AbortSignal): AsyncIterable<ImageTransfer>;
   /** Ends the daemon, after the answer was sent. */
   stop(options: StopOptions): void;
 }
