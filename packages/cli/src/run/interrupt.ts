@@ -1,4 +1,6 @@
 import { constants } from 'node:os';
+import { isErrno } from '@podwright/base';
+import { printError } from '../output/terminal-text.ts';
 
 /** The reason of an aborted signal when a person pressed Ctrl-C, the process was asked to end, or nobody reads its output any more. */
 export class Interrupted extends Error {
@@ -34,7 +36,10 @@ export function listenForInterrupts(): Interrupts {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => (first.signal.aborted ? again : first).abort(new Interrupted(name)));
   process.stdout.removeAllListeners('error'); // the one that exits
-  process.stdout.on('error', () => first.abort(new Interrupted('SIGPIPE')));
+  process.stdout.on('error', (error) => {
+    if (!first.signal.aborted && !isErrno(error, 'EPIPE')) printError(`podwright: write the output: ${error.message}`);
+    first.abort(new Interrupted('SIGPIPE'));
+  });
   process.stderr.on('error', () => undefined);
   return { first: first.signal, again: again.signal };
 }
