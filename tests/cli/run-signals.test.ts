@@ -49,7 +49,7 @@ async function shoot(place: NodePlace, file: string, volley: Volley, how: 'pipe'
 test('from cold nothing is left, whenever the signals come', async (context) => {
   const place = await makePlace(context, 1);
   const file = place.file('a.yaml', podManifest('a', forever));
-  for (const [round, afterMs] of [100, 350, 550, 700, 850, 1000, 1300, 1700].entries()) {
+  for (const [round, afterMs] of [100, 350, 550, 700, 900, 1200, 1700].entries()) {
     const volley = { afterMs, signals: 2 + (round % 2), apartMs: (round % 3) * 15 };
     await shoot(place, file, volley, round % 4 < 2 ? 'pipe' : 'terminal');
     assert.deepEqual(place.leftovers(), [], JSON.stringify(volley));
@@ -60,8 +60,8 @@ test('with a node that runs the pod is gone, whenever the signals come', async (
   const place = await makePlace(context, 2);
   const file = place.file('a.yaml', podManifest('a', forever));
   await place.startDaemon();
-  for (let round = 0; round < 14; round++) {
-    const volley = { afterMs: 150 + round * 40, signals: 1 + (round % 3), apartMs: (round % 4) * 10 };
+  for (let round = 0; round < 10; round++) {
+    const volley = { afterMs: 150 + round * 55, signals: 1 + (round % 3), apartMs: (round % 4) * 10 };
     await shoot(place, file, volley, round % 2 === 0 ? 'pipe' : 'terminal');
     // what the first signal of a command that had not begun to listen ended is not there at all
     assert.deepEqual(await place.pods(), [], JSON.stringify(volley));
@@ -72,7 +72,7 @@ test('two signals at once, as soon as the pod is there', async (context) => {
   const place = await makePlace(context, 3);
   const file = place.file('a.yaml', podManifest('a', forever));
   await place.startDaemon();
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 4; round++) {
     const program = place.start('run', file);
     await program.until(round % 2 === 0 ? /main: ContainerCreating|sandbox ready/ : /main: Running/);
     await send(program, { afterMs: 0, signals: 2 + (round % 2), apartMs: 0 }, 'pipe');

@@ -8,10 +8,10 @@ import { TerminalView } from '../run/live-view.ts';
 import { LogFollower } from '../run/log-follower.ts';
 import { readManifests } from '../run/manifests.ts';
 import { showEvents, showTransfers } from '../run/node-feeds.ts';
-import { explainTrouble } from '../run/not-ready.ts';
+import { explainTrouble, isInTrouble } from '../run/not-ready.ts';
 import { PlainView } from '../run/plain-view.ts';
 import { isEnded, isReady, isWell, lostContainers } from '../run/pod-end.ts';
-import { containerRows, podLabel } from '../run/pod-rows.ts';
+import { podLabel } from '../run/pod-rows.ts';
 import { allowReplacing, tellStood } from '../run/replacing.ts';
 import { RunSession } from '../run/run-session.ts';
 import { podTable, type RunView } from '../run/run-view.ts';
@@ -38,7 +38,12 @@ export async function run(files: string[], options: RunOptions, context: Command
 
 type Course = { node: EnsuredNode; options: RunOptions & { detach: boolean }; files: string[]; interrupts: Interrupts };
 type SessionCourse = Course & { session: RunSession };
-type ShownCourse = SessionCourse & { view: RunView; logs: LogFollower | undefined };
+type ShownCourse = SessionCourse & {
+  view: RunView;
+  logs: LogFollower | undefined;
+  /** The last event that warned of a pod, by UID. */
+  warnings: Map<string, string>;
+};
 
 /** `run` is for pods; other objects may come along. What cannot work is refused before a node is started. */
 function readRunnable(files: string[], { once, detach }: RunOptions): string {
@@ -74,7 +79,7 @@ async function runSession(course: SessionCourse): Promise<number> {
   using _logs = session.onPod((pod) => logs?.update(pod));
   const watch = session.watch(watching.signal);
   try {
-    const ending = await comeUpAndEnd({ ...course, view, logs });
+    const ending = await comeUpAndEnd({ ...course, view, logs, warnings: new Map() });
     if (ending.keep) return ending.exitCode;
     if (ending.early && session.makesPods) console.error('stopping the pods (Ctrl-C again: at once)');
     await takeDown(session, interrupts.again);
@@ -97,10 +102,10 @@ type Ending = { exitCode: number; early: boolean; keep: boolean };
 
 /** Shows the pods, until they have ended or that is not waited for. */
 async function comeUpAndEnd(course: ShownCourse): Promise<Ending> {
-  const { session, node, view, interrupts } = course;
+  const { session, node, view, warnings, interrupts } = course;
   const showing = new AbortController();
   const feed = { client: node.client, view, signal: AbortSignal.any([showing.signal, interrupts.first]) };
-  const feeds = Promise.all([showTransfers(feed), showEvents({ ...feed, uids: new Set(session.uids) })]);
+  const feeds = Promise.all([showTransfers(feed), showEvents({ ...feed, uids: new Set(session.uids), warnings })]);
   using _view = session.onPod((pod) => view.pod(pod));
   try {
     return await untilEnd(course);
@@ -170,20 +175,17 @@ async function endEarly(course: ShownCourse, error: unknown): Promise<Ending> {
   return { exitCode: 1, early: true, keep: options.detach || errorCode(error) === 'unavailable' };
 }
 
-/** Not only on its way: something has gone wrong with it. */
-function isInTrouble(pod: Pod): boolean {
-  return pod.status?.phase === 'Failed' || (!isWell(pod) && containerRows(pod).some(({ tone }) => tone === 'bad'));
-}
-
 /** One paragraph a pod, on standard error; and who was deleted by others. */
-async function explain({ session, node, options, files, interrupts }: ShownCourse, pods: Pod[]): Promise<void> {
+async function explain(course: ShownCourse, pods: Pod[]): Promise<void> {
+  const { session, node, options, files, interrupts, warnings } = course;
   using signal = withTimeout(interrupts.again, NODE_ANSWER_TIMEOUT_MS, 'read the logs');
   for (const pod of pods) {
     const keeps = options.detach || !session.isMade(pod);
     const advice = keeps
       ? undefined
       : `podwright run --detach ${files.join(' ')} keeps it; then podwright describe ${pod.metadata.name}`;
-    console.error(await explainTrouble(pod, { client: node.client, advice, signal }));
+    const warning = warnings.get(pod.metadata.uid);
+    console.error(await explainTrouble(pod, { client: node.client, warning, advice, signal }));
   }
 }
 

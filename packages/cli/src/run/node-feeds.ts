@@ -1,6 +1,7 @@
 import { errorMessage } from '@podwright/base';
 import type { NodeClient } from '../client/node-client.ts';
 import { printError } from '../output/terminal-text.ts';
+import { firstLine } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';
 
 export type FeedOptions = { client: NodeClient; view: RunView; signal: AbortSignal };
@@ -14,11 +15,20 @@ export async function showTransfers({ client, view, signal }: FeedOptions): Prom
   }
 }
 
-/** Shows warnings about these pods. */
-export async function showEvents({ client, view, signal, uids }: FeedOptions & { uids: Set<string> }): Promise<void> {
+/** Shows events of these pods, and notes the last warning about each in `warnings`, by UID. */
+export async function showEvents({
+  client,
+  view,
+  signal,
+  uids,
+  warnings,
+}: FeedOptions & { uids: Set<string>; warnings: Map<string, string> }): Promise<void> {
   try {
     for await (const { object } of client.watchEvents(signal)) {
-      if (uids.has(object.involvedObject.uid)) view.event(object);
+      const { type, reason, message, involvedObject } = object;
+      if (!uids.has(involvedObject.uid)) continue;
+      if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);
+      view.event(object);
     }
   } catch (error) {
     if (!signal.aborted) printError(`podwright: events cannot be read: ${errorMessage(error)}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@podwright/kubelet';
 import type { LogOptions } from '../client/node-client.ts';
-import { explainTrouble, troubleOf } from './not-ready.ts';
+import { explainTrouble, isInTrouble, troubleOf } from './not-ready.ts';
 import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
 
 const backOff = { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } };
@@ -19,14 +19,27 @@ test('the log that tells most is that of the attempt that failed', () => {
   check(podOf({ containers: [status('app', {})] }), undefined);
 });
 
-async function paragraph(pod: Pod, lines: string[], advice?: string): Promise<string> {
+test('a pod is in trouble once something has gone wrong, not while it comes up', () => {
+  const check = (pod: Pod, expected: boolean) => assert.equal(isInTrouble(pod), expected);
+  check(podOf({ containers: [status('app', { waiting: { reason: 'ContainerCreating' } })] }), false);
+  check(podOf({ containers: [status('app', RUNNING)] }), false);
+  check(podOf({ containers: [status('app', { waiting: { reason: 'ErrImagePull' } })] }), true);
+  check(podOf({ containers: [crashing] }), true);
+  const again = { lastState: ended(3) };
+  check(podOf({ containers: [status('app', RUNNING, again)] }), true);
+  check(podOf({ containers: [status('app', RUNNING, { ...again, ready: true })], ready: true }), false);
+  check(podOf({ containers: [], phase: 'Failed', reason: 'NodePorts' }), true);
+});
+
+async function paragraph(pod: Pod, lines: string[], more: { advice?: string; warning?: string } = {}) {
   const log = async (_pod: object, { tailLines }: LogOptions) => {
     const text = lines.slice(-tailLines!).map((line) => `${line}\n`);
     return (async function* () {
       yield Buffer.from(text.join(''));
     })();
   };
-  return explainTrouble(pod, { client: { log }, advice, signal: new AbortController().signal });
+  const { advice, warning } = more;
+  return explainTrouble(pod, { client: { log }, advice, warning, signal: new AbortController().signal });
 }
 
 test('a paragraph has the reason, the end of the log, and the command that shows more', async () => {
@@ -43,7 +56,16 @@ test('a paragraph has the reason, the end of the log, and the command that shows
 
 test('a pod that was refused has no log, and one that will not stay another command', async () => {
   const refused = podOf({ containers: [], phase: 'Failed', reason: 'NodeAffinity', message: 'no label disk=ssd' });
-  assert.equal(await paragraph(refused, [], 'do this'), 'web: NodeAffinity: no label disk=ssd\n  more: do this');
+  assert.equal(
+    await paragraph(refused, [], { advice: 'do this' }),
+    'web: NodeAffinity: no label disk=ssd\n  more: do this',
+  );
+});
+
+test('what the containers do not tell, the last warning does', async () => {
+  const waits = podOf({ containers: [status('app', { waiting: { reason: 'ContainerCreating' } })], phase: 'Pending' });
+  const text = await paragraph(waits, [], { warning: 'FailedCreatePodSandBox: no address is left' });
+  assert.match(text, /^ {2}FailedCreatePodSandBox: no address is left$/m);
 });
 
 test('of a long log the last ten lines are shown, each as far as a person reads', async () => {

@@ -4,7 +4,7 @@ import type { ContainerStatus, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { attemptsOf } from './log-follower.ts';
-import { containerStatuses } from './pod-end.ts';
+import { containerStatuses, isWell } from './pod-end.ts';
 import { containerRows, firstLine, podLabel, podStatusReason } from './pod-rows.ts';
 
 /** Lines of a log that a paragraph shows, and what it shows of each. */
@@ -17,6 +17,15 @@ export type TellingLog = { container: string; containerId: string; previous: boo
 
 /** Why a pod is not ready; pure. `containers` are those that are not ready either. */
 export type Trouble = { reason: string; containers: { name: string; state: string }[]; log: TellingLog | undefined };
+
+/** Whether something has gone wrong with the pod: it is not only on its way. */
+export function isInTrouble(pod: Pod): boolean {
+  if (isWell(pod)) return false;
+  const hasFailed = ({ ready, lastState: { terminated } }: ContainerStatus) =>
+    !ready && (terminated?.exitCode ?? 0) !== 0;
+  const looksBad = containerRows(pod).some(({ tone }) => tone === 'bad');
+  return pod.status?.phase === 'Failed' || looksBad || containerStatuses(pod).some(hasFailed);
+}
 
 /** What keeps a pod from being ready, for one that is not. */
 export function troubleOf(pod: Pod): Trouble {
@@ -53,17 +62,23 @@ function tellingLog(statuses: ContainerStatus[]): TellingLog | undefined {
   return containerId === undefined ? undefined : { container: unready!.name, containerId, previous: false };
 }
 
+export type ExplainOptions = {
+  client: Pick<NodeClient, 'log'>;
+  warning: string | undefined;
+  advice: string | undefined;
+  signal: AbortSignal;
+};
+
 /**
  * A paragraph for a terminal on why the pod is not ready: the reason, the end of the telling log, and the command that shows more.
- * `advice` is that command for a pod that will not stay.
+ * `advice` is that command for a pod that will not stay; `warning` is the last event that warned of it.
  */
-export async function explainTrouble(
-  pod: Pod,
-  { client, advice, signal }: { client: Pick<NodeClient, 'log'>; advice: string | undefined; signal: AbortSignal },
-): Promise<string> {
+export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise<string> {
+  const { client, warning, advice, signal } = options;
   const { reason, containers, log } = troubleOf(pod);
   const lines = [styleText('red', escapeLine(`${podLabel(pod)}: ${reason}`), { stream: process.stderr })];
   for (const { name, state } of containers) lines.push(escapeLine(`  ${name}: ${state}`));
+  if (log === undefined && warning !== undefined) lines.push(escapeLine(`  ${warning}`));
   const end = log === undefined ? [] : await lastLines(pod, { ...log, client, signal });
   if (end.length > 0) lines.push(`  the end of the log of ${log!.container}:`, ...end.map((line) => `    ${line}`));
   lines.push(`  more: ${advice ?? commandsFor(pod, log)}`);
