@@ -70,13 +70,15 @@ test('pods that do not become ready within --timeout are taken down with an erro
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('--detach takes pods down that are not ready within --timeout', async (context) => {
+test('--detach keeps pods that are not ready within --timeout, to be looked at', async (context) => {
   const place = await makePlace(context, 5);
   const probe = '    readinessProbe: {exec: {command: ["false"]}, periodSeconds: 1}\n';
   const file = place.file('never.yaml', podManifest('never', forever) + probe);
   const { code, err } = await place.call('run', '--detach', '--timeout', '3s', file);
   assert.equal(code, 1);
-  assert.match(err, /within 3 s \(--timeout\)/);
+  assert.match(err, /not ready within 3 s \(--timeout\): never$/m);
+  assert.match(await place.ok('describe', 'never'), /Readiness/);
+  await place.ok('stop');
   assert.deepEqual(place.leftovers(), []);
 });
 
