@@ -4,6 +4,7 @@ import { count, outputOption } from './options.ts';
 
 const STOP_HELP = `
 Pods that were run or applied are deleted. Those of files in the manifest directory end, and come back with the next node.
+A node that systemd keeps is ended by 'systemctl stop podwright', or it is started again; its pods go on then.
 
 Exit code: 0 also when no node runs.
 `;
