@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { logLine } from './log-text.ts';
+import { logLine, quotedLine } from './log-text.ts';
 
 test('of a log only colours reach a terminal, and they end with their line', () => {
   const check = (text: string, expected: string) => assert.equal(logLine(text), expected);
@@ -11,6 +11,10 @@ test('of a log only colours reach a terminal, and they end with their line', () 
   check('\x1b]52;c;cm0gLXJmIC8=\x07', '^[]52;c;cm0gLXJmIC8=^G');
   check('\x9b2J', '\\u009b2J');
   check('a\u202eb', 'a\\u202eb');
+});
+
+test('a quoted line has no colours', () => {
+  assert.equal(quotedLine('\x1b[31mFATAL\x1b[0m: no\x07'), 'FATAL: no^G');
 });
 
 test('a line that was drawn over itself shows what was drawn last', () => {

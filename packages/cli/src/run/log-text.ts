@@ -14,6 +14,11 @@ export function logLine(text: string): string {
   return parts.map((part, index) => (index % 2 === 1 ? part : escapeTabs(part))).join('') + RESET;
 }
 
+/** The same without colours, for where a line is quoted. */
+export function quotedLine(text: string): string {
+  return logLine(text.replaceAll(/\x1b\[[\d;:]*m/g, ''));
+}
+
 /** Tabs stay as they are: logs are columns at times. */
 function escapeTabs(text: string): string {
   return text.split('\t').map(escapeLine).join('\t');

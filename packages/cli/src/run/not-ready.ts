@@ -4,6 +4,7 @@ import type { ContainerStatus, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { attemptsOf } from './log-follower.ts';
+import { quotedLine } from './log-text.ts';
 import { containerStatuses, isWell } from './pod-end.ts';
 import { containerRows, firstLine, podLabel, podStatusReason } from './pod-rows.ts';
 
@@ -101,7 +102,7 @@ async function lastLines(
     const chunks = await client.log(pod.metadata, { container, containerId, tailLines: SHOWN_LINES }, signal);
     const lines: string[] = [];
     for await (const line of linesOf(chunks, MAX_LINE_BYTES)) {
-      lines.push(escapeLine(line.slice(0, SHOWN_CHARACTERS)));
+      lines.push(quotedLine(line.slice(0, SHOWN_CHARACTERS)));
       if (lines.length > SHOWN_LINES) lines.shift();
     }
     return lines;

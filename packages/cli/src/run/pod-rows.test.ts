@@ -25,6 +25,8 @@ test('messages are shown on one line, and long IDs as their start', () => {
     'failed to start 0123456789ab: no',
   );
   assert.equal(firstLine(`image sha256:${'f'.repeat(64)}`), `image sha256:${'f'.repeat(12)}`);
+  const backOff = 'back-off 10s restarting failed container=main pod=web_default(f3957396-4104-405a-8afd-435ddef761e0)';
+  assert.equal(firstLine(backOff), 'back-off 10s restarting failed container=main');
   const waiting = { waiting: { reason: 'RunContainerError', message: `container ${'a'.repeat(64)}` } };
   assert.equal(
     containerRows(podOf({ containers: [status('a', waiting)] }))[0]!.state,

@@ -64,11 +64,14 @@ function describe(
 /** The start of a container's, sandbox's or image's ID is enough to find it. */
 const LONG_ID = /\b([0-9a-f]{12})[0-9a-f]{52}\b/g;
 
-export const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
+/** As the kubelet writes a pod: `pod=name_namespace(uid)`. */
+const POD_ID = / (?:in pod |pod=)[a-z\d.-]+_[a-z\d-]+\([\da-f-]{32,36}\)/g;
 
-/** The first line of a message, with long IDs cut as everywhere else. */
+const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
+
+/** The first line of a message, with long IDs cut, and without the pod's, which is shown beside it. */
 export function firstLine(text: string): string {
-  return text.split('\n')[0]!.replaceAll(LONG_ID, '$1').slice(0, 300);
+  return text.split('\n')[0]!.replaceAll(POD_ID, '').replaceAll(LONG_ID, '$1').slice(0, 300);
 }
 
 /** What kubectl prints as a pod's STATUS: the most telling reason of its containers, else its phase. */
