@@ -30,3 +30,8 @@ export const MAX_MANIFEST_SOURCES = 5000;
 export const MAX_MANIFEST_TEXT_BYTES = 64 << 20;
 /** How often a daemon looks whether its heap is worth collecting. */
 export const HEAP_LOOK_MS = 5000;
+/** How long a node may take to answer what a command asks while it is ending. */
+export const NODE_ANSWER_TIMEOUT_MS = 10_000;
+
+/** How long `run` waits for the rest of logs whose containers have ended. */
+export const LAST_LOGS_TIMEOUT_MS = 5000;

@@ -37,6 +37,7 @@ export type KubeletDependencies = {
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
   ready: Promise<void>;
+  endPods: () => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -144,16 +145,23 @@ export class Kubelet {
   }
 
   /**
-   * Where a container's log is. `previous` asks for the attempt before. Throws `not_found` for a container that the pod does
-   * not have, `failed_precondition` for one that has not begun.
+   * Where a container's log is. `previous` asks for the attempt before, `containerId` (as a status has it) for that attempt. Throws
+   * `not_found` for a container that the pod does not have, `failed_precondition` for one that has not begun.
    */
-  containerLog(pod: Pod, containerName: string, previous: boolean): { path: string; running: boolean } {
-    const name = this.#containerName(pod, containerName);
-    const own = this.#runtimePod(pod).containers.filter((container) => container.name === name);
-    const wanted = own[previous ? 1 : 0];
+  containerLog(
+    pod: Pod,
+    { container, previous, containerId }: { container: string; previous: boolean; containerId?: string },
+  ): { path: string; running: boolean } {
+    const name = this.#containerName(pod, container);
+    const own = this.#runtimePod(pod).containers.filter((one) => one.name === name);
+    const wanted =
+      containerId === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === containerId);
     const where = `container ${name} of pod ${podFullName(pod)}`;
     if (wanted === undefined && previous) {
       throw new PodwrightError('not_found', `find the previous log: ${where} has not been restarted`);
+    }
+    if (wanted === undefined && containerId !== undefined) {
+      throw new PodwrightError('not_found', `find the log: ${where} has no attempt ${containerId}`);
     }
     if (wanted === undefined) {
       throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet`);
@@ -181,6 +189,11 @@ export class Kubelet {
       throw new PodwrightError('failed_precondition', `forward ports of pod ${podFullName(pod)}: it does not run`);
     }
     return (await this.#parts.cri.runtime.portForward({ podSandboxId: sandbox.id, port: ports })).url;
+  }
+
+  /** Ends every pod gracefully, and takes up no other any more. Resolves when all are gone; their manifests stay. */
+  endPods(): Promise<void> {
+    return this.#parts.endPods();
   }
 
   /** Stops the kubelet; containers go on. */

@@ -1,7 +1,7 @@
 import type { Container, ContainerState, Pod, PodDefaults } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
-import { terminalYaml } from '../output/terminal-text.ts';
+import { terminalYaml } from '../output/terminal-yaml.ts';
 import { podStatusReason } from '../run/pod-rows.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { eventTable } from './events.ts';
@@ -17,7 +17,7 @@ export async function describe({ config }: CommandContext, name: string, options
     client.node(),
   ]);
   const mine = events.filter(({ involvedObject }) => involvedObject.uid === pod.metadata.uid);
-  printAs(
+  await printAs(
     options.output,
     { pod, events: mine },
     () => `${terminalYaml(summary(pod, podDefaults)).trimEnd()}\nEvents:\n${eventTable(mine)}`,

@@ -14,7 +14,7 @@ export type PsOptions = { output: OutputFormat };
 export async function ps({ config }: CommandContext, options: PsOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const [items, node] = await Promise.all([client.pods(), client.node()]);
-  printAs(options.output, { apiVersion: 'v1', kind: 'PodList', items }, () =>
+  await printAs(options.output, { apiVersion: 'v1', kind: 'PodList', items }, () =>
     podTable(items, options.output === 'wide'),
   );
   printManifestErrors(node);

@@ -1,4 +1,4 @@
-import { counted, errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { counted, errorMessage, isUnimplemented, type Logger, PodwrightError } from '@podwright/base';
 import type { Event, Pod } from '../api/types.ts';
 import { ignoredFields } from '../config/ignored-fields.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
@@ -7,14 +7,15 @@ import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';
 import { preflight } from '../preflight/preflight.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
-import type { NodeBackend, ObjectName, StreamingCall } from './node-backend.ts';
+import type { ApplyResult, EventWatchEvent, ImageTransfer, NodeInfo, PodWatchEvent, StopOptions } from './local-api.ts';
+import type { LogChoice, NodeBackend, ObjectName, StreamingCall } from './node-backend.ts';
 
 export type LocalNodeParts = {
   kubelet: Kubelet;
   applied: AppliedObjects;
-  info: Pick<NodeInfo, 'name' | 'version' | 'manifestDir' | 'podLogsDir'>;
-  stop: (options: { removeHostState: boolean }) => void;
+  /** What is known of the node before it runs. */
+  info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults'>;
+  stop: (options: StopOptions) => void;
   logger: Logger;
 };
 
@@ -60,6 +61,18 @@ export class LocalNode implements NodeBackend {
     for await (const object of changes) yield { type: object.count > 1 ? 'MODIFIED' : 'ADDED', object };
   }
 
+  async *watchTransfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
+    try {
+      for await (const progress of this.#parts.kubelet.cri.transfers.watch({}, { signal })) {
+        const { reference, phase, doneBytes, totalBytes, layersDone, layersTotal, error } = progress;
+        const bytes = { doneBytes: Number(doneBytes), totalBytes: Number(totalBytes) };
+        yield { reference, phase, ...bytes, layersDone, layersTotal, error };
+      }
+    } catch (error) {
+      if (!signal.aborted && !isUnimplemented(error)) throw error;
+    }
+  }
+
   async apply(manifest: string, { dryRun }: { dryRun: boolean }): Promise<ApplyResult> {
     const { done, objects, warnings } = await this.#parts.applied.apply(manifest, { dryRun });
     if (dryRun)
@@ -81,7 +94,9 @@ export class LocalNode implements NodeBackend {
       return;
     }
     const file = pod.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
-    if (!removed && pod.metadata.deletionTimestamp === undefined) {
+    // A pod whose file has just been removed, by an earlier call, is going, whether or not the kubelet has seen that yet.
+    const goes = removed || pod.metadata.deletionTimestamp !== undefined || file === this.#parts.applied.pathOf(object);
+    if (!goes) {
       throw new PodwrightError(
         'failed_precondition',
         `delete pod ${object.namespace}/${object.name}: it comes from ${file}; remove it there`,
@@ -92,13 +107,9 @@ export class LocalNode implements NodeBackend {
     });
   }
 
-  async log(
-    pod: PodName,
-    which: { container: string; previous: boolean },
-    signal: AbortSignal,
-  ): Promise<{ path: string; ended: AbortSignal }> {
+  async log(pod: PodName, which: LogChoice, signal: AbortSignal): Promise<{ path: string; ended: AbortSignal }> {
     const found = this.#parts.kubelet.pod(pod.namespace, pod.name);
-    const { path, running } = this.#parts.kubelet.containerLog(found, which.container, which.previous);
+    const { path, running } = this.#parts.kubelet.containerLog(found, which);
     if (!running) return { path, ended: AbortSignal.abort() };
     return { path, ended: this.#endOf(found, { container: which.container, path }, signal) };
   }
@@ -115,7 +126,7 @@ export class LocalNode implements NodeBackend {
     return this.#parts.kubelet.traces(podUid);
   }
 
-  stop(options: { removeHostState: boolean }): void {
+  stop(options: StopOptions): void {
     this.#parts.stop(options);
   }
 
@@ -138,7 +149,7 @@ export class LocalNode implements NodeBackend {
   }
 
   #writes(pod: Pod, log: { container: string; path: string }): boolean {
-    const now = this.#parts.kubelet.containerLog(pod, log.container, false);
+    const now = this.#parts.kubelet.containerLog(pod, { container: log.container, previous: false });
     return now.running && now.path === log.path;
   }
 

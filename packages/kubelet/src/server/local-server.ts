@@ -20,7 +20,7 @@ import { MAX_MANIFEST_BYTES } from '../config/manifest.ts';
 import { MAX_CONNECTIONS } from '../limits.ts';
 import { readLog } from '../logs/log-reader.ts';
 import type { NodeBackend } from './node-backend.ts';
-import { deleteGrace, isDryRun, logQuery, streamingCall } from './query.ts';
+import { deleteGrace, isDryRun, logQuery, stopOptions, streamingCall } from './query.ts';
 
 export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger; metrics?: Registry };
 
@@ -75,13 +75,14 @@ export class LocalServer {
     this.#on('GET', '/podwright/v1/traces/:uid', async ({ response, params }) =>
       sendJson(response, backend.traces(params.uid!)),
     );
+    this.#on('GET', '/podwright/v1/transfers', async (call) => sendTransfers(backend, call));
     this.#on('POST', '/podwright/v1/apply', async ({ request, response, query }) =>
       sendJson(response, await backend.apply(await readBody(request), { dryRun: isDryRun(query) })),
     );
     this.#on('POST', '/podwright/v1/stop', async ({ response, query }) => {
       sendJson(response, {});
       await once(response, 'close');
-      backend.stop({ removeHostState: query.get('removeHostState') === 'true' });
+      backend.stop(stopOptions(query));
     });
     this.#on('GET', '/api/v1/pods', async (call) => listPods(backend, call));
     this.#on('GET', '/api/v1/namespaces/:namespace/pods', async (call) => listPods(backend, call));
@@ -169,11 +170,17 @@ async function listEvents(backend: NodeBackend, { response, query, signal }: Cal
   response.end();
 }
 
+async function sendTransfers(backend: NodeBackend, { response, signal }: Call): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+  for await (const transfer of backend.watchTransfers(signal)) await sendLine(response, transfer);
+  response.end();
+}
+
 async function sendLog(backend: NodeBackend, { response, query, params, signal }: Call): Promise<void> {
-  const { container, previous, ...wanted } = logQuery(query, Date.now());
+  const { container, containerId, previous, ...wanted } = logQuery(query, Date.now());
   const { path, ended } = await backend.log(
     { namespace: params.namespace!, name: params.name! },
-    { container, previous },
+    { container, containerId, previous },
     signal,
   );
   await using chunks = readLog(path, wanted, { ended, signal }); // closes the file also when the reader leaves

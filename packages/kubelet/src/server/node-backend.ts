@@ -1,7 +1,7 @@
 import type { Event, Pod } from '../api/types.ts';
 import type { LogEnd } from '../logs/log-reader.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
-import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
+import type { ApplyResult, EventWatchEvent, ImageTransfer, NodeInfo, PodWatchEvent, StopOptions } from './local-api.ts';
 
 /** Names one object of a namespace. */
 export type ObjectName = { kind: string; namespace: string; name: string };
@@ -20,6 +20,9 @@ export type StreamingCall =
   | { kind: 'attach'; container: string; stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean }
   | { kind: 'portforward'; ports: number[] };
 
+/** Which log: of the newest attempt, the one before, or the one with this ID. */
+export type LogChoice = { container: string; previous: boolean; containerId?: string };
+
 /** What the local API asks of the node. Errors are `PodwrightError`s; `not_found` names what there is not. */
 export interface NodeBackend {
   info(): Promise<NodeInfo>;
@@ -28,19 +31,21 @@ export interface NodeBackend {
   watchPods(signal: AbortSignal): AsyncIterable<PodWatchEvent>;
   events(): Event[];
   watchEvents(signal: AbortSignal): AsyncIterable<EventWatchEvent>;
+  /** Progress of all transfers of images; ends at once if the runtime tells none. */
+  watchTransfers(signal: AbortSignal): AsyncIterable<ImageTransfer>;
   /** Creates or replaces the objects of a manifest; all or none. With `dryRun` it only tells what it would do. */
   apply(manifest: string, options: { dryRun: boolean }): Promise<ApplyResult>;
   /** Deletes an object that was applied. A pod ends in the background. */
   remove(object: ObjectName, gracePeriodSeconds: number | undefined): Promise<void>;
-  /** Where a container's log is; `ended` aborts when it will not grow any more, or `signal` does. */
+  /** Where the log of a container, or of one attempt of it, is; `ended` aborts when it will not grow any more, or `signal` does. */
   log(
     pod: { namespace: string; name: string },
-    which: { container: string; previous: boolean },
+    which: LogChoice,
     signal: AbortSignal,
   ): Promise<{ path: string; ended: LogEnd['ended'] }>;
   /** The runtime's URL for a stream. */
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
   traces(podUid: string): TraceSpan[];
   /** Ends the daemon, after the answer was sent. */
-  stop(options: { removeHostState: boolean }): void;
+  stop(options: StopOptions): void;
 }
