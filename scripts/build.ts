@@ -31,7 +31,7 @@ const { metafile } = await build({
   external: ['koffi', 'better-sqlite3'],
   banner: {
     // Bundled CommonJS packages call require.
-    js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);",
+    js: "const require = (id) => process.getBuiltinModule(id) ?? process.getBuiltinModule('node:module').createRequire(import.meta.url)(id);",
   },
   metafile: true,
   logLevel: 'warning',

@@ -71,7 +71,12 @@ function directImports(items: Item[], { index, from }: { index: Map<string, Plac
   return statements.join(' ');
 }
 
+/** Loaded when something of it is used: commander, which imports it as a whole, has it for commands in files of their own. */
+const LATE = "'node:child_process'";
+
 function fromBuiltin(all: string | undefined, list: string, name: string): string {
+  if (all !== undefined && name === LATE)
+    return `const ${all} = new Proxy({}, { get: (_, name) => globalThis.process.getBuiltinModule(${name})[name] });`;
   const items = all === undefined ? itemsOf(list) : [];
   if (all === undefined && items.length === 0) return '';
   const names = all ?? `{ ${items.map(({ name, as }) => `${name}: ${as}`).join(', ')} }`;
