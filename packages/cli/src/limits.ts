@@ -18,3 +18,6 @@ export const REMOVAL_SPARE_MS = 60_000;
 
 /** Timers of Node.js end here: 24.8 days. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** A longer line of a log is shown as several where lines are told apart: a container need not end it. */
+export const MAX_LOG_LINE_BYTES = 64 << 10;

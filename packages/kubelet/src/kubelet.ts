@@ -133,7 +133,8 @@ export class Kubelet {
       throw new PodwrightError('not_found', `find the previous log: ${where} has not been restarted`);
     }
     if (wanted === undefined) {
-      throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet`);
+      const why = waitingReason(pod, name);
+      throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet${why && `: ${why}`}`);
     }
     const directory = podLogDirectory(this.#parts.options.podLogsDir, podIdentity(pod));
     const path = wanted.logPath === '' ? join(directory, name, `${wanted.restartCount}.log`) : wanted.logPath;
@@ -182,7 +183,16 @@ export class Kubelet {
     const name = this.#containerName(pod, wanted);
     const found = this.#runtimePod(pod).containers.find((one) => one.name === name && one.state === 'running');
     if (found !== undefined) return found;
-    const message = `reach container ${name} of pod ${podFullName(pod)}: it does not run`;
+    const why = waitingReason(pod, name);
+    const message = `reach container ${name} of pod ${podFullName(pod)}: it does not run${why && ` (${why})`}`;
     throw new PodwrightError('failed_precondition', message);
   }
+}
+
+/** What keeps a container from running, '' if nothing is known to. */
+function waitingReason({ status }: Pod, name: string): string {
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const { waiting, terminated } = statuses.find((one) => one.name === name)?.state ?? {};
+  if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;
+  return waiting?.reason ?? '';
 }

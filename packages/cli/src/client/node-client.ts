@@ -20,6 +20,9 @@ export type LogOptions = {
   previous?: boolean;
   tailLines?: number;
   sinceSeconds?: number;
+  /** RFC 3339. */
+  sinceTime?: string;
+  limitBytes?: number;
   timestamps?: boolean;
 };
 
@@ -90,6 +93,8 @@ export class NodeClient {
         previous: options.previous ? 'true' : undefined,
         tailLines: options.tailLines?.toString(),
         sinceSeconds: options.sinceSeconds?.toString(),
+        sinceTime: options.sinceTime,
+        limitBytes: options.limitBytes?.toString(),
         timestamps: options.timestamps ? 'true' : undefined,
       },
       signal,

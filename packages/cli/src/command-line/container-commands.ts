@@ -1,29 +1,15 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Action } from './action.ts';
 import { count, namespaceOption, positiveSeconds } from './options.ts';
 
 /** Commands for the containers of a pod. */
 export function addContainerCommands(program: Command, action: Action): void {
-  program
-    .command('logs <pod>')
-    .description("print a container's log")
-    .addOption(namespaceOption())
-    .option('-c, --container <name>', 'which container (default: the first)')
-    .option('-f, --follow', 'go on as it grows')
-    .option('-p, --previous', 'of the run before the last restart')
-    .option('--tail <lines>', 'only the last lines', count)
-    .option('--since <duration>', 'only what is newer', positiveSeconds)
-    .option('--timestamps', 'with the time of each line')
-    .action(
-      action(async (context, [pod, options]: [string, import('../commands/logs.ts').LogsOptions]) =>
-        (await import('../commands/logs.ts')).logs(context, pod, options),
-      ),
-    );
+  addLogs(program, action);
   program
     .command('exec <pod> [command...]')
     .description('run a command in a container: podwright exec [-it] POD -- COMMAND')
     .addOption(namespaceOption())
-    .option('-c, --container <name>', 'which container (default: the first)')
+    .addOption(containerOption())
     .option('-i, --stdin', 'pass standard input on')
     .option('-t, --tty', 'with a terminal')
     .action(
@@ -32,3 +18,40 @@ export function addContainerCommands(program: Command, action: Action): void {
       ),
     );
 }
+
+function addLogs(program: Command, action: Action): void {
+  program
+    .command('logs [pod] [container]')
+    .description("print a container's log, or those of several")
+    .addOption(namespaceOption())
+    .addOption(containerOption())
+    .option('--all-containers', 'of every container of the pod, init containers first')
+    .option('-l, --selector <labels>', 'of the pods with these labels, such as app=web')
+    .option('--prefix', 'with the pod and the container before each line')
+    .option('-f, --follow', 'go on as it grows, to the end of this run of the container')
+    .option('--max-log-requests <n>', 'how many logs are followed at once at most', count, 5)
+    .option('-p, --previous', 'of the run before the last restart')
+    .option('--tail <lines>', 'only the last lines (default: all, or 10 with -l)', tailLines)
+    .option('--since <duration>', 'only what is newer', positiveSeconds)
+    .option('--since-time <time>', 'only what is newer, such as 2026-11-05T12:00:00Z')
+    .option('--limit-bytes <n>', 'end after so many bytes of each log', count)
+    .option('--timestamps', 'with the time of each line')
+    .action(
+      action(
+        async (
+          context,
+          [pod, container, options]: [
+            string | undefined,
+            string | undefined,
+            import('../commands/logs.ts').LogsOptions,
+          ],
+        ) => (await import('../commands/logs.ts')).logs(context, { pod, container }, options),
+      ),
+    );
+}
+
+const containerOption = () =>
+  new Option('-c, --container <name>', "which container (default: the pod's default container, else the first)");
+
+/** A number of lines; -1 is all, as with kubectl. */
+const tailLines = (value: string): number => (value === '-1' ? -1 : count(value));
