@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { PodwrightError, type Subscription } from '@podwright/base';
+import { type Backoff, PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
@@ -9,11 +9,14 @@ import type { ExistingPod } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
+import { crashKey } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
+import { planRestart } from './pod/container-restart-request.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
+import type { RestartRequests } from './pod/restart-requests.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 
@@ -29,6 +32,8 @@ export type KubeletDependencies = {
   cache: PodStatusCache;
   objects: LocalObjects;
   cgroups: PodCgroups;
+  crashBackoff: Backoff;
+  restarts: RestartRequests;
   ready: Promise<void>;
   close: () => Promise<void>;
 };
@@ -159,6 +164,22 @@ export class Kubelet {
       throw new PodwrightError('failed_precondition', `forward ports of pod ${podFullName(pod)}: it does not run`);
     }
     return (await this.#parts.cri.runtime.portForward({ podSandboxId: sandbox.id, port: ports })).url;
+  }
+
+  /**
+   * Restarts the containers of a pod in place, all ordinary ones or one: they are stopped as by a failed liveness probe and started
+   * again at once, whatever crashes went before. Returns their names; they are not waited for. Errors: those of `planRestart`.
+   */
+  restartContainers(pod: Pod, containerName: string | undefined): string[] {
+    const { restarts, workers, crashBackoff } = this.#parts;
+    const { stop, hurry } = planRestart(pod, this.#runtimePod(pod), containerName);
+    restarts.add(
+      pod.metadata.uid,
+      stop.map(({ id }) => id),
+    );
+    for (const container of hurry) crashBackoff.forget(crashKey(pod, container));
+    workers.retry(pod.metadata.uid);
+    return [...stop, ...hurry].map(({ name }) => name);
   }
 
   /** Stops the kubelet; containers go on. */

@@ -16,6 +16,7 @@ import type { PodDefaults } from '../kubelet.ts';
  * | POST …/pods/NAME/attach, …/portforward | likewise |
  * | GET /api/v1/events [?watch=true] | EventList, or lines of `WatchEvent<Event>` |
  * | POST /podwright/v1/apply | body: a manifest; `ApplyResult` |
+ * | POST /podwright/v1/namespaces/NS/pods/NAME/restart [?container=] | `RestartAnswer`; its containers are not waited for |
  * | GET /podwright/v1/node | `NodeInfo` |
  * | GET /podwright/v1/traces/UID | `TraceSpan[]` |
  * | POST /podwright/v1/stop | the daemon ends; containers go on |
@@ -37,6 +38,9 @@ export type ApplyResult = {
     action: 'created' | 'replaced' | 'unchanged';
   }[];
 };
+
+/** The containers that are being restarted. */
+export type RestartAnswer = { containers: string[] };
 
 /** The node that serves the socket. */
 export type NodeInfo = {

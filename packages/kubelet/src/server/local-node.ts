@@ -5,7 +5,7 @@ import type { Kubelet } from '../kubelet.ts';
 import { SEEN_TIMEOUT_MS } from '../limits.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
+import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent, RestartAnswer } from './local-api.ts';
 import type { NodeBackend, ObjectName, StreamingCall } from './node-backend.ts';
 
 export type LocalNodeParts = {
@@ -104,6 +104,11 @@ export class LocalNode implements NodeBackend {
     if (call.kind === 'portforward') return kubelet.portForwardUrl(pod, call.ports);
     if (call.kind === 'attach') return kubelet.attachUrl(pod, call.container, call);
     return kubelet.execUrl(pod, call.container, call);
+  }
+
+  restart(name: PodName, container: string | undefined): RestartAnswer {
+    const pod = this.#parts.kubelet.pod(name.namespace, name.name);
+    return { containers: this.#parts.kubelet.restartContainers(pod, container) };
   }
 
   traces(podUid: string): TraceSpan[] {
