@@ -19,7 +19,8 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete
   podwright doctor                   what this host can do, and what is missing
 
-Pods:      run, apply, delete, ps, logs, exec, describe, events, trace
+Pods:      run, apply, delete, ps, describe, events, trace
+In pods:   logs, exec, attach
 Images:    images, pull, load, rmi
 Daemons:   node (kubelet and runtime in one), kubelet, runtime
 Host:      doctor, version, runtime plugins

@@ -26,7 +26,8 @@ export type LogOptions = {
   timestamps?: boolean;
 };
 
-const podPath = (namespace: string, name: string) =>
+/** The path of a pod in the API. */
+export const podPath = (namespace: string, name: string) =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 
 /** The local API of a node, typed. */

@@ -1,13 +1,16 @@
 import { type Command, Option } from 'commander';
 import type { Action } from './action.ts';
 import { count, namespaceOption, positiveSeconds } from './options.ts';
+import { separateCommand } from './plain-command.ts';
 
 /** Commands for the containers of a pod. */
 export function addContainerCommands(program: Command, action: Action): void {
   addLogs(program, action);
+  const parseOptions = program.parseOptions.bind(program);
+  program.parseOptions = (args) => parseOptions(separateCommand(program, args));
   program
     .command('exec <pod> [command...]')
-    .description('run a command in a container: podwright exec [-it] POD -- COMMAND')
+    .description('run a command in a container: podwright exec [-it] POD COMMAND')
     .addOption(namespaceOption())
     .addOption(containerOption())
     .option('-i, --stdin', 'pass standard input on')
@@ -15,6 +18,18 @@ export function addContainerCommands(program: Command, action: Action): void {
     .action(
       action(async (context, [pod, command, options]: [string, string[], import('../commands/exec.ts').ExecOptions]) =>
         (await import('../commands/exec.ts')).exec(context, { pod, command }, options),
+      ),
+    );
+  program
+    .command('attach <pod>')
+    .description("join a container's own input and output: podwright attach [-it] POD; Ctrl-P Ctrl-Q leaves it running")
+    .addOption(namespaceOption())
+    .addOption(containerOption())
+    .option('-i, --stdin', 'pass standard input on')
+    .option('-t, --tty', "with the container's terminal")
+    .action(
+      action(async (context, [pod, options]: [string, import('../commands/attach.ts').AttachOptions]) =>
+        (await import('../commands/attach.ts')).attach(context, pod, options),
       ),
     );
 }
