@@ -32,7 +32,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   cli: {
     client: [],
     'command-line': ['commands', 'daemon', 'output', 'settings'],
-    commands: ['client', 'daemon', 'output', 'run', 'settings'],
+    commands: ['client', 'copy', 'daemon', 'output', 'run', 'settings'],
+    copy: [],
     daemon: ['client', 'settings'],
     output: [],
     run: ['client', 'output'],

@@ -16,7 +16,7 @@ const ARROWS: Record<string, string[]> = {
   shim: ['base', 'system'],
   runtime: ['base', 'system', 'metadata', 'cri', 'cni', 'streaming', 'images', 'shim'],
   kubelet: ['base', 'system/mountinfo', 'cri', 'streaming'],
-  cli: ['base', 'cri', 'cni', 'streaming', 'runtime', 'kubelet'],
+  cli: ['base', 'cri', 'cni', 'streaming', 'images/tar', 'runtime', 'kubelet'],
 };
 
 function violations(paths: string[], check: (path: string, target: string) => boolean): string[] {

@@ -32,6 +32,17 @@ export function addContainerCommands(program: Command, action: Action): void {
         (await import('../commands/attach.ts')).attach(context, pod, options),
       ),
     );
+  program
+    .command('cp <from> <to>')
+    .description('copy files and directories out of a container or into it: podwright cp POD:PATH PATH, or back')
+    .addOption(namespaceOption())
+    .addOption(containerOption())
+    .option('--no-preserve', "leave out the files' owners and permissions in the container")
+    .action(
+      action(async (context, [from, to, options]: [string, string, import('../commands/cp.ts').CpOptions]) =>
+        (await import('../commands/cp.ts')).cp(context, { from, to }, options),
+      ),
+    );
 }
 
 function addLogs(program: Command, action: Action): void {

@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
+import type { BoundedBytes } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
 import { runRemoteCommand } from '@podwright/streaming';
 import { podPath } from '../client/node-client.ts';
@@ -48,6 +49,31 @@ export async function streamContainer(target: StreamTarget, request: StreamReque
 function streamQuery(container: string, { call, stdin, tty }: StreamRequest): URLSearchParams {
   const wanted = ['stdout', tty ? 'tty' : 'stderr', ...(stdin ? ['stdin'] : [])];
   return commandQuery(container, call.kind === 'exec' ? call.command : [], wanted);
+}
+
+export type ContainerProgram = {
+  command: string[];
+  stdin?: Readable;
+  stdout?: Writable;
+  /** Takes what it says of its errors. */
+  stderr: BoundedBytes;
+  signal?: AbortSignal;
+};
+
+/** Runs a program in a container for ourselves. Returns its exit code, 127 if it is not there. */
+export async function runInContainer(
+  { socketPath, pod, container }: StreamTarget,
+  { command, stdin, stdout, stderr, signal }: ContainerProgram,
+): Promise<number> {
+  const wanted = ['stderr', ...(stdin ? ['stdin'] : []), ...(stdout ? ['stdout'] : [])];
+  const errors = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      stderr.add(chunk);
+      done();
+    },
+  });
+  const path = streamPath(pod, commandQuery(container, command, wanted), 'exec');
+  return runRemoteCommand({ socketPath, path }, { stdin, stdout, stderr: errors, tty: false }, signal);
 }
 
 function commandQuery(container: string, command: string[], wanted: string[]): URLSearchParams {
