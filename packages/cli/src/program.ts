@@ -20,7 +20,7 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright doctor                   what this host can do, and what is missing
 
 Pods:      run, apply, delete, ps, describe, events, trace
-In pods:   logs, exec, attach, cp
+In pods:   logs, exec, attach, cp, port-forward, restart
 Images:    images, pull, load, rmi
 Daemons:   node (kubelet and runtime in one), kubelet, runtime
 Host:      doctor, version, runtime plugins

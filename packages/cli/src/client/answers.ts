@@ -1,5 +1,14 @@
 import { PodwrightError } from '@podwright/base';
-import type { ApplyResult, Event, EventWatchEvent, NodeInfo, Pod, PodWatchEvent, TraceSpan } from '@podwright/kubelet';
+import type {
+  ApplyResult,
+  Event,
+  EventWatchEvent,
+  NodeInfo,
+  Pod,
+  PodWatchEvent,
+  RestartAnswer,
+  TraceSpan,
+} from '@podwright/kubelet';
 import * as z from 'zod';
 
 /** Makes a value of what a node answered with; throws for an answer of another shape. */
@@ -70,6 +79,7 @@ export const decodeNode = decoder<NodeInfo>(
     }),
   }),
 );
+export const decodeRestart = decoder<RestartAnswer>(z.looseObject({ containers: z.array(z.string()) }));
 export const decodeSpans = decoder<TraceSpan[]>(
   z.array(z.looseObject({ name: z.string(), startMs: z.number(), endMs: z.number() })),
 );

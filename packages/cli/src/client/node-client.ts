@@ -1,5 +1,14 @@
 import { createInterface } from 'node:readline';
-import type { ApplyResult, Event, EventWatchEvent, NodeInfo, Pod, PodWatchEvent, TraceSpan } from '@podwright/kubelet';
+import type {
+  ApplyResult,
+  Event,
+  EventWatchEvent,
+  NodeInfo,
+  Pod,
+  PodWatchEvent,
+  RestartAnswer,
+  TraceSpan,
+} from '@podwright/kubelet';
 import {
   type Decoder,
   decodeAnything,
@@ -10,6 +19,7 @@ import {
   decodePod,
   decodePodChange,
   decodePods,
+  decodeRestart,
   decodeSpans,
 } from './answers.ts';
 import { parseJson, UnixHttp } from './unix-http.ts';
@@ -74,6 +84,12 @@ export class NodeClient {
     const path = `/api/v1/namespaces/${encodeURIComponent(object.namespace)}/${plural}/${encodeURIComponent(object.name)}`;
     const query = { gracePeriodSeconds: gracePeriodSeconds?.toString() };
     await this.http.json({ method: 'DELETE', path, query }, decodeAnything);
+  }
+
+  /** Restarts a pod's containers in place, or the one that is named; they are not waited for. */
+  restart(pod: { namespace: string; name: string }, container: string | undefined): Promise<RestartAnswer> {
+    const path = podPath(pod.namespace, pod.name).replace('/api/v1/', '/podwright/v1/');
+    return this.http.json({ method: 'POST', path: `${path}/restart`, query: { container } }, decodeRestart);
   }
 
   traces(podUid: string): Promise<TraceSpan[]> {

@@ -43,6 +43,34 @@ export function addContainerCommands(program: Command, action: Action): void {
         (await import('../commands/cp.ts')).cp(context, { from, to }, options),
       ),
     );
+  addPortForward(program, action);
+  program
+    .command('restart <pod>')
+    .description("restart a pod's containers in place, sidecars only by their name")
+    .addOption(namespaceOption())
+    .option('-c, --container <name>', 'only this one')
+    .option('--no-wait', 'do not wait until they run again')
+    .action(
+      action(async (context, [pod, options]: [string, import('../commands/restart.ts').RestartOptions]) =>
+        (await import('../commands/restart.ts')).restart(context, pod, options),
+      ),
+    );
+}
+
+function addPortForward(program: Command, action: Action): void {
+  program
+    .command('port-forward <pod> <port...>')
+    .description('make ports of a pod reachable here: podwright port-forward POD [LOCAL:]REMOTE…; Ctrl-C ends it')
+    .addOption(namespaceOption())
+    .option('--address <addresses>', 'where to listen, separated by commas', 'localhost')
+    .action(
+      action(
+        async (
+          context,
+          [pod, ports, options]: [string, string[], import('../commands/port-forward.ts').PortForwardOptions],
+        ) => (await import('../commands/port-forward.ts')).portForward(context, { pod, ports }, options),
+      ),
+    );
 }
 
 function addLogs(program: Command, action: Action): void {
