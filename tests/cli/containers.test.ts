@@ -112,6 +112,12 @@ test('exec takes a plain command, passes exit codes on, and tells 126 and 127 as
   assert.match(bare.err, /what to run\?/);
 });
 
+/** Processes whose parent this is. */
+function childrenOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children === '' ? [] : children.split(' ').map(Number);
+}
+
 test('exec -it gives the command our TERM where it is well known, else xterm, and the terminal comes back', async () => {
   const run = async (term: string, command: string, rest = '') => {
     const terminal = onTerminal(['exec', '-it', 'web', '-c', 'side', '--', 'sh', '-c', `'${command}'`], rest, term);
@@ -120,6 +126,12 @@ test('exec -it gives the command our TERM where it is well known, else xterm, an
   assert.match(await run('xterm-kitty', 'echo is $TERM'), /is xterm\r/);
   assert.match(await run('dumb', 'echo is $TERM'), /is dumb\r/);
   assert.match(await run('dumb', 'TERM=; nope', 'stty -a | grep -o " -\\?icanon"; nope'), / icanon/);
+  const hungUp = onTerminal(['exec', '-it', 'web', '-c', 'side', '--', 'sh'], 'stty -a | grep -o " -\\?icanon"');
+  await hungUp.until(/# /);
+  const [shell] = childrenOf(hungUp.child.pid!);
+  const [ours] = childrenOf(shell!);
+  process.kill(ours!, 'SIGHUP');
+  assert.match((await hungUp.ended()).out, /[^-]icanon/);
   const plain = await place.call('exec', 'web', '-c', 'side', '--', 'sh', '-c', 'echo is $TERM');
   assert.equal(plain.out, 'is\n');
   const terminal = onTerminal(['exec', '-it', 'web', '-c', 'side', '--', 'nope'], 'stty -a | grep -o " -\\?icanon"');
@@ -210,7 +222,7 @@ test('cp writes nothing but what was asked for, whatever the tar in the containe
     { name: './data/out/secret', body: 'kept below' },
   ]);
   assert.equal(code, 0, err);
-  assert.match(err, /data\/\^\[\[31mred is a symbolic link to \/etc: left out/);
+  assert.match(err, /: \^\[\[31mred is a symbolic link to \/etc: left out/);
   assert.match(err, /disk is a device: left out/);
   assert.equal(statSync(`${to}/suid`).mode & 0o7777, 0o755);
   assert.equal(readFileSync(`${to}/out/secret`, 'utf8'), 'kept below');

@@ -1,6 +1,6 @@
 import { basename, posix } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { BoundedBytes, PodwrightError, wrapError } from '@podwright/base';
+import { BoundedBytes, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { readTar } from '@podwright/images/tar';
 import { NodeClient } from '../client/node-client.ts';
 import { packTree } from '../copy/pack.ts';
@@ -68,7 +68,7 @@ async function copyFrom(target: StreamTarget, { source, destination, skipped }: 
   unpacked.catch(() => left.abort());
   const [said, written] = await Promise.allSettled([tar, unpacked]);
   if (said.status === 'fulfilled') checkTar(target, { exitCode: said.value, stderr });
-  if (written.status === 'rejected') throw wrapError(`copy ${source.text}`, written.reason);
+  if (written.status === 'rejected') throw copyError(source.text, written.reason);
   if (said.status === 'rejected') throw said.reason;
 }
 
@@ -90,7 +90,7 @@ async function copyTo(target: StreamTarget, { source, destination, preserve, ski
     const exitCode = await runInContainer(target, { command, stdin, stderr, signal: left.signal });
     checkTar(target, { exitCode, stderr });
   } catch (error) {
-    throw wrapError(`copy ${source.path} to ${destination.text}`, error);
+    throw copyError(`${source.path} to ${destination.text}`, error);
   } finally {
     stdin.destroy();
   }
@@ -117,6 +117,12 @@ function checkTar(
     'internal',
     `tar in container ${container} of pod ${name}: ${said || `exit code ${exitCode}`}`,
   );
+}
+
+/** A system's error in its words alone: what Node.js adds is of no use to a person. */
+function copyError(what: string, cause: unknown): PodwrightError {
+  const reason = errorMessage(cause).replace(/^E[A-Z0-9]+: (.+?), \w+(?: '.*')?$/s, '$1');
+  return new PodwrightError(errorCode(cause), `copy ${what}: ${reason}`);
 }
 
 /** What was not copied. */

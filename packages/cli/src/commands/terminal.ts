@@ -1,20 +1,34 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import type { TerminalSize } from '@podwright/streaming';
 
-/** Keys go to the command as they are typed, Ctrl-C and Ctrl-Z too. Node.js itself restores the terminal where a signal ends us. */
+/**
+ * Keys go to the command as they are typed, Ctrl-C and Ctrl-Z too. Of the signals that end us Node.js restores the terminal for SIGINT
+ * and SIGTERM itself.
+ */
 export function rawTerminal(): Disposable {
+  const hungUp = () => {
+    process.stdin.setRawMode(false);
+    process.kill(process.pid, 'SIGHUP');
+  };
+  process.once('SIGHUP', hungUp);
   process.stdin.setRawMode(true);
-  return { [Symbol.dispose]: () => process.stdin.setRawMode(false) };
+  return {
+    [Symbol.dispose]: () => {
+      process.off('SIGHUP', hungUp);
+      process.stdin.setRawMode(false);
+    },
+  };
 }
 
 /** Calls the listener with the size of the terminal that the output is on, now and at each change. */
 export function watchTerminalSize(listener: (size: TerminalSize) => void): Disposable {
+  const terminal = process.stdout.isTTY ? process.stdout : process.stderr; // output may go into a pipe
   const tell = () => {
-    if (process.stdout.isTTY) listener({ Width: process.stdout.columns, Height: process.stdout.rows });
+    if (terminal.isTTY) listener({ Width: terminal.columns, Height: terminal.rows });
   };
-  process.stdout.on('resize', tell);
+  terminal.on('resize', tell);
   tell();
-  return { [Symbol.dispose]: () => process.stdout.off('resize', tell) };
+  return { [Symbol.dispose]: () => terminal.off('resize', tell) };
 }
 
 /** Terminals that every distribution's smallest terminfo (Debian's ncurses-base) knows: a container has seldom more. */

@@ -114,7 +114,7 @@ test('no link is made or followed: neither one of the archive nor one that is th
     { name: './data/file', body: 'replaces the link' },
   ]);
   assert.equal(skipped.length, 4);
-  assert.match(skipped[0]!, /data\/out is a symbolic link to \/etc: left out$/);
+  assert.match(skipped[0]!, /^out is a symbolic link to \/etc: left out$/);
   assert.deepEqual(readdirSync(inside()).sort(), ['file', 'here']);
   assert.equal(readFileSync(inside('file'), 'utf8'), 'replaces the link');
   const through = { name: './data/here/secret', body: 'evil' };
@@ -130,8 +130,8 @@ test('no link is made or followed: neither one of the archive nor one that is th
 });
 
 test('a link or a device that was asked for itself is an error that says what it is', async () => {
-  await assert.rejects(unpack([{ name: './data', flag: '2', link: '/x' }]), /data is a symbolic link to \/x/);
-  await assert.rejects(unpack([{ name: './data', flag: '6' }]), /data is a FIFO/);
+  await assert.rejects(unpack([{ name: './data', flag: '2', link: '/x' }]), /it is a symbolic link to \/x/);
+  await assert.rejects(unpack([{ name: './data', flag: '6' }]), /it is a FIFO/);
 });
 
 test('a file that the disk has no room for is not begun', async () => {

@@ -59,7 +59,7 @@ class Copy implements AsyncDisposable {
       this.#progress = { kind: 'tree', tree: await LocalTree.open(destination, header.mode) };
       return;
     }
-    if (header.type !== 'file') throw new PodwrightError('failed_precondition', `${header.name} ${describe(header)}`);
+    if (header.type !== 'file') throw new PodwrightError('failed_precondition', `it ${describe(header)}`);
     this.#progress = { kind: 'file' };
     const there = await stat(destination).catch(() => undefined);
     if (there?.isDirectory()) {
@@ -88,7 +88,7 @@ class Copy implements AsyncDisposable {
         return tree.linkFile(names, target);
       }
       default:
-        this.#options.onSkipped(`${header.name} ${describe(header)}: left out`);
+        this.#options.onSkipped(`${showNames(names)} ${describe(header)}: left out`);
     }
   }
 
