@@ -8,7 +8,7 @@ import { read, shipped } from './source-tree.ts';
 const codeOf = (path: string) => read(path).replaceAll(/\/\*[\s\S]*?\*\/|(?<![:'"`\\])\/\/.*$/gm, '');
 
 /** `podwright` and the words after it that could be commands. */
-const NAMED = /\bpodwright ([a-z]+)(?: ([a-z]+))?/g;
+const NAMED = /\bpodwright ([a-z]+(?:-[a-z]+)?)(?: ([a-z]+))?/g;
 /** What follows the program's name as prose: "call podwright with sudo". */
 const PROSE = ['with'];
 

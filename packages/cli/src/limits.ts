@@ -35,3 +35,5 @@ export const NODE_ANSWER_TIMEOUT_MS = 10_000;
 
 /** How long `run` waits for the rest of logs whose containers have ended. */
 export const LAST_LOGS_TIMEOUT_MS = 5000;
+/** A longer line of a log is shown as several where lines are told apart: a container need not end it. */
+export const MAX_LOG_LINE_BYTES = 64 << 10;

@@ -22,7 +22,8 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright check DIR                what is wrong with manifests, and what they lack here
   podwright doctor                   what this host can do, and what is missing
 
-Pods:      run, check, apply, delete, ps, logs, exec, describe, events, trace
+Pods:      run, check, apply, delete, ps, describe, events, trace
+In pods:   logs, exec, attach, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime, status, stop
 Host:      doctor, version, runtime plugins, completion, help

@@ -7,6 +7,7 @@ import type {
   NodeInfo,
   Pod,
   PodWatchEvent,
+  RestartAnswer,
   TraceSpan,
 } from '@podwright/kubelet';
 import { array, boolean, int, number, object, oneOf, positiveInt, Shape, string } from './shape.ts';
@@ -97,6 +98,7 @@ export const decodeNode = decoder<NodeInfo>(
     }),
   }),
 );
+export const decodeRestart = decoder<RestartAnswer>(object({ containers: array(string()) }));
 export const decodeSpans = decoder<TraceSpan[]>(array(object({ name: string(), startMs: number(), endMs: number() })));
 
 /** `schema` checks a part of T's fields: nothing but a node of another version has the others wrong. */

@@ -8,6 +8,7 @@ import type {
   NodeInfo,
   Pod,
   PodWatchEvent,
+  RestartAnswer,
   StopOptions,
   TraceSpan,
 } from '@podwright/kubelet';
@@ -21,6 +22,7 @@ import {
   decodePod,
   decodePodChange,
   decodePods,
+  decodeRestart,
   decodeSpans,
   decodeTransfer,
 } from './answers.ts';
@@ -34,10 +36,14 @@ export type LogOptions = {
   previous?: boolean;
   tailLines?: number;
   sinceSeconds?: number;
+  /** RFC 3339. */
+  sinceTime?: string;
+  limitBytes?: number;
   timestamps?: boolean;
 };
 
-const podPath = (namespace: string, name: string) =>
+/** The path of a pod in the API. */
+export const podPath = (namespace: string, name: string) =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 
 /** The local API of a node, typed. */
@@ -107,6 +113,12 @@ export class NodeClient {
     await this.http.json({ method: 'DELETE', path, query }, decodeAnything);
   }
 
+  /** Restarts a pod's containers in place, or the one that is named; they are not waited for. */
+  restart(pod: { namespace: string; name: string }, container: string | undefined): Promise<RestartAnswer> {
+    const path = podPath(pod.namespace, pod.name).replace('/api/v1/', '/podwright/v1/');
+    return this.http.json({ method: 'POST', path: `${path}/restart`, query: { container } }, decodeRestart);
+  }
+
   traces(podUid: string): Promise<TraceSpan[]> {
     return this.http.json({ method: 'GET', path: `/podwright/v1/traces/${encodeURIComponent(podUid)}` }, decodeSpans);
   }
@@ -126,6 +138,8 @@ export class NodeClient {
         previous: options.previous ? 'true' : undefined,
         tailLines: options.tailLines?.toString(),
         sinceSeconds: options.sinceSeconds?.toString(),
+        sinceTime: options.sinceTime,
+        limitBytes: options.limitBytes?.toString(),
         timestamps: options.timestamps ? 'true' : undefined,
       },
       signal,

@@ -61,14 +61,12 @@ export class UnixHttp {
       return new PodwrightError(
         'unavailable',
         `no node is running (nothing answers on ${this.#socketPath}); start one with 'podwright run FILE' or 'podwright node'`,
-        { cause: error },
       );
     }
     if (isErrno(error, 'EACCES')) {
       return new PodwrightError(
         'permission_denied',
         `open ${this.#socketPath}: only root may; call podwright with sudo`,
-        { cause: error },
       );
     }
     return wrapError(`call the node on ${this.#socketPath}`, error);

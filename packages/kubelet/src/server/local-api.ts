@@ -17,6 +17,7 @@ import type { PodDefaults } from '../kubelet.ts';
  * | POST …/pods/NAME/attach, …/portforward | likewise |
  * | GET /api/v1/events [?watch=true] | EventList, or lines of `WatchEvent<Event>` |
  * | POST /podwright/v1/apply [?dryRun=All] | body: a manifest; `ApplyResult`: what was done, or would be |
+ * | POST /podwright/v1/namespaces/NS/pods/NAME/restart [?container=] | `RestartAnswer`; its containers are not waited for |
  * | GET /podwright/v1/node | `NodeInfo` |
  * | GET /podwright/v1/transfers | lines of `ImageTransfer` |
  * | GET /podwright/v1/traces/UID | `TraceSpan[]` |
@@ -64,6 +65,9 @@ export type StopOptions = {
   /** End all pods first, gracefully; those of manifests come back with the next start. */
   endPods: boolean;
 };
+
+/** The containers that are being restarted. */
+export type RestartAnswer = { containers: string[] };
 
 /** The node that serves the socket. */
 export type NodeInfo = {

@@ -7,7 +7,7 @@ import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';
 import { preflight } from '../preflight/preflight.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-import type { ApplyResult, EventWatchEvent, ImageTransfer, NodeInfo, PodWatchEvent, StopOptions } from './local-api.ts';
+import type { ApplyResult, EventWatchEvent, ImageTransfer, NodeInfo, PodWatchEvent, RestartAnswer, StopOptions } from './local-api.ts';
 import type { LogChoice, NodeBackend, ObjectName, StreamingCall } from './node-backend.ts';
 
 export type LocalNodeParts = {
@@ -120,6 +120,11 @@ export class LocalNode implements NodeBackend {
     if (call.kind === 'portforward') return kubelet.portForwardUrl(pod, call.ports);
     if (call.kind === 'attach') return kubelet.attachUrl(pod, call.container, call);
     return kubelet.execUrl(pod, call.container, call);
+  }
+
+  restart(name: PodName, container: string | undefined): RestartAnswer {
+    const pod = this.#parts.kubelet.pod(name.namespace, name.name);
+    return { containers: this.#parts.kubelet.restartContainers(pod, container) };
   }
 
   traces(podUid: string): TraceSpan[] {

@@ -84,6 +84,10 @@ export class LocalServer {
       await once(response, 'close');
       backend.stop(stopOptions(query));
     });
+    this.#on('POST', '/podwright/v1/namespaces/:namespace/pods/:name/restart', async ({ response, params, query }) => {
+      const pod = { namespace: params.namespace!, name: params.name! };
+      sendJson(response, backend.restart(pod, query.get('container') ?? undefined));
+    });
     this.#on('GET', '/api/v1/pods', async (call) => listPods(backend, call));
     this.#on('GET', '/api/v1/namespaces/:namespace/pods', async (call) => listPods(backend, call));
     this.#on('GET', '/api/v1/events', async (call) => listEvents(backend, call));

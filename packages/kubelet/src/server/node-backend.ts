@@ -1,7 +1,7 @@
 import type { Event, Pod } from '../api/types.ts';
 import type { LogEnd } from '../logs/log-reader.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
-import type { ApplyResult, EventWatchEvent, ImageTransfer, NodeInfo, PodWatchEvent, StopOptions } from './local-api.ts';
+import type { ApplyResult, EventWatchEvent, ImageTransfer, NodeInfo, PodWatchEvent, RestartAnswer, StopOptions } from './local-api.ts';
 
 /** Names one object of a namespace. */
 export type ObjectName = { kind: string; namespace: string; name: string };
@@ -45,6 +45,8 @@ export interface NodeBackend {
   ): Promise<{ path: string; ended: LogEnd['ended'] }>;
   /** The runtime's URL for a stream. */
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
+  /** Restarts containers of a pod in place; they are not waited for. */
+  restart(pod: { namespace: string; name: string }, container: string | undefined): RestartAnswer;
   traces(podUid: string): TraceSpan[];
   /** Ends the daemon, after the answer was sent. */
   stop(options: StopOptions): void;

@@ -2,10 +2,14 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage, type 
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorMessage, PodwrightError, withTimeout } from '@podwright/base';
 import { UPGRADE_ANSWER_TIMEOUT_MS } from '../limits.ts';
+import { TERMINAL_HEADER } from '../server/terminal-name.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 
-/** Where to upgrade: an absolute URL, or a path on a unix socket. */
-export type UpgradeTarget = { url: string } | { socketPath: string; path: string };
+/**
+ * Where to upgrade: an absolute URL, or a path on a unix socket. `terminal` is the value of TERM for a command on a terminal,
+ * which servers other than ours do not know of.
+ */
+export type UpgradeTarget = ({ url: string } | { socketPath: string; path: string }) & { terminal?: string };
 
 const MAX_REFUSAL_BYTES = 64 << 10;
 
@@ -41,6 +45,7 @@ function upgrade(target: UpgradeTarget, options: { protocols: string[]; signal: 
     Upgrade: 'SPDY/3.1',
     'X-Stream-Protocol-Version': protocols, // a line each: old servers do not split lists
     'Content-Length': '0',
+    ...(target.terminal !== undefined && { [TERMINAL_HEADER]: target.terminal }),
   });
   const onAbort = () => {
     reject(signal.reason);
