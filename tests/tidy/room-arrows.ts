@@ -32,8 +32,9 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   cli: {
     client: [],
     'command-line': ['commands', 'completion', 'daemon', 'help', 'output', 'settings'],
-    commands: ['client', 'daemon', 'manifests', 'output', 'run', 'settings'],
+    commands: ['client', 'copy', 'daemon', 'manifests', 'output', 'run', 'settings'],
     completion: ['client', 'help', 'output', 'settings'],
+    copy: [],
     daemon: ['client', 'settings'],
     help: [],
     manifests: ['client', 'output'],

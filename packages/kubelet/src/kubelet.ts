@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { PodwrightError, type Subscription } from '@podwright/base';
+import { type Backoff, PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { absentObject } from './api/absent-object.ts';
 import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
@@ -11,12 +11,15 @@ import type { ExistingPod } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
+import { crashKey } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
+import { planRestart } from './pod/container-restart-request.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
+import type { RestartRequests } from './pod/restart-requests.ts';
 import type { PreflightHost } from './preflight/preflight.ts';
 import { hostOf } from './preflight/preflight-host.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
@@ -39,7 +42,10 @@ export type KubeletDependencies = {
   usage: ContainerUsage;
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
+  crashBackoff: Backoff;
+  restarts: RestartRequests;
   ready: Promise<void>;
+  endPods: () => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -163,19 +169,27 @@ export class Kubelet {
   }
 
   /**
-   * Where a container's log is. `previous` asks for the attempt before. Throws `not_found` for a container that the pod does
-   * not have, `failed_precondition` for one that has not begun.
+   * Where a container's log is. `previous` asks for the attempt before, `containerId` (as a status has it) for that attempt. Throws
+   * `not_found` for a container that the pod does not have, `failed_precondition` for one that has not begun.
    */
-  containerLog(pod: Pod, containerName: string, previous: boolean): { path: string; running: boolean } {
-    const name = this.#containerName(pod, containerName);
-    const own = this.#runtimePod(pod).containers.filter((container) => container.name === name);
-    const wanted = own[previous ? 1 : 0];
+  containerLog(
+    pod: Pod,
+    { container, previous, containerId }: { container: string; previous: boolean; containerId?: string },
+  ): { path: string; running: boolean } {
+    const name = this.#containerName(pod, container);
+    const own = this.#runtimePod(pod).containers.filter((one) => one.name === name);
+    const wanted =
+      containerId === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === containerId);
     const where = `container ${name} of pod ${podFullName(pod)}`;
     if (wanted === undefined && previous) {
       throw new PodwrightError('not_found', `find the previous log: ${where} has not been restarted`);
     }
+    if (wanted === undefined && containerId !== undefined) {
+      throw new PodwrightError('not_found', `find the log: ${where} has no attempt ${containerId}`);
+    }
     if (wanted === undefined) {
-      throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet`);
+      const why = waitingReason(pod, name);
+      throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet${why && `: ${why}`}`);
     }
     const directory = podLogDirectory(this.#parts.options.podLogsDir, podIdentity(pod));
     const path = wanted.logPath === '' ? join(directory, name, `${wanted.restartCount}.log`) : wanted.logPath;
@@ -202,6 +216,27 @@ export class Kubelet {
     return (await this.#parts.cri.runtime.portForward({ podSandboxId: sandbox.id, port: ports })).url;
   }
 
+  /** Ends every pod gracefully, and takes up no other any more. Resolves when all are gone; their manifests stay. */
+  endPods(): Promise<void> {
+    return this.#parts.endPods();
+  }
+
+  /**
+   * Restarts the containers of a pod in place, all ordinary ones or one: they are stopped as by a failed liveness probe and started
+   * again at once, whatever crashes went before. Returns their names; they are not waited for. Errors: those of `planRestart`.
+   */
+  restartContainers(pod: Pod, containerName: string | undefined): string[] {
+    const { restarts, workers, crashBackoff } = this.#parts;
+    const { stop, hurry } = planRestart(pod, this.#runtimePod(pod), containerName);
+    restarts.add(
+      pod.metadata.uid,
+      stop.map(({ id }) => id),
+    );
+    for (const container of hurry) crashBackoff.forget(crashKey(pod, container));
+    workers.retry(pod.metadata.uid);
+    return [...stop, ...hurry].map(({ name }) => name);
+  }
+
   /** Stops the kubelet; containers go on. */
   close(): Promise<void> {
     return this.#parts.close();
@@ -224,7 +259,16 @@ export class Kubelet {
     const name = this.#containerName(pod, wanted);
     const found = this.#runtimePod(pod).containers.find((one) => one.name === name && one.state === 'running');
     if (found !== undefined) return found;
-    const message = `reach container ${name} of pod ${podFullName(pod)}: it does not run`;
+    const why = waitingReason(pod, name);
+    const message = `reach container ${name} of pod ${podFullName(pod)}: it does not run${why && ` (${why})`}`;
     throw new PodwrightError('failed_precondition', message);
   }
+}
+
+/** What keeps a container from running, '' if nothing is known to. */
+function waitingReason({ status }: Pod, name: string): string {
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const { waiting, terminated } = statuses.find((one) => one.name === name)?.state ?? {};
+  if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;
+  return waiting?.reason ?? '';
 }

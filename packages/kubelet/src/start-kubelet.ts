@@ -109,7 +109,7 @@ type RunInput = {
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
-function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'manifestErrors' | 'close'> {
+function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'manifestErrors' | 'close'> {
   const { options, cri, parts, sync } = input;
   const { loop, cache, workers, pleg } = sync;
   const controller = new AbortController();
@@ -134,6 +134,10 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'manifestErro
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
   const housekeeping = keepUp(input, () => sourcesRead, controller.signal);
+  const endPods = async () => {
+    await sources.stop(); // or a change of a manifest would bring its pod back
+    await Promise.all(sync.manager.list().map((pod) => workers.end(pod, { remove: true })));
+  };
   const close = async () => {
     controller.abort();
     for (const stop of unsubscribe) stop();
@@ -145,7 +149,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'manifestErro
     await parts.volumes.close();
     cri.close();
   };
-  return { ready, manifestErrors: () => sources.errors(), close };
+  return { ready, endPods, manifestErrors: () => sources.errors(), close };
 }
 
 /** Ends what no source has, once each has been read. */

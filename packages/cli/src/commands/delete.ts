@@ -1,9 +1,9 @@
-import { errorMessage, isNotFound, PodwrightError, waitFor } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
+import type { Pod, PodWatchEvent } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
 import { POD, parseObjects } from '../client/object-names.ts';
-import { type ManifestObject, type ManifestOptions, readManifests } from '../manifests/read-manifests.ts';
+import type { ManifestObject, ManifestOptions } from '../manifests/read-manifests.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -23,7 +23,10 @@ export type DeleteOptions = ManifestOptions & {
 export async function deletePods({ config }: CommandContext, words: string[], options: DeleteOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const objects = await chosen(new ObjectClient(config.apiSocket), words, options);
-  if (options.filename !== undefined) objects.push(...(await readManifests(options.filename, options)).objects);
+  if (options.filename !== undefined) {
+    const { readManifests } = await import('../manifests/read-manifests.ts');
+    objects.push(...(await readManifests(options.filename, options)).objects);
+  }
   const removal = { gracePeriod: graceOf(options), missing: [] as string[] };
   // Pods go first: what they mount stays until they have ended.
   const pods = objects.filter(({ kind }) => kind === 'Pod');
@@ -87,39 +90,45 @@ async function remove(
 }
 
 /** What is asked of a node here. */
-type PodReader = Pick<NodeClient, 'pod'>;
+type PodReader = Pick<NodeClient, 'pod' | 'podChanges'>;
 
-/**
- * Waits until the node does not know the pod any more, or knows another of that name; `deadline_exceeded` for one that stays for
- * `spareMs` longer than it was given to end.
- */
+/** Waits until the node does not know the pod any more; `deadline_exceeded` for one that stays for `spareMs` longer than it was given to end. */
 export async function gone(
   client: PodReader,
   { namespace, name }: ManifestObject,
   { gracePeriod, spareMs }: { gracePeriod: number | undefined; spareMs?: number },
 ): Promise<void> {
+  const watching = new AbortController();
+  using _watch = { [Symbol.dispose]: () => watching.abort() };
+  const changes = await client.podChanges({ namespace, name }, watching.signal);
   const known = await find(client, { namespace, name });
   if (known === undefined) return;
   const timeoutMs = removalTimeoutMs([known], { gracePeriodSeconds: gracePeriod, spareMs });
-  const signal = AbortSignal.timeout(timeoutMs);
-  const probe = async () =>
-    (await find(client, { namespace, name, signal }))?.metadata.uid === known.metadata.uid ? undefined : true;
-  await waitFor(probe, { intervalMs: 50, signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-    throw new PodwrightError(
-      'deadline_exceeded',
-      `delete pod ${namespace}/${name}: it has not ended within ${Math.round(timeoutMs / 1000)} s, and the node goes on trying; ` +
-        `'podwright describe ${name} -n ${namespace}' tells why, 'podwright delete ${name} -n ${namespace} --grace-period 0' kills it`,
-    );
-  });
+  const timer = setTimeout(() => watching.abort(), timeoutMs);
+  const removed = await isRemoved(known, changes).finally(() => clearTimeout(timer));
+  if (removed) return;
+  if (!watching.signal.aborted)
+    throw new PodwrightError('unavailable', `delete pod ${namespace}/${name}: the node ended before the pod was gone`);
+  throw new PodwrightError(
+    'deadline_exceeded',
+    `delete pod ${namespace}/${name}: it has not ended within ${Math.round(timeoutMs / 1000)} s, and the node goes on trying; ` +
+      `'podwright describe ${name} -n ${namespace}' tells why, 'podwright delete ${name} -n ${namespace} --grace-period 0' kills it`,
+  );
+}
+
+/** Whether the pod's end is among the changes. */
+async function isRemoved(pod: Pod, changes: AsyncIterable<PodWatchEvent>): Promise<boolean> {
+  for await (const { type, object } of changes)
+    if (type === 'DELETED' && object.metadata.uid === pod.metadata.uid) return true;
+  return false;
 }
 
 async function find(
   client: PodReader,
-  { namespace, name, signal }: { namespace: string; name: string; signal?: AbortSignal },
+  { namespace, name }: { namespace: string; name: string },
 ): Promise<Pod | undefined> {
   try {
-    return await client.pod(namespace, name, signal);
+    return await client.pod(namespace, name);
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

@@ -27,7 +27,7 @@ export async function describe({ config }: CommandContext, words: string[], opti
   );
   const values = described.map(({ object, events }) => ({ [fieldOf(object)]: object, events }));
   if (described.length > 0) {
-    printAs(options.output, values.length === 1 ? values[0] : values, () =>
+    await printAs(options.output, values.length === 1 ? values[0] : values, () =>
       described.map((one) => text(one, { pods, defaults })).join('\n\n'),
     );
   }

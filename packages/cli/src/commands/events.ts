@@ -34,7 +34,7 @@ export async function events({ config }: CommandContext, options: EventsOptions)
   const found = ((await client.list(EVENTS, query)) as Event[]).filter(isWanted);
   const shown = options.all ? byTime(found) : lately(found, Date.now());
   const older = found.length - shown.length;
-  const printed = printEvents(shown, tableOf(options), options);
+  const printed = await printEvents(shown, tableOf(options), options);
   if (older > 0) printError(`${older} older ${older === 1 ? 'event is' : 'events are'} not shown; --all shows them`);
   else if (!printed) printError(nothingHappened(options));
 }
@@ -64,11 +64,11 @@ const tableOf = (options: EventsOptions) =>
   new TablePrinter(columnsOf(EVENTS, { allNamespaces: options.allNamespaces ?? false, withType: false }), options);
 
 /** Returns whether anything was printed. */
-function printEvents(events: Event[], table: TablePrinter, { output }: EventsOptions): boolean {
+async function printEvents(events: Event[], table: TablePrinter, { output }: EventsOptions): Promise<boolean> {
   if (output.type === 'name') events.forEach(printName);
   else if (output.type === 'table' || output.type === 'wide') table.print(events);
   else {
-    printValue(output, { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: events });
+    await printValue(output, { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: events });
     return true;
   }
   return events.length > 0;
@@ -82,17 +82,17 @@ async function watch(client: ObjectClient, query: ObjectQuery, { options, isWant
   const present: Event[] = [];
   let listed = false;
   const { output } = options;
-  const show = (events: Event[]) => {
+  const show = async (events: Event[]) => {
     if (output.type === 'table' || output.type === 'wide' || output.type === 'name')
-      return void printEvents(events, table, options);
-    for (const event of events) printValue(output, event);
+      return void (await printEvents(events, table, options));
+    for (const event of events) await printValue(output, event);
   };
   for await (const change of client.watch(EVENTS, query, new AbortController().signal)) {
     if (change.type === 'listed') {
       listed = true;
-      show(options.all ? byTime(present) : lately(present, Date.now()));
+      await show(options.all ? byTime(present) : lately(present, Date.now()));
     } else if (isWanted(change.object)) {
-      if (listed) show([change.object as Event]);
+      if (listed) await show([change.object as Event]);
       else present.push(change.object as Event);
     }
   }

@@ -45,7 +45,7 @@ export async function show(client: ObjectClient, shown: Shown): Promise<void> {
   const { selection, options } = shown;
   if (options.watch) return watch(client, shown);
   const { objects, missing } = await fetch(client, selection, options);
-  printObjects(sortedBy(objects, options.sortBy), shown);
+  await printObjects(sortedBy(objects, options.sortBy), shown);
   if (missing.length > 0) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
@@ -76,7 +76,7 @@ function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
   return { namespace: allNamespaces ? undefined : namespace, labelSelector: selector, fieldSelector };
 }
 
-function printObjects(objects: ApiObject[], { selection, columns, options, nothing }: Shown): void {
+async function printObjects(objects: ApiObject[], { selection, columns, options, nothing }: Shown): Promise<void> {
   const { output } = options;
   if (output.type === 'name') return objects.forEach(printName);
   if (output.type !== 'table' && output.type !== 'wide') {
@@ -120,18 +120,18 @@ async function watch(client: ObjectClient, { selection, columns, options }: Show
   for await (const change of client.watch(kind!, query, signal)) {
     if (change.type === 'listed') {
       listed = true;
-      printChanged(sortedBy(present, options.sortBy), table, options);
-    } else if (listed) printChanged([change.object], table, options);
+      await printChanged(sortedBy(present, options.sortBy), table, options);
+    } else if (listed) await printChanged([change.object], table, options);
     else present.push(change.object);
   }
 }
 
-function printChanged(objects: ApiObject[], table: TablePrinter, { output }: GetOptions): void {
+async function printChanged(objects: ApiObject[], table: TablePrinter, { output }: GetOptions): Promise<void> {
   if (output.type === 'table' || output.type === 'wide') return table.print(objects);
   if (output.type === 'name') return objects.forEach(printName);
   for (const object of objects) {
     if (output.type === 'yaml') console.log('---');
-    printValue(output, object);
+    await printValue(output, object);
   }
 }
 

@@ -13,7 +13,7 @@ export async function trace({ config }: CommandContext, name: string, options: T
   const client = new NodeClient(config.apiSocket);
   const pod = await client.pod(options.namespace, podName(name));
   const spans = await client.traces(pod.metadata.uid);
-  printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
+  await printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
 }
 
 /** One line a span: name, start, duration, and a bar at its place in time. */

@@ -2,7 +2,7 @@ import { errorMessage } from '@podwright/base';
 import { InvalidArgumentError } from 'commander';
 import { renderJsonPath } from './jsonpath.ts';
 import { parseTemplate } from './jsonpath-parser.ts';
-import { escapeTerminal, print, terminalJson, terminalYaml } from './terminal-text.ts';
+import { escapeTerminal, print, terminalJson } from './terminal-text.ts';
 
 /** How objects of the API are shown: `-o`. */
 export type ObjectFormat = { type: 'table' } | { type: 'wide' } | { type: 'name' } | ValueFormat;
@@ -30,9 +30,11 @@ export function parseObjectFormat(value: string): ObjectFormat {
  * Prints a value in a format that is no table. What a template makes is left as it is where no terminal reads it, and gets no line
  * feed of ours, as with kubectl.
  */
-export function printValue(format: ValueFormat, value: unknown): void {
+export async function printValue(format: ValueFormat, value: unknown): Promise<void> {
   if (format.type === 'json') return print(terminalJson(value, 2));
-  if (format.type === 'yaml') return void process.stdout.write(terminalYaml(value));
+  // few want YAML, and its writer takes long to load
+  if (format.type === 'yaml')
+    return void process.stdout.write((await import('./terminal-yaml.ts')).terminalYaml(value));
   const text = renderJsonPath(format.template, value);
   process.stdout.write(process.stdout.isTTY ? escapeTerminal(text) : text);
 }

@@ -99,6 +99,11 @@ export class AppliedObjects {
     });
   }
 
+  /** The file of an object that is or was applied. */
+  pathOf(object: ObjectName): string {
+    return join(this.#directory, fileName(object));
+  }
+
   async #refuseTaken(pods: Pod[]): Promise<void> {
     const asked = new Map<string, ExistingPod>();
     for (const { metadata } of pods) {

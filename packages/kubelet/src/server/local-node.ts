@@ -1,4 +1,12 @@
-import { counted, errorMessage, type Logger, PodwrightError, waitFor, withTimeout } from '@podwright/base';
+import {
+  counted,
+  errorMessage,
+  isUnimplemented,
+  type Logger,
+  PodwrightError,
+  waitFor,
+  withTimeout,
+} from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import { ignoredFields } from '../config/ignored-fields.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
@@ -9,16 +17,25 @@ import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import { hostUsage } from '../usage/host-usage.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-import type { ApplyResult, NodeInfo } from './local-api.ts';
+import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions } from './local-api.ts';
 import { type MetadataPatch, showsPatch } from './metadata-patch.ts';
-import type { ApiKind, ApiObject, NodeBackend, ObjectName, ObjectWatch, StreamingCall } from './node-backend.ts';
+import type {
+  ApiKind,
+  ApiObject,
+  LogChoice,
+  NodeBackend,
+  ObjectName,
+  ObjectWatch,
+  StreamingCall,
+} from './node-backend.ts';
 import { NodeObjects } from './node-objects.ts';
 
 export type LocalNodeParts = {
   kubelet: Kubelet;
   applied: AppliedObjects;
-  info: Pick<NodeInfo, 'name' | 'version' | 'manifestDir' | 'podLogsDir'>;
-  stop: (options: { removeHostState: boolean }) => void;
+  /** What is known of the node before it runs. */
+  info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults'>;
+  stop: (options: StopOptions) => void;
   logger: Logger;
 };
 
@@ -52,6 +69,18 @@ export class LocalNode implements NodeBackend {
     return this.#objects.watch(kind, signal);
   }
 
+  async *watchTransfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
+    try {
+      for await (const progress of this.#parts.kubelet.cri.transfers.watch({}, { signal })) {
+        const { reference, phase, doneBytes, totalBytes, layersDone, layersTotal, error } = progress;
+        const bytes = { doneBytes: Number(doneBytes), totalBytes: Number(totalBytes) };
+        yield { reference, phase, ...bytes, layersDone, layersTotal, error };
+      }
+    } catch (error) {
+      if (!signal.aborted && !isUnimplemented(error)) throw error;
+    }
+  }
+
   async apply(manifest: string, { dryRun }: { dryRun: boolean }): Promise<ApplyResult> {
     const { done, objects, warnings } = await this.#parts.applied.apply(manifest, { dryRun });
     if (dryRun)
@@ -68,8 +97,11 @@ export class LocalNode implements NodeBackend {
       if (!removed) this.#objects.get(object); // throws
       return;
     }
-    const isGoing = there.metadata.deletionTimestamp !== undefined;
-    if (!removed && !isGoing) throw this.#fromFile('delete', there, 'remove it there');
+    // A pod whose file has just been removed, by an earlier call, is going, whether or not the kubelet has seen that yet.
+    const file = there.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
+    const goes =
+      removed || there.metadata.deletionTimestamp !== undefined || file === this.#parts.applied.pathOf(object);
+    if (!goes) throw this.#fromFile('delete', there, 'remove it there');
     if (there.kind !== 'Pod') return;
     this.#parts.kubelet.deletePod(there.metadata.uid, gracePeriodSeconds).catch((error: unknown) => {
       this.#parts.logger.error({ pod: object.name, error: errorMessage(error) }, 'a pod could not be deleted');
@@ -105,13 +137,9 @@ export class LocalNode implements NodeBackend {
     return hostUsage(signal);
   }
 
-  async log(
-    pod: PodName,
-    which: { container: string; previous: boolean },
-    signal: AbortSignal,
-  ): Promise<{ path: string; ended: AbortSignal }> {
+  async log(pod: PodName, which: LogChoice, signal: AbortSignal): Promise<{ path: string; ended: AbortSignal }> {
     const found = this.#parts.kubelet.pod(pod.namespace, pod.name);
-    const { path, running } = this.#parts.kubelet.containerLog(found, which.container, which.previous);
+    const { path, running } = this.#parts.kubelet.containerLog(found, which);
     if (!running) return { path, ended: AbortSignal.abort() };
     return { path, ended: this.#endOf(found, { container: which.container, path }, signal) };
   }
@@ -124,11 +152,16 @@ export class LocalNode implements NodeBackend {
     return kubelet.execUrl(pod, call.container, call);
   }
 
+  restart(name: PodName, container: string | undefined): RestartAnswer {
+    const pod = this.#parts.kubelet.pod(name.namespace, name.name);
+    return { containers: this.#parts.kubelet.restartContainers(pod, container) };
+  }
+
   traces(podUid: string): TraceSpan[] {
     return this.#parts.kubelet.traces(podUid);
   }
 
-  stop(options: { removeHostState: boolean }): void {
+  stop(options: StopOptions): void {
     this.#parts.stop(options);
   }
 
@@ -151,7 +184,7 @@ export class LocalNode implements NodeBackend {
   }
 
   #writes(pod: Pod, log: { container: string; path: string }): boolean {
-    const now = this.#parts.kubelet.containerLog(pod, log.container, false);
+    const now = this.#parts.kubelet.containerLog(pod, { container: log.container, previous: false });
     return now.running && now.path === log.path;
   }
 

@@ -17,10 +17,10 @@ import { proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
 import { MAX_CONNECTIONS } from '../limits.ts';
 import { readLog } from '../logs/log-reader.ts';
-import { type Call, type Handler, type Method, readBody, sendJson } from './api-call.ts';
+import { type Call, type Handler, type Method, readBody, sendJson, sendLine } from './api-call.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
-import { isDryRun, logQuery, streamingCall } from './query.ts';
+import { isDryRun, logQuery, stopOptions, streamingCall } from './query.ts';
 import { usageRoutes } from './usage-routes.ts';
 
 export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger; metrics?: Registry };
@@ -60,13 +60,18 @@ export class LocalServer {
     this.#on('GET', '/podwright/v1/traces/:uid', async ({ response, params }) =>
       sendJson(response, backend.traces(params.uid!)),
     );
+    this.#on('GET', '/podwright/v1/transfers', async (call) => sendTransfers(backend, call));
     this.#on('POST', '/podwright/v1/apply', async ({ request, response, query }) =>
       sendJson(response, await backend.apply(await readBody(request), { dryRun: isDryRun(query) })),
     );
     this.#on('POST', '/podwright/v1/stop', async ({ response, query }) => {
       sendJson(response, {});
       await once(response, 'close');
-      backend.stop({ removeHostState: query.get('removeHostState') === 'true' });
+      backend.stop(stopOptions(query));
+    });
+    this.#on('POST', '/podwright/v1/namespaces/:namespace/pods/:name/restart', async ({ response, params, query }) => {
+      const pod = { namespace: params.namespace!, name: params.name! };
+      sendJson(response, backend.restart(pod, query.get('container') ?? undefined));
     });
     for (const { method, path, handler } of [...objectRoutes(backend), ...usageRoutes(backend)])
       this.#on(method, path, handler);
@@ -128,11 +133,17 @@ function requestUrl(request: IncomingMessage): URL {
   return url;
 }
 
+async function sendTransfers(backend: NodeBackend, { response, signal }: Call): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+  for await (const transfer of backend.watchTransfers(signal)) await sendLine(response, transfer);
+  response.end();
+}
+
 async function sendLog(backend: NodeBackend, { response, query, params, signal }: Call): Promise<void> {
-  const { container, previous, ...wanted } = logQuery(query, Date.now());
+  const { container, containerId, previous, ...wanted } = logQuery(query, Date.now());
   const { path, ended } = await backend.log(
     { namespace: params.namespace!, name: params.name! },
-    { container, previous },
+    { container, containerId, previous },
     signal,
   );
   await using chunks = readLog(path, wanted, { ended, signal }); // closes the file also when the reader leaves

@@ -3,7 +3,7 @@ import type { LogEnd } from '../logs/log-reader.ts';
 import type { NodeObject } from '../node/node-object.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
-import type { ApplyResult, NodeInfo, WatchEvent } from './local-api.ts';
+import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions, WatchEvent } from './local-api.ts';
 import type { MetadataPatch } from './metadata-patch.ts';
 
 /** Every kind of object that a node lists. */
@@ -30,30 +30,37 @@ export type StreamingCall =
   | { kind: 'attach'; container: string; stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean }
   | { kind: 'portforward'; ports: number[] };
 
+/** Which log: of the newest attempt, the one before, or the one with this ID. */
+export type LogChoice = { container: string; previous: boolean; containerId?: string };
+
 /** What the local API asks of the node. Errors are `PodwrightError`s; `not_found` names what there is not. */
 export interface NodeBackend {
   info(): Promise<NodeInfo>;
   list(kind: ApiKind): ApiObject[];
   get(object: ObjectName<ApiKind>): ApiObject;
   watch(kind: ApiKind, signal: AbortSignal): ObjectWatch;
+  /** Progress of all transfers of images; ends at once if the runtime tells none. */
+  watchTransfers(signal: AbortSignal): AsyncIterable<ImageTransfer>;
   /** Creates or replaces the objects of a manifest; all or none. With `dryRun` it only tells what it would do. */
   apply(manifest: string, options: { dryRun: boolean }): Promise<ApplyResult>;
   /** Deletes an object that was applied. A pod ends in the background. */
   remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void>;
   /** Changes labels and annotations of an object that was applied; resolves with it once everybody sees them. */
   patch(object: ObjectName<ApiKind>, patch: MetadataPatch): Promise<ApiObject>;
-  /** Where a container's log is; `ended` aborts when it will not grow any more, or `signal` does. */
+  /** Where the log of a container, or of one attempt of it, is; `ended` aborts when it will not grow any more, or `signal` does. */
   log(
     pod: { namespace: string; name: string },
-    which: { container: string; previous: boolean },
+    which: LogChoice,
     signal: AbortSignal,
   ): Promise<{ path: string; ended: LogEnd['ended'] }>;
   /** The runtime's URL for a stream. */
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
+  /** Restarts containers of a pod in place; they are not waited for. */
+  restart(pod: { namespace: string; name: string }, container: string | undefined): RestartAnswer;
   traces(podUid: string): TraceSpan[];
   /** What the containers of all pods use, and what everything on the host does. */
   usage(signal: AbortSignal): Promise<UsageReport>;
   hostUsage(signal: AbortSignal): Promise<ContainerUse>;
   /** Ends the daemon, after the answer was sent. */
-  stop(options: { removeHostState: boolean }): void;
+  stop(options: StopOptions): void;
 }

@@ -14,6 +14,7 @@ import {
 import { killProcessTrees, readProcess } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
 import { globalArguments, type OciRuntime, withOomScore } from '../../oci-runtime/oci-program.ts';
+import { execProcess } from '../exec-spec.ts';
 import { EXEC_END_TIMEOUT_MS, EXEC_LOOK_MS, EXEC_START_TIMEOUT_MS } from '../limits.ts';
 import { KILLED_EXIT_CODE } from '../task-exit.ts';
 import type { ExecSession } from '../task-runtime.ts';
@@ -26,6 +27,7 @@ export type ExecRequest = {
   pidFile: string;
   id: string;
   command: string[];
+  terminalName?: string;
   /** The task's `config.json`. */
   config: string;
   logger: Logger;
@@ -147,11 +149,12 @@ const processFile = (pidFile: string) => `${pidFile}.json`;
  * the task's groups, runc would not. Returns the file, and the runtime as it is to be started for it.
  */
 export function prepareExec(
-  { pidFile, config, command, runtime }: ExecRequest,
+  { pidFile, config, command, runtime, terminalName }: ExecRequest,
   { terminal }: { terminal: boolean },
 ): { file: string; runtime: OciRuntime } {
   const file = processFile(pidFile);
   const { process } = JSON.parse(readFileSync(config, 'utf8')) as OciSpec;
-  writeFileSync(file, JSON.stringify({ ...process, args: command, terminal }), { mode: PRIVATE_FILE });
+  const wanted = execProcess(process, { command, terminal, terminalName });
+  writeFileSync(file, JSON.stringify(wanted), { mode: PRIVATE_FILE });
   return { file, runtime: withOomScore(runtime, process.oomScoreAdj) };
 }

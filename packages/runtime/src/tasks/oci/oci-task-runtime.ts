@@ -161,10 +161,10 @@ export class OciTaskRuntime implements TaskRuntime {
     return await execSync(this.#execRequest(record, command), signal);
   }
 
-  async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
+  async exec(id: string, { command, terminal, terminalName, signal }: ExecConfig): Promise<ExecSession> {
     const record = await this.#get(id, 'run a command in', ['running']);
     const tools = { conmon: this.#options.conmon, sockets: this.#sockets, system: this.#system };
-    const request = this.#execRequest(record, command);
+    const request = { ...this.#execRequest(record, command), terminalName };
     return await execStream(request, { terminal: terminal ? tools : undefined, signal });
   }
 
