@@ -7,7 +7,15 @@ import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';
 import { preflight } from '../preflight/preflight.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-import type { ApplyResult, EventWatchEvent, ImageTransfer, NodeInfo, PodWatchEvent, RestartAnswer, StopOptions } from './local-api.ts';
+import type {
+  ApplyResult,
+  EventWatchEvent,
+  ImageTransfer,
+  NodeInfo,
+  PodWatchEvent,
+  RestartAnswer,
+  StopOptions,
+} from './local-api.ts';
 import type { LogChoice, NodeBackend, ObjectName, StreamingCall } from './node-backend.ts';
 
 export type LocalNodeParts = {

@@ -1,7 +1,15 @@
 import type { Event, Pod } from '../api/types.ts';
 import type { LogEnd } from '../logs/log-reader.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
-import type { ApplyResult, EventWatchEvent, ImageTransfer, NodeInfo, PodWatchEvent, RestartAnswer, StopOptions } from './local-api.ts';
+import type {
+  ApplyResult,
+  EventWatchEvent,
+  ImageTransfer,
+  NodeInfo,
+  PodWatchEvent,
+  RestartAnswer,
+  StopOptions,
+} from './local-api.ts';
 
 /** Names one object of a namespace. */
 export type ObjectName = { kind: string; namespace: string; name: string };
