@@ -88,7 +88,7 @@ test('a daemon stays with its pods after --detach, and every command reaches the
   assert.match(await place.ok('run', '--detach', file), /1 pod goes on running/);
   assert.match(await place.ok('ps'), /^default +a +1\/1 +Running +0 +10\.99\.6\.\d+/m);
   assert.match(await place.ok('ps', '-o', 'wide'), /QOS +UID +IMAGES/);
-  assert.match(await place.ok('ps', '-o', 'yaml'), /^kind: PodList$/m);
+  assert.match(await place.ok('ps', '-o', 'yaml'), /^kind: List$/m);
   assert.match(await place.ok('logs', 'a'), /^started$/m);
   const exec = await place.call('exec', 'a', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7');
   assert.deepEqual({ ...exec, signal: null }, { code: 7, signal: null, out: 'out\n', err: 'err\n' });

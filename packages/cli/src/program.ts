@@ -2,11 +2,12 @@ import { VERSION } from '@podwright/base';
 import { Command, Option } from 'commander';
 import type { Action } from './command-line/action.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
+import { answerForeignVerbs } from './command-line/foreign-verbs.ts';
 import { addHelpCommands } from './command-line/help-commands.ts';
 import { addImageCommands } from './command-line/image-commands.ts';
 import { addNodeCommands } from './command-line/node-commands.ts';
 import { addNodeControlCommands } from './command-line/node-control-commands.ts';
-import { addPodCommands } from './command-line/pod-commands.ts';
+import { addObjectCommands, addPodCommands } from './command-line/pod-commands.ts';
 import { addRunCommands } from './command-line/run-commands.ts';
 import { commandContext } from './settings/command-context.ts';
 import type { ConfigFlags } from './settings/config-flags.ts';
@@ -22,7 +23,8 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright check DIR                what is wrong with manifests, and what they lack here
   podwright doctor                   what this host can do, and what is missing
 
-Pods:      run, check, apply, delete, ps, describe, events, trace
+Pods:      run, check, apply, delete, ps, trace
+Objects:   get, describe, events, wait, label, annotate, top
 In pods:   logs, exec, attach, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime, status, stop
@@ -79,10 +81,12 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   program.helpCommand(false); // ours knows topics too
   addRunCommands(program, action);
   addPodCommands(program, action);
+  addObjectCommands(program, action);
   addContainerCommands(program, action);
   addImageCommands(program, action);
   addNodeCommands(program, action);
   addNodeControlCommands(program, action);
   addHelpCommands(program);
+  answerForeignVerbs(program);
   return program;
 }

@@ -12,6 +12,7 @@ export * from './config/pod-update.ts';
 export { parseImageReference } from './images/image-reference.ts';
 export { credentialsFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
+export type { NodeObject } from './node/node-object.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export { preflight } from './preflight/preflight.ts';
 export { thisHost } from './preflight/preflight-host.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Backoff, PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import { absentObject } from './api/absent-object.ts';
 import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
@@ -12,7 +13,7 @@ import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import { crashKey } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
-import type { NodeAmounts } from './node/node-allocatable.ts';
+import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import { planRestart } from './pod/container-restart-request.ts';
@@ -23,6 +24,7 @@ import type { PreflightHost } from './preflight/preflight.ts';
 import { hostOf } from './preflight/preflight-host.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
+import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
 
 export type KubeletDependencies = {
   options: KubeletOptions;
@@ -36,7 +38,8 @@ export type KubeletDependencies = {
   cache: PodStatusCache;
   objects: LocalObjects;
   cgroups: PodCgroups;
-  allocatable: NodeAmounts;
+  node: NodeFacts;
+  usage: ContainerUsage;
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
   crashBackoff: Backoff;
@@ -59,14 +62,24 @@ export class Kubelet {
   readonly ready: Promise<void>;
   readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   readonly podDefaults: PodDefaults;
+  #isReady = false;
 
   constructor(parts: KubeletDependencies) {
     this.#parts = parts;
     this.ready = parts.ready;
+    const noteReady = () => {
+      this.#isReady = true;
+    };
+    parts.ready.then(noteReady, () => undefined);
     const endpoint = parts.options.runtimeEndpoint;
     this.runtime = { ...parts.version, apiVersion: parts.cri.apiVersion, endpoint };
     const seccomp = parts.options.seccompDefault ? 'RuntimeDefault' : 'Unconfined';
     this.podDefaults = { seccomp, ...parts.cgroups.enforced };
+  }
+
+  /** Whether `ready` has resolved. */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   get objects(): LocalObjects {
@@ -88,10 +101,7 @@ export class Kubelet {
     const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     const found = named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
     if (found !== undefined) return found;
-    throw new PodwrightError(
-      'not_found',
-      `find pod ${namespace}/${name}: there is no such pod on this node; 'podwright ps' lists them`,
-    );
+    throw absentObject({ kind: 'Pod', namespace, name }, this.pods());
   }
 
   /** The pod that has this UID: one of a manifest, or one that is still in the runtime. */
@@ -128,10 +138,10 @@ export class Kubelet {
 
   /** What pods would meet that were applied now. */
   async preflightHost(): Promise<PreflightHost> {
-    const { options, cri, objects, allocatable } = this.#parts;
+    const { options, cri, objects, node } = this.#parts;
     const { images } = await cri.image.listImages({});
     const names = new Set(images.flatMap(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests]));
-    return { ...hostOf(options, allocatable), node: { objects, pods: this.pods(), images: names } };
+    return { ...hostOf(options, node.allocatable), node: { objects, pods: this.pods(), images: names } };
   }
 
   /**
@@ -143,6 +153,15 @@ export class Kubelet {
     const pod = statuses.pod(uid);
     if (pod === undefined || !workers.has(uid)) return Promise.resolve();
     return workers.end(pod, { gracePeriodSeconds, remove: true, mayComeBack: true });
+  }
+
+  node(): NodeObject {
+    return nodeObject(this.#parts.node, this.#isReady);
+  }
+
+  /** What the containers use now. */
+  usage(signal: AbortSignal): Promise<UsageReport> {
+    return this.#parts.usage.report(signal);
   }
 
   traces(podUid: string): TraceSpan[] {

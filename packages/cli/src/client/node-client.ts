@@ -26,6 +26,7 @@ import {
   decodeSpans,
   decodeTransfer,
 } from './answers.ts';
+import { objectPath } from './object-client.ts';
 import { parseJson, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
@@ -58,8 +59,10 @@ export class NodeClient {
     return this.http.json({ method: 'GET', path: '/podwright/v1/node', signal }, decodeNode);
   }
 
-  async pods(): Promise<Pod[]> {
-    return (await this.http.json({ method: 'GET', path: '/api/v1/pods' }, decodePods)).items;
+  /** Those of every namespace, or of one; `labelSelector` is Kubernetes', and `invalid_argument` if it is none. */
+  async pods({ namespace, labelSelector }: { namespace?: string; labelSelector?: string } = {}): Promise<Pod[]> {
+    const path = namespace === undefined ? '/api/v1/pods' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+    return (await this.http.json({ method: 'GET', path, query: { labelSelector } }, decodePods)).items;
   }
 
   pod(namespace: string, name: string, signal?: AbortSignal): Promise<Pod> {
@@ -105,10 +108,7 @@ export class NodeClient {
 
   /** Deletes an object of a kind that can be applied: Pod, ConfigMap, Secret, RuntimeClass. */
   async delete(object: { kind: string; namespace: string; name: string }, gracePeriodSeconds?: number): Promise<void> {
-    const plural = { Pod: 'pods', ConfigMap: 'configmaps', Secret: 'secrets', RuntimeClass: 'runtimeclasses' }[
-      object.kind
-    ];
-    const path = `/api/v1/namespaces/${encodeURIComponent(object.namespace)}/${plural}/${encodeURIComponent(object.name)}`;
+    const path = objectPath(object);
     const query = { gracePeriodSeconds: gracePeriodSeconds?.toString() };
     await this.http.json({ method: 'DELETE', path, query }, decodeAnything);
   }

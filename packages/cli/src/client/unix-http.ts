@@ -3,10 +3,12 @@ import { type ErrorCode, gatherBytes, isErrno, PodwrightError, wrapError } from 
 import type { Decoder } from './answers.ts';
 
 export type HttpCall = {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'DELETE' | 'PATCH';
   path: string;
   query?: Record<string, string | string[] | undefined>;
   body?: string;
+  /** Of the body. */
+  contentType?: string;
   signal?: AbortSignal;
 };
 
@@ -48,7 +50,7 @@ export class UnixHttp {
       socketPath: this.#socketPath,
       method: call.method,
       path: call.path + encodeQuery(call.query ?? {}),
-      headers: { host: 'localhost' },
+      headers: { host: 'localhost', ...(call.contentType && { 'content-type': call.contentType }) },
       signal: call.signal,
       agent: false,
       servername: '', // or node:http looks for one, for TLS (3 ms)

@@ -8,6 +8,7 @@ import {
   outputOption,
   positiveSeconds,
   recursiveOption,
+  selectorOption,
   strictOption,
   withDryRun,
 } from './options.ts';
@@ -67,8 +68,13 @@ export function addRunCommands(program: Command, action: Action): void {
     );
   program
     .command('delete [pod...]')
-    .description('stop and remove pods, or the objects of a manifest')
+    .description('stop and remove pods, or the objects of a manifest; also TYPE NAME, TYPE/NAME, TYPE -l SELECTOR')
     .addOption(namespaceOption())
+    .addOption(selectorOption())
+    .option('--all', 'all of the type in the namespace')
+    .option('--force', 'kill at once, as --grace-period 0')
+    .option('--now', 'as --grace-period 1')
+    .option('--ignore-not-found', 'it is no error if there is none')
     .addOption(fileOption())
     .addOption(recursiveOption())
     .option('--grace-period <seconds>', 'time to end (default: what the pod says)', count)

@@ -5,7 +5,7 @@ import { type LogOptions, NodeClient } from '../client/node-client.ts';
 import { MAX_LOG_LINE_BYTES } from '../limits.ts';
 import { escapeLine, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { chooseContainer, findPod, parseSelector } from './pod-arguments.ts';
+import { chooseContainer, findPod } from './pod-arguments.ts';
 
 export type LogsOptions = {
   namespace: string;
@@ -96,10 +96,7 @@ async function findSources(
 }
 
 async function selectPods(client: NodeClient, selector: string, namespace: string): Promise<Pod[]> {
-  const matches = parseSelector(selector);
-  const pods = (await client.pods()).filter(
-    ({ metadata }) => metadata.namespace === namespace && matches(metadata.labels ?? {}),
-  );
+  const pods = await client.pods({ namespace, labelSelector: selector });
   if (pods.length > 0) return pods;
   throw new PodwrightError('not_found', `no pod in namespace ${namespace} has the labels ${selector}`);
 }

@@ -10,12 +10,16 @@ import type { PodDefaults } from '../kubelet.ts';
  * | --- | --- |
  * | GET /healthz | `ok` |
  * | GET /metrics | Prometheus text |
- * | GET /api/v1/pods, /api/v1/namespaces/NS/pods [?watch=true] | PodList, or a line of `WatchEvent<Pod>` JSON a change, beginning with what is there |
- * | GET, DELETE /api/v1/namespaces/NS/pods/NAME [?gracePeriodSeconds=N] | Pod; deletion answers at once |
+ * | GET /version, /api, /api/v1, /apis, /apis/GROUP/VERSION | what there is, for Kubernetes' clients |
+ * | GET /api/v1/PLURAL, /api/v1/namespaces/NS/PLURAL ?labelSelector= &fieldSelector= &watch= &sendInitialEvents= | of pods, configmaps, secrets, events: a list, or a line of `WatchEvent` JSON a change, beginning with what is there |
+ * | GET /api/v1/nodes, /apis/node.k8s.io/v1/runtimeclasses | likewise, without namespaces |
+ * | GET …/NAME | one object |
+ * | DELETE …/NAME [?gracePeriodSeconds=N] | a pod's answers at once; of pods, configmaps, secrets and runtimeclasses that were applied |
+ * | PATCH …/NAME | body: a merge patch of `metadata.labels` and `metadata.annotations`; the object; of those that were applied |
+ * | GET /apis/metrics.k8s.io/v1beta1/pods, …/namespaces/NS/pods, …/nodes | PodMetricsList, NodeMetricsList |
  * | GET …/pods/NAME/log ?container= &containerID= &follow= &previous= &tailLines= &sinceSeconds= &timestamps= &limitBytes= | text |
  * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the runtime |
  * | POST …/pods/NAME/attach, …/portforward | likewise |
- * | GET /api/v1/events [?watch=true] | EventList, or lines of `WatchEvent<Event>` |
  * | POST /podwright/v1/apply [?dryRun=All] | body: a manifest; `ApplyResult`: what was done, or would be |
  * | POST /podwright/v1/namespaces/NS/pods/NAME/restart [?container=] | `RestartAnswer`; its containers are not waited for |
  * | GET /podwright/v1/node | `NodeInfo` |

@@ -3,7 +3,7 @@ import type { LogQuery } from '../logs/log-reader.ts';
 import type { StopOptions } from './local-api.ts';
 import type { LogChoice, StreamingCall } from './node-backend.ts';
 
-const isTrue = (query: URLSearchParams, name: string): boolean => {
+export const isTrue = (query: URLSearchParams, name: string): boolean => {
   const value = query.get(name);
   return value === 'true' || value === '1' || value === '';
 };
