@@ -17,8 +17,6 @@ import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import { hostUsage } from '../usage/host-usage.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-
-
 import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions } from './local-api.ts';
 import { type MetadataPatch, showsPatch } from './metadata-patch.ts';
 import type {
@@ -31,7 +29,6 @@ import type {
   StreamingCall,
 } from './node-backend.ts';
 import { NodeObjects } from './node-objects.ts';
-
 
 export type LocalNodeParts = {
   kubelet: Kubelet;

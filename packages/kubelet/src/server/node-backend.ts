@@ -2,12 +2,9 @@ import type { Event, LocalObject, Pod } from '../api/types.ts';
 import type { LogEnd } from '../logs/log-reader.ts';
 import type { NodeObject } from '../node/node-object.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
-
-
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions, WatchEvent } from './local-api.ts';
 import type { MetadataPatch } from './metadata-patch.ts';
-
 
 /** Every kind of object that a node lists. */
 export type ApiObject = Pod | LocalObject | Event | NodeObject;
