@@ -6,8 +6,8 @@ import { type OciProgram, SHELL } from './oci-program.ts';
  * crun refuses hosts that have some cgroup controllers in v1 trees and some in a v2 tree beside them. Where it does not
  * see the v2 tree it takes the host for a v1 one, which is what counts. unshare(1) gives each call a mount namespace of
  * its own in which an empty file system covers the tree: crun makes directories there, which go with the namespace. Not in
- * one that is kept: later mounts would not be seen in it, and earlier ones would live on. What is called often goes
- * a shorter way to the same where nsenter(1) is there, as `covered` says.
+ * one that is kept: later mounts would not be seen in it, and earlier ones would live on. For create and exec
+ * `covered` says how this process makes the namespace itself, where there is nsenter(1) (`covered-call.ts`).
  * `undefined` on hosts that are not hybrid, or where it cannot be done.
  */
 export function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy): OciProgram | undefined {

@@ -20,7 +20,7 @@ export type OciProgram = {
   args?: string[];
   /** The format of the files in which it keeps its state, where a trial has shown that it is one of those that are known. */
   stateFormat?: StateFormat | undefined;
-  /** A shorter way to the same than `path` and `args`, for calls that are made often (`covered-call.ts`). */
+  /** A shorter way than by `path` and `args`, for create and exec (`covered-call.ts`). Earlier versions know only the other. */
   covered?: CoveredTree | undefined;
 };
 
