@@ -39,9 +39,11 @@ test('commands load only what they need', async (t) => {
   const directory = mkdtempSync('/tmp/loaded-');
   const state = join(directory, 'state');
   const pods = { items: [{ metadata: { name: 'web', namespace: 'default', uid: 'u' }, spec: { containers: [] } }] };
-  const node = createServer((_request, response) => response.end(JSON.stringify(pods))).listen(
-    `${directory}/node.sock`,
-  );
+  const runtime = { name: 'podwright', version: '1', apiVersion: 'v1', endpoint: 'unix:///none' };
+  const info = { name: 'here', version: '1', pid: process.pid, runtime };
+  const node = createServer((request, response) =>
+    response.end(JSON.stringify(request.url?.startsWith('/api/') ? pods : info)),
+  ).listen(`${directory}/node.sock`);
   await once(node, 'listening');
   t.after(() => {
     node.close();
@@ -76,5 +78,5 @@ test('commands load only what they need', async (t) => {
   // settings are checked where there are some
   const config = join(directory, 'config.toml');
   const wrong = new StartedProgram([process.execPath, bundle.program, '--config', config, 'ps']);
-  assert.match((await wrong.ended()).err, /^podwright: read .*config\.toml: ENOENT/);
+  assert.match((await wrong.ended()).err, /^podwright: read .*config\.toml: no such file/);
 });

@@ -121,7 +121,7 @@ class Forwarding implements Disposable {
       await this.#forwarder.forward(socket, port);
     } catch (error) {
       const message = errorMessage(error);
-      const why = message.includes('ECONNREFUSED') ? 'nobody listens there' : message;
+      const why = /ECONNREFUSED|connection refused/.test(message) ? 'nobody listens there' : message;
       printError(`podwright: port ${port} of pod ${this.#pod.metadata.name}: ${why}`);
     }
   }

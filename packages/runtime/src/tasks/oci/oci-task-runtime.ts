@@ -104,9 +104,10 @@ export class OciTaskRuntime implements TaskRuntime {
       undo.add('remove what was made of the task', () => this.#remove(config.id));
       try {
         const program = this.#program(config.handler);
-        const { conmon } = this.#options;
-        const dependencies = { start: this.#start, conmon, files: this.#files, program, filters: this.#filters };
-        return { pid: await createTask(dependencies, config, signal) };
+        const { conmon, logger } = this.#options;
+        const namespaces = { system: this.#system, logger };
+        const tools = { start: this.#start, conmon, files: this.#files, filters: this.#filters, namespaces };
+        return { pid: await createTask({ ...tools, program }, config, signal) };
       } catch (error) {
         const failures = await undo.run();
         if (failures.length > 0)
@@ -163,7 +164,7 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async exec(id: string, { command, terminal, terminalName, signal }: ExecConfig): Promise<ExecSession> {
     const record = await this.#get(id, 'run a command in', ['running']);
-    const tools = { conmon: this.#options.conmon, sockets: this.#sockets, system: this.#system };
+    const tools = { conmon: this.#options.conmon, sockets: this.#sockets };
     const request = { ...this.#execRequest(record, command), terminalName };
     return await execStream(request, { terminal: terminal ? tools : undefined, signal });
   }
@@ -261,6 +262,7 @@ export class OciTaskRuntime implements TaskRuntime {
       id,
       command,
       config,
+      system: this.#system,
       logger: this.#options.logger,
     };
   }
