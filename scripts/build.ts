@@ -1,17 +1,11 @@
 /** Bundles the command `podwright` and the worker that unpacks layers into `dist/`, or into the directory that is given. */
 import { rmSync } from 'node:fs';
-import { build } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 
 const outdir = process.argv[2] ?? 'dist';
-rmSync(outdir, { recursive: true, force: true });
-await build({
-  entryPoints: {
-    podwright: 'packages/cli/src/main.ts',
-    'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts',
-  },
+const shared: BuildOptions = {
   outdir,
   bundle: true,
-  splitting: true,
   platform: 'node',
   format: 'esm',
   target: 'node22',
@@ -20,12 +14,21 @@ await build({
   minifySyntax: true,
   sourcemap: 'linked',
   sourcesContent: false,
-  chunkNames: 'chunk-[hash]',
   // Native parts stay in node_modules; both load from prebuilt files.
   external: ['koffi', 'better-sqlite3'],
+  logLevel: 'warning',
+};
+
+rmSync(outdir, { recursive: true, force: true });
+await build({
+  ...shared,
+  entryPoints: { podwright: 'packages/cli/src/main.ts' },
+  splitting: true,
+  chunkNames: 'chunk-[hash]',
   banner: {
     // Bundled CommonJS packages call require.
     js: "import { createRequire as createRequireForBundle } from 'node:module'; const require = createRequireForBundle(import.meta.url);",
   },
-  logLevel: 'warning',
 });
+// By itself: chunks that it shared with the command would bring the logger, the metrics and FFI along, twice its start.
+await build({ ...shared, entryPoints: { 'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts' } });

@@ -159,14 +159,14 @@ function imagesPlugin({ options, records, system }: Environment): RuntimePlugin<
     requires: [snapshotterRequirement(options.snapshotter)],
     init(context) {
       const { database } = records;
-      const { unpackLayer } = unpacker;
+      const { unpackLayer, prepare: prepareUnpacking } = unpacker;
       const { arch } = process;
       const snapshotter = chooseSnapshotter(options.snapshotter, context);
       context.note(`unpacked into ${snapshotter.name}`);
       const pauseImages = Object.values(options.handlers ?? {}).flatMap(({ pauseImage = '' }) => pauseImage || []);
       const pinnedImages = [...(options.pinnedImages ?? []), ...pauseImages];
       const shared = { root, database, snapshotter, unpackLayer, registryConfigDir, logger, arch };
-      return createImageService({ ...shared, pinnedImages });
+      return createImageService({ ...shared, prepareUnpacking, pinnedImages });
     },
     async close(images) {
       await Promise.all([images.close(), unpacker[Symbol.asyncDispose]()]);
