@@ -2,22 +2,15 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { build } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 import { PRIVATE_DIRECTORY } from '../packages/base/src/modes.ts';
 import { DAEMON_FLAGS } from '../packages/cli/src/daemon/daemon-flags.ts';
 import { bundleImports } from './bundle-imports.ts';
 
 const outdir = process.argv[2] ?? 'dist';
-rmSync(outdir, { recursive: true, force: true });
-const { metafile } = await build({
-  entryPoints: {
-    podwright: 'packages/cli/src/start.ts',
-    'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts',
-  },
+const shared: BuildOptions = {
   outdir,
   bundle: true,
-  splitting: true,
-  plugins: [bundleImports(process.cwd())],
   platform: 'node',
   format: 'esm',
   target: 'node22',
@@ -26,16 +19,26 @@ const { metafile } = await build({
   minifySyntax: true,
   sourcemap: 'linked',
   sourcesContent: false,
-  chunkNames: 'chunk-[hash]',
   // Native parts stay in node_modules; both load from prebuilt files.
   external: ['koffi', 'better-sqlite3'],
+  logLevel: 'warning',
+};
+
+rmSync(outdir, { recursive: true, force: true });
+const { metafile } = await build({
+  ...shared,
+  entryPoints: { podwright: 'packages/cli/src/start.ts' },
+  plugins: [bundleImports(process.cwd())],
+  splitting: true,
+  chunkNames: 'chunk-[hash]',
   banner: {
     // Bundled CommonJS packages call require.
     js: "const require = (id) => process.getBuiltinModule(id) ?? process.getBuiltinModule('node:module').createRequire(import.meta.url)(id);",
   },
   metafile: true,
-  logLevel: 'warning',
 });
+// By itself: chunks that it shared with the command would bring the logger, the metrics and FFI along, twice its start.
+await build({ ...shared, entryPoints: { 'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts' } });
 // Beside the bundle: who may write there may change what it runs.
 mkdirSync(join(outdir, 'cache'), { mode: PRIVATE_DIRECTORY });
 if (process.argv[2] === undefined) compile();
@@ -56,7 +59,7 @@ function compile(): void {
   ])
     spawnSync(process.execPath, [join(outdir, 'podwright.js'), ...nowhere, ...call]);
   const parts = Object.entries(metafile.outputs).flatMap(([file, { entryPoint }]) =>
-    entryPoint !== undefined && !/\/(?:start|main|unpack-worker)\.ts$/.test(entryPoint) ? [resolve(file)] : [],
+    entryPoint !== undefined && !/\/(?:start|main)\.ts$/.test(entryPoint) ? [resolve(file)] : [],
   );
   const load = `process.getBuiltinModule('node:module').enableCompileCache(${JSON.stringify(resolve(outdir, 'cache'))});
     for (const part of ${JSON.stringify(parts)}) await import(part);`;

@@ -8,6 +8,7 @@ import {
   type StartWait,
   type StateFormat,
   startByStateFiles,
+  type ThrowAway,
 } from './state-files.ts';
 
 /** An OCI runtime's command line program. */
@@ -75,12 +76,16 @@ export function globalArguments(runtime: OciRuntime): string[] {
   return [...(runtime.args ?? []), '--root', runtime.root];
 }
 
+/** A task to forget, and what takes its files. */
+export type ForgottenTask = { id: string; hooks: boolean; throwAway: ThrowAway };
+
 /**
  * Makes the runtime forget a task whose processes and cgroups are gone. Where its files are as known, their removal saves
  * starting the program; tasks with hooks, and those of other runtimes, are deleted by the program.
  */
-export async function forgetTask(runtime: OciRuntime, task: { id: string; hooks: boolean }): Promise<void> {
-  if (task.hooks || !removeStateFiles(runtime, task.id)) await runOciCommand(runtime, ['delete', '--force', task.id]);
+export async function forgetTask(runtime: OciRuntime, task: ForgottenTask): Promise<void> {
+  if (task.hooks || !removeStateFiles(runtime, task.id, task.throwAway))
+    await runOciCommand(runtime, ['delete', '--force', task.id]);
 }
 
 /**

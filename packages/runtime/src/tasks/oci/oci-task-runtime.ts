@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type CgroupHierarchy,
@@ -17,6 +18,7 @@ import type { OciLinuxResources } from '../../oci/spec.ts';
 import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
 import { SeccompFilters } from '../../oci-runtime/seccomp-filters.ts';
 import { startWithMigration } from '../../oci-runtime/start-with-migration.ts';
+import type { ThrowAway } from '../../oci-runtime/state-files.ts';
 import { checkTaskConfig } from '../check-task-config.ts';
 import { START_TIMEOUT_MS } from '../limits.ts';
 import type {
@@ -57,6 +59,8 @@ export type OciTaskRuntimeOptions = {
   logger: Logger;
   /** How conmon and commands in tasks are started. */
   start?: ProgramStarter;
+  /** Takes directories out of `state`, to be removed when there is time; left out, they are removed there and then. */
+  throwAway?: ThrowAway;
 };
 
 /**
@@ -235,7 +239,8 @@ export class OciTaskRuntime implements TaskRuntime {
   async #remove(id: string): Promise<void> {
     const record = this.#files.read(id);
     if (record === undefined) return;
-    const exit = await deleteTask({ files: this.#files, cgroups: this.#options.cgroups }, record);
+    const { cgroups, throwAway = removeAtOnce } = this.#options;
+    const exit = await deleteTask({ files: this.#files, cgroups, throwAway }, record);
     this.#exits.settle(id, exit);
   }
 
@@ -270,4 +275,8 @@ export class OciTaskRuntime implements TaskRuntime {
   #program(handler: string): OciProgram {
     return this.#options.handlers[handler] ?? this.#options.program;
   }
+}
+
+function removeAtOnce(directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
 }
