@@ -19,7 +19,7 @@ type Item = { name: string; as: string };
 /** Our sources as the formatter leaves them, and the one ES module of others that imports modules of Node.js. */
 const FILES = /\/packages\/[^/]+\/src\/.*\.ts$|\/commander\/.*\.js$/;
 const INDEX_IMPORT = /^import \{([^}]*)\} from '@podwright\/([a-z]+)';$/gm;
-const BUILTIN_IMPORT = /^import (?:(\w+)|\{([^}]*)\}) from ('node:[a-z_/]+');$/gm;
+const BUILTIN_IMPORT = /^import (?:(\w+)|\{([^}]*)\}) from ('node:[a-z0-9_/]+');$/gm;
 
 export function bundleImports(checkout: string): Plugin {
   const known = new Map<string, Map<string, Place>>();
