@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { runChecked } from '@podwright/base';
 import type { Bench } from './bench.ts';
 import { measureBursts } from './bursts.ts';
+import { measureCommands } from './commands.ts';
 import { leaveNothing } from './leave-nothing.ts';
 import { measureLifeCycle } from './life-cycle.ts';
 import { measureLists } from './lists.ts';
@@ -28,6 +29,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   pull: measurePull,
   lists: measureLists,
   memory: measureMemory,
+  commands: measureCommands,
 };
 
 async function measure(bench: Bench, parts: string[]): Promise<void> {

@@ -33,8 +33,8 @@ const CONNECT_TIMEOUT_MS = 30_000;
 /** How names of this run's bridges, tables and cgroups begin, or have in them; the kernel allows bridges 15 characters. */
 export const BRIDGE = `pwb${process.pid}n`;
 
-/** The network configuration that containerd's documentation has, with a bridge and a subnet of its own. */
-function writeNetworkList(directory: string, index: number): void {
+/** The network configuration that containerd's documentation has, with a bridge and a subnet of its own; its name. */
+export function writeNetworkList(directory: string, index: number): string {
   const bridge = {
     type: 'bridge',
     bridge: `${BRIDGE}${index}`,
@@ -50,6 +50,7 @@ function writeNetworkList(directory: string, index: number): void {
   const plugins = [bridge, { type: 'portmap', capabilities: { portMappings: true } }];
   const list = { cniVersion: '0.4.0', name: bridge.bridge, plugins };
   writeFileSync(join(directory, 'cni/10-bench.conflist'), JSON.stringify(list));
+  return list.name;
 }
 
 const subnetOf = (index: number) => `10.${201 + index}.0.0/16`;

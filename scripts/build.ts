@@ -1,17 +1,16 @@
 /** Bundles the command `podwright` and the worker that unpacks layers into `dist/`, or into the directory that is given. */
-import { rmSync } from 'node:fs';
-import { build } from 'esbuild';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type BuildOptions, build } from 'esbuild';
+import { PRIVATE_DIRECTORY } from '../packages/base/src/modes.ts';
+import { DAEMON_FLAGS } from '../packages/cli/src/daemon/daemon-flags.ts';
+import { bundleImports } from './bundle-imports.ts';
 
 const outdir = process.argv[2] ?? 'dist';
-rmSync(outdir, { recursive: true, force: true });
-await build({
-  entryPoints: {
-    podwright: 'packages/cli/src/main.ts',
-    'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts',
-  },
+const shared: BuildOptions = {
   outdir,
   bundle: true,
-  splitting: true,
   platform: 'node',
   format: 'esm',
   target: 'node22',
@@ -20,12 +19,50 @@ await build({
   minifySyntax: true,
   sourcemap: 'linked',
   sourcesContent: false,
-  chunkNames: 'chunk-[hash]',
   // Native parts stay in node_modules; both load from prebuilt files.
   external: ['koffi', 'better-sqlite3'],
+  logLevel: 'warning',
+};
+
+rmSync(outdir, { recursive: true, force: true });
+const { metafile } = await build({
+  ...shared,
+  entryPoints: { podwright: 'packages/cli/src/start.ts' },
+  plugins: [bundleImports(process.cwd())],
+  splitting: true,
+  chunkNames: 'chunk-[hash]',
   banner: {
     // Bundled CommonJS packages call require.
-    js: "import { createRequire as createRequireForBundle } from 'node:module'; const require = createRequireForBundle(import.meta.url);",
+    js: "const require = (id) => process.getBuiltinModule(id) ?? process.getBuiltinModule('node:module').createRequire(import.meta.url)(id);",
   },
-  logLevel: 'warning',
+  metafile: true,
 });
+// By itself: chunks that it shared with the command would bring the logger, the metrics and FFI along, twice its start.
+await build({ ...shared, entryPoints: { 'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts' } });
+// Beside the bundle: who may write there may change what it runs.
+mkdirSync(join(outdir, 'cache'), { mode: PRIVATE_DIRECTORY });
+if (process.argv[2] === undefined) compile();
+
+/**
+ * Fills the cache of compiled code for who builds. Calls first, as they compile more than what a file runs when it is loaded: they
+ * find no node. Then the parts that are loaded by a call, as V8 compiles for daemons.
+ */
+function compile(): void {
+  const nowhere = ['--state', '/nonexistent'];
+  for (const call of [
+    ['ps'],
+    ['logs', 'x'],
+    ['exec', 'x', '--', 'true'],
+    ['delete', 'x'],
+    ['describe', 'x'],
+    ['--help'],
+  ])
+    spawnSync(process.execPath, [join(outdir, 'podwright.js'), ...nowhere, ...call]);
+  const parts = Object.entries(metafile.outputs).flatMap(([file, { entryPoint }]) =>
+    entryPoint !== undefined && !/\/(?:start|main)\.ts$/.test(entryPoint) ? [resolve(file)] : [],
+  );
+  const load = `process.getBuiltinModule('node:module').enableCompileCache(${JSON.stringify(resolve(outdir, 'cache'))});
+    for (const part of ${JSON.stringify(parts)}) await import(part);`;
+  for (const flags of [[], DAEMON_FLAGS])
+    spawnSync(process.execPath, [...flags, '--input-type=module', '--eval', load], { stdio: 'inherit' });
+}

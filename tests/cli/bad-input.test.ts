@@ -62,7 +62,7 @@ test('flags and commands that there are not are refused with what was meant', as
     [['run', '--onec', 'x'], /--once/],
     [['pss'], /\bps\b/],
     [['run', '--timeout', 'soon', 'x'], /soon.*duration/s],
-    [['ps', '-o', 'xml'], /xml.*json, yaml, wide/s],
+    [['ps', '-o', 'xml'], /xml.*wide, json, yaml, name/s],
   ] as const) {
     const { code, err } = await place.call(...args);
     assert.notEqual(code, 0);

@@ -40,7 +40,8 @@ test('a pod whose bandwidth cannot be read is refused, and can be deleted', asyn
   const { code, out } = await place.call('run', '--detach', '--timeout', '3s', place.file('fast.yaml', manifest));
   assert.equal(code, 1);
   assert.match(out, /kubernetes\.io\/ingress-bandwidth "fast": it must be a quantity/);
-  assert.doesNotMatch((await place.call('ps')).out, /fast/);
+  await place.ok('delete', 'fast');
+  assert.doesNotMatch(await place.ok('ps'), /fast/);
 });
 
 test('the node ends under a run: that is said, without a stack', async (context) => {

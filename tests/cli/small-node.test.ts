@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 
@@ -14,7 +15,7 @@ function read(pid: string, file: 'cmdline' | 'environ'): string[] {
   }
 }
 
-test('a node that bin/podwright starts in the background has the flags that keep it small', async (t) => {
+test('a node that bin/podwright starts has the flags that keep it small, also in the background', async (t) => {
   const bundle = await buildBundle();
   t.after(bundle.remove);
   const place = new NodePlace(bundle, '10.129.241.0/24');
@@ -22,8 +23,9 @@ test('a node that bin/podwright starts in the background has the flags that keep
   const command = join(dirname(bundle.program), '../bin/podwright');
   mkdirSync(dirname(command));
   copyFileSync(new URL('../../bin/podwright', import.meta.url), command);
+  const start = (...args: string[]) => place.startProgram(command, ...place.flags(), ...args);
   const podwright = async (...args: string[]) => {
-    const { code, err } = await place.startProgram(command, ...place.flags(), ...args).ended();
+    const { code, err } = await start(...args).ended();
     assert.equal(code, 0, err);
   };
 
@@ -33,8 +35,19 @@ test('a node that bin/podwright starts in the background has the flags that keep
     const words = read(pid, 'cmdline');
     return words.includes(place.path('root')) && words.at(-2) === 'node';
   };
-  const node = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isNode(name))!;
-  assert.deepEqual(read(node, 'cmdline').slice(1, 3), ['--max-semi-space-size=1', '--expose-gc']);
-  assert.ok(read(node, 'environ').includes('MALLOC_ARENA_MAX=1'));
+  const findNode = () => readdirSync('/proc').find((name) => /^\d+$/.test(name) && isNode(name));
+  const checkNode = () => {
+    assert.deepEqual(read(findNode()!, 'cmdline').slice(1, 3), DAEMON_FLAGS);
+    assert.ok(read(findNode()!, 'environ').includes('MALLOC_ARENA_MAX=1'));
+  };
+  checkNode();
   await podwright('delete', 'small');
+  process.kill(Number(findNode()), 'SIGTERM');
+  await place.until(() => findNode() === undefined);
+
+  const daemon = start('node');
+  await place.until(() => existsSync(place.path('state/node.sock')));
+  checkNode();
+  daemon.child.kill('SIGTERM');
+  await daemon.ended();
 });

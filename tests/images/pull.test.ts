@@ -50,6 +50,16 @@ test('an image of gzip and zstd layers is pulled, unpacked and found by all of i
   assert.ok((await images.usage()).images.sizeBytes > image.sizeBytes);
 });
 
+test('unpacking is prepared before anything of a new image is fetched but its manifest, and for no image that is there', async (t) => {
+  const fetched: number[] = [];
+  const prepareUnpacking = () => fetched.push(registry.asked('blobs').length);
+  const { registry, images, name } = await start(t, { prepareUnpacking });
+  addImage(registry, { tag: '1', layers: [base] });
+  await images.pull(name, { signal });
+  await images.pull(name, { signal });
+  assert.deepEqual(fetched, [0]);
+});
+
 test('a second pull fetches nothing but asks what the tag stands for', async (t) => {
   const { registry, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base] });

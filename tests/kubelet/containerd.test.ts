@@ -71,7 +71,7 @@ data: {hello: 'hello from a ConfigMap'}
     assert.ok(statusOf(pod, 'side').started);
     assert.match(await get(pod.status!.podIP!, 8080), /hello from a ConfigMap/);
     assert.deepEqual(await kubelet.podCgroups(), [`pod${pod.metadata.uid}`]);
-    const { path } = kubelet.handle.containerLog(pod, 'server', false);
+    const { path } = kubelet.handle.containerLog(pod, { container: 'server', previous: false });
     assert.equal(path, join(kubelet.options.podLogsDir, `default_web_${pod.metadata.uid}/server/0.log`));
     assert.ok(existsSync(path));
     await kubelet.remove('web.yaml');
@@ -109,7 +109,7 @@ test('a pod that runs to its end keeps its status and its log until its manifest
   await kubelet.apply('job.yaml', manifest('job', spec));
   const pod = await kubelet.pod('job', ({ status }) => status?.phase === 'Succeeded');
   assert.equal(statusOf(pod, 'job').restartCount, 1);
-  const { path } = kubelet.handle.containerLog(pod, '', false);
+  const { path } = kubelet.handle.containerLog(pod, { container: '', previous: false });
   assert.match(await readFile(path, 'utf8'), /stdout F done/);
   await kubelet.restart();
   const again = await kubelet.pod('job', ({ status }) => status?.phase === 'Succeeded');

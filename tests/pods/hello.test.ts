@@ -70,23 +70,25 @@ test('pods that do not become ready within --timeout are taken down with an erro
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('--detach takes pods down that are not ready within --timeout', async (context) => {
+test('--detach keeps pods that are not ready within --timeout, to be looked at', async (context) => {
   const place = await makePlace(context, 5);
   const probe = '    readinessProbe: {exec: {command: ["false"]}, periodSeconds: 1}\n';
   const file = place.file('never.yaml', podManifest('never', forever) + probe);
   const { code, err } = await place.call('run', '--detach', '--timeout', '3s', file);
   assert.equal(code, 1);
-  assert.match(err, /within 3 s \(--timeout\)/);
+  assert.match(err, /not ready within 3 s \(--timeout\): never$/m);
+  assert.match(await place.ok('describe', 'never'), /Readiness/);
+  await place.ok('stop');
   assert.deepEqual(place.leftovers(), []);
 });
 
 test('a daemon stays with its pods after --detach, and every command reaches them', async (context) => {
   const place = await makePlace(context, 6);
   const file = place.file('a.yaml', podManifest('a', `echo started; ${forever}`));
-  assert.match(await place.ok('run', '--detach', file), /go on running/);
+  assert.match(await place.ok('run', '--detach', file), /1 pod goes on running/);
   assert.match(await place.ok('ps'), /^default +a +1\/1 +Running +0 +10\.99\.6\.\d+/m);
   assert.match(await place.ok('ps', '-o', 'wide'), /QOS +UID +IMAGES/);
-  assert.match(await place.ok('ps', '-o', 'yaml'), /^kind: PodList$/m);
+  assert.match(await place.ok('ps', '-o', 'yaml'), /^kind: List$/m);
   assert.match(await place.ok('logs', 'a'), /^started$/m);
   const exec = await place.call('exec', 'a', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7');
   assert.deepEqual({ ...exec, signal: null }, { code: 7, signal: null, out: 'out\n', err: 'err\n' });

@@ -59,6 +59,8 @@ test('secrets of pods are in no log, description, event or command line of the n
   for (const command of [
     ['describe', 'holder'],
     ['describe', 'puller'],
+    ['describe', 'secret', 's'],
+    ['get', 'secrets', '-o', 'wide', '--show-labels'],
     ['events'],
     ['ps', '-o', 'yaml'],
     ['trace', 'holder'],

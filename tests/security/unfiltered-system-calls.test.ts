@@ -48,13 +48,13 @@ const runtimeDefault = '{seccompProfile: {type: RuntimeDefault}}';
 test('a lone node filters the system calls of pods that say nothing, and heeds what pods say', async (context) => {
   const place = await startNode(context, '10.99.125.0/24', '');
   assert.equal(await seen(place, 'silent', {}), FILTERED);
-  assert.match(await place.ok('describe', 'silent'), /Seccomp: RuntimeDefault \(the node's default\)/);
+  assert.match(await place.ok('describe', 'silent'), /Seccomp: +RuntimeDefault \(the node's default\)/);
   assert.equal(await seen(place, 'pod-free', { pod: unconfined }), UNCONFINED);
-  assert.match(await place.ok('describe', 'pod-free'), /Seccomp: Unconfined$/m);
+  assert.match(await place.ok('describe', 'pod-free'), /Seccomp: +Unconfined$/m);
   assert.equal(await seen(place, 'own-free', { pod: runtimeDefault, container: unconfined }), UNCONFINED);
   assert.equal(await seen(place, 'own-filter', { pod: unconfined, container: runtimeDefault }), FILTERED);
   assert.equal(await seen(place, 'privileged', { container: '{privileged: true}' }), UNCONFINED);
-  assert.match(await place.ok('describe', 'privileged'), /Seccomp: Unconfined \(privileged\)/);
+  assert.match(await place.ok('describe', 'privileged'), /Seccomp: +Unconfined \(privileged\)/);
 });
 
 test("a kubelet on somebody's runtime has upstream's default, and can be told another", async (context) => {

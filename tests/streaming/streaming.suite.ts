@@ -72,10 +72,14 @@ function execTests(pod: () => StreamingPod): void {
     assert.match(visitor.output, /read words\r\n$/);
   });
 
-  test('a command that is not there is an error with a message', async () => {
+  test('a command that is not there is told by its name, as an error or with the exit code of a shell', async () => {
     const request = { containerId: pod().main, cmd: ['nosuch'], stdin: false, stdout: true, stderr: true, tty: false };
     const { url } = await pod().runtime.cri.runtime.exec(request);
-    await assert.rejects(collect(url), /nosuch/);
+    const said = await collect(url).then(({ exitCode, err }) => {
+      assert.equal(exitCode, 127);
+      return err;
+    }, String);
+    assert.match(said, /nosuch/);
   });
 
   test('a URL is good once, and for nothing but what it was given out for', async () => {

@@ -10,7 +10,7 @@ import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
 import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
 import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';
-import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci/oci-task-runtime.ts';
+import { OciTaskRuntime, type OciTaskRuntimeOptions } from '../../packages/runtime/src/tasks/oci/oci-task-runtime.ts';
 import { ShimTaskRuntime } from '../../packages/runtime/src/tasks/shim/shim-task-runtime.ts';
 import type { TaskRuntimeHarness } from '../../packages/runtime/src/tasks/task-runtime.suite.ts';
 import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
@@ -59,7 +59,11 @@ export function findProgram(name: string): string {
   return found;
 }
 
-export async function openTasks(scratch: Scratch, program: OciProgram): Promise<OciTaskRuntime> {
+export async function openTasks(
+  scratch: Scratch,
+  program: OciProgram,
+  options: Partial<OciTaskRuntimeOptions> = {},
+): Promise<OciTaskRuntime> {
   return await OciTaskRuntime.open({
     state: join(scratch.directory, 'state'),
     conmon: findProgram('conmon'),
@@ -68,6 +72,7 @@ export async function openTasks(scratch: Scratch, program: OciProgram): Promise<
     cgroups: await discoverCgroups(),
     start: new ProcessStarter().start,
     logger: silentLogger,
+    ...options,
   });
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
@@ -46,6 +46,32 @@ test('what programs leave in the directory of a task goes with it, and its bundl
       await tasks.delete('again');
       assert.ok(!existsSync(own));
     }
+  } finally {
+    tasks.close();
+    await scratch.remove();
+  }
+});
+
+test('the directories of a task, that of its OCI runtime included, are thrown away whole', async () => {
+  const scratch = makeScratch();
+  const state = join(scratch.directory, 'state');
+  const thrown: string[] = [];
+  const throwAway = (directory: string) => {
+    thrown.push(directory);
+    renameSync(directory, join(scratch.directory, `thrown-${thrown.length}`));
+  };
+  const tasks = await openTasks(scratch, await workingCrun(scratch), { throwAway });
+  const bundle = join(scratch.directory, 'bundle');
+  const spec = testSpec(scratch, 'gone', ['sleep', '1000']);
+  const config = { bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
+  commitSpec(bundle, spec);
+  try {
+    await tasks.create({ ...config, id: 'gone' }, AbortSignal.timeout(60_000));
+    await tasks.start('gone');
+    await tasks.delete('gone');
+    assert.deepEqual(thrown, [join(state, 'crun/gone'), join(state, 'bundles/gone')]);
+    assert.deepEqual(await tasks.list(), []);
+    assert.ok(existsSync(join(scratch.directory, 'thrown-1/status')));
   } finally {
     tasks.close();
     await scratch.remove();

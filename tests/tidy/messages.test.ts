@@ -8,7 +8,7 @@ import { read, shipped } from './source-tree.ts';
 const codeOf = (path: string) => read(path).replaceAll(/\/\*[\s\S]*?\*\/|(?<![:'"`\\])\/\/.*$/gm, '');
 
 /** `podwright` and the words after it that could be commands. */
-const NAMED = /\bpodwright ([a-z]+)(?: ([a-z]+))?/g;
+const NAMED = /\bpodwright ([a-z]+(?:-[a-z]+)?)(?: ([a-z]+))?/g;
 /** What follows the program's name as prose: "call podwright with sudo". */
 const PROSE = ['with'];
 
@@ -56,6 +56,7 @@ const RAW_PRINTERS: Record<string, string> = {
   'packages/cli/src/output/format.ts': 'of JSON, YAML and tables, which are escaped',
   'packages/cli/src/commands/logs.ts': 'logs are the own words of containers, as with kubectl',
   'packages/cli/src/run/log-follower.ts': 'the same',
+  'packages/cli/src/commands/run.ts': 'explanations, which are escaped line by line and then coloured',
 };
 /** A text of ours: a literal without a value in it. */
 const LITERAL = /\((?:'[^']*'|"[^"]*"|`[^`$]*`|\s*$)/;

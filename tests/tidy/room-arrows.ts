@@ -32,8 +32,9 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   cli: {
     client: [],
     'command-line': ['commands', 'completion', 'daemon', 'help', 'output', 'settings'],
-    commands: ['client', 'daemon', 'manifests', 'output', 'run', 'settings'],
+    commands: ['client', 'copy', 'daemon', 'manifests', 'output', 'run', 'settings'],
     completion: ['client', 'help', 'output', 'settings'],
+    copy: [],
     daemon: ['client', 'settings'],
     help: [],
     manifests: ['client', 'output'],
@@ -115,7 +116,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'trace',
     ],
     logs: [],
-    node: [],
+    node: ['api'],
     pleg: ['kubecontainer', 'kuberuntime'],
     pod: [
       'api',
@@ -132,9 +133,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     ],
     preflight: ['api', 'cgroups', 'config', 'images', 'node', 'pod'],
     prober: ['api', 'events', 'kubecontainer'],
-    server: ['api', 'config', 'logs', 'preflight', 'trace'],
+    server: ['api', 'api/validation', 'config', 'logs', 'node', 'preflight', 'trace', 'usage'],
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],
+    usage: [],
     volumes: ['api', 'config', 'downward-api'],
   },
 };

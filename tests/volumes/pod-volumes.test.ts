@@ -72,7 +72,7 @@ spec:
 `;
 
 async function output(kubelet: RealKubelet, pod: Pod): Promise<string[]> {
-  const { path } = kubelet.handle.containerLog(pod, 'app', false);
+  const { path } = kubelet.handle.containerLog(pod, { container: 'app', previous: false });
   const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
   return lines.map((line) => line.replace(/^\S+ \S+ F /, ''));
 }

@@ -37,11 +37,11 @@ export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The promise's outcome, or the signal's reason if that comes first. The work itself is not stopped. */
+/** The promise's outcome, or the signal's reason if that comes first. The work itself is not stopped; nobody hears of its failure then. */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
-    if (signal.aborted) return onAbort();
+    if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });

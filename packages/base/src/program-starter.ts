@@ -8,6 +8,8 @@ export type StartOptions = {
   stdio: ('pipe' | 'ignore' | number)[];
   /** In a session of its own (setsid). */
   detached?: boolean;
+  /** Calls what starts the program, at once: it is born in the namespaces in which the thread is then. */
+  within?: <T>(start: () => T) => T;
 };
 
 /** A program that was started, as node:child_process shows it. */
@@ -30,4 +32,5 @@ export interface StartedProgram {
 export type ProgramStarter = (file: string, args: string[], options: StartOptions) => StartedProgram;
 
 /** Starts programs as node:child_process does. */
-export const startByFork: ProgramStarter = (file, args, options) => spawn(file, args, options);
+export const startByFork: ProgramStarter = (file, args, { within = (start) => start(), ...options }) =>
+  within(() => spawn(file, args, options));

@@ -30,3 +30,20 @@ export const MAX_MANIFEST_SOURCES = 5000;
 export const MAX_MANIFEST_TEXT_BYTES = 64 << 20;
 /** How often a daemon looks whether its heap is worth collecting. */
 export const HEAP_LOOK_MS = 5000;
+/** How long a node may take to answer what a command asks while it is ending. */
+export const NODE_ANSWER_TIMEOUT_MS = 10_000;
+
+/** How long `run` waits for the rest of logs whose containers have ended. */
+export const LAST_LOGS_TIMEOUT_MS = 5000;
+/** A longer line of a log is shown as several where lines are told apart: a container need not end it. */
+export const MAX_LOG_LINE_BYTES = 64 << 10;
+/** `events` shows those of the last hour, and of these the newest, unless it is asked for all. */
+export const SHOWN_EVENTS_AGE_MS = 3_600_000;
+export const MAX_SHOWN_EVENTS = 100;
+
+/** kubectl's default of `wait --timeout`, and what it makes of a negative one. */
+export const WAIT_TIMEOUT_MS = 30_000;
+export const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
+
+/** How often `top -w` looks again. */
+export const TOP_PERIOD_MS = 2000;

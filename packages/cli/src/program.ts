@@ -2,13 +2,15 @@ import { VERSION } from '@podwright/base';
 import { Command, Option } from 'commander';
 import type { Action } from './command-line/action.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
+import { answerForeignVerbs } from './command-line/foreign-verbs.ts';
 import { addHelpCommands } from './command-line/help-commands.ts';
 import { addImageCommands } from './command-line/image-commands.ts';
 import { addNodeCommands } from './command-line/node-commands.ts';
-import { addPodCommands } from './command-line/pod-commands.ts';
+import { addNodeControlCommands } from './command-line/node-control-commands.ts';
+import { addObjectCommands, addPodCommands } from './command-line/pod-commands.ts';
 import { addRunCommands } from './command-line/run-commands.ts';
-import { type ConfigFlags, flagName } from './settings/config-flags.ts';
-import { loadConfig } from './settings/node-config.ts';
+import { commandContext } from './settings/command-context.ts';
+import type { ConfigFlags } from './settings/config-flags.ts';
 
 /** The first page of help: fits a screen, and leads on. */
 const HELP = `Usage: podwright [options] <command>
@@ -16,14 +18,16 @@ const HELP = `Usage: podwright [options] <command>
 Runs Kubernetes pods on this host, with or without a cluster.
 
   podwright run pod.yaml             in the foreground with logs; Ctrl-C stops the pods
-  podwright run --once job.yaml      until they have ended; the exit code is theirs
-  podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete
+  podwright run --once pod.yaml      until they have ended; the exit code is theirs
+  podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete, stop
   podwright check DIR                what is wrong with manifests, and what they lack here
   podwright doctor                   what this host can do, and what is missing
 
-Pods:      run, check, apply, delete, ps, logs, exec, describe, events, trace
+Pods:      run, check, apply, delete, ps, trace
+Objects:   get, describe, events, wait, label, annotate, top
+In pods:   logs, exec, attach, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
-Daemons:   node (kubelet and runtime in one), kubelet, runtime
+Daemons:   node (kubelet and runtime in one), kubelet, runtime, status, stop
 Host:      doctor, version, runtime plugins, completion, help
 
 Options of every command:
@@ -35,11 +39,6 @@ Options of every command:
 'podwright <command> --help' explains a command, 'podwright help <topic>' a topic:
 manifests, exit-codes, files, networking, settings.
 `;
-
-/** The flags that choose a node, as another process of ours takes them. */
-function configArguments(flags: ConfigFlags): string[] {
-  return Object.entries(flags).flatMap(([name, value]) => [flagName(name), value]);
-}
 
 /**
  * The command line. Each command's code is loaded when it is called, so that `ps` does not pay for the daemons.
@@ -71,9 +70,10 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   const action: Action =
     (work) =>
     async (...values: unknown[]) => {
-      const flags = program.opts<ConfigFlags>();
-      const context = { config: loadConfig(flags), configArgs: configArguments(flags) };
-      const result = await work(context, values as Parameters<typeof work>[1]);
+      const result = await work(
+        await commandContext(program.opts<ConfigFlags>()),
+        values as Parameters<typeof work>[1],
+      );
       setExitCode(typeof result === 'number' ? result : 0);
     };
 
@@ -81,9 +81,12 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   program.helpCommand(false); // ours knows topics too
   addRunCommands(program, action);
   addPodCommands(program, action);
+  addObjectCommands(program, action);
   addContainerCommands(program, action);
   addImageCommands(program, action);
   addNodeCommands(program, action);
+  addNodeControlCommands(program, action);
   addHelpCommands(program);
+  answerForeignVerbs(program);
   return program;
 }

@@ -5,6 +5,7 @@ export type { ServiceClient } from './client/service-client.ts';
 export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 export * from './messages.ts';
 export { type CriServer, type CriServerOptions, createCriServer } from './server/create-server.ts';
+export { encodedList } from './server/encoded-list.ts';
 export {
   type CallContext,
   type HandledService,

@@ -30,6 +30,8 @@ export type ImageServiceOptions = {
   database: MetadataDatabase;
   snapshotter: Snapshotter;
   unpackLayer: UnpackLayer;
+  /** Called when a layer to unpack is likely to come soon. */
+  prepareUnpacking?: () => void;
   /** Directory with a `hosts.toml` a registry. */
   registryConfigDir: string;
   logger: Logger;
@@ -95,7 +97,8 @@ export class Images implements ImageService {
     } = options;
     const platform = linuxPlatform(options.arch ?? process.arch);
     const shared = { ...stores, leases: this.#leases, progress: this.#progress };
-    const installer = new ImageInstaller({ ...stores, platform, root, parallelDownloads });
+    const { prepareUnpacking = () => undefined } = options;
+    const installer = new ImageInstaller({ ...stores, platform, root, parallelDownloads, prepareUnpacking });
     this.#stores = stores;
     this.#logger = logger;
     this.#pinned = options.pinnedImages ?? [];

@@ -16,7 +16,9 @@ import type { Snapshotter } from './snapshots/snapshotter.ts';
 import { LayerUnpacker } from './unpack/unpack-layer.ts';
 
 /** All but `root` may be left out. */
-export type OpenImagesOptions = Partial<Omit<ImageServiceOptions, 'database' | 'snapshotter' | 'unpackLayer'>> & {
+export type OpenImagesOptions = Partial<
+  Omit<ImageServiceOptions, 'database' | 'snapshotter' | 'unpackLayer' | 'prepareUnpacking'>
+> & {
   /** Directory of the store, on a real file system: overlayfs cannot lie on another overlayfs, nor on tmpfs everywhere. */
   root: string;
   /** How layers are kept: overlayfs where it works, else full copies. */
@@ -46,8 +48,8 @@ export async function openImages({ snapshotterKind = 'auto', ...options }: OpenI
     parts.add('close the snapshotter', () => snapshotter.close());
     const unpacker = new LayerUnpacker({ system });
     parts.add('end the unpacking threads', () => unpacker[Symbol.asyncDispose]());
-    const { unpackLayer } = unpacker;
-    const shared = { database, snapshotter, unpackLayer, logger, registryConfigDir };
+    const { unpackLayer, prepare: prepareUnpacking } = unpacker;
+    const shared = { database, snapshotter, unpackLayer, prepareUnpacking, logger, registryConfigDir };
     const images = await createImageService({ ...options, ...shared });
     parts.add('close the images', () => images.close());
     return { images, snapshotter, [Symbol.asyncDispose]: () => closeAll(parts) };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { PodwrightError, type Subscription } from '@podwright/base';
+import { type Backoff, PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import { absentObject } from './api/absent-object.ts';
 import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
@@ -10,16 +11,20 @@ import type { ExistingPod } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
+import { crashKey } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
-import type { NodeAmounts } from './node/node-allocatable.ts';
+import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
+import { planRestart } from './pod/container-restart-request.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
+import type { RestartRequests } from './pod/restart-requests.ts';
 import type { PreflightHost } from './preflight/preflight.ts';
 import { hostOf } from './preflight/preflight-host.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
+import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
 
 export type KubeletDependencies = {
   options: KubeletOptions;
@@ -33,10 +38,14 @@ export type KubeletDependencies = {
   cache: PodStatusCache;
   objects: LocalObjects;
   cgroups: PodCgroups;
-  allocatable: NodeAmounts;
+  node: NodeFacts;
+  usage: ContainerUsage;
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
+  crashBackoff: Backoff;
+  restarts: RestartRequests;
   ready: Promise<void>;
+  endPods: () => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -53,14 +62,24 @@ export class Kubelet {
   readonly ready: Promise<void>;
   readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   readonly podDefaults: PodDefaults;
+  #isReady = false;
 
   constructor(parts: KubeletDependencies) {
     this.#parts = parts;
     this.ready = parts.ready;
+    const noteReady = () => {
+      this.#isReady = true;
+    };
+    parts.ready.then(noteReady, () => undefined);
     const endpoint = parts.options.runtimeEndpoint;
     this.runtime = { ...parts.version, apiVersion: parts.cri.apiVersion, endpoint };
     const seccomp = parts.options.seccompDefault ? 'RuntimeDefault' : 'Unconfined';
     this.podDefaults = { seccomp, ...parts.cgroups.enforced };
+  }
+
+  /** Whether `ready` has resolved. */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   get objects(): LocalObjects {
@@ -82,10 +101,7 @@ export class Kubelet {
     const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     const found = named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
     if (found !== undefined) return found;
-    throw new PodwrightError(
-      'not_found',
-      `find pod ${namespace}/${name}: there is no such pod on this node; 'podwright ps' lists them`,
-    );
+    throw absentObject({ kind: 'Pod', namespace, name }, this.pods());
   }
 
   /** The pod that has this UID: one of a manifest, or one that is still in the runtime. */
@@ -122,10 +138,10 @@ export class Kubelet {
 
   /** What pods would meet that were applied now. */
   async preflightHost(): Promise<PreflightHost> {
-    const { options, cri, objects, allocatable } = this.#parts;
+    const { options, cri, objects, node } = this.#parts;
     const { images } = await cri.image.listImages({});
     const names = new Set(images.flatMap(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests]));
-    return { ...hostOf(options, allocatable), node: { objects, pods: this.pods(), images: names } };
+    return { ...hostOf(options, node.allocatable), node: { objects, pods: this.pods(), images: names } };
   }
 
   /**
@@ -139,24 +155,41 @@ export class Kubelet {
     return workers.end(pod, { gracePeriodSeconds, remove: true, mayComeBack: true });
   }
 
+  node(): NodeObject {
+    return nodeObject(this.#parts.node, this.#isReady);
+  }
+
+  /** What the containers use now. */
+  usage(signal: AbortSignal): Promise<UsageReport> {
+    return this.#parts.usage.report(signal);
+  }
+
   traces(podUid: string): TraceSpan[] {
     return this.#parts.tracer.spans(podUid);
   }
 
   /**
-   * Where a container's log is. `previous` asks for the attempt before. Throws `not_found` for a container that the pod does
-   * not have, `failed_precondition` for one that has not begun.
+   * Where a container's log is. `previous` asks for the attempt before, `containerId` (as a status has it) for that attempt. Throws
+   * `not_found` for a container that the pod does not have, `failed_precondition` for one that has not begun.
    */
-  containerLog(pod: Pod, containerName: string, previous: boolean): { path: string; running: boolean } {
-    const name = this.#containerName(pod, containerName);
-    const own = this.#runtimePod(pod).containers.filter((container) => container.name === name);
-    const wanted = own[previous ? 1 : 0];
+  containerLog(
+    pod: Pod,
+    { container, previous, containerId }: { container: string; previous: boolean; containerId?: string },
+  ): { path: string; running: boolean } {
+    const name = this.#containerName(pod, container);
+    const own = this.#runtimePod(pod).containers.filter((one) => one.name === name);
+    const wanted =
+      containerId === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === containerId);
     const where = `container ${name} of pod ${podFullName(pod)}`;
     if (wanted === undefined && previous) {
       throw new PodwrightError('not_found', `find the previous log: ${where} has not been restarted`);
     }
+    if (wanted === undefined && containerId !== undefined) {
+      throw new PodwrightError('not_found', `find the log: ${where} has no attempt ${containerId}`);
+    }
     if (wanted === undefined) {
-      throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet`);
+      const why = waitingReason(pod, name);
+      throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet${why && `: ${why}`}`);
     }
     const directory = podLogDirectory(this.#parts.options.podLogsDir, podIdentity(pod));
     const path = wanted.logPath === '' ? join(directory, name, `${wanted.restartCount}.log`) : wanted.logPath;
@@ -183,6 +216,27 @@ export class Kubelet {
     return (await this.#parts.cri.runtime.portForward({ podSandboxId: sandbox.id, port: ports })).url;
   }
 
+  /** Ends every pod gracefully, and takes up no other any more. Resolves when all are gone; their manifests stay. */
+  endPods(): Promise<void> {
+    return this.#parts.endPods();
+  }
+
+  /**
+   * Restarts the containers of a pod in place, all ordinary ones or one: they are stopped as by a failed liveness probe and started
+   * again at once, whatever crashes went before. Returns their names; they are not waited for. Errors: those of `planRestart`.
+   */
+  restartContainers(pod: Pod, containerName: string | undefined): string[] {
+    const { restarts, workers, crashBackoff } = this.#parts;
+    const { stop, hurry } = planRestart(pod, this.#runtimePod(pod), containerName);
+    restarts.add(
+      pod.metadata.uid,
+      stop.map(({ id }) => id),
+    );
+    for (const container of hurry) crashBackoff.forget(crashKey(pod, container));
+    workers.retry(pod.metadata.uid);
+    return [...stop, ...hurry].map(({ name }) => name);
+  }
+
   /** Stops the kubelet; containers go on. */
   close(): Promise<void> {
     return this.#parts.close();
@@ -205,7 +259,16 @@ export class Kubelet {
     const name = this.#containerName(pod, wanted);
     const found = this.#runtimePod(pod).containers.find((one) => one.name === name && one.state === 'running');
     if (found !== undefined) return found;
-    const message = `reach container ${name} of pod ${podFullName(pod)}: it does not run`;
+    const why = waitingReason(pod, name);
+    const message = `reach container ${name} of pod ${podFullName(pod)}: it does not run${why && ` (${why})`}`;
     throw new PodwrightError('failed_precondition', message);
   }
+}
+
+/** What keeps a container from running, '' if nothing is known to. */
+function waitingReason({ status }: Pod, name: string): string {
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const { waiting, terminated } = statuses.find((one) => one.name === name)?.state ?? {};
+  if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;
+  return waiting?.reason ?? '';
 }

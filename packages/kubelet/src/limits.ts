@@ -113,3 +113,9 @@ export const MAX_MANIFEST_ERRORS = 100;
 export const SEEN_TIMEOUT_MS = 5000;
 /** Each command has one connection for a call, and one for each log and watch that it follows. */
 export const MAX_CONNECTIONS = 1000;
+/** Selectors are typed by people, or are a line of a client's. */
+export const MAX_SELECTOR_LENGTH = 4096;
+/** CPU is measured over at least this time: the kernel counts in ticks of up to 10 ms. */
+export const LEAST_USAGE_WINDOW_MS = 500;
+/** A look at the statistics that is older than this is not what somebody asks for now. */
+export const USAGE_SAMPLE_KEPT_MS = 30_000;

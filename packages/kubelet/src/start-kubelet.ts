@@ -16,6 +16,7 @@ import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
 import type { KubeletOptions } from './options.ts';
+import { ContainerUsage } from './usage/container-usage.ts';
 
 /** What a caller gives of the kubelet itself: a connection, which the kubelet closes, and parts in place of its own. */
 export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
@@ -46,7 +47,9 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     hostAddresses(options.nodeIp),
     hostCgroups(logger),
   ]);
-  const allocatable = nodeAllocatable(await readNodeCapacity(hierarchy), options.systemReserved);
+  const startedAtMs = Date.now();
+  const capacity = await readNodeCapacity(hierarchy);
+  const allocatable = nodeAllocatable(capacity, options.systemReserved);
   const cgroups = await podCgroups({ options, cri, hierarchy, allocatable });
   const events = new PodEvents(options.nodeName);
   const hostIps = () => addresses;
@@ -64,8 +67,19 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   await sync.pleg.start();
   const running = run({ options, cri, events, parts, cgroups, sync });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
+  const node = {
+    name: options.nodeName,
+    labels: options.nodeLabels,
+    maxPods: options.maxPods,
+    addresses,
+    capacity,
+    allocatable,
+    runtime,
+    startedAtMs,
+  };
+  const usage = new ContainerUsage(cri);
   const { objects } = parts;
-  return new Kubelet({ ...sync, ...running, options, cri, events, cgroups, objects, allocatable, version: runtime });
+  return new Kubelet({ ...sync, ...running, options, cri, events, cgroups, objects, node, usage, version: runtime });
 }
 
 type CgroupsInput = {
@@ -95,7 +109,7 @@ type RunInput = {
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
-function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'manifestErrors' | 'close'> {
+function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'manifestErrors' | 'close'> {
   const { options, cri, parts, sync } = input;
   const { loop, cache, workers, pleg } = sync;
   const controller = new AbortController();
@@ -105,7 +119,10 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'manifestErro
     ...results.map((result) => result.onChange((update) => loop.handleProbe(update))),
   ];
   const sources = parts.startSources({
-    onUpdate: (update) => loop.handlePods(update),
+    onUpdate: (update) => {
+      if (update.operation === 'UPDATE') for (const pod of update.pods) sync.statuses.relabel(pod);
+      loop.handlePods(update);
+    },
     runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
   });
   let sourcesRead = false;
@@ -117,6 +134,10 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'manifestErro
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
   const housekeeping = keepUp(input, () => sourcesRead, controller.signal);
+  const endPods = async () => {
+    await sources.stop(); // or a change of a manifest would bring its pod back
+    await Promise.all(sync.manager.list().map((pod) => workers.end(pod, { remove: true })));
+  };
   const close = async () => {
     controller.abort();
     for (const stop of unsubscribe) stop();
@@ -128,7 +149,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'manifestErro
     await parts.volumes.close();
     cri.close();
   };
-  return { ready, manifestErrors: () => sources.errors(), close };
+  return { ready, endPods, manifestErrors: () => sources.errors(), close };
 }
 
 /** Ends what no source has, once each has been read. */

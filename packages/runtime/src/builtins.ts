@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, PodwrightError, type ProgramStarter, requireProgram, silentLogger } from '@podwright/base';
+import { findProgram, PodwrightError, type ProgramStarter, requireProgram, silentLogger, Trash } from '@podwright/base';
 import { createImageService, LayerUnpacker, openSnapshotter } from '@podwright/images';
 import { loadSystem, NetlinkSockets, ProcessStarter, type System } from '@podwright/system';
 import { composeParts } from './compose-parts.ts';
@@ -159,14 +159,14 @@ function imagesPlugin({ options, records, system }: Environment): RuntimePlugin<
     requires: [snapshotterRequirement(options.snapshotter)],
     init(context) {
       const { database } = records;
-      const { unpackLayer } = unpacker;
+      const { unpackLayer, prepare: prepareUnpacking } = unpacker;
       const { arch } = process;
       const snapshotter = chooseSnapshotter(options.snapshotter, context);
       context.note(`unpacked into ${snapshotter.name}`);
       const pauseImages = Object.values(options.handlers ?? {}).flatMap(({ pauseImage = '' }) => pauseImage || []);
       const pinnedImages = [...(options.pinnedImages ?? []), ...pauseImages];
       const shared = { root, database, snapshotter, unpackLayer, registryConfigDir, logger, arch };
-      return createImageService({ ...shared, pinnedImages });
+      return createImageService({ ...shared, prepareUnpacking, pinnedImages });
     },
     async close(images) {
       await Promise.all([images.close(), unpacker[Symbol.asyncDispose]()]);
@@ -214,6 +214,7 @@ function chosenNetwork({ root, network, logger }: RuntimeOptions, own: BridgeNet
 
 function ociTasksPlugin({ options, start }: Environment): RuntimePlugin<'task-runtime'> {
   const { state, conmon, ociRuntime, logger } = options;
+  let trash: Trash | undefined;
   return {
     type: 'task-runtime',
     id: 'oci',
@@ -223,6 +224,9 @@ function ociTasksPlugin({ options, start }: Environment): RuntimePlugin<'task-ru
       const host = get('host', 'linux');
       const program = chooseOciRuntime(host.ociRuntimes, ociRuntime);
       note(`${program.name} unless the handler has another`);
+      // on a disk with `discard`, to remove a directory takes milliseconds
+      const thrown = new Trash(join(state, 'oci', 'trash'), logger);
+      trash = thrown;
       return await OciTaskRuntime.open({
         state: join(state, 'oci'),
         conmon: host.conmon?.path ?? requireProgram(conmon),
@@ -230,10 +234,14 @@ function ociTasksPlugin({ options, start }: Environment): RuntimePlugin<'task-ru
         handlers: ociPrograms(runtimeHandlers(options, host.ociRuntimes), host.ociRuntimes),
         cgroups: host.cgroups,
         start,
+        throwAway: (directory) => thrown.throwAway(directory),
         logger,
       });
     },
-    close: (tasks) => tasks.close(),
+    async close(tasks) {
+      tasks.close();
+      await trash?.close();
+    },
   };
 }
 

@@ -21,6 +21,8 @@ export type Libc = {
   sethostname(name: Pointer, length: number): number;
   unshare(flags: number): number;
   setns(descriptor: number, type: number): number;
+  fchdir(descriptor: number): number;
+  chroot(path: Pointer): number;
   socket(domain: number, type: number, protocol: number): number;
   close(descriptor: number): number;
   ioctl(descriptor: number, request: number, argument: Pointer): number;
@@ -71,6 +73,8 @@ export function loadLibc(): Libc {
     sethostname: bind('int sethostname(void *name, size_t length)'),
     unshare: bind('int unshare(int flags)'),
     setns: bind('int setns(int fd, int type)'),
+    fchdir: bind('int fchdir(int fd)'),
+    chroot: bind('int chroot(void *path)'),
     socket: bind('int socket(int domain, int type, int protocol)'),
     close: bind('int close(int fd)'),
     ioctl: (descriptor, request, argument) => ioctl(descriptor, request, 'void *', argument),

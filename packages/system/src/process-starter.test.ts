@@ -32,6 +32,22 @@ test('a program has the descriptors that node:child_process gives it', async () 
   assert.equal(await descriptors(start), await descriptors(startByFork));
 });
 
+test('a program is started within what is given, by both starters', async () => {
+  for (const starter of [start, startByFork]) {
+    const steps: string[] = [];
+    const within = <T>(work: () => T): T => {
+      steps.push('before');
+      const result = work();
+      steps.push('after');
+      return result;
+    };
+    const program = starter('true', [], { env: process.env, stdio: ['ignore', 'ignore', 'ignore'], within });
+    steps.push('started');
+    await once(program as never, 'exit');
+    assert.deepEqual(steps, ['before', 'after', 'started']);
+  }
+});
+
 test('a program ignores and blocks no signal, whatever we do', async () => {
   const { stdout } = await runProgram('grep', ['^Sig[BI]', '/proc/self/status'], { start });
   assert.equal(stdout, 'SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n');

@@ -27,8 +27,8 @@ export class ProcessStarter {
         if (kind === 'ignore') return 'null';
         return kind === 'pipe' ? pipes[index]!.theirs : kind;
       });
-      const { env, cwd, detached: session = false } = options;
-      const pid = this.#posix.spawn({ file, args, env, cwd, descriptors, session });
+      const { env, cwd, detached: session = false, within = (start) => start() } = options;
+      const pid = within(() => this.#posix.spawn({ file, args, env, cwd, descriptors, session }));
       const program = new SpawnedProgram(
         pid,
         pipes.map((pipe, index) => pipe && openPipe(pipe.ours, index)),

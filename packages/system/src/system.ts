@@ -175,14 +175,24 @@ export class System {
     this.#check(this.#libc.sethostname(cString(name), Buffer.byteLength(name)), 'sethostname', name);
   }
 
-  /** Moves this thread into new namespaces (CLONE_NEW… flags). Only `namespaces.ts` calls it, and comes back. */
+  /** Moves this thread into new namespaces (CLONE_NEW… flags). Only `namespaces.ts` and `mount-namespace.ts` call it, and come back. */
   unshare(flags: number): void {
     this.#check(this.#libc.unshare(flags), 'unshare', `flags 0x${flags.toString(16)}`);
   }
 
-  /** Moves this thread into the namespace of an open file. Only `namespaces.ts` calls it, and comes back. */
+  /** Moves this thread into the namespace of an open file. Only `namespaces.ts` and `mount-namespace.ts` call it, and come back. */
   setNamespace(descriptor: number, type: number): void {
     this.#check(this.#libc.setns(descriptor, type), 'setns', `descriptor ${descriptor}`);
+  }
+
+  /** Makes an open directory this thread's working directory. Only `mount-namespace.ts` calls it: node:process remembers its own. */
+  changeDirectory(descriptor: number): void {
+    this.#check(this.#libc.fchdir(descriptor), 'fchdir', `descriptor ${descriptor}`);
+  }
+
+  /** Makes the working directory this thread's root. Only `mount-namespace.ts` calls it. */
+  makeDirectoryRoot(): void {
+    this.#check(this.#libc.chroot(cString('.')), 'chroot', 'the working directory');
   }
 
   /** Brings up an interface of this thread's network namespace, as `ip link set NAME up` does. */

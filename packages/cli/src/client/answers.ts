@@ -1,6 +1,16 @@
 import { PodwrightError } from '@podwright/base';
-import type { ApplyResult, Event, EventWatchEvent, NodeInfo, Pod, PodWatchEvent, TraceSpan } from '@podwright/kubelet';
-import * as z from 'zod';
+import type {
+  ApplyResult,
+  Event,
+  EventWatchEvent,
+  ImageTransfer,
+  NodeInfo,
+  Pod,
+  PodWatchEvent,
+  RestartAnswer,
+  TraceSpan,
+} from '@podwright/kubelet';
+import { array, boolean, int, number, object, oneOf, positiveInt, Shape, string } from './shape.ts';
 
 /** Makes a value of what a node answered with; throws for an answer of another shape. */
 export type Decoder<T> = (value: unknown) => T;
@@ -9,90 +19,96 @@ export type Decoder<T> = (value: unknown) => T;
  * What is checked is what the commands count on. The rest of an object is the kubelet's type, shown as it came; a field that a
  * node of another version has too much is no error.
  */
-const uidObject = z.looseObject({
-  metadata: z.looseObject({ name: z.string(), namespace: z.string(), uid: z.string() }),
+const containerStatuses = array(
+  object({
+    name: string(),
+    ready: boolean(),
+    restartCount: int(),
+    state: object({}),
+    lastState: object({}),
+  }),
+).optional();
+const pod = object({
+  metadata: object({ name: string(), namespace: string(), uid: string() }),
+  spec: object({ containers: array(object({ name: string(), image: string() })) }),
+  status: object({ phase: string(), containerStatuses, initContainerStatuses: containerStatuses }).optional(),
 });
-const containerStatuses = z
-  .array(
-    z.looseObject({
-      name: z.string(),
-      ready: z.boolean(),
-      restartCount: z.int(),
-      state: z.looseObject({}),
-      lastState: z.looseObject({}),
-    }),
-  )
-  .optional();
-const pod = uidObject.extend({
-  spec: z.looseObject({ containers: z.array(z.looseObject({ name: z.string(), image: z.string() })) }),
-  status: z.looseObject({ phase: z.string(), containerStatuses, initContainerStatuses: containerStatuses }).optional(),
+const event = object({
+  metadata: object({ name: string() }),
+  type: string(),
+  reason: string(),
+  message: string(),
+  count: int(),
+  lastTimestamp: string(),
+  involvedObject: object({ kind: string(), namespace: string(), name: string(), uid: string() }),
 });
-const event = z.looseObject({
-  metadata: z.looseObject({ name: z.string() }),
-  type: z.string(),
-  reason: z.string(),
-  message: z.string(),
-  count: z.int(),
-  lastTimestamp: z.string(),
-  involvedObject: z.looseObject({ kind: z.string(), namespace: z.string(), name: z.string(), uid: z.string() }),
-});
-const change = z.enum(['ADDED', 'MODIFIED', 'DELETED']);
+const change = oneOf(['ADDED', 'MODIFIED', 'DELETED']);
 
 export const decodePod = decoder<Pod>(pod);
-export const decodePods = decoder<{ items: Pod[] }>(z.looseObject({ items: z.array(pod) }));
-export const decodePodChange = decoder<PodWatchEvent>(z.looseObject({ type: change, object: pod }));
-export const decodeEvents = decoder<{ items: Event[] }>(z.looseObject({ items: z.array(event) }));
-export const decodeEventChange = decoder<EventWatchEvent>(z.looseObject({ type: change, object: event }));
-export const decodeAnything = decoder<object>(z.looseObject({}));
-const finding = z.looseObject({
-  severity: z.enum(['problem', 'note']),
-  kind: z.string(),
-  namespace: z.string(),
-  name: z.string(),
-  path: z.array(z.union([z.string(), z.number()])),
-  message: z.string(),
+export const decodePods = decoder<{ items: Pod[] }>(object({ items: array(pod) }));
+export const decodePodChange = decoder<PodWatchEvent>(object({ type: change, object: pod }));
+export const decodeEvents = decoder<{ items: Event[] }>(object({ items: array(event) }));
+export const decodeEventChange = decoder<EventWatchEvent>(object({ type: change, object: event }));
+export const decodeTransfer = decoder<ImageTransfer>(
+  object({
+    reference: string(),
+    phase: string(),
+    doneBytes: number(),
+    totalBytes: number(),
+    layersDone: int(),
+    layersTotal: int(),
+    error: string(),
+  }),
+);
+export const decodeAnything = decoder<object>(object({}));
+const finding = object({
+  severity: oneOf(['problem', 'note']),
+  kind: string(),
+  namespace: string(),
+  name: string(),
+  path: array(new Shape((part) => (typeof part === 'number' ? undefined : string().problem(part)))),
+  message: string(),
 });
 export const decodeApplyResult = decoder<ApplyResult>(
-  z.looseObject({
-    objects: z.array(
-      z.looseObject({
-        kind: z.string(),
-        namespace: z.string(),
-        name: z.string(),
-        uid: z.string().optional(),
-        action: z.string(),
+  object({
+    objects: array(
+      object({
+        kind: string(),
+        namespace: string(),
+        name: string(),
+        uid: string().optional(),
+        action: string(),
       }),
     ),
-    findings: z.array(finding).default([]), // a node of an older version tells none
+    findings: array(finding).optional(), // a node of an older version tells none
+    warnings: array(string()).optional(),
   }),
 );
 export const decodeNode = decoder<NodeInfo>(
-  z.looseObject({
-    name: z.string(),
-    version: z.string(),
-    pid: z.int().positive(),
-    manifestErrors: z.array(z.string()).optional(),
-    runtime: z.looseObject({
-      name: z.string(),
-      version: z.string(),
-      apiVersion: z.string(),
-      endpoint: z.string(),
+  object({
+    name: string(),
+    version: string(),
+    pid: positiveInt(),
+    manifestErrors: array(string()).optional(),
+    runtime: object({
+      name: string(),
+      version: string(),
+      apiVersion: string(),
+      endpoint: string(),
     }),
   }),
 );
-export const decodeSpans = decoder<TraceSpan[]>(
-  z.array(z.looseObject({ name: z.string(), startMs: z.number(), endMs: z.number() })),
-);
+export const decodeRestart = decoder<RestartAnswer>(object({ containers: array(string()) }));
+export const decodeSpans = decoder<TraceSpan[]>(array(object({ name: string(), startMs: number(), endMs: number() })));
 
 /** `schema` checks a part of T's fields: nothing but a node of another version has the others wrong. */
-function decoder<T>(schema: z.ZodType): Decoder<T> {
+function decoder<T>(schema: Shape): Decoder<T> {
   return (value) => {
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return parsed.data as T;
-    const [issue] = parsed.error.issues;
+    const problem = schema.problem(value);
+    if (problem === undefined) return value as T;
     throw new PodwrightError(
       'internal',
-      `read the node's answer: ${issue!.path.join('.') || 'it'}: ${issue!.message}; if it is of another version ('podwright version' tells), restart it`,
+      `read the node's answer: ${problem.path.join('.') || 'it'}: ${problem.message}; if it is of another version ('podwright version' tells), restart it`,
     );
   };
 }

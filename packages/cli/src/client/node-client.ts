@@ -1,5 +1,17 @@
+import type { IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import type { ApplyResult, Event, EventWatchEvent, NodeInfo, Pod, PodWatchEvent, TraceSpan } from '@podwright/kubelet';
+import type {
+  ApplyResult,
+  Event,
+  EventWatchEvent,
+  ImageTransfer,
+  NodeInfo,
+  Pod,
+  PodWatchEvent,
+  RestartAnswer,
+  StopOptions,
+  TraceSpan,
+} from '@podwright/kubelet';
 import {
   type Decoder,
   decodeAnything,
@@ -10,20 +22,29 @@ import {
   decodePod,
   decodePodChange,
   decodePods,
+  decodeRestart,
   decodeSpans,
+  decodeTransfer,
 } from './answers.ts';
+import { objectPath } from './object-client.ts';
 import { parseJson, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
   container?: string;
+  /** Of this attempt, as the container's status names it. */
+  containerId?: string;
   follow?: boolean;
   previous?: boolean;
   tailLines?: number;
   sinceSeconds?: number;
+  /** RFC 3339. */
+  sinceTime?: string;
+  limitBytes?: number;
   timestamps?: boolean;
 };
 
-const podPath = (namespace: string, name: string) =>
+/** The path of a pod in the API. */
+export const podPath = (namespace: string, name: string) =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 
 /** The local API of a node, typed. */
@@ -38,8 +59,10 @@ export class NodeClient {
     return this.http.json({ method: 'GET', path: '/podwright/v1/node', signal }, decodeNode);
   }
 
-  async pods(): Promise<Pod[]> {
-    return (await this.http.json({ method: 'GET', path: '/api/v1/pods' }, decodePods)).items;
+  /** Those of every namespace, or of one; `labelSelector` is Kubernetes', and `invalid_argument` if it is none. */
+  async pods({ namespace, labelSelector }: { namespace?: string; labelSelector?: string } = {}): Promise<Pod[]> {
+    const path = namespace === undefined ? '/api/v1/pods' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+    return (await this.http.json({ method: 'GET', path, query: { labelSelector } }, decodePods)).items;
   }
 
   pod(namespace: string, name: string, signal?: AbortSignal): Promise<Pod> {
@@ -50,28 +73,50 @@ export class NodeClient {
     return (await this.http.json({ method: 'GET', path: '/api/v1/events' }, decodeEvents)).items;
   }
 
-  watchPods(signal: AbortSignal): AsyncGenerator<PodWatchEvent> {
-    return this.#watch('/api/v1/pods', decodePodChange, signal);
+  /** `opened` is called once no later change can be missed. */
+  async *watchPods(signal: AbortSignal, opened?: () => void): AsyncGenerator<PodWatchEvent> {
+    const response = await this.http.stream({ method: 'GET', path: '/api/v1/pods', query: { watch: 'true' }, signal });
+    opened?.();
+    yield* read(response, decodePodChange, signal);
+  }
+
+  /** The same of one pod; once the promise has resolved, no change is missed. */
+  async podChanges(
+    { namespace, name }: { namespace: string; name: string },
+    signal: AbortSignal,
+  ): Promise<AsyncGenerator<PodWatchEvent>> {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+    const query = { watch: 'true', fieldSelector: `metadata.name=${name}` };
+    return read(await this.http.stream({ method: 'GET', path, query, signal }), decodePodChange, signal);
   }
 
   watchEvents(signal: AbortSignal): AsyncGenerator<EventWatchEvent> {
-    return this.#watch('/api/v1/events', decodeEventChange, signal);
+    return this.#lines('/api/v1/events?watch=true', decodeEventChange, signal);
+  }
+
+  watchTransfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
+    return this.#lines('/podwright/v1/transfers', decodeTransfer, signal);
   }
 
   /** Creates or replaces the objects of a manifest; with `dryRun` the node only tells what it would do. */
-  apply(manifest: string, options: { dryRun?: boolean } = {}): Promise<ApplyResult> {
-    const query = { dryRun: options.dryRun ? 'All' : undefined };
-    return this.http.json({ method: 'POST', path: '/podwright/v1/apply', query, body: manifest }, decodeApplyResult);
+  async apply(manifest: string, { dryRun }: { dryRun: boolean } = { dryRun: false }): Promise<ApplyResult> {
+    const query = { dryRun: dryRun ? 'All' : undefined };
+    const call = { method: 'POST', path: '/podwright/v1/apply', query, body: manifest } as const;
+    const result: Partial<ApplyResult> = await this.http.json(call, decodeApplyResult);
+    return { objects: [], findings: [], warnings: [], ...result };
   }
 
   /** Deletes an object of a kind that can be applied: Pod, ConfigMap, Secret, RuntimeClass. */
   async delete(object: { kind: string; namespace: string; name: string }, gracePeriodSeconds?: number): Promise<void> {
-    const plural = { Pod: 'pods', ConfigMap: 'configmaps', Secret: 'secrets', RuntimeClass: 'runtimeclasses' }[
-      object.kind
-    ];
-    const path = `/api/v1/namespaces/${encodeURIComponent(object.namespace)}/${plural}/${encodeURIComponent(object.name)}`;
+    const path = objectPath(object);
     const query = { gracePeriodSeconds: gracePeriodSeconds?.toString() };
     await this.http.json({ method: 'DELETE', path, query }, decodeAnything);
+  }
+
+  /** Restarts a pod's containers in place, or the one that is named; they are not waited for. */
+  restart(pod: { namespace: string; name: string }, container: string | undefined): Promise<RestartAnswer> {
+    const path = podPath(pod.namespace, pod.name).replace('/api/v1/', '/podwright/v1/');
+    return this.http.json({ method: 'POST', path: `${path}/restart`, query: { container } }, decodeRestart);
   }
 
   traces(podUid: string): Promise<TraceSpan[]> {
@@ -88,30 +133,37 @@ export class NodeClient {
       path: `${podPath(pod.namespace, pod.name)}/log`,
       query: {
         container: options.container,
+        containerID: options.containerId,
         follow: options.follow ? 'true' : undefined,
         previous: options.previous ? 'true' : undefined,
         tailLines: options.tailLines?.toString(),
         sinceSeconds: options.sinceSeconds?.toString(),
+        sinceTime: options.sinceTime,
+        limitBytes: options.limitBytes?.toString(),
         timestamps: options.timestamps ? 'true' : undefined,
       },
       signal,
     });
   }
 
-  /** Asks the daemon to end. Containers go on; `removeHostState` also takes down what an empty node leaves on the host. */
-  async stop(options: { removeHostState: boolean }): Promise<void> {
-    const query = { removeHostState: String(options.removeHostState) };
+  /** Asks the daemon to end. */
+  async stop({ removeHostState, endPods }: StopOptions): Promise<void> {
+    const query = { removeHostState: String(removeHostState), endPods: String(endPods) };
     await this.http.json({ method: 'POST', path: '/podwright/v1/stop', query }, decodeAnything);
   }
 
-  async *#watch<T>(path: string, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
-    const response = await this.http.stream({ method: 'GET', path, query: { watch: 'true' }, signal });
-    try {
-      for await (const line of createInterface({ input: response })) if (line !== '') yield decode(parseJson(line));
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      response.destroy();
-    }
+  async *#lines<T>(path: string, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
+    yield* read(await this.http.stream({ method: 'GET', path, signal }), decode, signal);
+  }
+}
+
+/** The values of an answer that goes on, one a line; ends without an error when the signal aborts. */
+async function* read<T>(response: IncomingMessage, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
+  try {
+    for await (const line of createInterface({ input: response })) if (line !== '') yield decode(parseJson(line));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    response.destroy();
   }
 }

@@ -3,10 +3,12 @@ import { type ErrorCode, gatherBytes, isErrno, PodwrightError, wrapError } from 
 import type { Decoder } from './answers.ts';
 
 export type HttpCall = {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'DELETE' | 'PATCH';
   path: string;
   query?: Record<string, string | string[] | undefined>;
   body?: string;
+  /** Of the body. */
+  contentType?: string;
   signal?: AbortSignal;
 };
 
@@ -44,14 +46,16 @@ export class UnixHttp {
   }
 
   #request(call: HttpCall): ClientRequest {
-    return request({
+    const options = {
       socketPath: this.#socketPath,
       method: call.method,
       path: call.path + encodeQuery(call.query ?? {}),
-      headers: { host: 'localhost' },
+      headers: { host: 'localhost', ...(call.contentType && { 'content-type': call.contentType }) },
       signal: call.signal,
       agent: false,
-    });
+      servername: '', // or node:http looks for one, for TLS (3 ms)
+    };
+    return request(options);
   }
 
   #explain(error: Error): PodwrightError {
@@ -59,14 +63,12 @@ export class UnixHttp {
       return new PodwrightError(
         'unavailable',
         `no node is running (nothing answers on ${this.#socketPath}); start one with 'podwright run FILE' or 'podwright node'`,
-        { cause: error },
       );
     }
     if (isErrno(error, 'EACCES')) {
       return new PodwrightError(
         'permission_denied',
         `open ${this.#socketPath}: only root may; call podwright with sudo`,
-        { cause: error },
       );
     }
     return wrapError(`call the node on ${this.#socketPath}`, error);

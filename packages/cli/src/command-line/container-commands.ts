@@ -1,29 +1,18 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Action } from './action.ts';
 import { count, namespaceOption, positiveSeconds } from './options.ts';
+import { separateCommand } from './plain-command.ts';
 
 /** Commands for the containers of a pod. */
 export function addContainerCommands(program: Command, action: Action): void {
-  program
-    .command('logs <pod>')
-    .description("print a container's log")
-    .addOption(namespaceOption())
-    .option('-c, --container <name>', 'which container (default: the first)')
-    .option('-f, --follow', 'go on as it grows')
-    .option('-p, --previous', 'of the run before the last restart')
-    .option('--tail <lines>', 'only the last lines', count)
-    .option('--since <duration>', 'only what is newer', positiveSeconds)
-    .option('--timestamps', 'with the time of each line')
-    .action(
-      action(async (context, [pod, options]: [string, import('../commands/logs.ts').LogsOptions]) =>
-        (await import('../commands/logs.ts')).logs(context, pod, options),
-      ),
-    );
+  addLogs(program, action);
+  const parseOptions = program.parseOptions.bind(program);
+  program.parseOptions = (args) => parseOptions(separateCommand(program, args));
   program
     .command('exec <pod> [command...]')
-    .description('run a command in a container: podwright exec [-it] POD -- COMMAND')
+    .description('run a command in a container: podwright exec [-it] POD COMMAND')
     .addOption(namespaceOption())
-    .option('-c, --container <name>', 'which container (default: the first)')
+    .addOption(containerOption())
     .option('-i, --stdin', 'pass standard input on')
     .option('-t, --tty', 'with a terminal')
     .action(
@@ -31,4 +20,92 @@ export function addContainerCommands(program: Command, action: Action): void {
         (await import('../commands/exec.ts')).exec(context, { pod, command }, options),
       ),
     );
+  program
+    .command('attach <pod>')
+    .description("join a container's own input and output: podwright attach [-it] POD; Ctrl-P Ctrl-Q leaves it running")
+    .addOption(namespaceOption())
+    .addOption(containerOption())
+    .option('-i, --stdin', 'pass standard input on')
+    .option('-t, --tty', "with the container's terminal")
+    .action(
+      action(async (context, [pod, options]: [string, import('../commands/attach.ts').AttachOptions]) =>
+        (await import('../commands/attach.ts')).attach(context, pod, options),
+      ),
+    );
+  program
+    .command('cp <from> <to>')
+    .description('copy files and directories out of a container or into it: podwright cp POD:PATH PATH, or back')
+    .addOption(namespaceOption())
+    .addOption(containerOption())
+    .option('--no-preserve', "leave out the files' owners and permissions in the container")
+    .action(
+      action(async (context, [from, to, options]: [string, string, import('../commands/cp.ts').CpOptions]) =>
+        (await import('../commands/cp.ts')).cp(context, { from, to }, options),
+      ),
+    );
+  addPortForward(program, action);
+  program
+    .command('restart <pod>')
+    .description("restart a pod's containers in place, sidecars only by their name")
+    .addOption(namespaceOption())
+    .option('-c, --container <name>', 'only this one')
+    .option('--no-wait', 'do not wait until they run again')
+    .action(
+      action(async (context, [pod, options]: [string, import('../commands/restart.ts').RestartOptions]) =>
+        (await import('../commands/restart.ts')).restart(context, pod, options),
+      ),
+    );
 }
+
+function addPortForward(program: Command, action: Action): void {
+  program
+    .command('port-forward <pod> <port...>')
+    .description('make ports of a pod reachable here: podwright port-forward POD [LOCAL:]REMOTE…; Ctrl-C ends it')
+    .addOption(namespaceOption())
+    .option('--address <addresses>', 'where to listen, separated by commas', 'localhost')
+    .action(
+      action(
+        async (
+          context,
+          [pod, ports, options]: [string, string[], import('../commands/port-forward.ts').PortForwardOptions],
+        ) => (await import('../commands/port-forward.ts')).portForward(context, { pod, ports }, options),
+      ),
+    );
+}
+
+function addLogs(program: Command, action: Action): void {
+  program
+    .command('logs [pod] [container]')
+    .description("print a container's log, or those of several")
+    .addOption(namespaceOption())
+    .addOption(containerOption())
+    .option('--all-containers', 'of every container of the pod, init containers first')
+    .option('-l, --selector <labels>', 'of the pods with these labels, such as app=web')
+    .option('--prefix', 'with the pod and the container before each line')
+    .option('-f, --follow', 'go on as it grows, to the end of this run of the container')
+    .option('--max-log-requests <n>', 'how many logs are followed at once at most', count, 5)
+    .option('-p, --previous', 'of the run before the last restart')
+    .option('--tail <lines>', 'only the last lines (default: all, or 10 with -l)', tailLines)
+    .option('--since <duration>', 'only what is newer', positiveSeconds)
+    .option('--since-time <time>', 'only what is newer, such as 2026-11-05T12:00:00Z')
+    .option('--limit-bytes <n>', 'end after so many bytes of each log', count)
+    .option('--timestamps', 'with the time of each line')
+    .action(
+      action(
+        async (
+          context,
+          [pod, container, options]: [
+            string | undefined,
+            string | undefined,
+            import('../commands/logs.ts').LogsOptions,
+          ],
+        ) => (await import('../commands/logs.ts')).logs(context, { pod, container }, options),
+      ),
+    );
+}
+
+const containerOption = () =>
+  new Option('-c, --container <name>', "which container (default: the pod's default container, else the first)");
+
+/** A number of lines; -1 is all, as with kubectl. */
+const tailLines = (value: string): number => (value === '-1' ? -1 : count(value));

@@ -15,15 +15,16 @@ export function addNodeCommands(program: Command, action: Action): void {
     .addHelpText('after', settingsHelp)
     .action(
       action(async (context) => {
+        const config = await context.settings();
         process.chdir('/'); // paths are absolute by now, and a daemon keeps no directory from being unmounted
-        return (await import('../daemon/node.ts')).runNode(context.config);
+        return (await import('../daemon/node.ts')).runNode(config);
       }),
     );
   const runtime = program
     .command('runtime')
     .description('the container runtime alone, for any kubelet')
     .addHelpText('after', settingsHelp)
-    .action(action(async (context) => (await import('../daemon/runtime.ts')).runRuntime(context.config)));
+    .action(action(async (context) => (await import('../daemon/runtime.ts')).runRuntime(await context.settings())));
   runtime
     .command('plugins')
     .description("the runtime's plugins, and how each got on")
@@ -46,7 +47,7 @@ export function addNodeCommands(program: Command, action: Action): void {
     )
     .action(
       action(async (context, [options]: [import('../daemon/kubelet.ts').KubeletFlags]) =>
-        (await import('../daemon/kubelet.ts')).runKubelet(context.config, options),
+        (await import('../daemon/kubelet.ts')).runKubelet(await context.settings(), options),
       ),
     );
   program

@@ -1,33 +1,128 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { WAIT_TIMEOUT_MS } from '../limits.ts';
 import type { Action } from './action.ts';
-import { namespaceOption, outputOption } from './options.ts';
+import {
+  allNamespacesOption,
+  eventTypes,
+  namespaceOption,
+  objectOutputOption,
+  outputOption,
+  selectorOption,
+  signedSeconds,
+} from './options.ts';
+
+/** What lists of objects have in common. */
+function addListOptions(command: Command): Command {
+  return command
+    .option('-w, --watch', 'and every change from now on')
+    .addOption(selectorOption())
+    .option('--field-selector <selector>', 'only those with these fields, such as status.phase=Running')
+    .addOption(objectOutputOption())
+    .option('--no-headers', 'no titles above the columns')
+    .option('--show-labels', 'with a column of labels')
+    .option('--sort-by <path>', 'in the order of a field, such as .metadata.name');
+}
+
+/** Commands that wait for objects, mark them, and measure them. */
+export function addObjectCommands(program: Command, action: Action): void {
+  program
+    .command('wait <pod...>')
+    .description(
+      'until objects are as they should be: wait --for=condition=Ready POD; also TYPE/NAME, TYPE -l SELECTOR',
+    )
+    .requiredOption('--for <condition>', "condition=NAME[=STATUS], delete, create or jsonpath='{PATH}'[=VALUE]")
+    .addOption(namespaceOption())
+    .addOption(selectorOption())
+    .option('--all', 'all of the type in the namespace')
+    .option('--timeout <duration>', '0 looks once, a negative one waits for a week', signedSeconds, WAIT_TIMEOUT_MS)
+    .action(
+      action(async (context, [words, options]: [string[], import('../commands/wait.ts').WaitOptions]) =>
+        (await import('../commands/wait.ts')).wait(context, words, options),
+      ),
+    );
+  for (const [verb, what] of [
+    ['label', 'labels'],
+    ['annotate', 'annotations'],
+  ] as const) {
+    program
+      .command(`${verb} <pod...>`)
+      .description(`set or remove ${what}: ${verb} POD KEY=VALUE KEY-; also TYPE/NAME, TYPE -l SELECTOR`)
+      .addOption(namespaceOption())
+      .addOption(selectorOption())
+      .option('--all', 'all of the type in the namespace')
+      .option('--overwrite', 'change values that are there')
+      .option('--list', `show the ${what}`)
+      .action(
+        action(
+          async (context, [words, options]: [string[], import('../commands/set-metadata.ts').SetMetadataOptions]) =>
+            (await import('../commands/set-metadata.ts'))[verb](context, words, options),
+        ),
+      );
+  }
+  program
+    .command('top <type> [name]')
+    .description('what pods or the node use: top pods, top node')
+    .addOption(namespaceOption())
+    .addOption(allNamespacesOption())
+    .addOption(selectorOption())
+    .option('-w, --watch', 'again and again')
+    .option('--containers', 'each container')
+    .addOption(new Option('--sort-by <resource>', 'the most first').choices(['cpu', 'memory']))
+    .option('--no-headers', 'no titles above the columns')
+    .action(
+      action(
+        async (context, [type, name, options]: [string, string | undefined, import('../commands/top.ts').TopOptions]) =>
+          (await import('../commands/top.ts')).top(context, [type, name], options),
+      ),
+    );
+}
 
 /** Commands that show pods and what happened to them. */
 export function addPodCommands(program: Command, action: Action): void {
+  addListOptions(
+    program
+      .command('get <type> [name...]')
+      .description('list objects: pods, configmaps, secrets, runtimeclasses, events, nodes, images; also TYPE/NAME')
+      .addOption(namespaceOption())
+      .addOption(allNamespacesOption()),
+  ).action(
+    action(async (context, [type, names, options]: [string, string[], import('../commands/get.ts').GetOptions]) =>
+      (await import('../commands/get.ts')).get(context, [type, ...names], options),
+    ),
+  );
+  addListOptions(
+    program
+      .command('ps')
+      .description('list pods')
+      .option('-n, --namespace <name>', 'only those of this namespace (default: of all)')
+      .addOption(allNamespacesOption()),
+  ).action(
+    action(async (context, [options]: [import('../commands/ps.ts').PsOptions]) =>
+      (await import('../commands/ps.ts')).ps(context, options),
+    ),
+  );
   program
-    .command('ps')
-    .description('list pods')
-    .addOption(outputOption())
-    .action(
-      action(async (context, [options]: [import('../commands/ps.ts').PsOptions]) =>
-        (await import('../commands/ps.ts')).ps(context, options),
-      ),
-    );
-  program
-    .command('describe <pod>')
-    .description('everything about a pod, with its events')
+    .command('describe <pod...>')
+    .description('everything about pods, with their events; also TYPE NAME and TYPE/NAME')
     .addOption(namespaceOption())
+    .addOption(selectorOption())
     .addOption(outputOption())
     .action(
-      action(async (context, [pod, options]: [string, import('../commands/describe.ts').DescribeOptions]) =>
-        (await import('../commands/describe.ts')).describe(context, pod, options),
+      action(async (context, [words, options]: [string[], import('../commands/describe.ts').DescribeOptions]) =>
+        (await import('../commands/describe.ts')).describe(context, words, options),
       ),
     );
   program
     .command('events')
-    .description('what happened lately')
+    .description('what happened in the last hour, the newest hundred of it')
+    .addOption(namespaceOption())
+    .addOption(allNamespacesOption())
     .option('-w, --watch', 'and what happens from now on')
-    .addOption(outputOption())
+    .option('--for <object>', 'only what is about one object, such as pod/web')
+    .option('--types <types>', 'only Normal or Warning', eventTypes)
+    .option('--all', 'also what is older')
+    .addOption(objectOutputOption())
+    .option('--no-headers', 'no titles above the columns')
     .action(
       action(async (context, [options]: [import('../commands/events.ts').EventsOptions]) =>
         (await import('../commands/events.ts')).events(context, options),

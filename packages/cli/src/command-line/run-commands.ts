@@ -8,9 +8,18 @@ import {
   outputOption,
   positiveSeconds,
   recursiveOption,
+  selectorOption,
   strictOption,
   withDryRun,
 } from './options.ts';
+
+const RUN_HELP = `
+Follows the logs and ends with the pods; what it made is removed then. What stood before stays.
+
+Exit code: 0 when all pods succeeded, or with --detach are ready; that of the first container that failed; 1 when a pod
+was refused, deleted by others or not ready in time; 130, 143 or 129 when SIGINT, SIGTERM or SIGHUP ended it.
+With --detach, pods that are not ready in time stay, so that they can be looked at.
+`;
 
 /** Commands that bring pods up and take them down. */
 export function addRunCommands(program: Command, action: Action): void {
@@ -24,6 +33,8 @@ export function addRunCommands(program: Command, action: Action): void {
     .option('--once', 'end when the pods have ended; exit code 0 only if all succeeded')
     .option('-d, --detach', 'leave the pods and the node running')
     .option('--timeout <duration>', 'give up when the pods are not ready within this time', positiveSeconds)
+    .option('--force', 'replace what stands already with other content, without asking')
+    .addHelpText('after', RUN_HELP)
     .action(
       action(async (context, [names, given]: [string[], import('../commands/run.ts').RunOptions]) => {
         const { files, options } = withDryRun(names, given);
@@ -57,8 +68,13 @@ export function addRunCommands(program: Command, action: Action): void {
     );
   program
     .command('delete [pod...]')
-    .description('stop and remove pods, or the objects of a manifest')
+    .description('stop and remove pods, or the objects of a manifest; also TYPE NAME, TYPE/NAME, TYPE -l SELECTOR')
     .addOption(namespaceOption())
+    .addOption(selectorOption())
+    .option('--all', 'all of the type in the namespace')
+    .option('--force', 'kill at once, as --grace-period 0')
+    .option('--now', 'as --grace-period 1')
+    .option('--ignore-not-found', 'it is no error if there is none')
     .addOption(fileOption())
     .addOption(recursiveOption())
     .option('--grace-period <seconds>', 'time to end (default: what the pod says)', count)

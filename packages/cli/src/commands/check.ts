@@ -11,10 +11,10 @@ import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 export type CheckOptions = ManifestOptions & { output: OutputFormat };
 
 /** `podwright check FILE…`: what is wrong with manifests, and what pods will meet, as far as it can be told without a node. */
-export async function check({ config }: CommandContext, files: string[], options: CheckOptions): Promise<number> {
-  const { findings, counts } = await checkManifests(config, manifestNames('check', files, options), options);
+export async function check({ settings }: CommandContext, files: string[], options: CheckOptions): Promise<number> {
+  const { findings, counts } = await checkManifests(await settings(), manifestNames('check', files, options), options);
   const problems = findings.filter(({ severity }) => severity === 'problem').length;
-  printAs(options.output, { findings, objects: counts }, () =>
+  await printAs(options.output, { findings, objects: counts }, () =>
     [...findings.map(lineOf), summary(problems, findings.length - problems, counts)].join('\n'),
   );
   return problems > 0 ? 1 : 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod, PodWatchEvent } from '@podwright/kubelet';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
 import { gone } from './delete.ts';
 
@@ -9,33 +9,47 @@ const web = { kind: 'Pod', namespace: 'default', name: 'web' };
 const pod = (uid: string, graceSeconds?: number) =>
   ({ metadata: { uid }, spec: { terminationGracePeriodSeconds: graceSeconds } }) as Pod;
 
+/** A node that knows this pod, if any, and tells these changes; without an end of them it tells no others. */
+function node(known: Pod | undefined, changes: [PodWatchEvent['type'], Pod][], end?: 'end') {
+  async function* told(signal: AbortSignal): AsyncGenerator<PodWatchEvent> {
+    for (const [type, object] of changes) yield { type, object };
+    if (end !== 'end') await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  }
+  return {
+    podChanges: async (_name: object, signal: AbortSignal) => told(signal),
+    pod: async () => {
+      if (known === undefined) throw new PodwrightError('not_found', 'no such pod');
+      return known;
+    },
+  };
+}
+
 test('a pod that does not end is waited for no longer than its grace period and some time to spare', async () => {
-  const client = { pod: async () => pod('u1', 0) };
+  const client = node(pod('u1', 0), [['ADDED', pod('u1')]]);
   await assert.rejects(gone(client, web, { gracePeriod: undefined, spareMs: 100 }), {
     code: 'deadline_exceeded',
     message: /^delete pod default\/web: it has not ended within .*'podwright describe web -n default' tells why/,
   });
 });
 
-test('a node that stops answering is waited for no longer either', async () => {
-  let asked = 0;
-  const silence = (signal: AbortSignal) =>
-    new Promise<Pod>((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
-  const client = {
-    pod: async (_namespace: string, _name: string, signal?: AbortSignal) =>
-      asked++ === 0 ? pod('u1', 0) : await silence(signal!),
-  };
-  await assert.rejects(gone(client, web, { gracePeriod: undefined, spareMs: 100 }), { code: 'deadline_exceeded' });
+test('a node that ends meanwhile is waited for no longer', async () => {
+  const client = node(pod('u1'), [['MODIFIED', pod('u1')]], 'end');
+  await assert.rejects(gone(client, web, { gracePeriod: undefined }), { code: 'unavailable' });
 });
 
-test('a pod is gone when the node does not know it, or knows another of its name', async () => {
-  const answers = [pod('u1'), pod('u1'), pod('u2')];
-  await gone({ pod: async () => answers.shift()! }, web, { gracePeriod: 0 });
-  assert.deepEqual(answers, []);
-  const unknown = async () => {
-    throw new PodwrightError('not_found', 'no such pod');
-  };
-  await gone({ pod: unknown }, web, { gracePeriod: 0 });
+test('a pod is gone when the node does not know it, or tells its end, whatever else has its name', async () => {
+  await gone(node(undefined, []), web, { gracePeriod: 0 });
+  const changes = ['ADDED', 'MODIFIED', 'DELETED'] as const;
+  await gone(
+    node(
+      pod('u1'),
+      changes.map((type) => [type, pod('u1')]),
+    ),
+    web,
+    { gracePeriod: 0 },
+  );
+  const other = node(pod('u1'), [['DELETED', pod('u2')]], 'end');
+  await assert.rejects(gone(other, web, { gracePeriod: 0 }), { code: 'unavailable' });
 });
 
 test('the bound follows the longest grace period, or the one that the deletion gives', () => {

@@ -1,82 +1,134 @@
-import { isNotFound, PodwrightError, waitFor } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
+import type { Pod, PodWatchEvent } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
-import { type ManifestObject, type ManifestOptions, readManifests } from '../manifests/read-manifests.ts';
-import { print } from '../output/terminal-text.ts';
+import { ObjectClient } from '../client/object-client.ts';
+import { POD, parseObjects } from '../client/object-names.ts';
+import type { ManifestObject, ManifestOptions } from '../manifests/read-manifests.ts';
+import { print, printError } from '../output/terminal-text.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-export type DeleteOptions = ManifestOptions & { namespace: string; gracePeriod?: number; wait: boolean };
+export type DeleteOptions = ManifestOptions & {
+  namespace: string;
+  selector?: string;
+  all?: boolean;
+  force?: boolean;
+  now?: boolean;
+  gracePeriod?: number;
+  ignoreNotFound?: boolean;
+  wait: boolean;
+};
 
-/** `podwright delete POD…` or `delete -f FILE`. */
-export async function deletePods({ config }: CommandContext, names: string[], options: DeleteOptions): Promise<void> {
+/** `podwright delete POD…`, `delete TYPE NAME…`, `delete TYPE/NAME…`, `delete TYPE -l SELECTOR` or `--all`, `delete -f FILE`. */
+export async function deletePods({ config }: CommandContext, words: string[], options: DeleteOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
-  const objects: ManifestObject[] = names.map((name) => ({ kind: 'Pod', namespace: options.namespace, name }));
-  if (options.filename !== undefined) objects.push(...(await readManifests(options.filename, options)).objects);
-  if (objects.length === 0)
-    throw new PodwrightError(
-      'invalid_argument',
-      "delete: name a pod, or a manifest with -f; 'podwright ps' lists the pods",
-    );
-  const missing: string[] = [];
+  const objects = await chosen(new ObjectClient(config.apiSocket), words, options);
+  if (options.filename !== undefined) {
+    const { readManifests } = await import('../manifests/read-manifests.ts');
+    objects.push(...(await readManifests(options.filename, options)).objects);
+  }
+  const removal = { gracePeriod: graceOf(options), missing: [] as string[] };
   // Pods go first: what they mount stays until they have ended.
   const pods = objects.filter(({ kind }) => kind === 'Pod');
-  await Promise.all(pods.map((pod) => remove(client, pod, { options, missing })));
-  if (options.wait) await Promise.all(pods.map((pod) => gone(client, pod, { gracePeriod: options.gracePeriod })));
-  for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, { options, missing });
-  if (missing.length > 0)
-    throw new PodwrightError('not_found', `not found: ${missing.join(', ')}; 'podwright ps' lists the pods`);
+  await Promise.all(pods.map((pod) => remove(client, pod, removal)));
+  if (options.wait) await Promise.all(pods.map((pod) => gone(client, pod, removal)));
+  for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, removal);
+  if (removal.missing.length > 0 && !options.ignoreNotFound)
+    throw new PodwrightError('not_found', removal.missing.join('\n'));
 }
 
+/** The objects that the command line names, or that its selector means now. */
+async function chosen(client: ObjectClient, words: string[], options: DeleteOptions): Promise<ManifestObject[]> {
+  const { namespace, selector, all, filename } = options;
+  const { kinds, named } = parseObjects(words, { bare: POD });
+  const kept = kinds.find(({ kind }) => !DELETABLE.includes(kind));
+  if (kept?.kind === 'Image')
+    throw new PodwrightError('invalid_argument', "delete image: 'podwright rmi IMAGE' removes it");
+  if (kept !== undefined)
+    throw new PodwrightError('invalid_argument', `delete: ${kept.plural} are not deleted by hand`);
+  if (named.length > 0 && (selector !== undefined || all))
+    throw new PodwrightError('invalid_argument', 'delete: names do not go with -l or --all');
+  if (named.length > 0)
+    return named.map(({ kind, name }) => ({ kind: kind.kind, namespace: kind.namespaced ? namespace : '', name }));
+  if (kinds.length > 0 && (selector !== undefined || all)) {
+    const lists = await Promise.all(kinds.map((kind) => client.list(kind, { namespace, labelSelector: selector })));
+    const found = lists
+      .flat()
+      .map(({ kind, metadata }) => ({ kind, namespace: metadata.namespace, name: metadata.name }));
+    if (found.length === 0)
+      printError(`no ${kinds.map(({ plural }) => plural).join(', ')} in the namespace ${namespace} to delete`);
+    return found;
+  }
+  if (filename !== undefined) return [];
+  throw new PodwrightError(
+    'invalid_argument',
+    "delete: name a pod, a type with -l or --all, or a manifest with -f; 'podwright ps' lists the pods",
+  );
+}
+
+/** Kinds whose objects come by apply. */
+const DELETABLE: string[] = ['Pod', 'ConfigMap', 'Secret', 'RuntimeClass'];
+
+function graceOf({ gracePeriod, force, now }: DeleteOptions): number | undefined {
+  return gracePeriod ?? (force ? 0 : now ? 1 : undefined);
+}
+
+/** `missing` gathers what there is not, as the node says it. */
 async function remove(
   client: NodeClient,
   object: ManifestObject,
-  context: { options: DeleteOptions; missing: string[] },
+  { gracePeriod, missing }: { gracePeriod: number | undefined; missing: string[] },
 ): Promise<void> {
-  const label = `${object.kind.toLowerCase()} ${object.namespace}/${object.name}`;
   try {
-    await client.delete(object, context.options.gracePeriod);
-    print(`${label} deleted`);
+    await client.delete(object, gracePeriod);
+    const name = object.namespace === '' ? object.name : `${object.namespace}/${object.name}`;
+    print(`${object.kind.toLowerCase()} ${name} deleted`);
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    context.missing.push(label);
+    missing.push(errorMessage(error));
   }
 }
 
 /** What is asked of a node here. */
-type PodReader = Pick<NodeClient, 'pod'>;
+type PodReader = Pick<NodeClient, 'pod' | 'podChanges'>;
 
-/**
- * Waits until the node does not know the pod any more, or knows another of that name; `deadline_exceeded` for one that stays for
- * `spareMs` longer than it was given to end.
- */
+/** Waits until the node does not know the pod any more; `deadline_exceeded` for one that stays for `spareMs` longer than it was given to end. */
 export async function gone(
   client: PodReader,
   { namespace, name }: ManifestObject,
   { gracePeriod, spareMs }: { gracePeriod: number | undefined; spareMs?: number },
 ): Promise<void> {
+  const watching = new AbortController();
+  using _watch = { [Symbol.dispose]: () => watching.abort() };
+  const changes = await client.podChanges({ namespace, name }, watching.signal);
   const known = await find(client, { namespace, name });
   if (known === undefined) return;
   const timeoutMs = removalTimeoutMs([known], { gracePeriodSeconds: gracePeriod, spareMs });
-  const signal = AbortSignal.timeout(timeoutMs);
-  const probe = async () =>
-    (await find(client, { namespace, name, signal }))?.metadata.uid === known.metadata.uid ? undefined : true;
-  await waitFor(probe, { intervalMs: 50, signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-    throw new PodwrightError(
-      'deadline_exceeded',
-      `delete pod ${namespace}/${name}: it has not ended within ${Math.round(timeoutMs / 1000)} s, and the node goes on trying; ` +
-        `'podwright describe ${name} -n ${namespace}' tells why, 'podwright delete ${name} -n ${namespace} --grace-period 0' kills it`,
-    );
-  });
+  const timer = setTimeout(() => watching.abort(), timeoutMs);
+  const removed = await isRemoved(known, changes).finally(() => clearTimeout(timer));
+  if (removed) return;
+  if (!watching.signal.aborted)
+    throw new PodwrightError('unavailable', `delete pod ${namespace}/${name}: the node ended before the pod was gone`);
+  throw new PodwrightError(
+    'deadline_exceeded',
+    `delete pod ${namespace}/${name}: it has not ended within ${Math.round(timeoutMs / 1000)} s, and the node goes on trying; ` +
+      `'podwright describe ${name} -n ${namespace}' tells why, 'podwright delete ${name} -n ${namespace} --grace-period 0' kills it`,
+  );
+}
+
+/** Whether the pod's end is among the changes. */
+async function isRemoved(pod: Pod, changes: AsyncIterable<PodWatchEvent>): Promise<boolean> {
+  for await (const { type, object } of changes)
+    if (type === 'DELETED' && object.metadata.uid === pod.metadata.uid) return true;
+  return false;
 }
 
 async function find(
   client: PodReader,
-  { namespace, name, signal }: { namespace: string; name: string; signal?: AbortSignal },
+  { namespace, name }: { namespace: string; name: string },
 ): Promise<Pod | undefined> {
   try {
-    return await client.pod(namespace, name, signal);
+    return await client.pod(namespace, name);
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

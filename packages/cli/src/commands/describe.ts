@@ -1,94 +1,101 @@
-import type { Container, ContainerState, Pod, PodDefaults } from '@podwright/kubelet';
+import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
+import type { Event, Pod, PodDefaults } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
+import { type ApiObject, ObjectClient } from '../client/object-client.ts';
+import { OBJECT_KINDS, POD, parseObjects } from '../client/object-names.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
-import { terminalYaml } from '../output/terminal-text.ts';
-import { podStatusReason } from '../run/pod-rows.ts';
+import { type OutlineEntry, renderOutline } from '../output/outline.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { describeConfigMap, describeNode, describeRuntimeClass, describeSecret } from './describe-objects.ts';
+import { describePod } from './describe-pod.ts';
 import { eventTable } from './events.ts';
 
-export type DescribeOptions = { namespace: string; output: OutputFormat };
+export type DescribeOptions = { namespace: string; selector?: string; output: OutputFormat };
 
-/** `podwright describe POD`. */
-export async function describe({ config }: CommandContext, name: string, options: DescribeOptions): Promise<void> {
-  const client = new NodeClient(config.apiSocket);
-  const [pod, events, { podDefaults }] = await Promise.all([
-    client.pod(options.namespace, name),
-    client.events(),
-    client.node(),
-  ]);
-  const mine = events.filter(({ involvedObject }) => involvedObject.uid === pod.metadata.uid);
-  printAs(
-    options.output,
-    { pod, events: mine },
-    () => `${terminalYaml(summary(pod, podDefaults)).trimEnd()}\nEvents:\n${eventTable(mine)}`,
+type Described = { object: ApiObject; events: Event[] };
+/** What descriptions need besides the object. */
+type Surroundings = { pods: Pod[]; defaults: PodDefaults | undefined };
+
+/** `podwright describe POD…`, `describe TYPE NAME…`, `describe TYPE/NAME…`, `describe TYPE [-l SELECTOR]`. */
+export async function describe({ config }: CommandContext, words: string[], options: DescribeOptions): Promise<void> {
+  const client = new ObjectClient(config.apiSocket);
+  const { objects, missing } = await chosen(client, words, options);
+  const { podDefaults: defaults } = await new NodeClient(config.apiSocket).node();
+  const pods = objects.some(({ kind }) => kind === 'Node') ? ((await client.list(POD)) as Pod[]) : [];
+  const described = await Promise.all(
+    objects.map(async (object) => ({ object, events: await eventsOf(client, object) })),
   );
+  const values = described.map(({ object, events }) => ({ [fieldOf(object)]: object, events }));
+  if (described.length > 0) {
+    await printAs(options.output, values.length === 1 ? values[0] : values, () =>
+      described.map((one) => text(one, { pods, defaults })).join('\n\n'),
+    );
+  }
+  if (missing.length > 0) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
-/** What is asked first, under kubectl's names. */
-function summary(pod: Pod, defaults: PodDefaults | undefined): object {
-  const { metadata, spec, status } = pod;
-  const describeIt = (container: Container) => describeContainer(pod, container, defaults);
-  return {
-    Name: metadata.name,
-    Namespace: metadata.namespace,
-    UID: metadata.uid,
-    ...(metadata.labels && { Labels: metadata.labels }),
-    Status: podStatusReason(pod),
-    ...(status?.message && { Message: status.message }),
-    Started: status?.startTime ?? '-',
-    IPs: status?.podIPs?.map(({ ip }) => ip).join(', ') || '-',
-    'QoS Class': status?.qosClass ?? '-',
-    ...(defaults?.pidsPerPod !== undefined && { 'Processes Limit': defaults.pidsPerPod }),
-    ...(spec.initContainers && {
-      'Init Containers': Object.fromEntries(spec.initContainers.map(describeIt)),
+async function chosen(client: ObjectClient, words: string[], { namespace, selector }: DescribeOptions) {
+  const { kinds, named } = parseObjects(words, { bare: POD });
+  if (kinds.some(({ kind }) => kind === 'Image' || kind === 'Event')) {
+    throw new PodwrightError(
+      'invalid_argument',
+      `describe ${words.join(' ')}: 'podwright get' shows all there is of them`,
+    );
+  }
+  if (named.length === 0) {
+    const lists = await Promise.all(kinds.map((kind) => client.list(kind, { namespace, labelSelector: selector })));
+    const objects = lists.flat();
+    const names = kinds.map(({ plural }) => plural).join(', ');
+    return {
+      objects,
+      missing: objects.length > 0 ? [] : [`describe: there are no ${names} in the namespace ${namespace}`],
+    };
+  }
+  const missing: string[] = [];
+  const found = named.map(({ kind, name }) =>
+    client.get(kind, name, namespace).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      missing.push(errorMessage(error));
     }),
-    Containers: Object.fromEntries(spec.containers.map(describeIt)),
-    Conditions: Object.fromEntries(
-      (status?.conditions ?? []).map(({ type, status, reason }) => [type, reason ? `${status} (${reason})` : status]),
-    ),
-    ...(spec.volumes && { Volumes: Object.fromEntries(spec.volumes.map(({ name, ...source }) => [name, source])) }),
-  };
+  );
+  return { objects: (await Promise.all(found)).filter((object) => object !== undefined), missing };
 }
 
-function describeContainer(pod: Pod, container: Container, defaults: PodDefaults | undefined): [string, object] {
-  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
-  const status = statuses.find(({ name }) => name === container.name);
-  return [
-    container.name,
-    {
-      Image: container.image,
-      ...(status?.containerID && { 'Container ID': status.containerID }),
-      ...(container.command && { Command: container.command.join(' ') }),
-      ...(container.ports && {
-        Ports: container.ports
-          .map(
-            ({ containerPort, hostPort, protocol }) =>
-              `${hostPort ? `host ${hostPort} to ` : ''}${containerPort}/${protocol}`,
-          )
-          .join(', '),
-      }),
-      Seccomp: describeSeccomp(pod, container, defaults),
-      State: describeState(status?.state),
-      ...(status?.lastState &&
-        Object.keys(status.lastState).length > 0 && { 'Last State': describeState(status.lastState) }),
-      Ready: status?.ready ?? false,
-      'Restart Count': status?.restartCount ?? 0,
-    },
+/** Events of the object itself: another of its name had another UID. */
+async function eventsOf(
+  client: ObjectClient,
+  { kind, metadata: { name, namespace, uid } }: ApiObject,
+): Promise<Event[]> {
+  const fields = [
+    `involvedObject.kind=${kind}`,
+    `involvedObject.name=${name}`,
+    ...(uid ? [`involvedObject.uid=${uid}`] : []),
   ];
+  const events = OBJECT_KINDS.find((known) => known.kind === 'Event')!;
+  const query = { namespace: namespace || undefined, fieldSelector: fields.join(',') };
+  return (await client.list(events, query)) as Event[];
 }
 
-/** The profile that the container's system calls are filtered by, and where it is from. */
-function describeSeccomp({ spec }: Pod, { securityContext }: Container, defaults: PodDefaults | undefined): string {
-  if (securityContext?.privileged) return 'Unconfined (privileged)';
-  const profile = securityContext?.seccompProfile ?? spec.securityContext?.seccompProfile;
-  if (profile === undefined) return `${defaults?.seccomp ?? 'Unconfined'} (the node's default)`;
-  return profile.localhostProfile === undefined ? profile.type : `${profile.type} ${profile.localhostProfile}`;
+function text({ object, events }: Described, surroundings: Surroundings): string {
+  const outline = renderOutline(entriesOf(object, surroundings)).join('\n');
+  return `${outline}\nEvents:\n${eventTable(events)}`;
 }
 
-function describeState(state: ContainerState | undefined): string {
-  if (state?.running) return `Running since ${state.running.startedAt}`;
-  const { terminated, waiting } = state ?? {};
-  if (terminated)
-    return `Terminated: ${terminated.reason ?? 'no reason'}, exit code ${terminated.exitCode}${terminated.message ? `: ${terminated.message}` : ''}`;
-  return `Waiting${waiting?.reason ? `: ${waiting.reason}` : ''}${waiting?.message ? `: ${waiting.message}` : ''}`;
+function entriesOf(object: ApiObject, { pods, defaults }: Surroundings): OutlineEntry[] {
+  switch (object.kind) {
+    case 'Pod':
+      return describePod(object, defaults);
+    case 'ConfigMap':
+      return describeConfigMap(object);
+    case 'Secret':
+      return describeSecret(object);
+    case 'RuntimeClass':
+      return describeRuntimeClass(object);
+    case 'Node':
+      return describeNode(object, pods);
+    case 'Event':
+      return [];
+  }
 }
+
+const fieldOf = ({ kind }: ApiObject) => kind[0]!.toLowerCase() + kind.slice(1);

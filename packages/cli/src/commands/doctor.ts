@@ -27,7 +27,8 @@ const INDENT = 23;
 const MARKS = { ok: ['ok', 'green'], note: ['note', 'yellow'], missing: ['MISSING', 'red'] } as const;
 
 /** `podwright doctor`: exit code 1 if something that pods need is missing. */
-export async function doctor({ config }: CommandContext, options: DoctorOptions): Promise<number> {
+export async function doctor({ settings }: CommandContext, options: DoctorOptions): Promise<number> {
+  const config = await settings();
   const root = process.getuid?.() === 0;
   const findings: Finding[] = [rootFinding(root), ...(await nodeFindings(config.apiSocket)), ...placeFindings(config)];
   if (root) {
@@ -43,7 +44,7 @@ export async function doctor({ config }: CommandContext, options: DoctorOptions)
     findings.push(await moveFinding(abilities, config.runtime.expedite_rcu), ...others);
     findings.push(await networkFinding(lookAtNetwork(runtimeOptions(config))));
   }
-  printAs(options.output, findings, () => findings.map(line).join('\n'));
+  await printAs(options.output, findings, () => findings.map(line).join('\n'));
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;
 }
 

@@ -1,44 +1,120 @@
-import type { Event } from '@podwright/kubelet';
-import { NodeClient } from '../client/node-client.ts';
-import { type OutputFormat, printAs } from '../output/format.ts';
+import { PodwrightError } from '@podwright/base';
+import type { Event, EventType } from '@podwright/kubelet';
+import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object-client.ts';
+import { kindOfWord, parseObjects } from '../client/object-names.ts';
+import { MAX_SHOWN_EVENTS, SHOWN_EVENTS_AGE_MS } from '../limits.ts';
+import { printValue } from '../output/object-format.ts';
 import { renderTable } from '../output/table.ts';
 import { terminalWidth } from '../output/terminal.ts';
-import { escapeLine, print, terminalJson } from '../output/terminal-text.ts';
+import { printError } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { type PrintOptions, printName, TablePrinter } from './object-printer.ts';
+import { columnsOf } from './object-tables.ts';
 
-export type EventsOptions = { output: OutputFormat; watch?: boolean };
+export type EventsOptions = PrintOptions & {
+  namespace: string;
+  allNamespaces?: boolean;
+  watch?: boolean;
+  /** `TYPE/NAME` of the object that they are about. */
+  for?: string;
+  types?: EventType[];
+  /** Also those that are old. */
+  all?: boolean;
+};
 
-/** `podwright events`. */
+const EVENTS = kindOfWord('events')!;
+
+/** `podwright events`: what happened lately, oldest first. */
 export async function events({ config }: CommandContext, options: EventsOptions): Promise<void> {
-  const client = new NodeClient(config.apiSocket);
-  if (!options.watch) {
-    const items = await client.events();
-    return printAs(options.output, { apiVersion: 'v1', kind: 'EventList', items }, () => eventTable(items));
+  const client = new ObjectClient(config.apiSocket);
+  const query = queryOf(options);
+  const isWanted = (event: ApiObject) => options.types?.includes((event as Event).type) ?? true;
+  if (options.watch) return watch(client, query, { options, isWanted });
+  const found = ((await client.list(EVENTS, query)) as Event[]).filter(isWanted);
+  const shown = options.all ? byTime(found) : lately(found, Date.now());
+  const older = found.length - shown.length;
+  const printed = await printEvents(shown, tableOf(options), options);
+  if (older > 0) printError(`${older} older ${older === 1 ? 'event is' : 'events are'} not shown; --all shows them`);
+  else if (!printed) printError(nothingHappened(options));
+}
+
+function queryOf({ namespace, allNamespaces, for: about }: EventsOptions): ObjectQuery {
+  const query: ObjectQuery = { namespace: allNamespaces ? undefined : namespace };
+  if (about === undefined) return query;
+  const { named } = parseObjects([about]);
+  const [object] = named;
+  if (object === undefined || named.length > 1)
+    throw new PodwrightError('invalid_argument', `--for ${about}: TYPE/NAME is needed, such as pod/web`);
+  // what is about the node stands in the namespace default
+  if (object.kind.kind === 'Node') query.namespace = undefined;
+  query.fieldSelector = `involvedObject.kind=${object.kind.kind},involvedObject.name=${object.name}`;
+  return query;
+}
+
+/** The newest events, of the last hour alone. */
+export function lately(events: Event[], nowMs: number): Event[] {
+  const recent = events.filter(({ lastTimestamp }) => nowMs - Date.parse(lastTimestamp) <= SHOWN_EVENTS_AGE_MS);
+  return byTime(recent).slice(-MAX_SHOWN_EVENTS);
+}
+
+const byTime = (events: Event[]) => events.toSorted((a, b) => a.lastTimestamp.localeCompare(b.lastTimestamp));
+
+const tableOf = (options: EventsOptions) =>
+  new TablePrinter(columnsOf(EVENTS, { allNamespaces: options.allNamespaces ?? false, withType: false }), options);
+
+/** Returns whether anything was printed. */
+async function printEvents(events: Event[], table: TablePrinter, { output }: EventsOptions): Promise<boolean> {
+  if (output.type === 'name') events.forEach(printName);
+  else if (output.type === 'table' || output.type === 'wide') table.print(events);
+  else {
+    await printValue(output, { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: events });
+    return true;
   }
-  const watching = new AbortController();
-  process.once('SIGINT', () => watching.abort());
-  for await (const { object } of client.watchEvents(watching.signal)) {
-    if (options.output === 'json') console.log(terminalJson(object));
-    else print(eventRow(object, Date.now()).map(escapeLine).join('   '));
+  return events.length > 0;
+}
+
+type Watching = { options: EventsOptions; isWanted: (event: ApiObject) => boolean };
+
+/** Begins with what happened lately. Ends with the node, or when it is interrupted. */
+async function watch(client: ObjectClient, query: ObjectQuery, { options, isWanted }: Watching): Promise<void> {
+  const table = tableOf(options);
+  const present: Event[] = [];
+  let listed = false;
+  const { output } = options;
+  const show = async (events: Event[]) => {
+    if (output.type === 'table' || output.type === 'wide' || output.type === 'name')
+      return void (await printEvents(events, table, options));
+    for (const event of events) await printValue(output, event);
+  };
+  for await (const change of client.watch(EVENTS, query, new AbortController().signal)) {
+    if (change.type === 'listed') {
+      listed = true;
+      await show(options.all ? byTime(present) : lately(present, Date.now()));
+    } else if (isWanted(change.object)) {
+      if (listed) await show([change.object as Event]);
+      else present.push(change.object as Event);
+    }
   }
 }
 
-/** Events as kubectl prints them, oldest first. */
+function nothingHappened({ namespace, allNamespaces, for: about }: EventsOptions): string {
+  const what = `no events${about === undefined ? '' : ` about ${about}`}`;
+  return allNamespaces ? what : `${what} in the namespace ${namespace}; -A shows those of all namespaces`;
+}
+
+/** Events of one object, oldest first. */
 export function eventTable(items: Event[]): string {
   if (items.length === 0) return 'no events';
   const now = Date.now();
-  const sorted = items.toSorted((a, b) => a.lastTimestamp.localeCompare(b.lastTimestamp));
   return renderTable(
-    ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'],
-    sorted.map((event) => eventRow(event, now)),
+    ['LAST SEEN', 'TYPE', 'REASON', 'MESSAGE'],
+    byTime(items).map(({ lastTimestamp, count, type, reason, message }) => [
+      formatAge(lastTimestamp, now) + (count > 1 ? ` (x${count})` : ''),
+      type,
+      reason,
+      message,
+    ]),
     terminalWidth(),
   );
-}
-
-function eventRow(event: Event, now: number): string[] {
-  const age = formatAge(event.lastTimestamp, now) + (event.count > 1 ? ` (x${event.count})` : '');
-  const { kind, namespace, name } = event.involvedObject;
-  const label = `${kind.toLowerCase()}/${namespace === 'default' ? '' : `${namespace}/`}${name}`;
-  return [age, event.type, event.reason, label, event.message];
 }

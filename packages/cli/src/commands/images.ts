@@ -24,7 +24,7 @@ export async function images(context: CommandContext, options: ImagesOptions): P
     size,
     pinned,
   }));
-  printAs(options.output, items, () => imageTable(images, options));
+  await printAs(options.output, items, () => imageTable(images, options));
 }
 
 function imageTable(images: Image[], { output, digests }: ImagesOptions): string {

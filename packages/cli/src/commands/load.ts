@@ -4,7 +4,7 @@ import type { LoadedImages } from '@podwright/cri';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { ProgressLine } from '../output/progress-line.ts';
 import { print } from '../output/terminal-text.ts';
-import { describeTransfer } from '../run/live-view.ts';
+import { describeTransfer } from '../run/transfer-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { shortId } from './image-names.ts';
 import { spoolInput } from './spool.ts';

@@ -1,26 +1,139 @@
 import { once } from 'node:events';
+import { errorMessage, linesOf, PodwrightError } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
 import { type LogOptions, NodeClient } from '../client/node-client.ts';
+import { MAX_LOG_LINE_BYTES } from '../limits.ts';
+import { escapeLine, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { chooseContainer, findPod } from './pod-arguments.ts';
 
 export type LogsOptions = {
   namespace: string;
   container?: string;
+  allContainers?: boolean;
+  selector?: string;
+  prefix?: boolean;
+  maxLogRequests: number;
   follow?: boolean;
   previous?: boolean;
   tail?: number;
+  /** Milliseconds. */
   since?: number;
+  sinceTime?: string;
+  limitBytes?: number;
   timestamps?: boolean;
 };
 
-/** `podwright logs POD`. */
-export async function logs({ config }: CommandContext, pod: string, options: LogsOptions): Promise<void> {
-  const query: LogOptions = {
-    ...options,
-    tailLines: options.tail,
-    sinceSeconds: options.since === undefined ? undefined : Math.max(1, Math.ceil(options.since / 1000)),
-  };
-  const target = { namespace: options.namespace, name: pod };
-  for await (const chunk of await new NodeClient(config.apiSocket).log(target, query)) {
-    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+/** Lines of each log when pods are chosen by their labels, as with kubectl. */
+const SELECTED_TAIL_LINES = 10;
+
+/** One container's log. */
+type Source = { pod: Pod; container: string };
+
+/** `podwright logs POD [CONTAINER]`. Exit code 1 if one of several logs could not be read. */
+export async function logs(
+  { config }: CommandContext,
+  target: { pod?: string; container?: string },
+  options: LogsOptions,
+): Promise<number> {
+  checkOptions(target, options);
+  const client = new NodeClient(config.apiSocket);
+  const sources = await findSources(client, target, options);
+  if (options.follow && sources.length > options.maxLogRequests) {
+    const message = `these are ${sources.length} logs to follow, at most ${options.maxLogRequests} at once; raise it with --max-log-requests ${sources.length}`;
+    throw new PodwrightError('invalid_argument', message);
   }
+  const read = (source: Source) => client.log(source.pod.metadata, logQuery(source, options));
+  const [only] = sources;
+  if (sources.length === 1 && !options.prefix) {
+    for await (const chunk of await read(only!)) await write(chunk);
+    return 0;
+  }
+  const show = (source: Source) => showLines(source, { read, prefix: options.prefix ?? false });
+  if (options.follow) return Math.max(...(await Promise.all(sources.map(show))));
+  let exitCode = 0;
+  for (const source of sources) exitCode = Math.max(exitCode, await show(source));
+  return exitCode;
+}
+
+function checkOptions(target: { pod?: string; container?: string }, options: LogsOptions): void {
+  const { selector, container, allContainers, since, sinceTime } = options;
+  const named = target.container ?? container;
+  const problem = [
+    [target.pod === undefined && selector === undefined, 'which pod? Name one, or choose by labels with -l'],
+    [
+      target.pod !== undefined && selector !== undefined,
+      'either a pod by its name or pods by their labels (-l), not both',
+    ],
+    [
+      target.container !== undefined && container !== undefined,
+      'the container is named twice, as an argument and with -c',
+    ],
+    [allContainers === true && named !== undefined, `either --all-containers or the container ${named}, not both`],
+    [since !== undefined && sinceTime !== undefined, 'either --since or --since-time, not both'],
+  ].find(([wrong]) => wrong)?.[1];
+  if (problem !== undefined) throw new PodwrightError('invalid_argument', `logs: ${problem}`);
+}
+
+async function findSources(
+  client: NodeClient,
+  target: { pod?: string; container?: string },
+  { namespace, selector, ...options }: LogsOptions,
+): Promise<Source[]> {
+  const pods =
+    target.pod === undefined
+      ? await selectPods(client, selector!, namespace)
+      : [await findPod(client, target.pod, namespace)];
+  return pods.flatMap((pod): Source[] => {
+    if (options.allContainers) {
+      const { initContainers = [], containers } = pod.spec;
+      return [...initContainers, ...containers].map(({ name }) => ({ pod, container: name }));
+    }
+    const { name, note } = chooseContainer(pod, target.container ?? options.container);
+    if (note !== undefined) printError(note);
+    return [{ pod, container: name }];
+  });
+}
+
+async function selectPods(client: NodeClient, selector: string, namespace: string): Promise<Pod[]> {
+  const pods = await client.pods({ namespace, labelSelector: selector });
+  if (pods.length > 0) return pods;
+  throw new PodwrightError('not_found', `no pod in namespace ${namespace} has the labels ${selector}`);
+}
+
+function logQuery({ container }: Source, options: LogsOptions): LogOptions {
+  const { follow, previous, timestamps, sinceTime, limitBytes, since } = options;
+  const tail = options.tail ?? (options.selector === undefined ? undefined : SELECTED_TAIL_LINES);
+  return {
+    container,
+    follow,
+    previous,
+    timestamps,
+    sinceTime,
+    limitBytes,
+    tailLines: tail === -1 ? undefined : tail,
+    sinceSeconds: since === undefined ? undefined : Math.max(1, Math.ceil(since / 1000)),
+  };
+}
+
+/** Shows a log line by line, so that those of several do not mix. Returns the exit code. */
+async function showLines(
+  { pod, container }: Source,
+  how: { read: (source: Source) => Promise<AsyncIterable<Buffer>>; prefix: boolean },
+): Promise<number> {
+  const name = `pod/${pod.metadata.name}/${container}`;
+  const prefix = how.prefix ? escapeLine(`[${name}] `) : '';
+  try {
+    const chunks = await how.read({ pod, container });
+    for await (const line of linesOf(chunks, MAX_LOG_LINE_BYTES)) await write(`${prefix}${line}\n`);
+    return 0;
+  } catch (error) {
+    printError(`podwright: ${name}: ${errorMessage(error)}`);
+    return 1;
+  }
+}
+
+/** Logs as they are, like kubectl: colours are the container's own. */
+async function write(text: Buffer | string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }

@@ -9,7 +9,8 @@ import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
-import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+import type { NodePaths } from '../settings/node-paths.ts';
 
 /** The part of a runtime's verbose Status that is shown here. */
 const StatusConfig = z.looseObject({
@@ -29,17 +30,17 @@ const StatusConfig = z.looseObject({
 export type PluginsOptions = { output: OutputFormat };
 
 /** `podwright runtime plugins`: exit code 1 if one has failed. */
-export async function plugins({ config }: CommandContext, options: PluginsOptions): Promise<number> {
+export async function plugins({ config, settings }: CommandContext, options: PluginsOptions): Promise<number> {
   const running = await askRuntime(config);
   if (running === undefined)
     printError(`no runtime answers on ${config.criSocket}; this is how its plugins would start now`);
-  const states = running ?? (await inspectPlugins(runtimeOptions(config)));
-  printAs(options.output, states, () => pluginTable(states));
+  const states = running ?? (await inspectPlugins(runtimeOptions(await settings())));
+  await printAs(options.output, states, () => pluginTable(states));
   return states.some(({ state }) => state === 'error') ? 1 : 0;
 }
 
 /** What the running runtime tells; `undefined` if there is none. */
-async function askRuntime({ criSocket }: NodeConfig): Promise<PluginState[] | undefined> {
+async function askRuntime({ criSocket }: NodePaths): Promise<PluginState[] | undefined> {
   if (!existsSync(criSocket)) return undefined;
   try {
     const cri = await connectCri({

@@ -1,49 +1,27 @@
-import type { Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
+import { ObjectClient } from '../client/object-client.ts';
+import { POD } from '../client/object-names.ts';
 import { printManifestErrors } from '../manifests/node-manifests.ts';
-import { type OutputFormat, printAs } from '../output/format.ts';
-import { renderTable } from '../output/table.ts';
-import { terminalWidth } from '../output/terminal.ts';
-import { formatAge } from '../output/units.ts';
-import { podStatusReason, readyCount, restartCount } from '../run/pod-rows.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { type GetOptions, show } from './get.ts';
+import { PS_COLUMNS } from './object-tables.ts';
 
-export type PsOptions = { output: OutputFormat };
+export type PsOptions = Omit<GetOptions, 'namespace'> & { namespace?: string };
 
-/** `podwright ps`. */
+/** `podwright ps`: `get pods` of all namespaces, unless one is named, and with addresses. */
 export async function ps({ config }: CommandContext, options: PsOptions): Promise<void> {
-  const client = new NodeClient(config.apiSocket);
-  const [items, node] = await Promise.all([client.pods(), client.node()]);
-  printAs(options.output, { apiVersion: 'v1', kind: 'PodList', items }, () =>
-    podTable(items, options.output === 'wide'),
-  );
-  printManifestErrors(node);
-}
-
-function podTable(pods: Pod[], wide: boolean): string {
-  if (pods.length === 0) return "no pods; 'podwright run FILE' or 'podwright apply FILE' makes some";
-  const now = Date.now();
-  const rows = pods.map((pod) => [
-    pod.metadata.namespace,
-    pod.metadata.name,
-    readyCount(pod),
-    podStatusReason(pod),
-    String(restartCount(pod)),
-    pod.status?.podIP ?? '-',
-    formatAge(pod.status?.startTime, now),
-    ...(wide
-      ? [pod.status?.qosClass ?? '-', pod.metadata.uid, pod.spec.containers.map(({ image }) => image).join(',')]
-      : []),
-  ]);
-  const header = [
-    'NAMESPACE',
-    'NAME',
-    'READY',
-    'STATUS',
-    'RESTARTS',
-    'IP',
-    'AGE',
-    ...(wide ? ['QOS', 'UID', 'IMAGES'] : []),
-  ];
-  return renderTable(header, rows, wide ? undefined : terminalWidth());
+  const client = new ObjectClient(config.apiSocket);
+  const node = new NodeClient(config.apiSocket).node();
+  node.catch(() => undefined); // the list tells what is wrong
+  const chosen = { ...options, namespace: options.namespace ?? '', allNamespaces: options.namespace === undefined };
+  const narrowed = options.namespace ?? options.selector ?? options.fieldSelector;
+  const nothing =
+    narrowed === undefined ? "no pods; 'podwright run FILE' or 'podwright apply FILE' makes some" : undefined;
+  await show(client, {
+    selection: { kinds: [POD], named: [] },
+    columns: () => PS_COLUMNS,
+    options: chosen,
+    nothing,
+  });
+  if (!options.watch) printManifestErrors(await node);
 }

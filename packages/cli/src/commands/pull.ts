@@ -5,7 +5,7 @@ import { withRuntime } from '../daemon/with-runtime.ts';
 import { ProgressLine } from '../output/progress-line.ts';
 import { print } from '../output/terminal-text.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
-import { describeTransfer } from '../run/live-view.ts';
+import { describeTransfer } from '../run/transfer-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { shortId } from './image-names.ts';
 import { type PullOptions, readCredentials } from './pull-credentials.ts';

@@ -14,15 +14,19 @@ const NODE = { name: 'n', version: '1', pid: 1, manifestDir: '/m', podLogsDir: '
 test('run ends its watch also when the pods cannot be stopped', async (t) => {
   const directory = mkdtempSync('/tmp/run-');
   const apiSocket = join(directory, 'node.sock');
-  const runtime = { name: 'r', version: '1', apiVersion: 'v1', endpoint: 'nonsense' };
+  const runtime = { name: 'r', version: '1', apiVersion: 'v1', endpoint: 'e' };
   const podDefaults = { seccomp: 'RuntimeDefault' };
   const watched = Promise.withResolvers<void>();
+  const watching = Promise.withResolvers<void>();
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/podwright/v1/node') return response.end(JSON.stringify({ ...NODE, runtime, podDefaults }));
     if (request.method === 'POST') return response.end(JSON.stringify(APPLIED));
     if (request.method === 'DELETE') return response.writeHead(500).end('no');
+    if (request.url === '/api/v1/pods') return response.end('{"items": []}');
+    response.writeHead(200).flushHeaders();
+    if (!request.url!.startsWith('/api/v1/pods')) return undefined;
     response.on('close', watched.resolve);
-    return response.writeHead(200).flushHeaders();
+    return watching.resolve();
   };
   const server = createServer(answer).listen(apiSocket);
   await once(server, 'listening');
@@ -36,6 +40,9 @@ test('run ends its watch also when the pods cannot be stopped', async (t) => {
   const file = join(directory, 'web.yaml');
   writeFileSync(file, MANIFEST);
   const context = { config: { apiSocket, root: directory }, configArgs: [] } as unknown as CommandContext;
-  await assert.rejects(run([file], {}, context), { message: 'no' });
+  const running = run([file], {}, context);
+  await watching.promise;
+  for (const _signal of [1, 2, 3]) process.emit('SIGINT');
+  await assert.rejects(running, { message: 'no' });
   await watched.promise;
 });

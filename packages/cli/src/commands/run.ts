@@ -1,144 +1,219 @@
-import { counted, errorMessage, PodwrightError, silentLogger } from '@podwright/base';
-import { connectCri } from '@podwright/cri';
+import { counted, errorCode, errorMessage, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { type EnsuredNode, ensureNode, stopNode } from '../daemon/ensure-node.ts';
+import { LAST_LOGS_TIMEOUT_MS, NODE_ANSWER_TIMEOUT_MS } from '../limits.ts';
 import { dryRun } from '../manifests/dry-run.ts';
 import { printNotes } from '../manifests/findings.ts';
 import { type ManifestOptions, type Manifests, manifestNames, readManifests } from '../manifests/read-manifests.ts';
-import { printError } from '../output/terminal-text.ts';
-import { PlainView, podTable, type RunView, TerminalView } from '../run/live-view.ts';
+import { canRedraw, terminalWidth } from '../output/terminal.ts';
+import { print, printError } from '../output/terminal-text.ts';
+import { Interrupted, type Interrupts, listenForInterrupts, TimedOut, timeoutSignal } from '../run/interrupt.ts';
+import { TerminalView } from '../run/live-view.ts';
 import { LogFollower } from '../run/log-follower.ts';
-import { exitCodeOf, failureLines, isEnded } from '../run/pod-rows.ts';
-import {
-  Interrupted,
-  interruptSignals,
-  RunSession,
-  showEvents,
-  showTransfers,
-  timeoutSignal,
-} from '../run/run-session.ts';
+import { showEvents, showTransfers } from '../run/node-feeds.ts';
+import { explainTrouble, isInTrouble } from '../run/not-ready.ts';
+import { PlainView } from '../run/plain-view.ts';
+import { isEnded, isReady, isWell, lostContainers } from '../run/pod-end.ts';
+import { podLabel } from '../run/pod-rows.ts';
+import { allowReplacing, tellStood } from '../run/replacing.ts';
+import { RunSession } from '../run/run-session.ts';
+import { podTable, type RunView } from '../run/run-view.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 /** `timeout` in ms: for the pods to be ready, and with `once` for them to end. */
-export type RunOptions = ManifestOptions & { once?: boolean; detach?: boolean; timeout?: number; dryRun?: boolean };
+export type RunOptions = ManifestOptions & {
+  once?: boolean;
+  detach?: boolean;
+  timeout?: number;
+  force?: boolean;
+  dryRun?: boolean;
+};
 
 /** `podwright run FILE…`: returns the exit code. */
 export async function run(files: string[], options: RunOptions, context: CommandContext): Promise<number> {
-  const manifests = await readRunnable(files, options);
+  const names = manifestNames('run', files, options);
+  const manifests = await readRunnable(names, options);
   if (options.dryRun) return dryRun(new NodeClient(context.config.apiSocket), manifests);
-  const signals = interruptSignals();
+  const interrupts = listenForInterrupts();
   const node = await ensureNode(context.config, context.configArgs);
   try {
-    const applied = await node.client.apply(manifests.text);
-    printNotes(applied.findings, manifests.decoded);
-    const session = new RunSession(node.client, applied);
-    return await runSession(session, { node, options, signals });
+    const course = { node, options: { ...options, detach: options.detach ?? false }, names, interrupts };
+    return await runSession({ ...course, session: await begin(manifests, course) });
+  } catch (error) {
+    if (error instanceof Interrupted) return error.exitCode;
+    throw error;
   } finally {
     await leaveNode(node, options);
   }
 }
 
-type RunContext = { node: EnsuredNode; options: RunOptions; signals: ReturnType<typeof interruptSignals> };
+type Course = { node: EnsuredNode; options: RunOptions & { detach: boolean }; names: string[]; interrupts: Interrupts };
+type SessionCourse = Course & { session: RunSession };
+type ShownCourse = SessionCourse & {
+  view: RunView;
+  logs: LogFollower | undefined;
+  /** The last event that warned of a pod, by UID. */
+  warnings: Map<string, string>;
+};
 
-async function runSession(session: RunSession, { node, options, signals }: RunContext): Promise<number> {
-  const watching = new AbortController();
-  const watch = session.watch(watching.signal);
-  const inTime = AbortSignal.any([signals.first, timeoutSignal(options.timeout)]);
-  let exitCode = 0;
-  try {
-    await comeUp(session, { node, stop: inTime });
-    if (options.detach) return leaveRunning(session);
-    const stop = options.once ? inTime : signals.first;
-    exitCode = await followLogs(session, { node, once: options.once ?? false, stop });
-  } catch (error) {
-    exitCode = explain(error);
-  } finally {
-    try {
-      if (exitCode !== 0 || !options.detach) await takeDown(session, signals.again);
-    } finally {
-      watching.abort(); // or the command would not end
-      await watch;
-    }
-  }
-  return exitCode;
-}
-
-/** `run` is for pods; other objects may come along. */
-async function readRunnable(files: string[], options: RunOptions): Promise<Manifests> {
-  const names = manifestNames('run', files, options);
+/** `run` is for pods; other objects may come along. What cannot work is refused before a node is started. */
+async function readRunnable(names: string[], options: RunOptions): Promise<Manifests> {
+  const { once, detach } = options;
+  const refuse = (why: string) => new PodwrightError('invalid_argument', why);
+  if (once && detach) throw refuse('run: --once waits for the end of the pods, --detach does not wait; choose one');
   const manifests = await readManifests(names, options);
-  if (manifests.objects.some(({ kind }) => kind === 'Pod')) return manifests;
-  throw new PodwrightError(
-    'invalid_argument',
-    `run ${names.join(', ')}: no Pod in it; 'podwright apply' takes other objects`,
+  const pods = manifests.decoded.objects.flatMap(({ object }) => (object.kind === 'Pod' ? [object] : []));
+  if (pods.length === 0) throw refuse(`run ${names.join(', ')}: no Pod in it; 'podwright apply' takes other objects`);
+  const endless = pods.find(({ spec }) => spec.restartPolicy === 'Always');
+  if (!once || endless === undefined) return manifests;
+  throw refuse(
+    `run --once: pod ${podLabel(endless)} never ends, as its restartPolicy is Always (the default); ` +
+      'give it Never or OnFailure, or leave out --once',
   );
 }
 
-async function comeUp(session: RunSession, context: { node: EnsuredNode; stop: AbortSignal }): Promise<void> {
-  const { node, stop } = context;
-  const view: RunView = process.stdout.isTTY ? new TerminalView(process.stdout) : new PlainView(process.stdout);
-  const showing = new AbortController();
-  const signal = AbortSignal.any([showing.signal, stop]);
-  const info = await node.client.node();
-  const cri = await connectCri({ runtimeEndpoint: info.runtime.endpoint, logger: silentLogger });
-  using _listener = session.onPod((pod) => view.pod(pod));
-  const uids = new Set(session.uids);
-  const shown = Promise.all([showTransfers(cri, view, signal), showEvents(node.client, { uids, view, signal })]);
-  try {
-    await session.settled(stop);
-  } finally {
-    showing.abort();
-    await shown;
-    view.close();
-    cri.close();
-  }
-  console.log(
-    podTable([...session.pods.values()], session.tookMs, process.stdout.isTTY ? process.stdout.columns : undefined),
-  );
-  for (const line of failureLines([...session.pods.values()])) printError(line);
+async function begin({ text, decoded }: Manifests, { node, options, names, interrupts }: Course): Promise<RunSession> {
+  const signal = interrupts.first;
+  signal.throwIfAborted();
+  const canAsk = process.stdin.isTTY && process.stderr.isTTY && !names.includes('-');
+  await allowReplacing(text, { client: node.client, force: options.force ?? false, canAsk, signal });
+  signal.throwIfAborted();
+  const applied = await node.client.apply(text);
+  printNotes(applied.findings, decoded);
+  const session = new RunSession(node.client, applied);
+  if (!options.detach) tellStood(session.stood);
+  return session;
 }
 
-function leaveRunning(session: RunSession): number {
-  const pods = [...session.pods.values()];
-  const running = pods.filter((pod) => !isEnded(pod)).length;
-  if (running > 0)
-    console.log(
-      `${counted(running, 'pod')} ${running === 1 ? 'goes' : 'go'} on running; see 'podwright ps', 'podwright logs', 'podwright delete'`,
-    );
-  return pods.some(({ status }) => status?.phase === 'Failed') ? 1 : 0;
-}
-
-async function followLogs(
-  session: RunSession,
-  context: { node: EnsuredNode; once: boolean; stop: AbortSignal },
-): Promise<number> {
-  const following = new AbortController();
-  const logs = new LogFollower(context.node.client, AbortSignal.any([following.signal, context.stop]));
-  using _listener = session.onPod((pod) => logs.update(pod));
+async function runSession(course: SessionCourse): Promise<number> {
+  const { session, options, interrupts } = course;
+  const [watching, following] = [new AbortController(), new AbortController()];
+  const view = canRedraw(process.stdout)
+    ? new TerminalView(process.stdout)
+    : new PlainView(process.stdout, { quiet: false });
+  const logs = options.detach ? undefined : followLogs(course, view, following.signal);
+  using _logs = session.onPod((pod) => logs?.update(pod));
+  const watch = session.watch(watching.signal);
   try {
-    if (!context.once) {
-      await new Promise<never>((_resolve, reject) => {
-        context.stop.addEventListener('abort', () => reject(context.stop.reason), { once: true });
-        session.failed.catch(reject);
-      });
-    }
-    await session.ended(context.stop);
-    await logs.drain();
-    return exitCodeOf([...session.pods.values()]);
+    const ending = await comeUpAndEnd({ ...course, view, logs, warnings: new Map() });
+    if (ending.keep) return ending.exitCode;
+    if (ending.early && session.makesPods) console.error('stopping the pods (Ctrl-C again: at once)');
+    await takeDown(session, interrupts.again);
+    if (logs !== undefined) await drain(logs);
+    return ending.exitCode;
   } finally {
     following.abort();
+    watching.abort();
+    await watch;
   }
 }
 
-function explain(error: unknown): number {
-  if (error instanceof Interrupted) return error.exitCode;
+function followLogs({ node, session }: SessionCourse, view: RunView, signal: AbortSignal): LogFollower {
+  const write = (line: string) => view.log(line);
+  return new LogFollower({ client: node.client, write, stream: process.stdout, old: session.old, signal });
+}
+
+/** How it came out. `early`: not by the pods' own end; `keep`: the pods stay. */
+type Ending = { exitCode: number; early: boolean; keep: boolean };
+
+/** Shows the pods, until they have ended or that is not waited for. */
+async function comeUpAndEnd(course: ShownCourse): Promise<Ending> {
+  const { session, node, view, warnings, interrupts } = course;
+  const showing = new AbortController();
+  const feed = { client: node.client, view, signal: AbortSignal.any([showing.signal, interrupts.first]) };
+  const feeds = Promise.all([showTransfers(feed), showEvents({ ...feed, uids: new Set(session.uids), warnings })]);
+  using _view = session.onPod((pod) => view.pod(pod));
+  try {
+    return await untilEnd(course);
+  } catch (error) {
+    view.settle();
+    return await endEarly(course, error);
+  } finally {
+    showing.abort();
+    await feeds;
+  }
+}
+
+async function untilEnd(course: ShownCourse): Promise<Ending> {
+  const { session, options, view, logs, interrupts } = course;
+  const inTime = AbortSignal.any([interrupts.first, timeoutSignal(options.timeout)]);
+  await session.settled(inTime);
+  view.settle();
+  const pods = () => [...session.pods.values()];
+  print(podTable(pods(), session.tookMs, terminalWidth()));
+  if (options.detach) return leaveRunning(course);
+  const explained = pods().every(isEnded) ? [] : pods().filter((pod) => !isWell(pod));
+  await explain(course, explained);
+  await session.ended(options.once ? inTime : interrupts.first);
+  if (logs !== undefined) await drain(logs);
+  for (const pod of session.taken) printError(`${podLabel(pod)}: deleted by another command before it had ended`);
+  const known = new Set([...explained, ...session.taken].map(({ metadata }) => metadata.uid));
+  const failed = pods().filter(({ metadata, status }) => status?.phase === 'Failed' && !known.has(metadata.uid));
+  await explain(course, failed);
+  return { exitCode: session.exitCode(), early: false, keep: false };
+}
+
+/** For those that wait; what is wrong is told now, as nobody looks on. */
+async function leaveRunning(course: ShownCourse): Promise<Ending> {
+  const pods = [...course.session.pods.values()];
+  const troubled = pods.filter((pod) => pod.status?.phase === 'Failed' || lostContainers(pod).length > 0);
+  await explain(course, troubled);
+  tellRunning(pods);
+  const failed = troubled.length > 0 || course.session.taken.length > 0;
+  return { exitCode: failed ? 1 : 0, early: false, keep: true };
+}
+
+function tellRunning(pods: Pod[]): void {
+  const running = pods.filter((pod) => !isEnded(pod)).length;
+  if (running === 0) return;
+  const go = `${counted(running, 'pod')} ${running === 1 ? 'goes' : 'go'}`;
+  print(`${go} on running; see 'podwright ps', 'podwright logs', 'podwright delete', 'podwright stop'`);
+}
+
+/** A time-out, a signal, or a failure; when the node has gone nothing can be asked of it. */
+async function endEarly(course: ShownCourse, error: unknown): Promise<Ending> {
+  const { session, options } = course;
+  const pods = [...session.pods.values()];
+  if (error instanceof TimedOut) {
+    const goal = options.once ? isEnded : isReady;
+    const late = pods.filter((pod) => !goal(pod));
+    const what = `not ${options.once ? 'ended' : 'ready'} within ${error.seconds} s (--timeout)`;
+    printError(`podwright: ${what}: ${late.map(podLabel).join(', ')}`);
+    await explain(course, late);
+    if (options.detach) tellRunning(pods);
+    return { exitCode: 1, early: true, keep: options.detach };
+  }
+  if (error instanceof Interrupted) {
+    await explain(course, pods.filter(isInTrouble));
+    return { exitCode: error.exitCode, early: true, keep: false };
+  }
   printError(`podwright: ${errorMessage(error)}`);
-  return 1;
+  return { exitCode: 1, early: true, keep: options.detach || errorCode(error) === 'unavailable' };
+}
+
+/** One paragraph a pod, on standard error; and who was deleted by others. */
+async function explain(course: ShownCourse, pods: Pod[]): Promise<void> {
+  const { session, node, options, names, interrupts, warnings } = course;
+  using signal = withTimeout(interrupts.again, NODE_ANSWER_TIMEOUT_MS, 'read the logs');
+  for (const pod of pods) {
+    const keeps = options.detach || !session.isMade(pod);
+    const advice = keeps
+      ? undefined
+      : `podwright run --detach ${names.join(' ')} keeps it; then podwright describe ${pod.metadata.name}`;
+    const warning = warnings.get(pod.metadata.uid);
+    console.error(await explainTrouble(pod, { client: node.client, warning, advice, signal }));
+  }
+}
+
+/** Waits for the rest of logs that have ended, for a while. */
+async function drain(logs: LogFollower): Promise<void> {
+  using signal = withTimeout(undefined, LAST_LOGS_TIMEOUT_MS, 'read the logs');
+  await raceAbort(logs.drain(), signal).catch(() => undefined);
 }
 
 /** Stops the pods gracefully, at the second Ctrl-C at once. */
 async function takeDown(session: RunSession, again: AbortSignal): Promise<void> {
-  console.error('stopping the pods (Ctrl-C again: at once)');
   try {
     await session.remove(undefined, again);
   } catch (error) {
@@ -150,8 +225,15 @@ async function takeDown(session: RunSession, again: AbortSignal): Promise<void> 
 /** Ends the node if this command started it and it has no pods of others. */
 async function leaveNode(node: EnsuredNode, options: RunOptions): Promise<void> {
   if (!node.started) return;
-  const others = await node.client.pods();
-  if (others.length === 0) return stopNode(node.client, { removeHostState: true });
-  if (!options.detach)
-    printError(`the node goes on: it has ${counted(others.length, 'other pod')}; 'podwright ps' lists them`);
+  using signal = withTimeout(undefined, NODE_ANSWER_TIMEOUT_MS, 'ask the node for its pods');
+  const others = await raceAbort(node.client.pods(), signal).catch((error: unknown) => {
+    if (errorCode(error) === 'unavailable') return undefined; // it has ended
+    throw error;
+  });
+  if (others === undefined) return;
+  if (others.length === 0) return stopNode(node.client, { removeHostState: true, endPods: false });
+  if (options.detach) return;
+  print(
+    `the node goes on: it has ${counted(others.length, 'other pod')}; 'podwright ps' lists them, 'podwright stop' ends it`,
+  );
 }

@@ -1,5 +1,6 @@
 import type { TraceSpan } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
+import { podName } from '../client/object-names.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeTerminal } from '../output/terminal-text.ts';
 import { formatDuration } from '../output/units.ts';
@@ -10,9 +11,9 @@ export type TraceOptions = { namespace: string; output: OutputFormat };
 /** `podwright trace POD`: when each step of the pod's start began and how long it took, as bars. */
 export async function trace({ config }: CommandContext, name: string, options: TraceOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
-  const pod = await client.pod(options.namespace, name);
+  const pod = await client.pod(options.namespace, podName(name));
   const spans = await client.traces(pod.metadata.uid);
-  printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
+  await printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
 }
 
 /** One line a span: name, start, duration, and a bar at its place in time. */

@@ -22,5 +22,5 @@ export async function version({ config }: CommandContext, options: VersionOption
     ],
     ['Node.js', process.version],
   ];
-  printAs(options.output, value, () => renderTable(['PART', 'VERSION'], rows));
+  await printAs(options.output, value, () => renderTable(['PART', 'VERSION'], rows));
 }

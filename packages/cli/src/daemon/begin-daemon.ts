@@ -1,20 +1,18 @@
 import { DAEMON_UMASK, makePrivateDirectory } from '@podwright/base';
+import type { StopOptions } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { collectWhenQuiet } from './collect-when-quiet.ts';
 
-/** How a daemon was asked to end. `removeHostState` also takes down what an empty node leaves on the host. */
-export type StopRequest = { removeHostState: boolean };
-
 /** What a daemon does first. `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. */
 export function beginDaemon({ root, state }: Pick<NodeConfig, 'root' | 'state'>): {
-  stopped: Promise<StopRequest>;
-  request: (request: StopRequest) => void;
+  stopped: Promise<StopOptions>;
+  request: (request: StopOptions) => void;
 } {
   process.umask(DAEMON_UMASK); // whatever the shell or the service manager had
   for (const directory of [root, state]) makePrivateDirectory(directory);
   collectWhenQuiet();
-  const { promise, resolve } = Promise.withResolvers<StopRequest>();
+  const { promise, resolve } = Promise.withResolvers<StopOptions>();
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-    process.on(name, () => resolve({ removeHostState: false }));
+    process.on(name, () => resolve({ removeHostState: false, endPods: false }));
   return { stopped: promise, request: resolve };
 }

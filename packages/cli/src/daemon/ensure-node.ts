@@ -7,18 +7,21 @@ import {
   makePrivateDirectory,
   PodwrightError,
   PRIVATE_FILE,
+  raceAbort,
   waitFor,
   withTimeout,
 } from '@podwright/base';
+import type { StopOptions } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { NODE_START_TIMEOUT_MS, NODE_STOP_TIMEOUT_MS } from '../limits.ts';
-import type { NodeConfig } from '../settings/node-config.ts';
+import type { NodePaths } from '../settings/node-paths.ts';
+import { DAEMON_FLAGS } from './daemon-flags.ts';
 
 /** The node's API, and whether this call started the node. */
 export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
 
 /** Connects to the node of this configuration; starts its daemon when none answers. `configArgs` are the flags that select it. */
-export async function ensureNode(config: NodeConfig, configArgs: string[]): Promise<EnsuredNode> {
+export async function ensureNode(config: NodePaths, configArgs: string[]): Promise<EnsuredNode> {
   const client = new NodeClient(config.apiSocket);
   const logFile = join(config.root, 'node.log');
   if (await answers(client)) return { client, started: false, logFile };
@@ -32,7 +35,8 @@ export async function ensureNode(config: NodeConfig, configArgs: string[]): Prom
   const logOffset = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   const log = openSync(logFile, 'a', PRIVATE_FILE);
   // Here, as relative paths of the configuration are below this directory; it leaves it once it has read them.
-  const daemon = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...configArgs, 'node'], {
+  const flags = new Set([...process.execArgv, ...DAEMON_FLAGS]);
+  const daemon = spawn(process.execPath, [...flags, process.argv[1]!, ...configArgs, 'node'], {
     detached: true,
     stdio: ['ignore', log, log],
   });
@@ -72,11 +76,11 @@ function startFailure(ended: string, log: { logFile: string; logOffset: number }
   );
 }
 
-/** Asks the node to end and waits until its process has gone, with what it had on the host. */
-export async function stopNode(client: NodeClient, options: { removeHostState: boolean }): Promise<void> {
-  const { pid } = await client.node();
-  await client.stop(options);
-  using deadline = withTimeout(undefined, NODE_STOP_TIMEOUT_MS, 'stop the node');
+/** Asks the node to end and waits until its process has gone. `spareMs` is what its pods may take. */
+export async function stopNode(client: NodeClient, options: StopOptions, spareMs = 0): Promise<void> {
+  using deadline = withTimeout(undefined, NODE_STOP_TIMEOUT_MS + spareMs, 'stop the node');
+  const { pid } = await client.node(deadline);
+  await raceAbort(client.stop(options), deadline);
   await waitFor(() => (isRunning(pid) ? undefined : true), { intervalMs: 10, signal: deadline });
 }
 

@@ -1,7 +1,7 @@
 import { createLogger, VERSION } from '@podwright/base';
-import { type KubeletOptions, serveLocalApi, startKubelet } from '@podwright/kubelet';
+import { type KubeletOptions, type LocalApiOptions, serveLocalApi, startKubelet } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
-import { beginDaemon, type StopRequest } from './begin-daemon.ts';
+import { beginDaemon } from './begin-daemon.ts';
 import { type KubeletPlace, kubeletOptionsOf, UPSTREAM_PROTECTION } from './kubelet-options.ts';
 import { openMetrics } from './metrics.ts';
 
@@ -26,7 +26,8 @@ export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promi
     },
     request,
   );
-  await stopped;
+  const { endPods } = await stopped;
+  if (endPods) await kubelet.endPods();
   await kubelet.close();
 }
 
@@ -34,18 +35,27 @@ export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promi
 export async function serveKubelet(
   config: NodeConfig,
   place: KubeletPlace,
-  onStop: (request: StopRequest) => void,
-): Promise<{ close: () => Promise<void> }> {
+  onStop: LocalApiOptions['onStop'],
+): Promise<{ endPods: () => Promise<void>; close: () => Promise<void> }> {
   const kubelet = await startKubelet(kubeletOptionsOf(config, place));
   const server = await serveLocalApi({
     socketPath: config.apiSocket,
     kubelet,
-    info: { name: config.node_name, version: VERSION, manifestDir: config.manifests, podLogsDir: config.pod_logs },
+    info: {
+      name: config.node_name,
+      version: VERSION,
+      startedAt: new Date().toISOString(),
+      rootDir: config.root,
+      stateDir: config.state,
+      manifestDir: config.manifests,
+      podLogsDir: config.pod_logs,
+    },
     onStop,
     logger: createLogger({ name: 'api', level: config.log_level }),
     metrics: place.metrics,
   });
   return {
+    endPods: () => kubelet.endPods(),
     close: async () => {
       await server.close();
       await kubelet.close();

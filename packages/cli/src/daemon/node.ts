@@ -27,7 +27,8 @@ export async function runNode(config: NodeConfig): Promise<void> {
     await runtime.close(); // or the process would live on without a kubelet
     throw error;
   });
-  const { removeHostState } = await stopped;
+  const { removeHostState, endPods } = await stopped;
+  if (endPods) await kubelet.endPods();
   await kubelet.close();
   await runtime.close({ removeHostState });
   if (removeHostState) await closeCgroupPlace(cgroups);

@@ -18,6 +18,7 @@ export async function withRuntime<T>(
     return await work(cri);
   } finally {
     cri.close();
-    if (node.started && (await node.client.pods()).length === 0) await stopNode(node.client, { removeHostState: true });
+    if (node.started && (await node.client.pods()).length === 0)
+      await stopNode(node.client, { removeHostState: true, endPods: false });
   }
 }

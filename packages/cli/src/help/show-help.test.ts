@@ -45,6 +45,6 @@ test('the manual page has every command and every topic', (t) => {
   execFileSync(process.execPath, [script, join(directory, 'podwright.1')]);
   const page = readFileSync(join(directory, 'podwright.1'), 'utf8');
   for (const command of program.createHelp().visibleCommands(program))
-    assert.match(page, new RegExp(`^\\.B ${command.name()}\\b`, 'm'));
+    assert.match(page, new RegExp(`^\\.B ${command.name().replaceAll('-', '\\\\-')}\\b`, 'm'));
   for (const name of Object.keys(TOPICS)) assert.ok(page.includes(`.SH ${name.replaceAll('-', ' ').toUpperCase()}\n`));
 });

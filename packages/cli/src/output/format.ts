@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { terminalJson, terminalYaml } from './terminal-text.ts';
+import { terminalJson } from './terminal-text.ts';
 
 export type OutputFormat = 'table' | 'wide' | 'json' | 'yaml';
 
@@ -10,8 +10,9 @@ export function parseOutputFormat(value: string): OutputFormat {
 }
 
 /** Prints `value` as JSON or YAML, or what `table` makes of it, which is to be escaped already. */
-export function printAs(format: OutputFormat, value: unknown, table: () => string): void {
+export async function printAs(format: OutputFormat, value: unknown, table: () => string): Promise<void> {
   if (format === 'json') console.log(terminalJson(value, 2));
-  else if (format === 'yaml') process.stdout.write(terminalYaml(value));
+  // few want YAML, and its writer takes as long to load as all else
+  else if (format === 'yaml') process.stdout.write((await import('./terminal-yaml.ts')).terminalYaml(value));
   else console.log(table());
 }

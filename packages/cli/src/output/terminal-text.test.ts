@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { renderTable } from './table.ts';
-import { escapeLine, escapeTerminal, terminalJson, terminalYaml } from './terminal-text.ts';
+import { escapeLine, escapeTerminal, terminalJson } from './terminal-text.ts';
+import { terminalYaml } from './terminal-yaml.ts';
 
 const clipboard = '\x1b]52;c;cm0gLXJmIC8=\x07';
 

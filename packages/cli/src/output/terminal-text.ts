@@ -1,12 +1,10 @@
-import { Document, visit } from 'yaml';
-
 /**
  * What a terminal acts on instead of showing it: control characters other than tab and line feed, those that turn the direction of
  * the text (UAX 9), and line separators.
  */
 const ACTING = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 /** The same, in what JSON and YAML leave as it is. */
-const ACTING_UNESCAPED = /[\x7f-\x9f\p{Bidi_Control}\u2028\u2029]/gu;
+export const ACTING_UNESCAPED = /[\x7f-\x9f\p{Bidi_Control}\u2028\u2029]/gu;
 
 /**
  * Text from outside (messages of containers, registries and plugins, names) as it is safe to show on a terminal: ESC becomes `^[`,
@@ -26,7 +24,7 @@ function inCaretNotation(character: string): string {
   return code < 0x80 ? `^${String.fromCharCode(code ^ 0x40)}` : inUnicodeNotation(character);
 }
 
-function inUnicodeNotation(character: string): string {
+export function inUnicodeNotation(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
@@ -36,19 +34,8 @@ export function terminalJson(value: unknown, space?: number): string {
   return JSON.stringify(value, bigintAsNumber, space).replaceAll(ACTING_UNESCAPED, inUnicodeNotation);
 }
 
-/** YAML that says exactly this, and that no terminal acts on. */
-export function terminalYaml(value: unknown): string {
-  const document = new Document(JSON.parse(JSON.stringify(value, bigintAsNumber)));
-  visit(document, {
-    Scalar: (_key, node) => {
-      // only in double quotes is an escape the character itself
-      if (typeof node.value === 'string' && node.value.search(ACTING_UNESCAPED) >= 0) node.type = 'QUOTE_DOUBLE';
-    },
-  });
-  return document.toString().replaceAll(ACTING_UNESCAPED, inUnicodeNotation);
-}
-
-function bigintAsNumber(_key: string, value: unknown): unknown {
+/** Replaces in JSON what it cannot hold. */
+export function bigintAsNumber(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }
 

@@ -1,155 +1,122 @@
 import { styleText } from 'node:util';
-import type { TransferProgress } from '@podwright/cri';
-import type { Event, Pod } from '@podwright/kubelet';
-import { renderTable } from '../output/table.ts';
-import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
+import type { Event, ImageTransfer, Pod } from '@podwright/kubelet';
+import { escapeLine } from '../output/terminal-text.ts';
 import { fit } from '../output/text-width.ts';
-import { formatBytes, formatDuration } from '../output/units.ts';
-import { type ContainerRow, containerRows, podLabel, podStatusReason, readyCount, restartCount } from './pod-rows.ts';
-
-/** Shows pods as they come up. `close` leaves the terminal as a person wants to read on. */
-export interface RunView {
-  pod(pod: Pod): void;
-  transfer(progress: TransferProgress): void;
-  event(event: Event): void;
-  close(): void;
-}
+import { formatDuration } from '../output/units.ts';
+import { PlainView } from './plain-view.ts';
+import { type ContainerRow, containerRows, firstLine, podLabel, podStatusReason } from './pod-rows.ts';
+import type { RunView } from './run-view.ts';
+import { describeTransfer } from './transfer-text.ts';
 
 const TONES = { waiting: 'yellow', good: 'green', bad: 'red', done: 'dim' } as const;
 
-/** One line a container, drawn over and over in place. */
+/** The picture is drawn at most so often. */
+const DRAW_INTERVAL_MS = 50;
+/** As many characters of log lines are held back until the next drawing. */
+const MAX_HELD_CHARACTERS = 64 << 10;
+
+/** One line a container, drawn over and over in place; warnings and logs stay above it. Once settled, a line a change. */
 export class TerminalView implements RunView {
   readonly #pods = new Map<string, Pod>();
-  readonly #transfers = new Map<string, TransferProgress>();
+  readonly #transfers = new Map<string, ImageTransfer>();
+  readonly #warned = new Set<string>();
   readonly #startedAtMs = Date.now();
   readonly #out: NodeJS.WriteStream;
-  #drawnLines = 0;
+  readonly #after: PlainView;
+  #held: string[] = [];
+  #heldCharacters = 0;
+  /** Of each line of the picture, its length. */
+  #drawn: number[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #settled = false;
 
   constructor(out: NodeJS.WriteStream) {
     this.#out = out;
+    this.#after = new PlainView(out, { quiet: true });
   }
 
   pod(pod: Pod): void {
+    this.#after.pod(pod);
     this.#pods.set(pod.metadata.uid, pod);
     this.#schedule();
   }
 
-  transfer(progress: TransferProgress): void {
-    this.#transfers.set(progress.reference, progress);
+  transfer(transfer: ImageTransfer): void {
+    this.#transfers.set(transfer.reference, transfer);
     this.#schedule();
   }
 
-  /** Warnings stay above the picture. */
+  /** Each warning once. */
   event(event: Event): void {
-    if (event.type !== 'Warning') return;
-    this.#erase();
-    const line = escapeLine(`${event.involvedObject.name}: ${event.reason}: ${event.message.split('\n')[0]}`);
-    this.#out.write(`${styleText('red', line, { stream: this.#out })}\n`);
-    this.#draw();
+    const { type, reason, message, involvedObject } = event;
+    if (this.#settled || type !== 'Warning') return this.#after.event(event);
+    const line = escapeLine(`${involvedObject.name}: ${reason}: ${firstLine(message)}`);
+    if (this.#warned.has(line)) return;
+    this.#warned.add(line);
+    this.log(styleText('red', line, { stream: this.#out }));
   }
 
-  close(): void {
+  log(line: string): void {
+    if (this.#settled) return this.#after.log(line);
+    this.#held.push(line);
+    this.#heldCharacters += line.length;
+    if (this.#heldCharacters > MAX_HELD_CHARACTERS) this.#draw();
+    else this.#schedule();
+  }
+
+  settle(): void {
+    if (this.#settled) return;
     clearTimeout(this.#timer);
-    this.#erase();
     this.#draw();
-    this.#drawnLines = 0;
+    this.#settled = true;
+    this.#after.settle();
   }
 
   #schedule(): void {
+    if (this.#settled) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#erase();
       this.#draw();
-    }, 50);
+    }, DRAW_INTERVAL_MS);
   }
 
-  #erase(): void {
-    if (this.#drawnLines > 0) this.#out.write(`\x1b[${this.#drawnLines}A\x1b[0J`);
-    this.#drawnLines = 0;
-  }
-
+  /** In one piece, so that nothing flickers. */
   #draw(): void {
     const width = this.#out.columns || 80;
-    const lines = [...this.#pods.values()].flatMap((pod) => this.#podLines(pod, width));
-    for (const progress of this.#transfers.values()) {
-      if (progress.phase !== 'done') lines.push(fit(escapeLine(`  image ${describeTransfer(progress)}`), width));
-    }
-    const shown = lines.slice(0, Math.max(1, (this.#out.rows || 24) - 2));
-    if (shown.length === 0) return;
-    this.#out.write(`${shown.join('\n')}\n`);
-    this.#drawnLines = shown.length;
+    const above = this.#held.map((line) => `${line}\n`).join('');
+    const picture = this.#picture(width);
+    this.#out.write(this.#erasure(width) + above + picture.map(({ styled }) => `${styled}\n`).join(''));
+    this.#drawn = picture.map(({ length }) => length);
+    this.#held = [];
+    this.#heldCharacters = 0;
   }
 
-  #podLines(pod: Pod, width: number): string[] {
+  /** From the first column: the terminal shows `^C` where the cursor is. A terminal that became narrower wraps lines. */
+  #erasure(width: number): string {
+    const rows = this.#drawn.reduce((sum, length) => sum + Math.max(1, Math.ceil(length / width)), 0);
+    return rows === 0 ? '' : `\r\x1b[${rows}A\x1b[0J`;
+  }
+
+  #picture(width: number): { styled: string; length: number }[] {
+    const lines: { text: string; tone: 'bold' | (typeof TONES)[ContainerRow['tone']] | 'reset' }[] = [];
+    for (const pod of this.#pods.values()) lines.push(...this.#podLines(pod));
+    for (const transfer of this.#transfers.values()) {
+      if (transfer.phase !== 'done') lines.push({ text: `  image ${describeTransfer(transfer)}`, tone: 'reset' });
+    }
+    return lines.slice(0, Math.max(1, (this.#out.rows || 24) - 2)).map(({ text, tone }) => {
+      const fitted = fit(escapeLine(text), width);
+      return { styled: styleText(tone, fitted, { stream: this.#out }), length: fitted.length };
+    });
+  }
+
+  #podLines(pod: Pod) {
     const rows = containerRows(pod);
     const nameWidth = Math.max(...rows.map(({ container }) => container.length));
     const head = `${podLabel(pod)}  ${podStatusReason(pod)}  ${pod.status?.podIP ?? ''}  ${formatDuration(Date.now() - this.#startedAtMs)}`;
-    const line = (row: ContainerRow) => {
-      const text = fit(escapeLine(`  ${row.container.padEnd(nameWidth)}  ${row.role.padEnd(7)}  ${row.state}`), width);
-      return styleText(TONES[row.tone], text, { stream: this.#out });
-    };
-    return [styleText('bold', fit(escapeLine(head), width), { stream: this.#out }), ...rows.map(line)];
+    const line = (row: ContainerRow) => ({
+      text: `  ${row.container.padEnd(nameWidth)}  ${row.role.padEnd(7)}  ${row.state}`,
+      tone: TONES[row.tone],
+    });
+    return [{ text: head, tone: 'bold' as const }, ...rows.map(line)];
   }
-}
-
-/** A line a change, for files, pipes and CI logs. */
-export class PlainView implements RunView {
-  readonly #shown = new Map<string, string>();
-  readonly #startedAtMs = Date.now();
-  readonly #out: NodeJS.WritableStream;
-
-  constructor(out: NodeJS.WritableStream) {
-    this.#out = out;
-  }
-
-  pod(pod: Pod): void {
-    if (pod.status?.podIP) this.#show(`${podLabel(pod)}`, `sandbox ready, IP ${pod.status.podIP}`);
-    for (const row of containerRows(pod)) {
-      if (row.state !== 'Waiting')
-        this.#show(`${row.pod}/${row.container}`, `${row.role === '' ? '' : `${row.role}: `}${row.state}`);
-    }
-  }
-
-  transfer(progress: TransferProgress): void {
-    // One line a phase and a quarter of the bytes.
-    const quarter = progress.totalBytes > 0n ? Number((progress.doneBytes * 4n) / progress.totalBytes) : 0;
-    const key = `image ${progress.reference} ${progress.phase} ${progress.phase === 'downloading' ? quarter : ''}`;
-    this.#show(key, describeTransfer(progress).slice(progress.reference.length + 1), `image ${progress.reference}`);
-  }
-
-  event(event: Event): void {
-    if (event.type === 'Warning')
-      this.#show(`${event.metadata.name}`, `${event.reason}: ${event.message}`, event.involvedObject.name);
-  }
-
-  close(): void {}
-
-  #show(key: string, line: string, label = key): void {
-    if (this.#shown.get(key) === line) return;
-    this.#shown.set(key, line);
-    const seconds = ((Date.now() - this.#startedAtMs) / 1000).toFixed(2).padStart(7);
-    this.#out.write(escapeTerminal(`${seconds}s  ${label}: ${line}\n`));
-  }
-}
-
-/** `name downloading 12 MiB of 45 MiB (3 of 5 layers)`. */
-export function describeTransfer(progress: TransferProgress): string {
-  const { reference, phase, doneBytes, totalBytes, layersDone, layersTotal, error } = progress;
-  if (phase === 'failed') return `${reference} failed: ${error}`;
-  const bytes = totalBytes > 0n ? ` ${formatBytes(Number(doneBytes))} of ${formatBytes(Number(totalBytes))}` : '';
-  return `${reference} ${phase}${bytes}${layersTotal > 0 ? ` (${layersDone} of ${layersTotal} layers)` : ''}`;
-}
-
-/** The table that ends the start-up. `tookMs` tells how long each pod needed, by UID. */
-export function podTable(pods: Pod[], tookMs: Map<string, number>, width?: number): string {
-  const rows = pods.map((pod) => [
-    podLabel(pod),
-    readyCount(pod),
-    podStatusReason(pod),
-    String(restartCount(pod)),
-    pod.status?.podIP ?? '-',
-    tookMs.has(pod.metadata.uid) ? formatDuration(tookMs.get(pod.metadata.uid)!) : '-',
-  ]);
-  return renderTable(['POD', 'READY', 'STATUS', 'RESTARTS', 'IP', 'TOOK'], rows, width);
 }

@@ -2,72 +2,84 @@ import { styleText } from 'node:util';
 import { errorMessage, isNotFound, linesOf } from '@podwright/base';
 import type { ContainerStatus, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
-import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
+import { escapeLine } from '../output/terminal-text.ts';
+import { logLine } from './log-text.ts';
+import { containerStatuses } from './pod-end.ts';
 import { podLabel } from './pod-rows.ts';
 
 /** A longer line is shown as several: a container need not end it. */
 const MAX_LINE_BYTES = 64 << 10;
+/** Of a container that ran before anybody followed it. */
+const OLD_LINES = 10;
 
 const COLOURS = ['cyan', 'magenta', 'blue', 'green', 'yellow'] as const;
 
-/** Follows the logs of every container of some pods, each line prefixed by `pod/container`. */
+export type LogFollowerOptions = {
+  client: Pick<NodeClient, 'log'>;
+  /** Takes each line, prefixed. */
+  write: (line: string) => void;
+  /** Where the lines are shown: whether they are coloured, and what is escaped. */
+  stream: NodeJS.WriteStream;
+  /** Pods whose logs began long ago, by UID: only their last lines are shown. */
+  old: ReadonlySet<string>;
+  signal: AbortSignal;
+};
+
+/** Follows the log of every attempt of every container of some pods, each line prefixed by `pod/container`. */
 export class LogFollower {
-  readonly #client: NodeClient;
-  readonly #signal: AbortSignal;
-  readonly #started = new Set<string>();
-  readonly #running = new Set<Promise<void>>();
+  readonly #options: LogFollowerOptions;
+  readonly #begun = new Set<string>();
+  /** The prefix of each container, and the end of what is being shown of it: attempts do not mix. */
+  readonly #containers = new Map<string, { prefix: string; shown: Promise<void> }>();
 
-  constructor(client: NodeClient, signal: AbortSignal) {
-    this.#client = client;
-    this.#signal = signal;
+  constructor(options: LogFollowerOptions) {
+    this.#options = options;
   }
 
-  /**
-   * Begins to follow what this state of the pod shows as started and is not followed yet; each restart anew. The run
-   * before it is shown first if it ended before anybody followed it.
-   */
+  /** Begins to follow the attempts that this state of the pod tells of and that are not followed yet. */
   update(pod: Pod): void {
-    for (const status of [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]) {
-      const missed = this.#isNew(pod, status.lastState.terminated?.containerID);
-      if (!hasLog(status) || !this.#isNew(pod, status.containerID)) continue;
-      const following = this.#follow(pod, status.name, missed).finally(() => this.#running.delete(following));
-      this.#running.add(following);
+    for (const status of containerStatuses(pod)) {
+      for (const containerId of attemptsOf(status)) this.#begin(pod, status.name, containerId);
     }
-  }
-
-  /** Whether this run of a container was not followed before; from now on it was. */
-  #isNew(pod: Pod, containerId: string | undefined): boolean {
-    const run = `${pod.metadata.uid}/${containerId}`;
-    if (containerId === undefined || this.#started.has(run)) return false;
-    this.#started.add(run);
-    return true;
   }
 
   /** Resolves when every log that is being followed has ended. */
   async drain(): Promise<void> {
-    await Promise.all(this.#running);
+    await Promise.all([...this.#containers.values()].map(({ shown }) => shown));
   }
 
-  async #follow(pod: Pod, container: string, withPrevious: boolean): Promise<void> {
-    if (withPrevious) await this.#show(pod, { container, previous: true });
-    await this.#show(pod, { container, follow: true });
+  #begin(pod: Pod, container: string, containerId: string): void {
+    if (this.#begun.has(containerId)) return;
+    this.#begun.add(containerId);
+    const key = `${pod.metadata.uid}/${container}`;
+    const known = this.#containers.get(key) ?? { prefix: this.#prefix(pod, container), shown: Promise.resolve() };
+    const shown = known.shown.then(() => this.#show(pod, { container, containerId, prefix: known.prefix }));
+    this.#containers.set(key, { ...known, shown });
   }
 
-  async #show(pod: Pod, query: { container: string; previous?: boolean; follow?: boolean }): Promise<void> {
-    const label = escapeLine(`${podLabel(pod)}/${query.container}`);
-    const colour = COLOURS[[...label].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % COLOURS.length]!;
-    const prefix = styleText(colour, `${label} | `, { stream: process.stdout });
+  #prefix(pod: Pod, container: string): string {
+    const colour = COLOURS[this.#containers.size % COLOURS.length]!;
+    return styleText(colour, `${escapeLine(`${podLabel(pod)}/${container}`)} | `, { stream: this.#options.stream });
+  }
+
+  async #show(pod: Pod, log: { container: string; containerId: string; prefix: string }): Promise<void> {
+    const { client, write, stream, old, signal } = this.#options;
+    const { container, containerId, prefix } = log;
+    const tailLines = old.has(pod.metadata.uid) ? OLD_LINES : undefined;
     try {
-      const chunks = await this.#client.log(pod.metadata, query, this.#signal);
-      // as they are, like `kubectl logs`: colours are the container's own
-      for await (const line of linesOf(chunks, MAX_LINE_BYTES))
-        process.stdout.write(`${prefix}${line}
-`);
+      const chunks = await client.log(pod.metadata, { container, containerId, follow: true, tailLines }, signal);
+      // in files and pipes as they are, like `kubectl logs`
+      for await (const line of linesOf(chunks, MAX_LINE_BYTES)) write(prefix + (stream.isTTY ? logLine(line) : line));
     } catch (error) {
-      if (this.#signal.aborted || isNotFound(error)) return;
-      process.stderr.write(`${prefix}the log cannot be read: ${escapeTerminal(errorMessage(error))}\n`);
+      if (signal.aborted || isNotFound(error)) return;
+      write(`${prefix}the log cannot be read: ${escapeLine(errorMessage(error))}`);
     }
   }
 }
 
-const hasLog = (status: ContainerStatus) => status.state.running !== undefined || status.state.terminated !== undefined;
+/** IDs of the attempts that have a log, as the status tells them: the one before, then the newest. */
+export function attemptsOf({ containerID, state, lastState }: ContainerStatus): string[] {
+  const begun = state.running !== undefined || state.terminated !== undefined;
+  const ids = [lastState.terminated?.containerID, begun ? (state.terminated?.containerID ?? containerID) : undefined];
+  return [...new Set(ids.filter((id) => id !== undefined && id !== ''))] as string[];
+}

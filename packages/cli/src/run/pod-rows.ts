@@ -1,4 +1,5 @@
-import type { Container, ContainerStatus, Pod } from '@podwright/kubelet';
+import type { Container, ContainerStatus, Pod, PodStatus } from '@podwright/kubelet';
+import { containerStatuses, isReady } from './pod-end.ts';
 
 /** One container as a person sees it. `tone` picks the colour. */
 export type ContainerRow = {
@@ -11,7 +12,7 @@ export type ContainerRow = {
 
 /** Every container of the pod in the order they start: init containers first. */
 export function containerRows(pod: Pod): ContainerRow[] {
-  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const statuses = containerStatuses(pod);
   const row = (container: Container, role: ContainerRow['role']): ContainerRow => ({
     pod: podLabel(pod),
     container: container.name,
@@ -60,8 +61,18 @@ function describe(
   return { state: `${reason}${calm ? '' : message}${restarts}`, tone: calm ? 'waiting' : 'bad' };
 }
 
+/** The start of a container's, sandbox's or image's ID is enough to find it. */
+const LONG_ID = /\b([0-9a-f]{12})[0-9a-f]{52}\b/g;
+
+/** As the kubelet writes a pod: `pod=name_namespace(uid)`. */
+const POD_ID = / (?:in pod |pod=)[a-z\d.-]+_[a-z\d-]+\([\da-f-]{32,36}\)/g;
+
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
-const firstLine = (text: string) => text.split('\n')[0]!.slice(0, 300);
+
+/** The first line of a message, with long IDs cut, and without the pod's, which is shown beside it. */
+export function firstLine(text: string): string {
+  return text.split('\n')[0]!.replaceAll(POD_ID, '').replaceAll(LONG_ID, '$1').slice(0, 300);
+}
 
 /** What kubectl prints as a pod's STATUS: the most telling reason of its containers, else its phase. */
 export function podStatusReason(pod: Pod): string {
@@ -71,11 +82,18 @@ export function podStatusReason(pod: Pod): string {
   if (status.reason !== undefined && status.reason !== '') return status.reason;
   const init = initStatusReason(pod);
   if (init !== undefined) return init;
-  for (const { state } of status.containerStatuses ?? []) {
-    if (state.waiting?.reason !== undefined && status.phase !== 'Succeeded') return state.waiting.reason;
+  const reason = mainStatusReason(status) ?? status.phase;
+  const goesOn = (status.containerStatuses ?? []).some(({ ready, state }) => ready && state.running !== undefined);
+  if (reason === 'Completed' && goesOn) return isReady(pod) ? 'Running' : 'NotReady';
+  return reason;
+}
+
+function mainStatusReason({ containerStatuses: statuses = [], phase }: PodStatus): string | undefined {
+  for (const { state } of statuses) {
+    if (state.waiting?.reason !== undefined && phase !== 'Succeeded') return state.waiting.reason;
     if (state.terminated !== undefined) return state.terminated.reason ?? `ExitCode:${state.terminated.exitCode}`;
   }
-  return status.phase;
+  return undefined;
 }
 
 function initStatusReason(pod: Pod): string | undefined {
@@ -96,35 +114,10 @@ function initStatusReason(pod: Pod): string | undefined {
 export function readyCount(pod: Pod): string {
   const sidecars = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
   const names = new Set([...sidecars, ...pod.spec.containers].map(({ name }) => name));
-  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const statuses = containerStatuses(pod);
   return `${statuses.filter(({ name, ready }) => names.has(name) && ready).length}/${names.size}`;
 }
 
 export function restartCount(pod: Pod): number {
-  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
-  return statuses.reduce((sum, status) => sum + status.restartCount, 0);
-}
-
-export const isEnded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
-
-/** True once the pod is ready, or has ended and so never will be. */
-export const isSettled = (pod: Pod): boolean =>
-  isEnded(pod) || (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
-
-/** Why pods failed as a whole, one line each: what no container tells, such as a host port that is taken. */
-export function failureLines(pods: Pod[]): string[] {
-  return pods.flatMap((pod) => {
-    const { phase, reason, message } = pod.status ?? {};
-    return phase === 'Failed' && message ? [`${podLabel(pod)}: ${reason ?? 'Failed'}: ${firstLine(message)}`] : [];
-  });
-}
-
-/** 0 if every pod succeeded; otherwise the exit code of the first failed container, 1 if none tells. */
-export function exitCodeOf(pods: Pod[]): number {
-  for (const pod of pods.filter((candidate) => candidate.status?.phase !== 'Succeeded')) {
-    const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
-    const failed = statuses.map(({ state }) => state.terminated?.exitCode ?? 0).find((code) => code !== 0);
-    return failed ?? 1;
-  }
-  return 0;
+  return containerStatuses(pod).reduce((sum, status) => sum + status.restartCount, 0);
 }

@@ -1,26 +1,17 @@
-import {
-  errorCode,
-  errorMessage,
-  isDeadlineExceeded,
-  isErrno,
-  isNotFound,
-  isUnimplemented,
-  PodwrightError,
-  withTimeout,
-} from '@podwright/base';
-import type { CriClient } from '@podwright/cri';
+import { isDeadlineExceeded, isErrno, isNotFound, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { ApplyResult, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
-import { printError } from '../output/terminal-text.ts';
-import type { RunView } from './live-view.ts';
-import { isEnded, isSettled } from './pod-rows.ts';
+import { exitCodeOf, isEnded, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
 
 const NODE_ENDED = 'the node ended while its pods were running';
 
-type AppliedObject = ApplyResult['objects'][number];
+export type AppliedObject = ApplyResult['objects'][number];
 
-/** The pods of one `podwright run`: their latest states, and when each was ready for the first time. */
+/**
+ * The pods of one `podwright run`: their latest states, and when each was ready for the first time. Objects that stood before are
+ * watched like the others, and are never removed.
+ */
 export class RunSession {
   readonly pods = new Map<string, Pod>();
   readonly tookMs = new Map<string, number>();
@@ -28,43 +19,69 @@ export class RunSession {
   readonly #objects: AppliedObject[];
   readonly #startedAtMs = Date.now();
   readonly #listeners = new Set<(pod: Pod) => void>();
+  readonly #waiting = new Set<() => void>();
   readonly #gone = new Set<string>();
+  readonly #taken = new Set<string>();
+  #removing = false;
   #failure: unknown;
-  readonly #failed = Promise.withResolvers<never>();
 
   constructor(client: NodeClient, applied: ApplyResult) {
     this.#client = client;
     this.#objects = applied.objects;
-    this.#failed.promise.catch(() => undefined); // it may be awaited later, or never
-  }
-
-  /** Rejects when the pods can no longer be watched. */
-  get failed(): Promise<never> {
-    return this.#failed.promise;
   }
 
   /** UIDs of the pods that were applied. */
   get uids(): string[] {
-    return this.#objects.flatMap(({ kind, uid }) => (kind === 'Pod' && uid !== undefined ? [uid] : []));
+    return uidsOf(this.#objects);
+  }
+
+  /** What was there before, and therefore stays. */
+  get stood(): AppliedObject[] {
+    return this.#objects.filter(({ action }) => action !== 'created');
+  }
+
+  /** Pods that were there before, with the content that they have now. */
+  get old(): Set<string> {
+    return new Set(uidsOf(this.#objects.filter(({ action }) => action === 'unchanged')));
+  }
+
+  /** Whether the pod will be removed at the end. */
+  isMade({ metadata: { uid } }: Pod): boolean {
+    return this.#made.some((object) => object.uid === uid);
+  }
+
+  /** Whether there is a pod to stop at the end. */
+  get makesPods(): boolean {
+    return uidsOf(this.#made).length > 0;
+  }
+
+  /** Pods that somebody else deleted before they had ended. */
+  get taken(): Pod[] {
+    return [...this.#taken].flatMap((uid) => this.pods.get(uid) ?? []);
+  }
+
+  /** What was made here and is not somebody else's by now: who deletes a pod may have put another of its name there. */
+  get #made(): AppliedObject[] {
+    return this.#objects.filter(
+      ({ action, uid }) =>
+        action === 'created' && (uid === undefined || !(this.#gone.has(uid) || this.#taken.has(uid))),
+    );
   }
 
   /** Keeps the states up to date until the signal aborts or the node goes away. */
   async watch(signal: AbortSignal): Promise<void> {
     const mine = new Set(this.uids);
+    const opened = () => void this.#missing(signal).catch(() => undefined); // the watch itself tells of a node that is gone
     try {
-      for await (const { type, object } of this.#client.watchPods(signal)) {
-        if (!mine.has(object.metadata.uid)) continue;
-        if (type === 'DELETED') this.#gone.add(object.metadata.uid);
-        this.#take(object);
+      for await (const { type, object } of this.#client.watchPods(signal, opened)) {
+        if (mine.has(object.metadata.uid)) this.#take(object, type === 'DELETED');
       }
       if (!signal.aborted) throw new PodwrightError('unavailable', NODE_ENDED);
     } catch (error) {
       if (signal.aborted) return;
       // how the connection of a killed node ends depends on what it was just doing
-      const failure = isErrno(error, 'ECONNRESET') ? new PodwrightError('unavailable', NODE_ENDED) : error;
-      this.#failure = failure;
-      this.#failed.reject(failure);
-      this.#notify();
+      this.#failure = isErrno(error, 'ECONNRESET') ? new PodwrightError('unavailable', NODE_ENDED) : error;
+      this.#wake();
     }
   }
 
@@ -74,34 +91,40 @@ export class RunSession {
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
-  /** Waits until every pod is ready or has ended. */
+  /** Waits until every pod is ready, as ready as it can be, or gone. */
   settled(signal: AbortSignal): Promise<void> {
     return this.#until(() => this.uids.every((uid) => this.#is(uid, isSettled)), signal);
   }
 
-  /** Waits until every pod has ended. */
+  /** Waits until every pod has ended or is gone. */
   ended(signal: AbortSignal): Promise<void> {
     return this.#until(() => this.uids.every((uid) => this.#is(uid, isEnded)), signal);
   }
 
-  /** Deletes what was applied and waits until the node knows none of the pods any more. */
-  async remove(gracePeriodSeconds?: number, signal?: AbortSignal): Promise<void> {
-    // Pods first: a ConfigMap must not vanish under a container that is still ending.
-    const pods = this.#objects.filter(({ kind }) => kind === 'Pod');
-    await Promise.all(pods.map((object) => this.#delete(object, gracePeriodSeconds)));
-    await this.#untilGone(gracePeriodSeconds, signal);
-    const others = this.#objects.filter(({ kind }) => kind !== 'Pod');
-    await Promise.all(others.map((object) => this.#delete(object)));
+  /** Of pods that have ended: 0 if all succeeded, the exit code of one that failed, 1 if one was deleted before its end. */
+  exitCode(): number {
+    const code = exitCodeOf([...this.pods.values()].filter(({ metadata: { uid } }) => !this.#taken.has(uid)));
+    const vanished = this.uids.some((uid) => this.#taken.has(uid) || !this.pods.has(uid));
+    return code === 0 && vanished ? 1 : code;
   }
 
-  async #untilGone(gracePeriodSeconds: number | undefined, signal: AbortSignal | undefined): Promise<void> {
+  /** Deletes what was made here and waits until the node knows none of those pods any more. */
+  async remove(gracePeriodSeconds?: number, signal?: AbortSignal): Promise<void> {
+    this.#removing = true;
+    // Pods first: a ConfigMap must not vanish under a container that is still ending.
+    const pods = this.#made.filter(({ kind }) => kind === 'Pod');
+    const others = this.#made.filter(({ kind }) => kind !== 'Pod');
     const timeoutMs = removalTimeoutMs([...this.pods.values()], { gracePeriodSeconds });
     using bound = withTimeout(signal, timeoutMs, 'wait until the pods have ended');
-    await this.#until(() => this.uids.every((uid) => this.#gone.has(uid)), bound).catch((error: unknown) => {
-      if (!isDeadlineExceeded(error)) throw error;
+    try {
+      await raceAbort(Promise.all(pods.map((object) => this.#delete(object, gracePeriodSeconds))), bound);
+      await this.#until(() => uidsOf(pods).every((uid) => this.#gone.has(uid)), bound);
+      await raceAbort(Promise.all(others.map((object) => this.#delete(object))), bound);
+    } catch (error) {
+      if (!isDeadlineExceeded(error) || signal?.aborted) throw error;
       const message = `stop the pods: they have not ended within ${Math.round(timeoutMs / 1000)} s; 'podwright describe POD' tells why`;
       throw new PodwrightError('deadline_exceeded', message);
-    });
+    }
   }
 
   async #delete(object: AppliedObject, gracePeriodSeconds?: number): Promise<void> {
@@ -113,97 +136,47 @@ export class RunSession {
     }
   }
 
+  /** Pods that were deleted before the watch began never come in it. */
+  async #missing(signal: AbortSignal): Promise<void> {
+    const there = new Set((await this.#client.pods()).map(({ metadata }) => metadata.uid));
+    if (signal.aborted) return;
+    for (const uid of this.uids) if (!there.has(uid) && !this.pods.has(uid)) this.#gone.add(uid);
+    this.#wake();
+  }
+
   #is(uid: string, condition: (pod: Pod) => boolean): boolean {
     const pod = this.pods.get(uid);
     return this.#gone.has(uid) || (pod !== undefined && condition(pod));
   }
 
-  #take(pod: Pod): void {
-    const { uid } = pod.metadata;
+  #take(pod: Pod, gone: boolean): void {
+    const { uid, deletionTimestamp } = pod.metadata;
+    const before = this.pods.get(uid);
+    const endedBefore = before !== undefined && isEnded(before);
+    if ((gone || deletionTimestamp !== undefined) && !this.#removing && !endedBefore) this.#taken.add(uid);
+    if (gone) this.#gone.add(uid);
     this.pods.set(uid, pod);
     if (isSettled(pod) && !this.tookMs.has(uid)) this.tookMs.set(uid, Date.now() - this.#startedAtMs);
-    this.#notify(pod);
+    for (const listener of this.#listeners) listener(pod);
+    this.#wake();
   }
 
-  #notify(pod?: Pod): void {
-    for (const wake of this.#waiting) wake();
-    if (pod !== undefined) for (const listener of this.#listeners) listener(pod);
+  #wake(): void {
+    for (const check of this.#waiting) check();
   }
-
-  readonly #waiting = new Set<() => void>();
 
   #until(condition: () => boolean, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onAbort = () => reject(signal.reason);
     const check = () => {
       if (condition()) resolve();
       else if (this.#failure !== undefined) reject(this.#failure);
     };
     this.#waiting.add(check);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
     check();
-    return promise.finally(() => {
-      this.#waiting.delete(check);
-      signal.removeEventListener('abort', onAbort);
-    });
+    return raceAbort(promise, signal).finally(() => this.#waiting.delete(check));
   }
 }
 
-/** Shows the progress of image transfers; a runtime that is not ours has none to show. That the node ended, its pods' watch tells. */
-export async function showTransfers(cri: CriClient, view: RunView, signal: AbortSignal): Promise<void> {
-  try {
-    for await (const progress of cri.transfers.watch({}, { signal })) view.transfer(progress);
-  } catch (error) {
-    if (!signal.aborted && !isUnimplemented(error) && errorCode(error) !== 'unavailable') throw error;
-  }
-}
-
-/** Shows warnings about the session's pods. */
-export async function showEvents(
-  client: NodeClient,
-  options: { uids: Set<string>; view: RunView; signal: AbortSignal },
-): Promise<void> {
-  const { uids, view, signal } = options;
-  try {
-    for await (const { object } of client.watchEvents(signal)) {
-      if (uids.has(object.involvedObject.uid)) view.event(object);
-    }
-  } catch (error) {
-    if (!signal.aborted) printError(`podwright: events cannot be read: ${errorMessage(error)}`);
-  }
-}
-
-/** The reason an aborted signal carries when a person pressed Ctrl-C or the process was asked to end. */
-export class Interrupted extends Error {
-  readonly exitCode: number;
-
-  constructor(signalName: NodeJS.Signals) {
-    super(`interrupted by ${signalName}`);
-    this.exitCode = signalName === 'SIGINT' ? 130 : 143;
-  }
-}
-
-/** Aborts at the first SIGINT, SIGTERM or SIGHUP; `again` aborts at the second. */
-export function interruptSignals(): { first: AbortSignal; again: AbortSignal } {
-  const first = new AbortController();
-  const again = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => (first.signal.aborted ? again : first).abort(new Interrupted(name)));
-  }
-  return { first: first.signal, again: again.signal };
-}
-
-/**
- * A signal that aborts after `timeoutMs` with a message about `--timeout`, never for `undefined`. It does not keep the command from
- * ending earlier.
- */
-export function timeoutSignal(timeoutMs: number | undefined): AbortSignal {
-  const controller = new AbortController();
-  const giveUp = () =>
-    controller.abort(
-      new PodwrightError('deadline_exceeded', `the pods did not get there within ${timeoutMs! / 1000} s (--timeout)`),
-    );
-  if (timeoutMs !== undefined) setTimeout(giveUp, timeoutMs).unref();
-  return controller.signal;
+function uidsOf(objects: AppliedObject[]): string[] {
+  return objects.flatMap(({ kind, uid }) => (kind === 'Pod' && uid !== undefined ? [uid] : []));
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseListenAddress } from './listen-address.ts';
+import { DEFAULT_ROOT, DEFAULT_STATE } from './node-paths.ts';
 import { path } from './path-schema.ts';
 import { RuntimeSchema } from './runtime-schema.ts';
 
@@ -14,8 +15,8 @@ const hasNoCredentials = (url: string) => {
 
 /** The configuration file, every key optional; docs/configuration.md explains each. Unknown keys are errors. */
 export const FileSchema = z.strictObject({
-  root: path.default('/var/lib/podwright'),
-  state: path.default('/run/podwright'),
+  root: path.default(DEFAULT_ROOT),
+  state: path.default(DEFAULT_STATE),
   pod_logs: path.default('/var/log/pods'),
   manifests: path.optional(),
   node_name: z.string().min(1).optional(),

@@ -4,23 +4,21 @@ import { join, resolve } from 'node:path';
 import { wrapError } from '@podwright/base';
 import type { ConfigFlags } from './config-flags.ts';
 import type { FileSettings } from './file-schema.ts';
+import { DEFAULT_FILE, type NodePaths, nodePaths } from './node-paths.ts';
 import { parseConfig } from './parse-config.ts';
 
 /** A node's settings, complete. All paths are absolute. */
-export type NodeConfig = FileSettings & {
-  manifests: string;
-  node_name: string;
-  /** Sockets of this node: the local API and the CRI. */
-  apiSocket: string;
-  criSocket: string;
-  /** The file that the settings are from, or where it would be: what they name relatively is relative to it. */
-  file: string;
-};
+export type NodeConfig = FileSettings &
+  NodePaths & {
+    manifests: string;
+    node_name: string;
+    /** The file that the settings are from, or where it would be: what they name relatively is relative to it. */
+    file: string;
+  };
 
-/** What every command gets: the settings, and the flags that select the same node for another process of ours. */
-export type CommandContext = { config: NodeConfig; configArgs: string[] };
+/** What every command gets: where its node is, all settings, and the flags that select the same node for another process of ours. */
+export type CommandContext = { config: NodePaths; settings: () => Promise<NodeConfig>; configArgs: string[] };
 
-const DEFAULT_FILE = '/etc/podwright/config.toml';
 /** Far more than any configuration has: a larger file was named by mistake. */
 const MAX_FILE_BYTES = 1 << 20;
 
@@ -36,8 +34,7 @@ export function loadConfig(flags: ConfigFlags): NodeConfig {
     ...config,
     manifests: config.manifests ?? join(config.root, 'manifests'),
     node_name: config.node_name ?? hostname().toLowerCase(),
-    apiSocket: join(config.state, 'node.sock'),
-    criSocket: join(config.state, 'cri.sock'),
+    ...nodePaths(config),
     file,
   };
 }

@@ -9,10 +9,7 @@ import { manifestLimits } from '../limits.ts';
 import { type Descriptor, type ImageManifest, parseManifest } from '../spec/manifest.ts';
 import { mediaTypes } from '../spec/media-types.ts';
 import type { StoredImage } from '../store/image-records.ts';
-
-const BLOCK_BYTES = 512;
-/** Two blocks of zeros. */
-const ARCHIVE_END = Buffer.alloc(2 * BLOCK_BYTES);
+import { ARCHIVE_END, tarHeader, tarPadding } from './tar-writer.ts';
 
 /** An image to save and the names that go with it; an image that was asked for by id has all of its names. */
 export type ImageToSave = { image: StoredImage; names: string[] };
@@ -66,7 +63,7 @@ async function* archive(parts: Part[], content: ContentStore): AsyncGenerator<Bu
     }
     yield fileHeader(blobPath(blob.digest), blob.size);
     yield* content.createReadStream(blob.digest);
-    yield filePadding(blob.size);
+    yield tarPadding(blob.size);
   }
   yield ARCHIVE_END;
 }
@@ -75,7 +72,7 @@ function* document(name: string, value: unknown): Generator<Buffer> {
   const data = Buffer.from(JSON.stringify(value));
   yield fileHeader(name, data.length);
   yield data;
-  yield filePadding(data.length);
+  yield tarPadding(data.length);
 }
 
 /** One entry a name, with the annotations that containerd and image-spec tools look for. */
@@ -107,32 +104,6 @@ function blobPath(digest: string): string {
   return `blobs/${algorithm}/${hex}`;
 }
 
-/** The ustar header of a plain file (POSIX pax, "ustar Interchange Format"); sizes of 8 GiB and more as GNU has them. */
 function fileHeader(name: string, size: number): Buffer {
-  const header = Buffer.alloc(BLOCK_BYTES);
-  if (Buffer.byteLength(name) > 100) throw new RangeError(`the name ${name} does not fit into a tar header`);
-  header.write(name, 0);
-  header.write(octal(CONTAINER_FILE, 8), 100);
-  header.write(octal(0, 8), 108);
-  header.write(octal(0, 8), 116);
-  if (size < 8 ** 11) header.write(octal(size, 12), 124);
-  else {
-    header.writeUInt8(0x80, 124);
-    header.writeBigUInt64BE(BigInt(size), 128);
-  }
-  header.write(octal(0, 12), 136);
-  header.write('        0', 148);
-  header.write('ustar\u000000', 257);
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-  return header;
-}
-
-/** Zeros that fill a file's last block. */
-function filePadding(size: number): Buffer {
-  return Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
-}
-
-function octal(value: number, width: number): string {
-  return `${value.toString(8).padStart(width - 1, '0')}\0`;
+  return tarHeader({ name, type: 'file', mode: CONTAINER_FILE, size });
 }

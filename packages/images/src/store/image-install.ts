@@ -28,6 +28,8 @@ export type ImageInstallerOptions = {
   /** Where the content is, for the question whether it fits. */
   root: string;
   parallelDownloads: number;
+  /** Called before an image's config is fetched that was not there: its layers are likely to be new, too. */
+  prepareUnpacking: () => void;
 };
 
 /** One image to bring in. `what` begins error messages. */
@@ -142,7 +144,7 @@ export class ImageInstaller {
     { config, layers }: ImageManifest,
     { certain, seen }: Path,
   ): Promise<ImageConfig> {
-    const { content, platform } = this.#options;
+    const { content, platform, prepareUnpacking } = this.#options;
     const { what, source, lease, signal } = installation;
     if (config.size > manifestLimits.configBytes) {
       const limit = `${config.size} bytes, more than ${manifestLimits.configBytes}`;
@@ -150,6 +152,7 @@ export class ImageInstaller {
     }
     countDocument(seen, config.digest, what);
     lease.hold(config.digest);
+    if (!(await content.has(config))) prepareUnpacking();
     await source.fetchBlob(config, signal, () => undefined);
     const data = await content.readSmall(config.digest, manifestLimits.configBytes);
     const parsed = parseImageConfig(data, layers.length, `${what}: its config`);

@@ -9,6 +9,7 @@ export class LayerUnpacker implements AsyncDisposable {
   readonly #system: System;
   readonly #limiter = new Limiter(MAX_WORKERS);
   readonly #idle = new Map<LayerWorker, NodeJS.Timeout>();
+  #busy = 0;
 
   constructor({ system }: { system: System }) {
     this.#system = system;
@@ -17,11 +18,18 @@ export class LayerUnpacker implements AsyncDisposable {
   /** Waits for a free worker, and unpacks. When an aborted call has ended, nothing writes to its directory any more. */
   readonly unpackLayer: UnpackLayer = (options) => this.#limiter.run(() => this.#unpack(options), options.signal);
 
+  /** Has a worker start now for a layer that is still to come: a thread needs as long as a small layer takes to be fetched. */
+  readonly prepare = (): void => {
+    if (this.#idle.size === 0 && this.#busy < MAX_WORKERS) this.#keep(new LayerWorker(this.#system));
+  };
+
   async #unpack(options: UnpackOptions): Promise<UnpackResult> {
     const worker = this.#take();
+    this.#busy++;
     try {
       return await worker.run(options);
     } finally {
+      this.#busy--;
       if (!worker.hasEnded) this.#keep(worker);
     }
   }

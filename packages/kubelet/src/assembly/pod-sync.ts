@@ -20,6 +20,7 @@ import { refusePod } from '../pod/pod-admission.ts';
 import { PodManager } from '../pod/pod-manager.ts';
 import { PodSyncer } from '../pod/pod-syncer.ts';
 import { PodWorkers } from '../pod/pod-workers.ts';
+import { RestartRequests } from '../pod/restart-requests.ts';
 import { SyncLoop } from '../pod/sync-loop.ts';
 import { WaitingReasons } from '../pod/waiting-reasons.ts';
 import { StatusManager } from '../status/status-manager.ts';
@@ -48,6 +49,7 @@ export type PodSync = {
   loop: SyncLoop;
   /** Delays between restarts of containers. */
   crashBackoff: Backoff;
+  restarts: RestartRequests;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -59,6 +61,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const manager = new PodManager();
   const tracer = new PodTracer();
   const networks = new SandboxNetworks(input.cri);
+  const restarts = new RestartRequests();
   const crashBackoff = new Backoff(options.crashLoopBackoff);
   const pleg = new Pleg({
     cri: input.cri,
@@ -81,6 +84,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     reasons: new WaitingReasons(),
     volumes: parts.volumes,
     probes: parts.probes,
+    restarts,
     cgroups,
     logger,
     refuse: (pod) => refuse(pod, workers.activePods(), options),
@@ -93,7 +97,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   });
   const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
   const loop = new SyncLoop({ manager, workers, runtimePods: () => cache.list(), onSeen, logger });
-  return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff };
+  return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts };
 }
 
 function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {

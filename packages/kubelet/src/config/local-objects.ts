@@ -1,3 +1,4 @@
+import { Broadcast, type Subscription } from '@podwright/base';
 import type { LocalObject } from '../api/types.ts';
 
 export type LocalObjectKind = LocalObject['kind'];
@@ -11,6 +12,9 @@ export interface ObjectLookup {
 /** What changed about one object; `object` is absent once it is gone. */
 export type LocalObjectChange = { kind: LocalObjectKind; namespace: string; name: string; object?: LocalObject };
 
+/** A change as watchers see it: what went is told as it was last. */
+export type LocalObjectEvent = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: LocalObject };
+
 /** Identifies an object within the store; also the form in which users see it. */
 export function localObjectKey(kind: LocalObjectKind, namespace: string, name: string): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
@@ -20,6 +24,20 @@ export function localObjectKey(kind: LocalObjectKind, namespace: string, name: s
 export class LocalObjects implements ObjectLookup {
   #objects = new Map<string, LocalObject>();
   readonly #listeners = new Set<(change: LocalObjectChange) => void>();
+  readonly #events = new Broadcast<LocalObjectEvent>();
+  /** Of each object, by its key: they grow by one a change, across all objects. */
+  readonly #versions = new Map<string, number>();
+  #version = 0;
+
+  /** Every object, with its version as `resourceVersion`. */
+  list(): LocalObject[] {
+    return [...this.#objects].map(([key, object]) => withVersion(object, this.#versions.get(key)!));
+  }
+
+  /** Changes from this call on, until the signal aborts. */
+  subscribe(signal: AbortSignal): Subscription<LocalObjectEvent> {
+    return this.#events.subscribe(signal);
+  }
 
   get<K extends LocalObjectKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined {
     return this.#objects.get(localObjectKey(kind, namespace, name)) as LocalObjectOf<K> | undefined;
@@ -29,12 +47,15 @@ export class LocalObjects implements ObjectLookup {
   replace(objects: readonly LocalObject[]): void {
     const before = this.#objects;
     this.#objects = new Map(objects.map((object) => [keyOf(object), object]));
-    for (const [key, object] of this.#objects) {
-      if (JSON.stringify(before.get(key)) !== JSON.stringify(object)) this.#notify(object, true);
-    }
-    for (const [key, object] of before) {
-      if (!this.#objects.has(key)) this.#notify(object, false);
-    }
+    const changed = [...this.#objects].filter(
+      ([key, object]) => JSON.stringify(before.get(key)) !== JSON.stringify(object),
+    );
+    const gone = [...before].filter(([key]) => !this.#objects.has(key));
+    // listeners may list, and then every version must be there
+    for (const [key] of changed) this.#versions.set(key, ++this.#version);
+    for (const [key, object] of changed) this.#notify(before.has(key) ? 'MODIFIED' : 'ADDED', object);
+    for (const [, object] of gone) this.#notify('DELETED', object);
+    for (const [key] of gone) this.#versions.delete(key);
   }
 
   /** Calls `listener` after each change, until the returned function is called. */
@@ -43,11 +64,21 @@ export class LocalObjects implements ObjectLookup {
     return () => this.#listeners.delete(listener);
   }
 
-  #notify(object: LocalObject, present: boolean): void {
+  #notify(type: LocalObjectEvent['type'], object: LocalObject): void {
     const { namespace, name } = object.metadata;
-    const change: LocalObjectChange = { kind: object.kind, namespace, name, ...(present ? { object } : {}) };
+    const change: LocalObjectChange = {
+      kind: object.kind,
+      namespace,
+      name,
+      ...(type === 'DELETED' ? {} : { object }),
+    };
     for (const listener of this.#listeners) listener(change);
+    this.#events.publish({ type, object: withVersion(object, this.#versions.get(keyOf(object))!) });
   }
+}
+
+function withVersion<T extends LocalObject>(object: T, version: number): T {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
 }
 
 function keyOf({ kind, metadata }: LocalObject): string {

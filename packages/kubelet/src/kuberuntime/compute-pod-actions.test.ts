@@ -63,13 +63,14 @@ function containerOf(of: Container, rest: Partial<RuntimeContainer>): RuntimeCon
   };
 }
 
-type Probes = { liveness?: Record<string, ProbeResult>; startup?: Record<string, ProbeResult> };
+type Probes = { liveness?: Record<string, ProbeResult>; startup?: Record<string, ProbeResult>; asked?: string[] };
 
 function check(spec: Partial<PodSpec>, status: RuntimePodStatus, expected: string, probes: Probes = {}): void {
   const plan = computePodActions({
     pod: podOf(spec),
     status,
     probes: { liveness: (id) => probes.liveness?.[id], startup: (id) => probes.startup?.[id] },
+    restartRequested: (id) => probes.asked?.includes(id) ?? false,
   });
   assert.equal(describePodActions(plan), expected);
 }
@@ -216,6 +217,21 @@ test('failed probes and changed definitions kill a container', () => {
     'kill app (definitionChanged), start container app',
   );
   check({ containers: [app, log] }, status, nothing, liveness);
+});
+
+test('a container that somebody asked to restart is killed and started, whatever it exits with', () => {
+  const asked = { asked: ['app-id'] };
+  check({}, statusOf([{ of: app }]), 'kill app (restartRequested), start container app', asked);
+  check(
+    { restartPolicy: 'OnFailure' },
+    statusOf([{ of: app }]),
+    'kill app (restartRequested), start container app',
+    asked,
+  );
+  const sidecar = statusOf([{ of: app }, { of: proxy }, ended(prepare, 0)]);
+  check({ initContainers: [proxy, prepare] }, sidecar, 'kill proxy (restartRequested), start init container proxy', {
+    asked: ['proxy-id'],
+  });
 });
 
 test('a container in an unknown state is killed before another one is started', () => {

@@ -74,15 +74,16 @@ function planUpdate(input: PodActionsInput, plan: PodActions): PodActions {
 type ContainerDecision = { start: boolean; kill?: ContainerToKill };
 
 function decideContainer(
-  { pod, probes }: PodActionsInput,
+  input: PodActionsInput,
   container: Container,
   current: RuntimeContainer | undefined,
 ): ContainerDecision {
+  const { pod } = input;
   if (current?.state !== 'running') {
     const start = shouldRestart(pod, current);
     return { start, kill: start && current?.state === 'unknown' ? killUnknown(current) : undefined };
   }
-  const why = reasonToKill(container, current, probes);
+  const why = reasonToKill(container, current, input);
   if (why === undefined) return { start: false };
   const start = why.reason === 'definitionChanged' || restartsOnFailure(pod);
   const message = start ? `${why.message}, will be restarted` : why.message;

@@ -2,13 +2,13 @@
 import type { Container, Pod } from '../api/types.ts';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { containerHash } from './labels.ts';
-import type { ContainerToKill, KillReason, ProbeAnswers } from './pod-actions.ts';
+import type { ContainerToKill, KillReason, PodActionsInput } from './pod-actions.ts';
 
 /** Why a running container must end, if it must. */
 export function reasonToKill(
   container: Container,
   current: RuntimeContainer,
-  probes: ProbeAnswers,
+  { probes, restartRequested }: Pick<PodActionsInput, 'probes' | 'restartRequested'>,
 ): { reason: KillReason; message: string } | undefined {
   const name = container.name;
   if (current.hash !== '' && current.hash !== containerHash(container)) {
@@ -19,6 +19,9 @@ export function reasonToKill(
   }
   if (container.startupProbe !== undefined && probes.startup(current.id) === 'failure') {
     return { reason: 'startupProbe', message: `Container ${name} failed startup probe` };
+  }
+  if (restartRequested?.(current.id)) {
+    return { reason: 'restartRequested', message: `Restart of container ${name} was requested` };
   }
   return undefined;
 }

@@ -69,7 +69,7 @@ function planRunToEnd(input: PodActionsInput, { current, passed }: Place): Step 
   }
 }
 
-function planSidecar({ probes }: PodActionsInput, container: Container, { current, passed }: Place): Step {
+function planSidecar(input: PodActionsInput, container: Container, { current, passed }: Place): Step {
   switch (current?.state) {
     case undefined:
     case 'created':
@@ -78,12 +78,12 @@ function planSidecar({ probes }: PodActionsInput, container: Container, { curren
     case 'unknown':
       return { done: passed, start: true, kill: killUnknown(current) };
     case 'running': {
-      const why = reasonToKill(container, current, probes);
+      const why = reasonToKill(container, current, input);
       if (why !== undefined) {
         const kill = { id: current.id, name: current.name, ...why, message: `${why.message}, will be restarted` };
         return { done: passed, start: true, kill };
       }
-      return { done: passed || container.startupProbe === undefined || probes.startup(current.id) === 'success' };
+      return { done: passed || container.startupProbe === undefined || input.probes.startup(current.id) === 'success' };
     }
   }
 }

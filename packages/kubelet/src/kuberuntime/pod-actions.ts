@@ -3,7 +3,7 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 
 /** Why a container is killed; decides the grace period and the event. */
-export type KillReason = 'livenessProbe' | 'startupProbe' | 'definitionChanged' | 'unknownState';
+export type KillReason = 'livenessProbe' | 'startupProbe' | 'definitionChanged' | 'restartRequested' | 'unknownState';
 
 export type ContainerToKill = { id: string; name: string; reason: KillReason; message: string };
 
@@ -28,7 +28,13 @@ export type ProbeAnswers = {
   startup(containerId: string): ProbeResult | undefined;
 };
 
-export type PodActionsInput = { pod: Pod; status: RuntimePodStatus; probes: ProbeAnswers };
+export type PodActionsInput = {
+  pod: Pod;
+  status: RuntimePodStatus;
+  probes: ProbeAnswers;
+  /** Whether somebody asked to restart a container, by its id. */
+  restartRequested?: (containerId: string) => boolean;
+};
 
 /** The fields that say how a step is done; every other one is a step, or a list of them. */
 type StepParameter = 'sandboxId' | 'attempt';

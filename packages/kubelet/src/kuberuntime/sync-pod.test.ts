@@ -30,6 +30,7 @@ function podOf(spec: Partial<PodSpec> = {}): Pod {
 /** A pod on a runtime in memory, with the syncs that a test asks for. */
 class SyncedPod {
   readonly runtime: FakeRuntime = fakeRuntime();
+  restartRequested = false;
   readonly deps: FakeDependencies = fakeDependencies(this.runtime, logs);
   readonly #reader = new RuntimePodReader({
     cri: this.runtime.client,
@@ -45,7 +46,8 @@ class SyncedPod {
   async sync(pod: Pod, signal: AbortSignal = AbortSignal.timeout(5000)): Promise<StepResult[]> {
     const status = await this.status(pod);
     const probes = { liveness: () => undefined, startup: () => undefined };
-    return syncPod(this.deps, { pod, status, plan: computePodActions({ pod, status, probes }) }, signal);
+    const plan = computePodActions({ pod, status, probes, restartRequested: () => this.restartRequested });
+    return syncPod(this.deps, { pod, status, plan }, signal);
   }
 
   /** Names of the containers that run. */
@@ -109,6 +111,17 @@ test('a container that waits out its delay is told with the time of its next try
   assert.ok(steps[0]!.retryAtMs! > Date.now());
   assert.equal(hasActed(steps), false);
   assert.ok(synced.runtime.calls.slice(calls).every(({ method }) => /^list|Status$/.test(method)));
+});
+
+test('a container that somebody asks to restart again and again waits out no delay', async () => {
+  const synced = new SyncedPod();
+  await synced.sync(podOf());
+  synced.restartRequested = true;
+  for (let request = 0; request < 4; request++) {
+    assert.deepEqual(told(await synced.sync(podOf())), ['KillContainer app', 'StartContainer app']);
+  }
+  const reasons = synced.deps.events.list().map(({ message }) => message);
+  assert.ok(reasons.includes('Restart of container app was requested, will be restarted'), reasons.join('\n'));
 });
 
 test('an image that is not to be had keeps its container waiting, without a change of the runtime', async () => {

@@ -16,7 +16,7 @@ import {
   runningContainers,
 } from '../kubecontainer/runtime-pod.ts';
 import { failedSteps, type StepResult, type SyncAction } from '../kubecontainer/sync-result.ts';
-import { delayRestart } from './crash-backoff.ts';
+import { crashKey, delayRestart } from './crash-backoff.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { killContainer } from './kill-container.ts';
 import { type KillPodDependencies, killPod } from './kill-pod.ts';
@@ -102,9 +102,15 @@ function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } 
   const { deps, pod, status, plan } = sync;
   const names = new Set([...plan.initContainersToStart, ...plan.containersToStart]);
   const killed = new Set(plan.containersToKill.map(({ name }) => name));
+  const asked = new Set(
+    plan.containersToKill.filter(({ reason }) => reason === 'restartRequested').map(({ name }) => name),
+  );
   const delayed: StepResult[] = [];
   const planned = allContainers(pod.spec).filter(({ name }) => names.has(name));
   const due = planned.filter((container) => {
+    // what a person asked for comes at once, and counts as no crash
+    if (asked.has(container.name)) deps.crashBackoff.forget(crashKey(pod, container));
+    if (asked.has(container.name)) return true;
     const seen = latestContainer(status, container.name);
     // One that this sync has just stopped ended now.
     const latest =

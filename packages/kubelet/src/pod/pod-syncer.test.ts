@@ -17,6 +17,7 @@ import { ProbeResults } from '../prober/probe-results.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { PodSyncer } from './pod-syncer.ts';
+import { RestartRequests } from './restart-requests.ts';
 import { WaitingReasons } from './waiting-reasons.ts';
 
 const logs = mkdtempSync(join(tmpdir(), 'podwright-syncer-'));
@@ -69,6 +70,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     reasons: new WaitingReasons(),
     volumes: volumes as unknown as PodVolumes,
     probes: probes as unknown as PodProbes,
+    restarts: new RestartRequests(),
     cgroups: cgroups as unknown as PodCgroups,
     logger: silentLogger,
     refuse: () => refusal,

@@ -25,6 +25,7 @@ import type { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
+import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
 
 export type PodSyncerDependencies = {
@@ -34,6 +35,7 @@ export type PodSyncerDependencies = {
   reasons: WaitingReasons;
   volumes: PodVolumes;
   probes: PodProbes;
+  restarts: RestartRequests;
   cgroups: PodCgroups;
   logger: Logger;
   /** Why a pod that has not run yet may not run here. */
@@ -64,7 +66,9 @@ export class PodSyncer implements PodSteps {
       liveness: (id: string) => this.#deps.probes.liveness.get(id),
       startup: (id: string) => this.#deps.probes.startup.get(id),
     };
-    const plan = computePodActions({ pod, status, probes });
+    this.#deps.restarts.keepOnly(uid, runningContainers(status));
+    const restartRequested = (id: string) => this.#deps.restarts.has(uid, id);
+    const plan = computePodActions({ pod, status, probes, restartRequested });
     if (plan.killPod && !plan.createSandbox) return { ended: true };
     const makeReady = () => this.#makeReady(pod, signal);
     await (isEmptyPlan(plan) ? makeReady() : this.#deps.runtime.tracer.span(uid, 'cgroup and volumes', makeReady));
@@ -162,7 +166,7 @@ export class PodSyncer implements PodSteps {
   }
 
   async remove(pod: Pod): Promise<void> {
-    const { runtime, volumes, cgroups, statuses, probes } = this.#deps;
+    const { runtime, volumes, cgroups, statuses, probes, restarts } = this.#deps;
     const { uid } = pod.metadata;
     const status = await this.#look(pod);
     const release = async () => {
@@ -174,6 +178,7 @@ export class PodSyncer implements PodSteps {
     await this.#look(pod);
     runtime.images.forgetPod(uid);
     for (const container of allContainers(pod.spec)) runtime.crashBackoff.forget(crashKey(pod, container));
+    restarts.keepOnly(uid, []);
     this.#actedAtMs.delete(uid);
     statuses.delete(uid);
   }

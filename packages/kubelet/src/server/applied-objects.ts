@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
-import type { LocalObject, ManifestObject, Pod } from '../api/types.ts';
+import { formatTime } from '../api/time.ts';
+import type { LocalObject, ManifestObject, ObjectMeta, Pod } from '../api/types.ts';
 import { immutableProblems } from '../config/immutable.ts';
 import { decodeManifest, MAX_MANIFEST_BYTES } from '../config/manifest.ts';
 import type { ExistingPod } from '../config/pod-update.ts';
 import type { ApplyResult } from './local-api.ts';
+import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.ts';
 import type { ObjectName } from './node-backend.ts';
 
 type Applied = ApplyResult['objects'][number];
@@ -83,6 +86,24 @@ export class AppliedObjects {
     }
   }
 
+  /** Changes labels and annotations of an applied object; false if there is none. `invalid_argument` for what is no label. */
+  patch(name: ObjectName, patch: MetadataPatch): Promise<boolean> {
+    return this.#lock.run('apply', async () => {
+      const path = join(this.#directory, fileName(name));
+      const before = await readObject(path);
+      if (before === undefined) return false;
+      const text = JSON.stringify({ ...before, metadata: patchMetadata(before.metadata, patch) });
+      checkReadable(text, `patch ${name.kind.toLowerCase()} ${name.name}`);
+      await writeFileAtomic(path, text);
+      return true;
+    });
+  }
+
+  /** The file of an object that is or was applied. */
+  pathOf(object: ObjectName): string {
+    return join(this.#directory, fileName(object));
+  }
+
   async #refuseTaken(pods: Pod[]): Promise<void> {
     const asked = new Map<string, ExistingPod>();
     for (const { metadata } of pods) {
@@ -114,9 +135,10 @@ export class AppliedObjects {
     return metadata?.uid === uid ? { uid, namespace: metadata.namespace, name: metadata.name, file } : undefined;
   }
 
-  async #change(object: Applicable): Promise<Change> {
-    const name = { kind: object.kind, namespace: object.metadata.namespace, name: object.metadata.name };
-    return { object, name, before: await readObject(join(this.#directory, fileName(name))) };
+  async #change(given: Applicable): Promise<Change> {
+    const name = { kind: given.kind, namespace: given.metadata.namespace, name: given.metadata.name };
+    const before = await readObject(join(this.#directory, fileName(name)));
+    return { object: { ...given, metadata: keepPatch(given.metadata, before?.metadata) }, name, before };
   }
 
   async #make({ object, name, before }: Change, dryRun: boolean): Promise<Applied> {
@@ -124,7 +146,11 @@ export class AppliedObjects {
       return { ...name, uid: before.metadata.uid || undefined, action: 'unchanged' };
     const action = before === undefined ? 'created' : 'replaced';
     const uid = object.kind === 'Pod' ? object.metadata.uid || randomUUID() : undefined;
-    const complete = uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } };
+    // a changed pod is another pod, every other object goes on
+    const goesOn = object.kind !== 'Pod' && before?.metadata.creationTimestamp;
+    const creationTimestamp = goesOn || formatTime(Date.now());
+    const own: Partial<ObjectMeta> = { ...(uid !== undefined && { uid }), creationTimestamp };
+    const complete = { ...object, metadata: { ...object.metadata, ...own } };
     const text = JSON.stringify(complete);
     checkReadable(text, `apply ${object.kind} ${name.namespace}/${name.name}`);
     if (dryRun) return { ...name, action };
@@ -168,12 +194,10 @@ async function readObject(path: string): Promise<Applicable | undefined> {
   }
 }
 
-/** A UID that was not asked for does not count. */
+/** A UID that was not asked for does not count, nor does a time of creation. */
 function sameSpec(before: Applicable, wanted: Applicable): boolean {
-  const comparable = { ...before, metadata: { ...before.metadata, uid: wanted.metadata.uid || '' } };
   if (wanted.metadata.uid && wanted.metadata.uid !== before.metadata.uid) return false;
-  return (
-    JSON.stringify(comparable) ===
-    JSON.stringify({ ...wanted, metadata: { ...wanted.metadata, uid: wanted.metadata.uid || '' } })
-  );
+  const comparable = ({ metadata, ...rest }: Applicable): unknown =>
+    JSON.parse(JSON.stringify({ ...rest, metadata: { ...metadata, uid: '', creationTimestamp: '' } }));
+  return isDeepStrictEqual(comparable(before), comparable(wanted));
 }

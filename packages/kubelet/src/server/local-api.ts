@@ -10,16 +10,22 @@ import type { PodDefaults } from '../kubelet.ts';
  * | --- | --- |
  * | GET /healthz | `ok` |
  * | GET /metrics | Prometheus text |
- * | GET /api/v1/pods, /api/v1/namespaces/NS/pods [?watch=true] | PodList, or a line of `WatchEvent<Pod>` JSON a change, beginning with what is there |
- * | GET, DELETE /api/v1/namespaces/NS/pods/NAME [?gracePeriodSeconds=N] | Pod; deletion answers at once |
- * | GET …/pods/NAME/log ?container= &follow= &previous= &tailLines= &sinceSeconds= &timestamps= &limitBytes= | text |
+ * | GET /version, /api, /api/v1, /apis, /apis/GROUP/VERSION | what there is, for Kubernetes' clients |
+ * | GET /api/v1/PLURAL, /api/v1/namespaces/NS/PLURAL ?labelSelector= &fieldSelector= &watch= &sendInitialEvents= | of pods, configmaps, secrets, events: a list, or a line of `WatchEvent` JSON a change, beginning with what is there |
+ * | GET /api/v1/nodes, /apis/node.k8s.io/v1/runtimeclasses | likewise, without namespaces |
+ * | GET …/NAME | one object |
+ * | DELETE …/NAME [?gracePeriodSeconds=N] | a pod's answers at once; of pods, configmaps, secrets and runtimeclasses that were applied |
+ * | PATCH …/NAME | body: a merge patch of `metadata.labels` and `metadata.annotations`; the object; of those that were applied |
+ * | GET /apis/metrics.k8s.io/v1beta1/pods, …/namespaces/NS/pods, …/nodes | PodMetricsList, NodeMetricsList |
+ * | GET …/pods/NAME/log ?container= &containerID= &follow= &previous= &tailLines= &sinceSeconds= &timestamps= &limitBytes= | text |
  * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the runtime |
  * | POST …/pods/NAME/attach, …/portforward | likewise |
- * | GET /api/v1/events [?watch=true] | EventList, or lines of `WatchEvent<Event>` |
- * | POST /podwright/v1/apply [?dryRun=All] | body: a manifest; `ApplyResult` |
+ * | POST /podwright/v1/apply [?dryRun=All] | body: a manifest; `ApplyResult`: what was done, or would be |
+ * | POST /podwright/v1/namespaces/NS/pods/NAME/restart [?container=] | `RestartAnswer`; its containers are not waited for |
  * | GET /podwright/v1/node | `NodeInfo` |
+ * | GET /podwright/v1/transfers | lines of `ImageTransfer` |
  * | GET /podwright/v1/traces/UID | `TraceSpan[]` |
- * | POST /podwright/v1/stop | the daemon ends; containers go on |
+ * | POST /podwright/v1/stop [?endPods=true] [?removeHostState=true] | the daemon ends; containers go on, unless their pods are to end first |
  *
  * Errors are a Kubernetes `Status` object with `message`, `reason` and `code`.
  */
@@ -27,6 +33,19 @@ export type WatchEvent<T> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T 
 
 export type PodWatchEvent = WatchEvent<Pod>;
 export type EventWatchEvent = WatchEvent<Event>;
+
+/** How far the transfer of an image is. Sizes are bytes of packed blobs, of what is known yet. */
+export type ImageTransfer = {
+  reference: string;
+  phase: string;
+  doneBytes: number;
+  /** 0 while unknown, as are the layers. */
+  totalBytes: number;
+  layersDone: number;
+  layersTotal: number;
+  /** Why it failed, in the phase `failed`. */
+  error: string;
+};
 
 /** What an apply did with each object of the manifest. */
 export type ApplyResult = {
@@ -43,11 +62,26 @@ export type ApplyResult = {
   warnings: string[];
 };
 
+/** How a daemon is to end. */
+export type StopOptions = {
+  /** Take down what an empty node leaves on the host, too. */
+  removeHostState: boolean;
+  /** End all pods first, gracefully; those of manifests come back with the next start. */
+  endPods: boolean;
+};
+
+/** The containers that are being restarted. */
+export type RestartAnswer = { containers: string[] };
+
 /** The node that serves the socket. */
 export type NodeInfo = {
   name: string;
   version: string;
   pid: number;
+  /** RFC 3339; a node of an earlier version does not tell this and its directories. */
+  startedAt?: string;
+  rootDir?: string;
+  stateDir?: string;
   runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   manifestDir: string;
   podLogsDir: string;

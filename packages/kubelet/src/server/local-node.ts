@@ -1,20 +1,41 @@
-import { counted, errorMessage, type Logger, PodwrightError } from '@podwright/base';
-import type { Event, Pod } from '../api/types.ts';
+import {
+  counted,
+  errorMessage,
+  isUnimplemented,
+  type Logger,
+  PodwrightError,
+  waitFor,
+  withTimeout,
+} from '@podwright/base';
+import type { Pod } from '../api/types.ts';
 import { ignoredFields } from '../config/ignored-fields.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
 import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';
 import { preflight } from '../preflight/preflight.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
+import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
+import { hostUsage } from '../usage/host-usage.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
-import type { NodeBackend, ObjectName, StreamingCall } from './node-backend.ts';
+import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions } from './local-api.ts';
+import { type MetadataPatch, showsPatch } from './metadata-patch.ts';
+import type {
+  ApiKind,
+  ApiObject,
+  LogChoice,
+  NodeBackend,
+  ObjectName,
+  ObjectWatch,
+  StreamingCall,
+} from './node-backend.ts';
+import { NodeObjects } from './node-objects.ts';
 
 export type LocalNodeParts = {
   kubelet: Kubelet;
   applied: AppliedObjects;
-  info: Pick<NodeInfo, 'name' | 'version' | 'manifestDir' | 'podLogsDir'>;
-  stop: (options: { removeHostState: boolean }) => void;
+  /** What is known of the node before it runs. */
+  info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults'>;
+  stop: (options: StopOptions) => void;
   logger: Logger;
 };
 
@@ -23,9 +44,11 @@ type PodName = { namespace: string; name: string };
 /** The node as its local API sees it: a kubelet, and the objects that clients applied. */
 export class LocalNode implements NodeBackend {
   readonly #parts: LocalNodeParts;
+  readonly #objects: NodeObjects;
 
   constructor(parts: LocalNodeParts) {
     this.#parts = parts;
+    this.#objects = new NodeObjects(parts.kubelet);
   }
 
   async info(): Promise<NodeInfo> {
@@ -34,30 +57,28 @@ export class LocalNode implements NodeBackend {
     return { ...this.#parts.info, pid: process.pid, runtime, podDefaults, manifestErrors };
   }
 
-  pods(): Pod[] {
-    return this.#parts.kubelet.pods();
+  list(kind: ApiKind): ApiObject[] {
+    return this.#objects.list(kind);
   }
 
-  async *watchPods(signal: AbortSignal): AsyncGenerator<PodWatchEvent> {
-    const changes = this.#parts.kubelet.watch(signal);
-    const present = new Map(this.pods().map((pod) => [pod.metadata.uid, pod.metadata.resourceVersion]));
-    for (const object of this.pods()) yield { type: 'ADDED', object };
-    for await (const { type, pod } of changes) {
-      // A change between the subscription and the list is in the list already.
-      const known = present.get(pod.metadata.uid);
-      if (type !== 'DELETED' && known !== undefined && Number(pod.metadata.resourceVersion) <= Number(known)) continue;
-      yield { type, object: pod };
+  get(object: ObjectName<ApiKind>): ApiObject {
+    return this.#objects.get(object);
+  }
+
+  watch(kind: ApiKind, signal: AbortSignal): ObjectWatch {
+    return this.#objects.watch(kind, signal);
+  }
+
+  async *watchTransfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
+    try {
+      for await (const progress of this.#parts.kubelet.cri.transfers.watch({}, { signal })) {
+        const { reference, phase, doneBytes, totalBytes, layersDone, layersTotal, error } = progress;
+        const bytes = { doneBytes: Number(doneBytes), totalBytes: Number(totalBytes) };
+        yield { reference, phase, ...bytes, layersDone, layersTotal, error };
+      }
+    } catch (error) {
+      if (!signal.aborted && !isUnimplemented(error)) throw error;
     }
-  }
-
-  events(): Event[] {
-    return this.#parts.kubelet.events();
-  }
-
-  async *watchEvents(signal: AbortSignal): AsyncGenerator<EventWatchEvent> {
-    const changes = this.#parts.kubelet.watchEvents(signal);
-    for (const object of this.events()) yield { type: 'ADDED', object };
-    for await (const object of changes) yield { type: object.count > 1 ? 'MODIFIED' : 'ADDED', object };
   }
 
   async apply(manifest: string, { dryRun }: { dryRun: boolean }): Promise<ApplyResult> {
@@ -69,36 +90,56 @@ export class LocalNode implements NodeBackend {
     return { objects: done, warnings, findings: pods.flatMap((pod) => ignoredFields(pod, this.#parts.info.name)) };
   }
 
-  async remove(object: ObjectName, gracePeriodSeconds: number | undefined): Promise<void> {
-    const pod = object.kind === 'Pod' ? this.#parts.kubelet.pod(object.namespace, object.name) : undefined;
+  async remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void> {
+    const there = this.#objects.find(object);
     const removed = await this.#parts.applied.remove(object);
-    if (pod === undefined) {
-      if (!removed)
-        throw new PodwrightError(
-          'not_found',
-          `delete ${object.kind} ${object.namespace}/${object.name}: it was not applied`,
-        );
+    if (there === undefined) {
+      if (!removed) this.#objects.get(object); // throws
       return;
     }
-    const file = pod.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
-    if (!removed && pod.metadata.deletionTimestamp === undefined) {
-      throw new PodwrightError(
-        'failed_precondition',
-        `delete pod ${object.namespace}/${object.name}: it comes from ${file}; remove it there`,
-      );
-    }
-    this.#parts.kubelet.deletePod(pod.metadata.uid, gracePeriodSeconds).catch((error: unknown) => {
+    // A pod whose file has just been removed, by an earlier call, is going, whether or not the kubelet has seen that yet.
+    const file = there.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
+    const goes =
+      removed || there.metadata.deletionTimestamp !== undefined || file === this.#parts.applied.pathOf(object);
+    if (!goes) throw this.#fromFile('delete', there, 'remove it there');
+    if (there.kind !== 'Pod') return;
+    this.#parts.kubelet.deletePod(there.metadata.uid, gracePeriodSeconds).catch((error: unknown) => {
       this.#parts.logger.error({ pod: object.name, error: errorMessage(error) }, 'a pod could not be deleted');
     });
   }
 
-  async log(
-    pod: PodName,
-    which: { container: string; previous: boolean },
-    signal: AbortSignal,
-  ): Promise<{ path: string; ended: AbortSignal }> {
+  async patch(object: ObjectName<ApiKind>, patch: MetadataPatch): Promise<ApiObject> {
+    const there = this.#objects.get(object);
+    if (!(await this.#parts.applied.patch(object, patch))) throw this.#fromFile('patch', there, 'change it there');
+    using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `patch ${object.kind} ${object.name}`);
+    const shown = () => {
+      const now = this.#objects.get(object);
+      return showsPatch(now.metadata, patch) ? now : undefined;
+    };
+    return waitFor(shown, { intervalMs: 5, signal });
+  }
+
+  /** What was not applied comes from a manifest that somebody put there. */
+  #fromFile(verb: string, { kind, metadata }: ApiObject, advice: string): PodwrightError {
+    const file = metadata.annotations?.[CONFIG_FILE_ANNOTATION] ?? `a file in ${this.#parts.info.manifestDir}`;
+    const label = metadata.namespace === '' ? metadata.name : `${metadata.namespace}/${metadata.name}`;
+    return new PodwrightError(
+      'failed_precondition',
+      `${verb} ${kind.toLowerCase()} ${label}: it comes from ${file}; ${advice}`,
+    );
+  }
+
+  usage(signal: AbortSignal): Promise<UsageReport> {
+    return this.#parts.kubelet.usage(signal);
+  }
+
+  hostUsage(signal: AbortSignal): Promise<ContainerUse> {
+    return hostUsage(signal);
+  }
+
+  async log(pod: PodName, which: LogChoice, signal: AbortSignal): Promise<{ path: string; ended: AbortSignal }> {
     const found = this.#parts.kubelet.pod(pod.namespace, pod.name);
-    const { path, running } = this.#parts.kubelet.containerLog(found, which.container, which.previous);
+    const { path, running } = this.#parts.kubelet.containerLog(found, which);
     if (!running) return { path, ended: AbortSignal.abort() };
     return { path, ended: this.#endOf(found, { container: which.container, path }, signal) };
   }
@@ -111,11 +152,16 @@ export class LocalNode implements NodeBackend {
     return kubelet.execUrl(pod, call.container, call);
   }
 
+  restart(name: PodName, container: string | undefined): RestartAnswer {
+    const pod = this.#parts.kubelet.pod(name.namespace, name.name);
+    return { containers: this.#parts.kubelet.restartContainers(pod, container) };
+  }
+
   traces(podUid: string): TraceSpan[] {
     return this.#parts.kubelet.traces(podUid);
   }
 
-  stop(options: { removeHostState: boolean }): void {
+  stop(options: StopOptions): void {
     this.#parts.stop(options);
   }
 
@@ -138,14 +184,14 @@ export class LocalNode implements NodeBackend {
   }
 
   #writes(pod: Pod, log: { container: string; path: string }): boolean {
-    const now = this.#parts.kubelet.containerLog(pod, log.container, false);
+    const now = this.#parts.kubelet.containerLog(pod, { container: log.container, previous: false });
     return now.running && now.path === log.path;
   }
 
   async #seen(uids: string[]): Promise<void> {
     const missing = new Set(uids);
     const changes = this.#parts.kubelet.watch(AbortSignal.timeout(SEEN_TIMEOUT_MS));
-    for (const { metadata } of this.pods()) missing.delete(metadata.uid);
+    for (const { metadata } of this.#parts.kubelet.pods()) missing.delete(metadata.uid);
     if (missing.size === 0) return changes.end();
     for await (const { pod } of changes) {
       missing.delete(pod.metadata.uid);

@@ -5,7 +5,6 @@ import {
   type ErrorCode,
   errorCode,
   errorMessage,
-  gatherBytes,
   type Logger,
   listenUnix,
   PodwrightError,
@@ -16,29 +15,15 @@ import {
 } from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
-import { MAX_MANIFEST_BYTES } from '../config/manifest.ts';
 import { MAX_CONNECTIONS } from '../limits.ts';
 import { readLog } from '../logs/log-reader.ts';
+import { type Call, type Handler, type Method, readBody, sendJson, sendLine } from './api-call.ts';
 import type { NodeBackend } from './node-backend.ts';
-import { deleteGrace, isDryRun, logQuery, streamingCall } from './query.ts';
+import { objectRoutes } from './object-routes.ts';
+import { isDryRun, logQuery, stopOptions, streamingCall } from './query.ts';
+import { usageRoutes } from './usage-routes.ts';
 
 export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger; metrics?: Registry };
-
-const KINDS: Record<string, string> = {
-  pods: 'Pod',
-  configmaps: 'ConfigMap',
-  secrets: 'Secret',
-  runtimeclasses: 'RuntimeClass',
-};
-
-type Call = {
-  request: IncomingMessage;
-  response: ServerResponse;
-  query: URLSearchParams;
-  params: Record<string, string | undefined>;
-  signal: AbortSignal;
-};
-type Handler = (call: Call) => Promise<void>;
 
 /** The HTTP API of a lone node (see `local-api.ts`) on its unix socket. */
 export class LocalServer {
@@ -75,22 +60,22 @@ export class LocalServer {
     this.#on('GET', '/podwright/v1/traces/:uid', async ({ response, params }) =>
       sendJson(response, backend.traces(params.uid!)),
     );
+    this.#on('GET', '/podwright/v1/transfers', async (call) => sendTransfers(backend, call));
     this.#on('POST', '/podwright/v1/apply', async ({ request, response, query }) =>
       sendJson(response, await backend.apply(await readBody(request), { dryRun: isDryRun(query) })),
     );
     this.#on('POST', '/podwright/v1/stop', async ({ response, query }) => {
       sendJson(response, {});
       await once(response, 'close');
-      backend.stop({ removeHostState: query.get('removeHostState') === 'true' });
+      backend.stop(stopOptions(query));
     });
-    this.#on('GET', '/api/v1/pods', async (call) => listPods(backend, call));
-    this.#on('GET', '/api/v1/namespaces/:namespace/pods', async (call) => listPods(backend, call));
-    this.#on('GET', '/api/v1/events', async (call) => listEvents(backend, call));
-    this.#on('GET', '/api/v1/namespaces/:namespace/pods/:name', async ({ response, params }) =>
-      sendJson(response, findPod(backend, params)),
-    );
+    this.#on('POST', '/podwright/v1/namespaces/:namespace/pods/:name/restart', async ({ response, params, query }) => {
+      const pod = { namespace: params.namespace!, name: params.name! };
+      sendJson(response, backend.restart(pod, query.get('container') ?? undefined));
+    });
+    for (const { method, path, handler } of [...objectRoutes(backend), ...usageRoutes(backend)])
+      this.#on(method, path, handler);
     this.#on('GET', '/api/v1/namespaces/:namespace/pods/:name/log', async (call) => sendLog(backend, call));
-    this.#on('DELETE', '/api/v1/namespaces/:namespace/:plural/:name', async (call) => remove(backend, call));
   }
 
   #addMetrics(registry: Registry): void {
@@ -100,7 +85,7 @@ export class LocalServer {
     });
   }
 
-  #on(method: 'GET' | 'POST' | 'DELETE', path: string, handler: Handler): void {
+  #on(method: Method, path: string, handler: Handler): void {
     this.#router.on(method, path, (request, response, params) => {
       const gone = new AbortController();
       response.on('close', () => gone.abort());
@@ -148,32 +133,17 @@ function requestUrl(request: IncomingMessage): URL {
   return url;
 }
 
-async function listPods(backend: NodeBackend, { response, query, params, signal }: Call): Promise<void> {
-  const wanted = (namespace: string) => params.namespace === undefined || params.namespace === namespace;
-  if (query.get('watch') !== 'true') {
-    const items = backend.pods().filter(({ metadata }) => wanted(metadata.namespace));
-    return sendJson(response, { apiVersion: 'v1', kind: 'PodList', metadata: {}, items });
-  }
+async function sendTransfers(backend: NodeBackend, { response, signal }: Call): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
-  for await (const change of backend.watchPods(signal)) {
-    if (wanted(change.object.metadata.namespace)) await sendLine(response, change);
-  }
-  response.end();
-}
-
-async function listEvents(backend: NodeBackend, { response, query, signal }: Call): Promise<void> {
-  if (query.get('watch') !== 'true')
-    return sendJson(response, { apiVersion: 'v1', kind: 'EventList', metadata: {}, items: backend.events() });
-  response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
-  for await (const change of backend.watchEvents(signal)) await sendLine(response, change);
+  for await (const transfer of backend.watchTransfers(signal)) await sendLine(response, transfer);
   response.end();
 }
 
 async function sendLog(backend: NodeBackend, { response, query, params, signal }: Call): Promise<void> {
-  const { container, previous, ...wanted } = logQuery(query, Date.now());
+  const { container, containerId, previous, ...wanted } = logQuery(query, Date.now());
   const { path, ended } = await backend.log(
     { namespace: params.namespace!, name: params.name! },
-    { container, previous },
+    { container, containerId, previous },
     signal,
   );
   await using chunks = readLog(path, wanted, { ended, signal }); // closes the file also when the reader leaves
@@ -183,38 +153,6 @@ async function sendLog(backend: NodeBackend, { response, query, params, signal }
     if (!response.write(chunk.value)) await once(response, 'drain', { signal });
   }
   response.end();
-}
-
-async function remove(backend: NodeBackend, { response, query, params }: Call): Promise<void> {
-  const kind = KINDS[params.plural!];
-  if (kind === undefined) throw new PodwrightError('not_found', `there are no ${params.plural} here`);
-  await backend.remove({ kind, namespace: params.namespace!, name: params.name! }, deleteGrace(query));
-  sendJson(response, { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Success' });
-}
-
-function findPod(backend: NodeBackend, params: Call['params']) {
-  const pod = backend
-    .pods()
-    .find(({ metadata }) => metadata.namespace === params.namespace && metadata.name === params.name);
-  if (pod !== undefined) return pod;
-  throw new PodwrightError(
-    'not_found',
-    `pod ${params.namespace}/${params.name} not found; 'podwright ps' lists the pods`,
-  );
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const refusal = () => new PodwrightError('invalid_argument', `the manifest is over ${MAX_MANIFEST_BYTES} bytes`);
-  return (await gatherBytes(request, MAX_MANIFEST_BYTES, refusal)).toString('utf8');
-}
-
-function sendJson(response: ServerResponse, value: unknown): void {
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-}
-
-async function sendLine(response: ServerResponse, value: unknown): Promise<void> {
-  if (!response.write(`${JSON.stringify(value)}\n`))
-    await Promise.race([once(response, 'drain'), once(response, 'close')]);
 }
 
 const HTTP_STATUS: Partial<Record<ErrorCode, number>> = {
@@ -228,6 +166,18 @@ const HTTP_STATUS: Partial<Record<ErrorCode, number>> = {
   deadline_exceeded: 504,
 };
 
+/** Reasons of a Status, by which Kubernetes' clients tell errors apart (apimachinery, StatusReason). */
+const REASONS: Partial<Record<ErrorCode, string>> = {
+  invalid_argument: 'BadRequest',
+  permission_denied: 'Forbidden',
+  not_found: 'NotFound',
+  already_exists: 'AlreadyExists',
+  failed_precondition: 'Conflict',
+  unimplemented: 'NotImplemented',
+  unavailable: 'ServiceUnavailable',
+  deadline_exceeded: 'Timeout',
+};
+
 /** A meta/v1 Status object. */
 function statusObject(error: unknown): object {
   const code = HTTP_STATUS[errorCode(error)] ?? 500;
@@ -237,7 +187,7 @@ function statusObject(error: unknown): object {
     metadata: {},
     status: 'Failure',
     message: shownError(error),
-    reason: errorCode(error),
+    reason: REASONS[errorCode(error)] ?? 'InternalError',
     code,
   };
 }

@@ -1,10 +1,20 @@
-import type { Event, Pod } from '../api/types.ts';
+import type { Event, LocalObject, Pod } from '../api/types.ts';
 import type { LogEnd } from '../logs/log-reader.ts';
+import type { NodeObject } from '../node/node-object.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
-import type { ApplyResult, EventWatchEvent, NodeInfo, PodWatchEvent } from './local-api.ts';
+import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
+import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions, WatchEvent } from './local-api.ts';
+import type { MetadataPatch } from './metadata-patch.ts';
 
-/** Names one object of a namespace. */
-export type ObjectName = { kind: string; namespace: string; name: string };
+/** Every kind of object that a node lists. */
+export type ApiObject = Pod | LocalObject | Event | NodeObject;
+export type ApiKind = ApiObject['kind'];
+
+/** The objects of a kind, and every change from then on: nothing is missed between the two, and nothing told twice. */
+export type ObjectWatch = { present: ApiObject[]; changes: AsyncIterable<WatchEvent<ApiObject>> };
+
+/** Names one object; the namespace is '' for kinds without. */
+export type ObjectName<K extends string = string> = { kind: K; namespace: string; name: string };
 
 /** What a client wants to stream with a pod. `container` '' means the first. */
 export type StreamingCall =
@@ -20,27 +30,37 @@ export type StreamingCall =
   | { kind: 'attach'; container: string; stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean }
   | { kind: 'portforward'; ports: number[] };
 
+/** Which log: of the newest attempt, the one before, or the one with this ID. */
+export type LogChoice = { container: string; previous: boolean; containerId?: string };
+
 /** What the local API asks of the node. Errors are `PodwrightError`s; `not_found` names what there is not. */
 export interface NodeBackend {
   info(): Promise<NodeInfo>;
-  pods(): Pod[];
-  /** Begins with every pod that is there, as ADDED. */
-  watchPods(signal: AbortSignal): AsyncIterable<PodWatchEvent>;
-  events(): Event[];
-  watchEvents(signal: AbortSignal): AsyncIterable<EventWatchEvent>;
+  list(kind: ApiKind): ApiObject[];
+  get(object: ObjectName<ApiKind>): ApiObject;
+  watch(kind: ApiKind, signal: AbortSignal): ObjectWatch;
+  /** Progress of all transfers of images; ends at once if the runtime tells none. */
+  watchTransfers(signal: AbortSignal): AsyncIterable<ImageTransfer>;
   /** Creates or replaces the objects of a manifest; all or none. With `dryRun` it only tells what it would do. */
   apply(manifest: string, options: { dryRun: boolean }): Promise<ApplyResult>;
   /** Deletes an object that was applied. A pod ends in the background. */
-  remove(object: ObjectName, gracePeriodSeconds: number | undefined): Promise<void>;
-  /** Where a container's log is; `ended` aborts when it will not grow any more, or `signal` does. */
+  remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void>;
+  /** Changes labels and annotations of an object that was applied; resolves with it once everybody sees them. */
+  patch(object: ObjectName<ApiKind>, patch: MetadataPatch): Promise<ApiObject>;
+  /** Where the log of a container, or of one attempt of it, is; `ended` aborts when it will not grow any more, or `signal` does. */
   log(
     pod: { namespace: string; name: string },
-    which: { container: string; previous: boolean },
+    which: LogChoice,
     signal: AbortSignal,
   ): Promise<{ path: string; ended: LogEnd['ended'] }>;
   /** The runtime's URL for a stream. */
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
+  /** Restarts containers of a pod in place; they are not waited for. */
+  restart(pod: { namespace: string; name: string }, container: string | undefined): RestartAnswer;
   traces(podUid: string): TraceSpan[];
+  /** What the containers of all pods use, and what everything on the host does. */
+  usage(signal: AbortSignal): Promise<UsageReport>;
+  hostUsage(signal: AbortSignal): Promise<ContainerUse>;
   /** Ends the daemon, after the answer was sent. */
-  stop(options: { removeHostState: boolean }): void;
+  stop(options: StopOptions): void;
 }

@@ -1,8 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 import type { LogQuery } from '../logs/log-reader.ts';
-import type { StreamingCall } from './node-backend.ts';
+import type { StopOptions } from './local-api.ts';
+import type { LogChoice, StreamingCall } from './node-backend.ts';
 
-const isTrue = (query: URLSearchParams, name: string): boolean => {
+export const isTrue = (query: URLSearchParams, name: string): boolean => {
   const value = query.get(name);
   return value === 'true' || value === '1' || value === '';
 };
@@ -16,7 +17,7 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
 }
 
 /** The parameters of the Kubernetes API's pod log. */
-export function logQuery(query: URLSearchParams, nowMs: number): LogQuery & { container: string; previous: boolean } {
+export function logQuery(query: URLSearchParams, nowMs: number): LogQuery & LogChoice {
   const sinceSeconds = wholeNumber(query, 'sinceSeconds');
   const sinceTime = query.get('sinceTime');
   if (sinceTime !== null && Number.isNaN(Date.parse(sinceTime))) {
@@ -27,6 +28,7 @@ export function logQuery(query: URLSearchParams, nowMs: number): LogQuery & { co
   }
   return {
     container: query.get('container') ?? '',
+    containerId: query.get('containerID') ?? undefined,
     previous: isTrue(query, 'previous'),
     follow: isTrue(query, 'follow'),
     timestamps: isTrue(query, 'timestamps'),
@@ -35,6 +37,11 @@ export function logQuery(query: URLSearchParams, nowMs: number): LogQuery & { co
     sinceMs:
       sinceSeconds !== undefined ? nowMs - sinceSeconds * 1000 : sinceTime === null ? undefined : Date.parse(sinceTime),
   };
+}
+
+/** How the daemon is asked to end. */
+export function stopOptions(query: URLSearchParams): StopOptions {
+  return { removeHostState: isTrue(query, 'removeHostState'), endPods: isTrue(query, 'endPods') };
 }
 
 export function deleteGrace(query: URLSearchParams): number | undefined {

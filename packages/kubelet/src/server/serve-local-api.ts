@@ -1,16 +1,16 @@
 import type { Logger, Registry } from '@podwright/base';
 import type { Kubelet } from '../kubelet.ts';
 import { AppliedObjects } from './applied-objects.ts';
-import type { NodeInfo } from './local-api.ts';
-import { LocalNode } from './local-node.ts';
+import type { StopOptions } from './local-api.ts';
+import { LocalNode, type LocalNodeParts } from './local-node.ts';
 import { LocalServer } from './local-server.ts';
 
 export type LocalApiOptions = {
   socketPath: string;
   kubelet: Kubelet;
-  info: Pick<NodeInfo, 'name' | 'version' | 'manifestDir' | 'podLogsDir'>;
+  info: LocalNodeParts['info'];
   /** Called when a client asked the daemon to end. */
-  onStop: (options: { removeHostState: boolean }) => void;
+  onStop: (options: StopOptions) => void;
   logger: Logger;
   /** What `GET /metrics` answers with. */
   metrics?: Registry;

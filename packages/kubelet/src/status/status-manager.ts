@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Broadcast, type Subscription } from '@podwright/base';
-import type { Pod, PodStatus } from '../api/types.ts';
+import type { ObjectMeta, Pod, PodStatus } from '../api/types.ts';
 
 /** A pod with its status changed, or is gone. Versions grow by one a change, across all pods. */
 export type PodChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; version: number };
@@ -9,6 +9,8 @@ export type PodChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; vers
 export class StatusManager {
   readonly #pods = new Map<string, { pod: Pod; version: number }>();
   readonly #changes = new Broadcast<PodChange>();
+  /** What the sources say of labels and annotations: a sync that began before must not bring the old ones back. */
+  readonly #wanted = new Map<string, Pick<ObjectMeta, 'labels' | 'annotations'>>();
   #version = 0;
 
   get(podUid: string): PodStatus | undefined {
@@ -25,8 +27,9 @@ export class StatusManager {
   }
 
   /** Records a pod and its status. Nothing happens if neither differs from before; returns whether one did. */
-  set(pod: Pod, status: PodStatus): boolean {
-    const { uid } = pod.metadata;
+  set(given: Pod, status: PodStatus): boolean {
+    const { uid } = given.metadata;
+    const pod = { ...given, metadata: { ...given.metadata, ...this.#wanted.get(uid) } };
     const known = this.#pods.get(uid)?.pod;
     const clean = dropUndefined(status);
     if (known !== undefined && isDeepStrictEqual(known.status, clean) && sameSpec(known, pod)) return false;
@@ -37,8 +40,16 @@ export class StatusManager {
     return true;
   }
 
+  /** The labels and annotations of a pod have changed: they are seen at once, also of a pod that is not synced any more. */
+  relabel({ metadata: { uid, labels, annotations } }: Pod): void {
+    this.#wanted.set(uid, { labels, annotations });
+    const known = this.#pods.get(uid)?.pod;
+    if (known?.status !== undefined) this.set(known, known.status);
+  }
+
   /** Forgets a pod that is gone for good. */
   delete(podUid: string): void {
+    this.#wanted.delete(podUid);
     const known = this.#pods.get(podUid);
     if (known === undefined) return;
     this.#pods.delete(podUid);

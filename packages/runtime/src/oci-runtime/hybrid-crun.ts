@@ -6,12 +6,13 @@ import { type OciProgram, SHELL } from './oci-program.ts';
  * crun refuses hosts that have some cgroup controllers in v1 trees and some in a v2 tree beside them. Where it does not
  * see the v2 tree it takes the host for a v1 one, which is what counts. unshare(1) gives each call a mount namespace of
  * its own in which an empty file system covers the tree: crun makes directories there, which go with the namespace. Not in
- * one that is kept: later mounts would not be seen in it, and earlier ones would live on. Costs 2 ms a call.
+ * one that is kept: later mounts would not be seen in it, and earlier ones would live on. For create and exec
+ * `covered` says how this process makes the namespace itself, where there is nsenter(1) (`covered-call.ts`).
  * `undefined` on hosts that are not hybrid, or where it cannot be done.
  */
-export async function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy): Promise<OciProgram | undefined> {
+export function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy): OciProgram | undefined {
   const unified = cgroups.trees.find((tree) => tree.version === 2)?.mountPoint;
-  const [unshare, mount] = await Promise.all([findProgram('unshare'), findProgram('mount')]);
+  const [unshare, mount, nsenter] = ['unshare', 'mount', 'nsenter'].map((name) => findProgram(name));
   if (cgroups.mode !== 'hybrid' || unified === undefined) return undefined;
   if (unshare === undefined || mount === undefined) return undefined;
   if (![unified, mount].every((path) => /^[\w./+-]+$/.test(path))) return undefined; // a shell would read more than a path in it
@@ -23,5 +24,6 @@ export async function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy)
     name: 'crun',
     path: unshare,
     args: ['--mount', '--propagation', 'unchanged', SHELL, '-c', script, crun],
+    covered: nsenter === undefined ? undefined : { tree: unified, path: crun, nsenter },
   };
 }

@@ -1,4 +1,4 @@
-import { PodwrightError, runProgram } from '@podwright/base';
+import { PodwrightError, runProgram, startByFork } from '@podwright/base';
 import * as z from 'zod';
 import { COMMAND_TIMEOUT_MS } from './limits.ts';
 import { runtimeError } from './runtime-error.ts';
@@ -8,6 +8,7 @@ import {
   type StartWait,
   type StateFormat,
   startByStateFiles,
+  type ThrowAway,
 } from './state-files.ts';
 
 /** An OCI runtime's command line program. */
@@ -20,7 +21,12 @@ export type OciProgram = {
   args?: string[];
   /** The format of the files in which it keeps its state, where a trial has shown that it is one of those that are known. */
   stateFormat?: StateFormat | undefined;
+  /** A shorter way than by `path` and `args`, for create and exec (`covered-call.ts`). Earlier versions know only the other. */
+  covered?: CoveredTree | undefined;
 };
+
+/** A runtime that is to run in a mount namespace where the tree of cgroups at `tree` is covered. */
+export type CoveredTree = { tree: string; path: string; nsenter: string };
 
 /** A program together with the directory of its state, its `--root`. */
 export type OciRuntime = OciProgram & { root: string };
@@ -29,9 +35,9 @@ export type OciRuntime = OciProgram & { root: string };
 export const SHELL = '/bin/sh';
 
 /** Runs one command of the runtime that must succeed; its message and the class of that otherwise. */
-export async function runOciCommand(runtime: OciRuntime, args: string[]): Promise<string> {
+export async function runOciCommand(runtime: OciRuntime, args: string[], start = startByFork): Promise<string> {
   const signal = AbortSignal.timeout(COMMAND_TIMEOUT_MS);
-  const result = await runProgram(runtime.path, [...globalArguments(runtime), ...args], { signal });
+  const result = await runProgram(runtime.path, [...globalArguments(runtime), ...args], { signal, start });
   if (result.exitCode === 0) return result.stdout;
   throw runtimeError(`${runtime.name} ${args.join(' ')}`, result.stderr);
 }
@@ -70,12 +76,16 @@ export function globalArguments(runtime: OciRuntime): string[] {
   return [...(runtime.args ?? []), '--root', runtime.root];
 }
 
+/** A task to forget, and what takes its files. */
+export type ForgottenTask = { id: string; hooks: boolean; throwAway: ThrowAway };
+
 /**
  * Makes the runtime forget a task whose processes and cgroups are gone. Where its files are as known, their removal saves
  * starting the program; tasks with hooks, and those of other runtimes, are deleted by the program.
  */
-export async function forgetTask(runtime: OciRuntime, task: { id: string; hooks: boolean }): Promise<void> {
-  if (task.hooks || !removeStateFiles(runtime, task.id)) await runOciCommand(runtime, ['delete', '--force', task.id]);
+export async function forgetTask(runtime: OciRuntime, task: ForgottenTask): Promise<void> {
+  if (task.hooks || !removeStateFiles(runtime, task.id, task.throwAway))
+    await runOciCommand(runtime, ['delete', '--force', task.id]);
 }
 
 /**

@@ -37,7 +37,7 @@ export type OciProbeOptions = OciTrialOptions & {
 };
 
 /** Counted up when what is tried, or what is made of it, changes: findings of an older Podwright are then not used. */
-const PROBE_VERSION = 6;
+const PROBE_VERSION = 7;
 
 const NO_FEATURES: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
 
@@ -91,15 +91,20 @@ async function probe(path: string, options: OciProbeOptions): Promise<OciRuntime
     const program = { ...plain, ...outcome };
     return { ...found, works: true, program, wrapped: false, features: await findFeatures(path, plain, options) };
   }
-  const hidden = name === 'crun' ? await withoutUnifiedTree(path, options.cgroups) : undefined;
+  const hidden = name === 'crun' ? withoutUnifiedTree(path, options.cgroups) : undefined;
   if (hidden === undefined) return { ...found, features: NO_FEATURES, works: false, reason: outcome };
-  const hiddenOutcome = await trial(hidden, options, expected);
-  if (typeof hiddenOutcome !== 'string') {
-    const features = await findFeatures(path, hidden, options);
-    return { ...found, works: true, program: { ...hidden, ...hiddenOutcome }, wrapped: true, features };
+  // The short way where it can be gone, else the long one.
+  const ways = hidden.covered === undefined ? [hidden] : [hidden, { ...hidden, covered: undefined }];
+  const reasons = [outcome];
+  for (const way of ways) {
+    const hiddenOutcome = await trial(way, options, expected);
+    if (typeof hiddenOutcome !== 'string') {
+      const features = await findFeatures(path, way, options);
+      return { ...found, works: true, program: { ...way, ...hiddenOutcome }, wrapped: true, features };
+    }
+    reasons.push(`without the unified cgroup tree: ${hiddenOutcome}`);
   }
-  const reason = `${outcome}; without the unified cgroup tree: ${hiddenOutcome}`;
-  return { ...found, features: NO_FEATURES, works: false, reason };
+  return { ...found, features: NO_FEATURES, works: false, reason: [...new Set(reasons)].join('; ') };
 }
 
 /** What the trial has shown, or why the program does not work. */

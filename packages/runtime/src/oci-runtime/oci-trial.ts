@@ -21,10 +21,13 @@ import {
   PRIVATE_DIRECTORY,
   PRIVATE_FILE,
   removeCgroup,
+  silentLogger,
+  startByFork,
   wrapError,
 } from '@podwright/base';
-import { type IdMappings, openPassage } from '@podwright/system';
+import { type IdMappings, loadSystem, type NamespaceDependencies, openPassage } from '@podwright/system';
 import type { OciMount, OciSpec } from '../oci/spec.ts';
+import { startedByOthers, startedHere } from './covered-call.ts';
 import { TRIAL_CREATE_TIMEOUT_MS } from './limits.ts';
 import { globalArguments, type OciProgram, type OciRuntime, runOciCommand } from './oci-program.ts';
 import { runtimeError } from './runtime-error.ts';
@@ -69,17 +72,18 @@ export async function tryOciProgram(
   const id = `podwright-${basename(bundle)}`;
   const cgroupsPath = join(options.cgroupParent, id);
   const runtime = { ...program, root: join(bundle, 'state') };
+  const namespaces = { system: loadSystem(), logger: silentLogger };
   try {
     const mounts = await prepareRootfs(join(bundle, 'rootfs'));
     await writeFile(join(bundle, 'config.json'), JSON.stringify(change(trialSpec(bundle, mounts, cgroupsPath))), {
       mode: PRIVATE_FILE,
     });
-    const pid = await createDetached(runtime, bundle, id);
+    const pid = await createDetached(runtime, { bundle, id }, namespaces);
     const waits = () => readStateFiles({ root: runtime.root, stateFormat: expected }, id)?.waitsForStart;
     const waited = waits();
     await runOciCommand(runtime, ['start', id]);
     const stateFormat = waited === true && waits() === false ? expected : undefined;
-    if (enter) await runOciCommand(runtime, ['exec', id, '/bin/sh', '-c', ':']);
+    if (enter) await enterTrial(runtime, id, namespaces);
     await check?.(pid);
     await runOciCommand(runtime, ['delete', '--force', id]);
     return { stateFormat };
@@ -97,13 +101,18 @@ export async function tryOciProgram(
  * `create` with a file as stdio: the container keeps what it is given, and a pipe would never end. Not with /dev/null, which crun
  * would give to root of the trial's user namespace, on the host. Returns its process.
  */
-async function createDetached(runtime: OciRuntime, bundle: string, id: string): Promise<number> {
+async function createDetached(
+  runtime: OciRuntime,
+  { bundle, id }: { bundle: string; id: string },
+  namespaces: NamespaceDependencies,
+): Promise<number> {
   const log = join(bundle, 'stderr');
   const pidFile = join(bundle, 'pid');
   const stderr = await open(log, 'w');
   try {
-    const args = [...globalArguments(runtime), 'create', '--bundle', bundle, '--pid-file', pidFile, id];
-    const child = spawn(runtime.path, args, {
+    using call = startedByOthers(runtime, namespaces);
+    const args = [...globalArguments(call.program), 'create', '--bundle', bundle, '--pid-file', pidFile, id];
+    const child = spawn(call.program.path, args, {
       stdio: [stderr.fd, stderr.fd, stderr.fd],
       timeout: TRIAL_CREATE_TIMEOUT_MS,
     });
@@ -113,6 +122,11 @@ async function createDetached(runtime: OciRuntime, bundle: string, id: string): 
   } finally {
     await stderr.close();
   }
+}
+
+async function enterTrial(runtime: OciRuntime, id: string, namespaces: NamespaceDependencies): Promise<void> {
+  using call = startedHere({ program: runtime, start: startByFork }, namespaces);
+  await runOciCommand(call.program, ['exec', id, '/bin/sh', '-c', ':'], call.start);
 }
 
 /** A root with the host's own programs: links as the host has them, directories for what is mounted read-only. */

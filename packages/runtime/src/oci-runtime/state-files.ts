@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { constants, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, sleep } from '@podwright/base';
@@ -87,20 +87,19 @@ export async function startByStateFiles(place: StatePlace, wait: StartWait): Pro
   return true;
 }
 
+/** Takes a directory out of its place. When it is removed is its own matter. */
+export type ThrowAway = (directory: string) => void;
+
 /**
- * Makes the runtime forget a container whose processes and cgroups are gone, by removing its files. False, and nothing is done,
+ * Makes the runtime forget a container whose processes and cgroups are gone, by taking its files away. False, and nothing is done,
  * if they are not as known.
  */
-export function removeStateFiles(place: StatePlace, id: string): boolean {
+export function removeStateFiles(place: StatePlace, id: string, throwAway: ThrowAway): boolean {
   if (place.stateFormat === undefined || readStateFiles(place, id) === undefined) return false;
   const { stateFile, others } = FORMATS[place.stateFormat];
   const directory = join(place.root, id);
-  const names = readdirSync(directory);
-  if (!names.every((name) => name === stateFile || others.includes(name))) return false;
-  // The state file goes last: without it the others would not be known for what they are.
-  for (const name of names.sort((a, b) => Number(a === stateFile) - Number(b === stateFile)))
-    rmSync(join(directory, name), { force: true });
-  rmdirSync(directory);
+  if (!readdirSync(directory).every((name) => name === stateFile || others.includes(name))) return false;
+  throwAway(directory);
   return true;
 }
 

@@ -40,6 +40,8 @@ export type TaskState =
 export type ExecConfig = {
   command: string[];
   terminal: boolean;
+  /** TERM for a command on a terminal, unless the task has one of its own; xterm unless given. */
+  terminalName?: string;
   /** Environment and working directory default to those of the task. */
   signal: AbortSignal;
 };

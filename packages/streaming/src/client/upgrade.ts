@@ -1,12 +1,15 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorMessage, PodwrightError, withTimeout } from '@podwright/base';
 import { UPGRADE_ANSWER_TIMEOUT_MS } from '../limits.ts';
+import { TERMINAL_HEADER } from '../server/terminal-name.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 
-/** Where to upgrade: an absolute URL, or a path on a unix socket. */
-export type UpgradeTarget = { url: string } | { socketPath: string; path: string };
+/**
+ * Where to upgrade: an absolute URL, or a path on a unix socket. `terminal` is the value of TERM for a command on a terminal,
+ * which servers other than ours do not know of.
+ */
+export type UpgradeTarget = ({ url: string } | { socketPath: string; path: string }) & { terminal?: string };
 
 const MAX_REFUSAL_BYTES = 64 << 10;
 
@@ -42,6 +45,7 @@ function upgrade(target: UpgradeTarget, options: { protocols: string[]; signal: 
     Upgrade: 'SPDY/3.1',
     'X-Stream-Protocol-Version': protocols, // a line each: old servers do not split lists
     'Content-Length': '0',
+    ...(target.terminal !== undefined && { [TERMINAL_HEADER]: target.terminal }),
   });
   const onAbort = () => {
     reject(signal.reason);
@@ -63,16 +67,13 @@ function upgrade(target: UpgradeTarget, options: { protocols: string[]; signal: 
 
 function open(target: UpgradeTarget, headers: Record<string, string | string[]>): ClientRequest {
   if ('socketPath' in target) {
-    return httpRequest({
-      socketPath: target.socketPath,
-      path: target.path,
-      method: 'POST',
-      headers: { host: 'localhost', ...headers },
-      agent: false,
-    });
+    const { socketPath, path } = target;
+    const options = { socketPath, path, method: 'POST', headers: { host: 'localhost', ...headers }, agent: false };
+    return httpRequest({ ...options, servername: '' } as RequestOptions); // or node:http looks for one, for TLS (3 ms)
   }
   const { url } = target;
-  const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+  // TLS takes 8 ms to load, and a node's socket needs none
+  const send = url.startsWith('https:') ? process.getBuiltinModule('node:https').request : httpRequest;
   return send(url, { method: 'POST', headers, agent: false });
 }
 

@@ -5,6 +5,7 @@ import { chooseProtocol, headerValues, SPDY_COMMAND_PROTOCOLS, SPDY_PORT_FORWARD
 import { runSession } from './session.ts';
 import { acceptSpdyCommand } from './spdy-command.ts';
 import type { StreamingRequest } from './streaming-request.ts';
+import { terminalName } from './terminal-name.ts';
 import { refuseUpgrade, switchToSpdy } from './upgrade-answers.ts';
 
 /** A client that asked for an upgrade, and what it has sent beyond that. */
@@ -24,7 +25,7 @@ export async function serveSpdy({ request, socket, head }: UpgradingClient, wait
   if (waiting.kind === 'portforward') return servePortForward(socket, { dial: waiting.dial, head });
   const { streams, connection } = await acceptSpdyCommand(socket, { choice: waiting.choice, protocol, head });
   try {
-    await runSession(waiting.start, streams);
+    await runSession((gone) => waiting.start(gone, terminalName(request)), streams);
   } finally {
     connection.close();
   }

@@ -8,9 +8,9 @@ export type StreamingRequest =
       choice: StreamChoice;
       /**
        * Called once, when the client has come; `signal` aborts when it goes. A process that is returned all the same is
-       * closed.
+       * closed. `terminal` is the client's TERM, if it told.
        */
-      start: (signal: AbortSignal) => Promise<RemoteProcess>;
+      start: (signal: AbortSignal, terminal?: string) => Promise<RemoteProcess>;
     }
   | {
       kind: 'portforward';

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import { Deflate, Inflate, Z_SYNC_FLUSH } from 'pako';
+import { Inflate, Z_SYNC_FLUSH } from 'pako';
 import { spdyDictionary } from './dictionary.ts';
 
 /** Names in lower case; SPDY joins several values of a name with a NUL. */
@@ -15,22 +15,16 @@ const MAX_HEADERS = 256;
  */
 export class HeaderCodec {
   readonly #inflate: Inflate;
-  readonly #deflate: Deflate;
   #inflated: Uint8Array[] = [];
   #inflatedBytes = 0;
-  #deflated: Uint8Array[] = [];
+  #begun = false;
 
   constructor() {
-    const dictionary = spdyDictionary();
-    this.#inflate = new Inflate({ dictionary, chunkSize: 16 << 10 });
+    this.#inflate = new Inflate({ dictionary: spdyDictionary(), chunkSize: 16 << 10 });
     this.#inflate.onData = (chunk) => {
       this.#inflatedBytes += chunk.length;
       if (this.#inflatedBytes > MAX_BLOCK_BYTES) throw tooLarge();
       this.#inflated.push(chunk);
-    };
-    this.#deflate = new Deflate({ dictionary, level: 1 });
-    this.#deflate.onData = (chunk) => {
-      this.#deflated.push(chunk);
     };
   }
 
@@ -52,10 +46,29 @@ export class HeaderCodec {
     for (const [name, value] of entries) {
       for (const text of [name.toLowerCase(), value]) parts.push(lengthOf(Buffer.byteLength(text)), Buffer.from(text));
     }
-    this.#deflated = [];
-    this.#deflate.push(Buffer.concat(parts), Z_SYNC_FLUSH);
-    return Buffer.concat(this.#deflated);
+    const begin = this.#begun ? [] : [ZLIB_HEAD];
+    this.#begun = true;
+    return Buffer.concat([...begin, ...stored(Buffer.concat(parts)), FLUSH]);
   }
+}
+
+/** What begins a zlib stream (RFC 1950): a window of 32 KiB, and the Adler-32 sum of SPDY's dictionary. */
+const ZLIB_HEAD = Buffer.from('7820e3c6a7c2', 'hex');
+/** An empty stored block (RFC 1951, 3.2.4), at which receivers pass on what they have, as after zlib's Z_SYNC_FLUSH. */
+const FLUSH = Buffer.from('000000ffff', 'hex');
+const MAX_STORED_BYTES = 0xffff;
+
+/** Stored blocks: headers of some dozen bytes are not worth a packer, which takes a command 10 ms to load and to prime. */
+function stored(data: Buffer): Buffer[] {
+  const blocks = [];
+  for (let offset = 0; offset < data.length; offset += MAX_STORED_BYTES) {
+    const part = data.subarray(offset, offset + MAX_STORED_BYTES);
+    const head = Buffer.alloc(5);
+    head.writeUInt16LE(part.length, 1);
+    head.writeUInt16LE(part.length ^ 0xffff, 3);
+    blocks.push(head, part);
+  }
+  return blocks;
 }
 
 function parsePairs(block: Buffer): SpdyHeaders {

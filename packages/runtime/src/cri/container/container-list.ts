@@ -1,4 +1,10 @@
-import type { ContainerFilter, RuntimeHandlers } from '@podwright/cri';
+import {
+  type ContainerFilter,
+  ContainerSchema,
+  encodedList,
+  ListContainersResponseSchema,
+  type RuntimeHandlers,
+} from '@podwright/cri';
 import type { ContainerRecord } from '../../records/container-record.ts';
 import { criContainer, matchesContainer } from '../messages/container-message.ts';
 import { messagePages } from '../messages/responses.ts';
@@ -8,7 +14,8 @@ type Needs = Pick<CriServices, 'containers' | 'sandboxes'>;
 
 /** ListContainers: from memory, filtered by id and sandbox (prefixes will do), state and labels. */
 export function containerList(services: Needs): RuntimeHandlers['listContainers'] {
-  return async ({ filter }) => ({ containers: select(services, filter).map(criContainer) });
+  const response = encodedList({ list: ListContainersResponseSchema, element: ContainerSchema }, criContainer);
+  return async ({ filter }) => response(select(services, filter));
 }
 
 /** StreamContainers: the same list in several messages. */

@@ -1,4 +1,10 @@
-import type { PodSandboxFilter, RuntimeHandlers } from '@podwright/cri';
+import {
+  encodedList,
+  ListPodSandboxResponseSchema,
+  type PodSandboxFilter,
+  PodSandboxSchema,
+  type RuntimeHandlers,
+} from '@podwright/cri';
 import type { SandboxRecord } from '../../records/sandbox-record.ts';
 import { messagePages } from '../messages/responses.ts';
 import { criSandbox, matchesSandbox } from '../messages/sandbox-message.ts';
@@ -8,7 +14,8 @@ type Needs = Pick<CriServices, 'sandboxes'>;
 
 /** ListPodSandbox: from memory, filtered by id (a prefix will do), state and labels. */
 export function sandboxList({ sandboxes }: Needs): RuntimeHandlers['listPodSandbox'] {
-  return async ({ filter }) => ({ items: select(sandboxes, filter).map(criSandbox) });
+  const response = encodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema }, criSandbox);
+  return async ({ filter }) => response(select(sandboxes, filter));
 }
 
 /** StreamPodSandboxes: the same list in several messages. */

@@ -3,6 +3,7 @@ import type { RemoteProcess, StreamChoice, StreamingServer } from '@podwright/st
 import type { SandboxControllers } from '../../sandbox/sandbox-controllers.ts';
 import type { SandboxService } from '../../sandbox/sandbox-service.ts';
 import type { ExecSession, PortDialer, TaskRuntime } from '../../tasks/task-runtime.ts';
+import { unstartedCommand } from './unstarted-command.ts';
 
 export type StreamUrlsDependencies = {
   server: StreamingServer;
@@ -33,15 +34,20 @@ export class StreamUrls {
     return server.url({
       kind: 'exec',
       choice,
-      start: async (signal) => {
+      start: async (signal, terminalName) => {
         const ended = new AbortController();
-        const session = await tasks.exec(containerId, {
-          command: cmd,
-          terminal: tty,
-          signal: AbortSignal.any([signal, ended.signal]),
-        });
-        const exit = session.exit.then(({ exitCode }) => exitCode);
-        return remoteProcess(session, choice, { exit, close: () => ended.abort() });
+        const both = AbortSignal.any([signal, ended.signal]);
+        const config = { command: cmd, terminal: tty, terminalName, signal: both };
+        try {
+          const session = await tasks.exec(containerId, config);
+          const exit = session.exit.then(({ exitCode }) => exitCode);
+          return remoteProcess(session, choice, { exit, close: () => ended.abort() });
+        } catch (error) {
+          const state = () => tasks.state(containerId);
+          const stand = await unstartedCommand(error, { containerId, command: cmd, tty, state });
+          if (stand === undefined) throw error;
+          return stand;
+        }
       },
     });
   }

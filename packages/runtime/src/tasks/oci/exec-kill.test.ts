@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { after, test } from 'node:test';
 import { type Logger, PodwrightError, type ProgramStarter, type StartedProgram, silentLogger } from '@podwright/base';
+import { loadSystem } from '@podwright/system';
 import type { ExecRequest } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
 import { execSync } from './exec-sync.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'exec-kill-'));
 after(() => rmSync(directory, { recursive: true }));
+const system = loadSystem();
 const config = join(directory, 'config.json');
 writeFileSync(config, JSON.stringify({ process: { args: [] } }));
 
@@ -49,7 +51,7 @@ for (const [name, run] of [
     const { start, end } = unkillable(pidFile);
     const runtime = { name: 'runc', path: 'runc', root: directory };
     const caller = new AbortController();
-    const request = { start, runtime, pidFile, id: 'a', command: ['sleep'], config, logger };
+    const request = { start, runtime, pidFile, id: 'a', command: ['sleep'], config, system, logger };
     const running = run(request, caller.signal).catch((error) => error);
     caller.abort(new PodwrightError('cancelled', 'the client has gone'));
     // The program ends while its process is looked for, which otherwise would take ten seconds.

@@ -11,9 +11,11 @@ import {
   withTimeout,
   wrapError,
 } from '@podwright/base';
-import { killProcessTrees, readProcess } from '@podwright/system';
+import { killProcessTrees, readProcess, type System } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
+import { startedHere } from '../../oci-runtime/covered-call.ts';
 import { globalArguments, type OciRuntime, withOomScore } from '../../oci-runtime/oci-program.ts';
+import { execProcess } from '../exec-spec.ts';
 import { EXEC_END_TIMEOUT_MS, EXEC_LOOK_MS, EXEC_START_TIMEOUT_MS } from '../limits.ts';
 import { KILLED_EXIT_CODE } from '../task-exit.ts';
 import type { ExecSession } from '../task-runtime.ts';
@@ -26,8 +28,10 @@ export type ExecRequest = {
   pidFile: string;
   id: string;
   command: string[];
+  terminalName?: string;
   /** The task's `config.json`. */
   config: string;
+  system: System;
   logger: Logger;
 };
 
@@ -132,26 +136,31 @@ function watchFile(path: string, onChange: () => void): Disposable {
 
 /** Runs a command in a task, with the OCI runtime's stdio for its own. */
 export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): ExecProcess {
-  const { start, pidFile, id } = request;
-  const { file, runtime } = prepareExec(request, { terminal: false });
-  const command = ['exec', '--pid-file', pidFile, '--process', file, id];
+  const { pidFile, id } = request;
+  const { file, oomScoreAdj } = writeProcess(request, { terminal: false });
+  const call = startedHere({ program: request.runtime, start: request.start }, request);
+  const runtime = withOomScore(call.program, oomScoreAdj);
+  const args = [...globalArguments(runtime), 'exec', '--pid-file', pidFile, '--process', file, id];
   // A session of its own: by it the exec's processes are known when their parents are dead.
-  const options = { env: process.env, stdio, detached: true };
-  return new ExecProcess(request, start(runtime.path, [...globalArguments(runtime), ...command], options));
+  const exec = new ExecProcess(request, call.start(runtime.path, args, { env: process.env, stdio, detached: true }));
+  const end = () => call[Symbol.dispose]();
+  exec.exited.then(end, end);
+  return exec;
 }
 
 const processFile = (pidFile: string) => `${pidFile}.json`;
 
 /**
  * Writes the process of an exec: that of the task with another command. crun would otherwise run it as root and without
- * the task's groups, runc would not. Returns the file, and the runtime as it is to be started for it.
+ * the task's groups, runc would not. Returns the file, and what the runtime is to be started with (`withOomScore`).
  */
-export function prepareExec(
-  { pidFile, config, command, runtime }: ExecRequest,
+export function writeProcess(
+  { pidFile, config, command, terminalName }: ExecRequest,
   { terminal }: { terminal: boolean },
-): { file: string; runtime: OciRuntime } {
+): { file: string; oomScoreAdj: number | undefined } {
   const file = processFile(pidFile);
   const { process } = JSON.parse(readFileSync(config, 'utf8')) as OciSpec;
-  writeFileSync(file, JSON.stringify({ ...process, args: command, terminal }), { mode: PRIVATE_FILE });
-  return { file, runtime: withOomScore(runtime, process.oomScoreAdj) };
+  const wanted = execProcess(process, { command, terminal, terminalName });
+  writeFileSync(file, JSON.stringify(wanted), { mode: PRIVATE_FILE });
+  return { file, oomScoreAdj: process.oomScoreAdj };
 }

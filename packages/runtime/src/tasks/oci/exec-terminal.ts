@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE, raceAbort, withTimeout } from '@podwright/base';
 import type { SeqpacketSockets, System } from '@podwright/system';
+import { withOomScore } from '../../oci-runtime/oci-program.ts';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import { ATTACHABLE_TIMEOUT_MS } from '../limits.ts';
 import { attachToMonitor, unblockTerminalInput } from './attach.ts';
 import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.ts';
-import { ExecProcess, type ExecRequest, prepareExec, type StartedExec } from './exec-process.ts';
+import { ExecProcess, type ExecRequest, type StartedExec, writeProcess } from './exec-process.ts';
 import { BUNDLE_FILES } from './task-files.ts';
 
 /** What runs commands on terminals, besides the OCI runtime. */
-export type TerminalTools = { conmon: string; sockets: SeqpacketSockets; system: System };
+export type TerminalTools = { conmon: string; sockets: SeqpacketSockets };
 
 /** The runtime's log, in conmon's directory: crun would cut the whole path at its colon. */
 const LOG_NAME = 'log';
@@ -24,10 +25,10 @@ const LOG_NAME = 'log';
  */
 export async function startOnTerminal(
   request: ExecRequest,
-  { conmon, sockets, system }: TerminalTools,
+  { conmon, sockets }: TerminalTools,
   signal: AbortSignal,
 ): Promise<StartedExec> {
-  const bundle = request.pidFile;
+  const { pidFile: bundle, system } = request;
   const remove = () => rm(bundle, { recursive: true, force: true });
   let monitor: ExecMonitor | undefined;
   try {
@@ -123,11 +124,11 @@ async function firstReport(pipe: Readable): Promise<Report | undefined> {
 
 function monitorArguments(request: ExecRequest, bundle: string): string[] {
   const { id, pidFile } = request;
-  const { file, runtime } = prepareExec(request, { terminal: true });
+  const { file, oomScoreAdj } = writeProcess(request, { terminal: true });
   return [
     ...['--api-version', '1', '--sync', '--exec', '--exec-attach', '--terminal', '--stdin', '--leave-stdin-open'],
     ...['--cid', id, '--cuuid', id, '--name', id, '--log-path', 'off'],
-    ...runtimeOptions(runtime, ['--log', LOG_NAME]),
+    ...runtimeOptions(withOomScore(request.runtime, oomScoreAdj), ['--log', LOG_NAME]),
     ...['--bundle', bundle, '--full-attach', '--container-pidfile', pidFile],
     ...['--exec-process-spec', file],
   ];

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type CgroupHierarchy,
@@ -17,6 +18,7 @@ import type { OciLinuxResources } from '../../oci/spec.ts';
 import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
 import { SeccompFilters } from '../../oci-runtime/seccomp-filters.ts';
 import { startWithMigration } from '../../oci-runtime/start-with-migration.ts';
+import type { ThrowAway } from '../../oci-runtime/state-files.ts';
 import { checkTaskConfig } from '../check-task-config.ts';
 import { START_TIMEOUT_MS } from '../limits.ts';
 import type {
@@ -57,6 +59,8 @@ export type OciTaskRuntimeOptions = {
   logger: Logger;
   /** How conmon and commands in tasks are started. */
   start?: ProgramStarter;
+  /** Takes directories out of `state`, to be removed when there is time; left out, they are removed there and then. */
+  throwAway?: ThrowAway;
 };
 
 /**
@@ -104,9 +108,10 @@ export class OciTaskRuntime implements TaskRuntime {
       undo.add('remove what was made of the task', () => this.#remove(config.id));
       try {
         const program = this.#program(config.handler);
-        const { conmon } = this.#options;
-        const dependencies = { start: this.#start, conmon, files: this.#files, program, filters: this.#filters };
-        return { pid: await createTask(dependencies, config, signal) };
+        const { conmon, logger } = this.#options;
+        const namespaces = { system: this.#system, logger };
+        const tools = { start: this.#start, conmon, files: this.#files, filters: this.#filters, namespaces };
+        return { pid: await createTask({ ...tools, program }, config, signal) };
       } catch (error) {
         const failures = await undo.run();
         if (failures.length > 0)
@@ -161,10 +166,10 @@ export class OciTaskRuntime implements TaskRuntime {
     return await execSync(this.#execRequest(record, command), signal);
   }
 
-  async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
+  async exec(id: string, { command, terminal, terminalName, signal }: ExecConfig): Promise<ExecSession> {
     const record = await this.#get(id, 'run a command in', ['running']);
-    const tools = { conmon: this.#options.conmon, sockets: this.#sockets, system: this.#system };
-    const request = this.#execRequest(record, command);
+    const tools = { conmon: this.#options.conmon, sockets: this.#sockets };
+    const request = { ...this.#execRequest(record, command), terminalName };
     return await execStream(request, { terminal: terminal ? tools : undefined, signal });
   }
 
@@ -234,7 +239,8 @@ export class OciTaskRuntime implements TaskRuntime {
   async #remove(id: string): Promise<void> {
     const record = this.#files.read(id);
     if (record === undefined) return;
-    const exit = await deleteTask({ files: this.#files, cgroups: this.#options.cgroups }, record);
+    const { cgroups, throwAway = removeAtOnce } = this.#options;
+    const exit = await deleteTask({ files: this.#files, cgroups, throwAway }, record);
     this.#exits.settle(id, exit);
   }
 
@@ -261,6 +267,7 @@ export class OciTaskRuntime implements TaskRuntime {
       id,
       command,
       config,
+      system: this.#system,
       logger: this.#options.logger,
     };
   }
@@ -268,4 +275,8 @@ export class OciTaskRuntime implements TaskRuntime {
   #program(handler: string): OciProgram {
     return this.#options.handlers[handler] ?? this.#options.program;
   }
+}
+
+function removeAtOnce(directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
 }

@@ -13,30 +13,36 @@ import {
 } from '@podwright/base';
 import { findByCommandLine, isRunning, killProcessTrees, signalProcess } from '@podwright/system';
 import { forgetTask } from '../../oci-runtime/oci-program.ts';
+import type { ThrowAway } from '../../oci-runtime/state-files.ts';
 import { CGROUP_END_ATTEMPTS, CGROUP_END_MS, MONITOR_END_MS, SEARCH_ROUNDS } from '../limits.ts';
 import { removedExit } from '../task-exit.ts';
 import type { TaskExit } from '../task-runtime.ts';
 import { BUNDLE_FILES, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
 
-export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarchy };
+/** `throwAway` takes directories of the task's own, which are in the place of `files`. */
+export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarchy; throwAway: ThrowAway };
 
 /**
  * Ends and removes everything of a task, whatever state a crash left it in. The record goes last: until then the
  * task is found again and deleted anew. Returns how it ended.
  */
-export async function deleteTask({ files, cgroups }: TaskDeleteDependencies, record: TaskRecord): Promise<TaskExit> {
+export async function deleteTask(
+  { files, cgroups, throwAway }: TaskDeleteDependencies,
+  record: TaskRecord,
+): Promise<TaskExit> {
   const known = await readExit({ files, cgroups }, record);
   if (known === undefined && findTaskProcess(record) === undefined) await killUnfinishedCreate(record);
   if (known === undefined) await killCgroup(cgroups, record.cgroupsPath);
   const [exit] = await Promise.all([
     endMonitor(record).then(async () => known ?? (await readExit({ files, cgroups }, record)) ?? removedExit()),
-    forgetTask(files.runtime(record.program), record),
+    forgetTask(files.runtime(record.program), { ...record, throwAway }),
     known && endCgroup(cgroups, record.cgroupsPath),
   ]);
   // Whether memory ran out is asked of the cgroup, so it stays until the exit is known.
   if (known === undefined) await endCgroup(cgroups, record.cgroupsPath);
-  await removeBundle(files, record);
+  if (record.bundle === files.bundle(record.id)) throwAway(record.bundle);
+  else await cleanBundle(record);
   files.remove(record.id);
   return exit;
 }
@@ -86,23 +92,22 @@ async function endMonitor(record: TaskRecord): Promise<void> {
 }
 
 /**
- * Removes the task's directory. That of a task of an earlier version is the caller's bundle: in it only our files are removed,
- * and the bundle if nothing else is in it. A monitor that comes late may write some anew.
+ * Removes our files from the bundle of a task of an earlier version, which is the caller's, and the bundle if nothing else is in
+ * it. A monitor that comes late may write some anew.
  */
-async function removeBundle(files: TaskFiles, record: TaskRecord): Promise<void> {
-  const isOurs = record.bundle === files.bundle(record.id) ? () => true : isBundleFile;
+async function cleanBundle({ bundle, ...record }: TaskRecord): Promise<void> {
   for (let round = 0; round < SEARCH_ROUNDS; round++) {
     try {
-      const names = readdirSync(record.bundle);
-      const ours = names.filter(isOurs);
-      for (const name of ours) rmSync(join(record.bundle, name), { recursive: true, force: true });
-      if (ours.length === names.length) rmdirSync(record.bundle);
+      const names = readdirSync(bundle);
+      const ours = names.filter(isBundleFile);
+      for (const name of ours) rmSync(join(bundle, name), { recursive: true, force: true });
+      if (ours.length === names.length) rmdirSync(bundle);
       return;
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return;
       if (!isErrno(error, 'ENOTEMPTY')) throw error;
     }
-    await killUnfinishedCreate(record);
+    await killUnfinishedCreate({ bundle, ...record });
   }
-  throw new PodwrightError('failed_precondition', `remove bundle ${record.bundle}: files keep appearing in it`);
+  throw new PodwrightError('failed_precondition', `remove bundle ${bundle}: files keep appearing in it`);
 }

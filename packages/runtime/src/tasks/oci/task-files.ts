@@ -20,6 +20,7 @@ const recordSchema = z.object({
     path: z.string(),
     args: z.array(z.string()).optional(),
     stateFormat: z.enum(['runc', 'crun']).optional(),
+    covered: z.object({ tree: z.string(), path: z.string(), nsenter: z.string() }).optional(),
   }),
   /** Path of the cgroup that `linux.cgroupsPath` of its spec names. */
   cgroupsPath: z.string(),

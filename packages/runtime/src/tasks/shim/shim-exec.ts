@@ -9,6 +9,7 @@ import { type Shim, Status } from '@podwright/shim';
 import { isInCgroup, killProcessTrees, readProcess, type System } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
 import type { RunningExec } from '../collect-exec.ts';
+import { execProcess } from '../exec-spec.ts';
 import { keepUnread } from '../output-pace.ts';
 import { KILLED_EXIT_CODE } from '../task-exit.ts';
 import { openFifoReader, openFifoWriter } from './fifo.ts';
@@ -26,6 +27,7 @@ export type ShimExecRequest = {
   record: ShimTaskRecord;
   command: string[];
   terminal: boolean;
+  terminalName?: string;
   stdin: boolean;
 };
 
@@ -117,9 +119,9 @@ export class ShimExec {
 
   /** The process of the task with another command. */
   async #process(): Promise<Buffer> {
-    const { record, command, terminal } = this.#request;
+    const { record } = this.#request;
     const { process } = JSON.parse(await readFile(join(record.bundle, 'config.json'), 'utf8')) as OciSpec;
-    return Buffer.from(JSON.stringify({ ...process, args: command, terminal }));
+    return Buffer.from(JSON.stringify(execProcess(process, this.#request)));
   }
 
   #paths() {

@@ -154,10 +154,11 @@ export class ShimTaskRuntime implements TaskRuntime {
     }
   }
 
-  async exec(id: string, { command, terminal, signal }: ExecConfig): Promise<ExecSession> {
+  async exec(id: string, { command, terminal, terminalName, signal }: ExecConfig): Promise<ExecSession> {
     const { shim, record } = await this.#get(id, 'run a command in', ['running']);
     signal.throwIfAborted();
-    const exec = await ShimExec.start({ ...this.#execParts(shim, record), command, terminal, stdin: true });
+    const request = { ...this.#execParts(shim, record), command, terminal, terminalName, stdin: true };
+    const exec = await ShimExec.start(request);
     return execSession(exec, signal, this.#options.logger);
   }
 

@@ -1,0 +1,131 @@
+import type { IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
+import { PodwrightError } from '@podwright/base';
+import type { ConfigMap, Event, NodeObject, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
+import type { Decoder } from './answers.ts';
+import { OBJECT_KINDS, type ObjectKind } from './object-names.ts';
+import { parseJson, UnixHttp } from './unix-http.ts';
+
+/** Every object that the node's API lists. */
+export type ApiObject = Pod | ConfigMap | Secret | RuntimeClass | Event | NodeObject;
+
+/** Which objects of a kind are meant; a namespace that is not given means all. Selectors are Kubernetes'. */
+export type ObjectQuery = { namespace?: string; labelSelector?: string; fieldSelector?: string };
+
+/** A change that a watch tells; `listed` comes once, after everything that was there. */
+export type ObjectChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: ApiObject } | { type: 'listed' };
+
+/** What one pod, or the node, uses: quantities as Kubernetes writes them. */
+export type Usage = { cpu: string; memory: string };
+export type PodUsage = {
+  metadata: { name: string; namespace: string };
+  containers: { name: string; usage: Usage }[];
+};
+export type NodeUsage = { metadata: { name: string }; usage: Usage };
+
+const METRICS = '/apis/metrics.k8s.io/v1beta1';
+
+/** Objects of a node's API, kind by kind, at Kubernetes' paths. */
+export class ObjectClient {
+  readonly #http: UnixHttp;
+
+  constructor(socketPath: string) {
+    this.#http = new UnixHttp(socketPath);
+  }
+
+  async list(kind: ObjectKind, query: ObjectQuery = {}): Promise<ApiObject[]> {
+    const { namespace, ...selectors } = query;
+    const path = collectionPath(kind, namespace);
+    return (await this.#http.json({ method: 'GET', path, query: selectors }, decodeItems<ApiObject>)).items;
+  }
+
+  /** Throws `not_found`, which names the namespaces that have one of that name. */
+  get(kind: ObjectKind, name: string, namespace: string): Promise<ApiObject> {
+    const path = objectPath({ kind: kind.kind, namespace, name });
+    return this.#http.json({ method: 'GET', path }, decodeApiObject);
+  }
+
+  /** Ends with the signal; `unavailable` when the node goes. */
+  async *watch(kind: ObjectKind, query: ObjectQuery, signal: AbortSignal): AsyncGenerator<ObjectChange> {
+    const { namespace, ...selectors } = query;
+    const path = collectionPath(kind, namespace);
+    const parameters = { ...selectors, watch: 'true', sendInitialEvents: 'true' };
+    let response: IncomingMessage | undefined;
+    try {
+      response = await this.#http.stream({ method: 'GET', path, query: parameters, signal });
+      for await (const line of createInterface({ input: response }))
+        if (line !== '') yield decodeChange(parseJson(line));
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      response?.destroy(); // who leaves the loop wants no more
+    }
+    if (!signal.aborted) throw new PodwrightError('unavailable', 'the node has ended; nothing more is to come');
+  }
+
+  /** A merge patch of labels and annotations: null removes one. */
+  patch(
+    kind: ObjectKind,
+    { metadata }: ApiObject,
+    patch: { labels?: Record<string, string | null>; annotations?: Record<string, string | null> },
+  ): Promise<ApiObject> {
+    const path = objectPath({ kind: kind.kind, namespace: metadata.namespace, name: metadata.name });
+    const body = JSON.stringify({ metadata: patch });
+    const contentType = 'application/merge-patch+json';
+    return this.#http.json({ method: 'PATCH', path, body, contentType }, decodeApiObject);
+  }
+
+  async podUsage({ namespace, labelSelector }: ObjectQuery, signal?: AbortSignal): Promise<PodUsage[]> {
+    const path =
+      namespace === undefined ? `${METRICS}/pods` : `${METRICS}/namespaces/${encodeURIComponent(namespace)}/pods`;
+    return (await this.#http.json({ method: 'GET', path, query: { labelSelector }, signal }, decodeItems<PodUsage>))
+      .items;
+  }
+
+  async nodeUsage(signal?: AbortSignal): Promise<NodeUsage[]> {
+    return (await this.#http.json({ method: 'GET', path: `${METRICS}/nodes`, signal }, decodeItems<NodeUsage>)).items;
+  }
+}
+
+/** The path of one object; kinds without namespaces have the namespace ''. */
+export function objectPath({ kind, namespace, name }: { kind: string; namespace: string; name: string }): string {
+  const known = OBJECT_KINDS.find((one) => one.kind === kind);
+  if (known === undefined || kind === 'Image')
+    throw new PodwrightError('invalid_argument', `the node's API has no ${kind}`);
+  return `${collectionPath(known, known.namespaced ? namespace : undefined)}/${encodeURIComponent(name)}`;
+}
+
+function collectionPath({ kind, plural, namespaced }: ObjectKind, namespace: string | undefined): string {
+  const base = kind === 'RuntimeClass' ? '/apis/node.k8s.io/v1' : '/api/v1';
+  if (namespace === undefined || !namespaced) return `${base}/${plural}`;
+  return `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+}
+
+function decodeItems<T extends { metadata: { name: string } }>(value: unknown): { items: T[] } {
+  const { items } = (value ?? {}) as { items?: unknown };
+  if (!Array.isArray(items)) throw unreadable('items is no list');
+  return { items: items.map((item) => withMetadata<T>(item)) };
+}
+
+const decodeApiObject: Decoder<ApiObject> = (value) => withMetadata<ApiObject>(value);
+
+function decodeChange(value: unknown): ObjectChange {
+  const { type, object } = (value ?? {}) as { type?: unknown; object?: unknown };
+  if (type === 'BOOKMARK') return { type: 'listed' };
+  if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw unreadable(`a change "${String(type)}"`);
+  return { type, object: withMetadata<ApiObject>(object) };
+}
+
+/** Only what every command counts on is checked; the rest is the kubelet's. */
+function withMetadata<T>(value: unknown): T {
+  const { metadata } = (value ?? {}) as { metadata?: { name?: unknown } };
+  if (typeof metadata?.name !== 'string') throw unreadable('an object without a name');
+  return value as T;
+}
+
+function unreadable(what: string): PodwrightError {
+  return new PodwrightError(
+    'internal',
+    `read the node's answer: ${what}; if it is of another version ('podwright version' tells), restart it`,
+  );
+}

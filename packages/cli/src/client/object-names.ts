@@ -1,0 +1,81 @@
+import { didYouMean, PodwrightError } from '@podwright/base';
+
+/** A kind of objects that a node lists, with the words that people use for it. */
+export type ObjectKind = {
+  kind: 'Pod' | 'ConfigMap' | 'Secret' | 'RuntimeClass' | 'Event' | 'Node' | 'Image';
+  singular: string;
+  plural: string;
+  /** kubectl's short names. */
+  short: readonly string[];
+  namespaced: boolean;
+};
+
+export const POD: ObjectKind = { kind: 'Pod', singular: 'pod', plural: 'pods', short: ['po'], namespaced: true };
+
+export const OBJECT_KINDS: readonly ObjectKind[] = [
+  POD,
+  { kind: 'ConfigMap', singular: 'configmap', plural: 'configmaps', short: ['cm'], namespaced: true },
+  { kind: 'Secret', singular: 'secret', plural: 'secrets', short: [], namespaced: true },
+  { kind: 'RuntimeClass', singular: 'runtimeclass', plural: 'runtimeclasses', short: [], namespaced: false },
+  { kind: 'Event', singular: 'event', plural: 'events', short: ['ev'], namespaced: true },
+  { kind: 'Node', singular: 'node', plural: 'nodes', short: ['no'], namespaced: false },
+  { kind: 'Image', singular: 'image', plural: 'images', short: [], namespaced: false },
+];
+
+/** One object as people name it. */
+export type NamedObject = { kind: ObjectKind; name: string };
+
+/** What the words of a command line mean: objects by name, or, if there are none, all of these kinds. */
+export type ObjectSelection = { kinds: ObjectKind[]; named: NamedObject[] };
+
+/** The kind that a word means, in singular or plural, short, in any case: `pod`, `Pods`, `po`. */
+export function kindOfWord(word: string): ObjectKind | undefined {
+  const lower = word.toLowerCase();
+  return OBJECT_KINDS.find(({ singular, plural, short }) => [singular, plural, ...short].includes(lower));
+}
+
+/**
+ * Reads `TYPE[,TYPE…]`, `TYPE NAME…`, `TYPE/NAME…`. With `bare`, words that name no type are objects of that kind, so that
+ * `web` is a pod. Throws `invalid_argument` for a type that there is not, and for names of both forms at once.
+ */
+export function parseObjects(words: string[], { bare }: { bare?: ObjectKind } = {}): ObjectSelection {
+  const [first = '', ...rest] = words;
+  const kinds = first.includes('/') ? undefined : kindsOfList(first, { strict: bare === undefined });
+  if (kinds === undefined) {
+    const named = words.map((word) => parseObject(word, bare));
+    return { kinds: [...new Set(named.map(({ kind }) => kind))], named };
+  }
+  const doubled = rest.find((word) => word.includes('/'));
+  if (doubled !== undefined) {
+    const message = `"${first} ${doubled}" says the type twice: write '${doubled}' or '${first} ${doubled.split('/')[1]}'`;
+    throw new PodwrightError('invalid_argument', message);
+  }
+  return { kinds, named: kinds.flatMap((kind) => rest.map((name) => ({ kind, name }))) };
+}
+
+/** The name of a pod from `NAME`, `pod/NAME` or `po/NAME`; `invalid_argument` for another type. */
+export function podName(word: string): string {
+  const { kind, name } = parseObject(word, POD);
+  if (kind === POD) return name;
+  throw new PodwrightError('invalid_argument', `${word}: is a ${kind.singular}; the name of a pod is needed`);
+}
+
+function parseObject(word: string, bare: ObjectKind | undefined): NamedObject {
+  const [type = '', name, ...more] = word.split('/');
+  if (name === undefined && bare !== undefined && type !== '') return { kind: bare, name: type };
+  if (!type || !name || more.length > 0) throw new PodwrightError('invalid_argument', `"${word}" is not TYPE/NAME`);
+  return { kind: kindOfWord(type) ?? unknownKind(type), name };
+}
+
+/** The kinds of a list such as `pods,cm`; undefined for what is none if that need not be an error. */
+function kindsOfList(list: string, { strict }: { strict: boolean }): ObjectKind[] | undefined {
+  const words = list.split(',').filter((word) => word !== '');
+  const kinds = words.map((word) => kindOfWord(word) ?? (strict || words.length > 1 ? unknownKind(word) : undefined));
+  return kinds.length > 0 && kinds.every((kind) => kind !== undefined) ? [...new Set(kinds)] : undefined;
+}
+
+function unknownKind(word: string): never {
+  const plurals = OBJECT_KINDS.map(({ plural }) => plural);
+  const message = `a lone node has no ${word}, only ${plurals.join(', ')}${didYouMean(word, plurals)}`;
+  throw new PodwrightError('invalid_argument', message);
+}

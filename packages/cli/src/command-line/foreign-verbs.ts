@@ -1,0 +1,57 @@
+import { didYouMean, PodwrightError } from '@podwright/base';
+import type { Command } from 'commander';
+
+/** Verbs of kubectl, podman and docker that are called otherwise here, and what does it here. */
+const FOREIGN_VERBS: Record<string, string> = {
+  create: "'podwright apply FILE' creates objects, 'podwright run FILE' runs pods in the foreground",
+  replace: "'podwright apply FILE' changes what differs",
+  patch:
+    "'podwright label' and 'podwright annotate' change metadata; for all else change the file and 'podwright apply FILE'",
+  edit: "change the file and 'podwright apply FILE'; 'podwright get pod NAME -o yaml' prints what there is",
+  set: "change the file and 'podwright apply FILE'",
+  scale: "pods are not scaled on one node; give each a name in the file and 'podwright apply FILE'",
+  autoscale: 'pods are not scaled on one node',
+  rollout: "change the file and 'podwright apply FILE': a changed pod is replaced",
+  expose: "give the container's port a hostPort, or use the pod's address from 'podwright ps'",
+  debug: "'podwright exec -it POD -- sh' runs a shell in a container",
+  explain: "a field that is not supported is refused by name: 'podwright apply FILE' says so",
+  diff: "'podwright get pod NAME -o yaml' prints what there is",
+  kustomize: "pipe what it prints: 'kubectl kustomize DIR | podwright apply -'",
+  'cluster-info': "'podwright version' and 'podwright get nodes' tell about the node",
+  'api-resources':
+    "'podwright get --help' names them: pods, configmaps, secrets, runtimeclasses, events, nodes, images",
+  config: "the node is configured by /etc/podwright/config.toml; 'podwright doctor' looks at it",
+  cordon: 'a lone node takes no pods from elsewhere',
+  drain: "'podwright delete pods --all' ends the pods of a namespace",
+  rm: "'podwright delete POD' ends and removes a pod",
+  kill: "'podwright delete POD --force' ends a pod at once",
+  kube: "'podwright run FILE' is what 'kube play' does, 'podwright delete -f FILE' what 'kube down' does",
+  play: "'podwright run FILE' runs the pods of a file",
+  start: "'podwright apply FILE' starts pods in the background, 'podwright run FILE' in the foreground",
+  inspect: "'podwright describe POD' for people, 'podwright get pod POD -o json' for programs",
+  stats: "'podwright top pods -w' shows what pods use",
+  container: "'podwright ps' lists pods, 'podwright describe POD' their containers",
+  pod: "'podwright ps' lists pods, 'podwright run FILE' runs them, 'podwright delete POD' ends them",
+  ls: "'podwright ps' lists pods, 'podwright images' images",
+  image: "'podwright images', 'pull', 'load' and 'rmi' are the commands for images",
+  import: "'podwright load FILE' takes image archives",
+  build: "images are built elsewhere, such as with buildah or docker; 'podwright load FILE' takes their archive",
+  push: "images are pushed by what builds them; 'podwright pull IMAGE' gets them",
+  login: "'podwright pull --creds USER IMAGE', or an imagePullSecret in the pod",
+  volume: "volumes stand in the pod; 'podwright describe POD' shows them",
+  network: "'podwright doctor' tells about the network; its settings are in /etc/podwright/config.toml",
+  info: "'podwright doctor' tells about the host, 'podwright version' about the node",
+  system: "'podwright doctor' tells about the host, 'podwright version' about the node",
+};
+
+/** Answers the verbs of other tools with ours, and others that there are not with the nearest that there is; exit code 1. */
+export function answerForeignVerbs(program: Command): void {
+  program.on('command:*', ([verb = '']: string[]) => {
+    const shown = verb.slice(0, 60);
+    const answer = Object.hasOwn(FOREIGN_VERBS, verb) ? FOREIGN_VERBS[verb] : undefined;
+    if (answer !== undefined) throw new PodwrightError('unimplemented', `there is no command '${shown}': ${answer}`);
+    const names = program.commands.map((command) => command.name());
+    const hint = didYouMean(shown, names) || "; 'podwright --help' lists the commands";
+    throw new PodwrightError('invalid_argument', `there is no command '${shown}'${hint}`);
+  });
+}

@@ -1,0 +1,52 @@
+import type { Pod } from '@podwright/kubelet';
+import { NodeClient } from '../client/node-client.ts';
+import { printError } from '../output/terminal-text.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+import { streamContainer } from './container-streams.ts';
+import { chooseContainer, findPod } from './pod-arguments.ts';
+import { DetachKeys } from './terminal.ts';
+
+export type AttachOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean };
+
+/**
+ * `podwright attach POD`: the streams of a container's first process, until it ends or, on a terminal, until Ctrl-P Ctrl-Q. The
+ * container goes on when we leave.
+ */
+export async function attach({ config }: CommandContext, argument: string, options: AttachOptions): Promise<number> {
+  const pod = await findPod(new NodeClient(config.apiSocket), argument, options.namespace);
+  const { name, note } = chooseContainer(pod, options.container);
+  if (note !== undefined) printError(note);
+  const target = { socketPath: config.apiSocket, pod, container: name };
+  const { tty, stdin } = streamsOf(pod, name, options);
+  const keyboard = tty && stdin && process.stdin.isTTY;
+  const left = new AbortController();
+  const keys = new DetachKeys(() => left.abort());
+  if (keyboard) {
+    printError('Attached; Ctrl-P Ctrl-Q leaves the container running. Press Enter if there is no prompt.');
+    process.stdin.pipe(keys);
+  }
+  try {
+    return await streamContainer(target, {
+      call: { kind: 'attach' },
+      stdin,
+      tty,
+      keys: keyboard ? keys : undefined,
+      signal: left.signal,
+    });
+  } catch (error) {
+    if (!left.signal.aborted) throw error;
+    printError(`\nleft container ${name} of pod ${pod.metadata.name} running`);
+    return 0;
+  }
+}
+
+/** A container has a terminal or none, whatever is asked for; what it has not is said. */
+function streamsOf(pod: Pod, name: string, options: AttachOptions): { tty: boolean; stdin: boolean } {
+  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
+  const { tty = false, stdin = false } = containers.find((container) => container.name === name)!;
+  const lacks = (what: string) =>
+    printError(`podwright: container ${name} has no ${what} in the manifest, so it is not used`);
+  if (options.tty && !tty) lacks('terminal (tty: true)');
+  if (options.stdin && !stdin) lacks('standard input (stdin: true)');
+  return { tty, stdin: options.stdin === true && stdin };
+}

@@ -1,0 +1,86 @@
+import { type Readable, Writable } from 'node:stream';
+import type { BoundedBytes } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
+import { runRemoteCommand } from '@podwright/streaming';
+import { podPath } from '../client/node-client.ts';
+import { rawTerminal, terminalName, watchTerminalSize } from './terminal.ts';
+
+/** A container of a pod behind a node's socket. */
+export type StreamTarget = { socketPath: string; pod: Pod; container: string };
+
+export type StreamRequest = {
+  call: { kind: 'exec'; command: string[] } | { kind: 'attach' };
+  /** Standard input is passed on. */
+  stdin: boolean;
+  tty: boolean;
+  /** Stands between the keys and the container. */
+  keys?: Readable;
+  /** Leaves the container; the promise rejects with the reason. */
+  signal?: AbortSignal;
+};
+
+/** Where a node's API has the streams of a container. */
+export function streamPath(pod: Pod, query: URLSearchParams, kind: 'exec' | 'attach' | 'portforward'): string {
+  return `${podPath(pod.metadata.namespace, pod.metadata.name)}/${kind}?${query}`;
+}
+
+/** Joins our standard streams to a container until it, or the command in it, has ended. Returns the exit code. */
+export async function streamContainer(target: StreamTarget, request: StreamRequest): Promise<number> {
+  const { call, stdin, tty } = request;
+  const path = streamPath(target.pod, streamQuery(target.container, request), call.kind);
+  using _raw = tty && stdin && process.stdin.isTTY ? rawTerminal() : undefined;
+  try {
+    return await runRemoteCommand(
+      { socketPath: target.socketPath, path, terminal: tty ? terminalName(process.env.TERM) : undefined },
+      {
+        stdin: stdin ? (request.keys ?? process.stdin) : undefined,
+        stdout: process.stdout,
+        stderr: process.stderr,
+        tty,
+        resize: tty ? watchTerminalSize : undefined,
+      },
+      request.signal,
+    );
+  } finally {
+    if (stdin) process.stdin.destroy(); // an idle terminal or pipe must not keep us from ending
+  }
+}
+
+function streamQuery(container: string, { call, stdin, tty }: StreamRequest): URLSearchParams {
+  const wanted = ['stdout', tty ? 'tty' : 'stderr', ...(stdin ? ['stdin'] : [])];
+  return commandQuery(container, call.kind === 'exec' ? call.command : [], wanted);
+}
+
+export type ContainerProgram = {
+  command: string[];
+  stdin?: Readable;
+  stdout?: Writable;
+  /** Takes what it says of its errors. */
+  stderr: BoundedBytes;
+  signal?: AbortSignal;
+};
+
+/** Runs a program in a container for ourselves. Returns its exit code, 127 if it is not there. */
+export async function runInContainer(
+  { socketPath, pod, container }: StreamTarget,
+  { command, stdin, stdout, stderr, signal }: ContainerProgram,
+): Promise<number> {
+  const wanted = ['stderr', ...(stdin ? ['stdin'] : []), ...(stdout ? ['stdout'] : [])];
+  const errors = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      stderr.add(chunk);
+      done();
+    },
+  });
+  const path = streamPath(pod, commandQuery(container, command, wanted), 'exec');
+  return runRemoteCommand({ socketPath, path }, { stdin, stdout, stderr: errors, tty: false }, signal);
+}
+
+function commandQuery(container: string, command: string[], wanted: string[]): URLSearchParams {
+  const words = command.map((word): [string, string] => ['command', word]);
+  return new URLSearchParams([
+    ...words,
+    ['container', container],
+    ...wanted.map((name): [string, string] => [name, 'true']),
+  ]);
+}

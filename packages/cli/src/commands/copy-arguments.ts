@@ -1,0 +1,20 @@
+import { PodwrightError } from '@podwright/base';
+
+/** One end of a copy: a path on this host, or one in a pod. `text` is what the user wrote. */
+export type CopySide =
+  | { kind: 'local'; path: string }
+  | { kind: 'remote'; text: string; namespace?: string; pod: string; path: string };
+
+/** Reads `PATH`, `POD:PATH`, `NAMESPACE/POD:PATH` or `pod/POD:PATH`. What begins with `/` or `.` is local, also with a colon. */
+export function parseCopySide(text: string): CopySide {
+  const colon = text.indexOf(':');
+  if (colon < 0 || /^[./]/.test(text)) return { kind: 'local', path: text };
+  const path = text.slice(colon + 1);
+  const match = /^(?:([^/]+)\/)?([^/]+)$/.exec(text.slice(0, colon));
+  if (match === null || path === '') {
+    const message = `cp: "${text}" is neither a path nor POD:PATH; a local path with a colon begins with ./`;
+    throw new PodwrightError('invalid_argument', message);
+  }
+  const [, before, pod = ''] = match;
+  return { kind: 'remote', text, namespace: before === 'pod' ? undefined : before, pod, path };
+}

@@ -1,0 +1,140 @@
+import { basename, posix } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { BoundedBytes, errorCode, errorMessage, PodwrightError } from '@podwright/base';
+import { readTar } from '@podwright/images/tar';
+import { NodeClient } from '../client/node-client.ts';
+import { packTree } from '../copy/pack.ts';
+import { unpackInto } from '../copy/unpack.ts';
+import { printError } from '../output/terminal-text.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+import { runInContainer, type StreamTarget } from './container-streams.ts';
+import { type CopySide, parseCopySide } from './copy-arguments.ts';
+import { chooseContainer, findPod } from './pod-arguments.ts';
+
+export type CpOptions = { namespace: string; container?: string; preserve: boolean };
+
+const MAX_MESSAGE_BYTES = 4 << 10;
+/** What is left out is named so often; a container may have any number of links. */
+const MAX_SKIPPED_SHOWN = 20;
+/** A shell's, for a program that is not there. */
+const NOT_FOUND_EXIT_CODE = 127;
+
+type Remote = Extract<CopySide, { kind: 'remote' }>;
+
+/** `podwright cp POD:PATH PATH` and back: files and directories by way of the container's tar, as kubectl does it. */
+export async function cp(
+  { config }: CommandContext,
+  { from, to }: { from: string; to: string },
+  options: CpOptions,
+): Promise<void> {
+  const [source, destination] = [parseCopySide(from), parseCopySide(to)];
+  const remote = [source, destination].filter((side): side is Remote => side.kind === 'remote');
+  if (remote.length !== 1) {
+    const what = remote.length === 0 ? `neither "${from}" nor "${to}" is` : `both "${from}" and "${to}" are`;
+    throw new PodwrightError('invalid_argument', `cp: ${what} in a pod; one must be POD:PATH, the other a path here`);
+  }
+  const { pod: name, namespace = options.namespace } = remote[0]!;
+  const pod = await findPod(new NodeClient(config.apiSocket), name, namespace);
+  const { name: container, note } = chooseContainer(pod, options.container);
+  if (note !== undefined) printError(note);
+  const target = { socketPath: config.apiSocket, pod, container };
+  const skipped = new Skipped();
+  if (source.kind === 'remote') await copyFrom(target, { source, destination, skipped });
+  else await copyTo(target, { source, destination: destination as Remote, preserve: options.preserve, skipped });
+  skipped.tell();
+}
+
+type From = { source: Remote; destination: CopySide; skipped: Skipped };
+
+async function copyFrom(target: StreamTarget, { source, destination, skipped }: From): Promise<void> {
+  const path = posix.normalize(source.path);
+  const base = posix.basename(path);
+  const named = !['', '.', '..'].includes(base);
+  const [directory, entry] = named ? [posix.dirname(path), base] : [path, '.'];
+  const archive = new PassThrough();
+  const left = new AbortController();
+  const stderr = new BoundedBytes(MAX_MESSAGE_BYTES);
+  const command = ['tar', '-cf', '-', '-C', directory, `./${entry}`];
+  const tar = runInContainer(target, { command, stdout: archive, stderr, signal: left.signal }).finally(() =>
+    archive.end(),
+  );
+  tar.catch((error: unknown) => archive.destroy(error as Error));
+  const unpacked = unpackInto(readTar(archive), {
+    base: entry,
+    destination: destination.path,
+    onSkipped: (message) => skipped.add(message),
+  });
+  // an archive that ends too early is tar's to explain
+  unpacked.catch(() => left.abort());
+  const [said, written] = await Promise.allSettled([tar, unpacked]);
+  if (said.status === 'fulfilled') checkTar(target, { exitCode: said.value, stderr });
+  if (written.status === 'rejected') throw copyError(source.text, written.reason);
+  if (said.status === 'rejected') throw said.reason;
+}
+
+type To = { source: CopySide; destination: Remote; preserve: boolean; skipped: Skipped };
+
+async function copyTo(target: StreamTarget, { source, destination, preserve, skipped }: To): Promise<void> {
+  const path = posix.normalize(destination.path);
+  const into = path.endsWith('/') || (await isDirectory(target, path));
+  const name = into ? basename(posix.resolve(source.path)) : posix.basename(path);
+  const directory = into ? path : posix.dirname(path);
+  const owner = preserve ? [] : ['--no-same-permissions', '--no-same-owner'];
+  const stderr = new BoundedBytes(MAX_MESSAGE_BYTES);
+  const left = new AbortController();
+  const packed = packTree({ path: source.path, name, onSkipped: (message) => skipped.add(message) });
+  const stdin = Readable.from(packed, { objectMode: false });
+  stdin.once('error', (error) => left.abort(error));
+  try {
+    const command = ['tar', ...owner, '-xmf', '-', '-C', directory];
+    const exitCode = await runInContainer(target, { command, stdin, stderr, signal: left.signal });
+    checkTar(target, { exitCode, stderr });
+  } catch (error) {
+    throw copyError(`${source.path} to ${destination.text}`, error);
+  } finally {
+    stdin.destroy();
+  }
+}
+
+/** A container without the program to tell has it said by tar. */
+async function isDirectory(target: StreamTarget, path: string): Promise<boolean> {
+  const stderr = new BoundedBytes(MAX_MESSAGE_BYTES);
+  return (await runInContainer(target, { command: ['test', '-d', path], stderr })) === 0;
+}
+
+function checkTar(
+  { pod, container }: StreamTarget,
+  { exitCode, stderr }: { exitCode: number; stderr: BoundedBytes },
+): void {
+  if (exitCode === 0) return;
+  const { name } = pod.metadata;
+  if (exitCode === NOT_FOUND_EXIT_CODE) {
+    const message = `container ${container} of pod ${name} has no tar, which cp needs; one file can be had with 'podwright exec ${name} -c ${container} -- cat PATH'`;
+    throw new PodwrightError('failed_precondition', message);
+  }
+  const said = stderr.bytes().toString('utf8').trim();
+  throw new PodwrightError(
+    'internal',
+    `tar in container ${container} of pod ${name}: ${said || `exit code ${exitCode}`}`,
+  );
+}
+
+/** A system's error in its words alone: what Node.js adds is of no use to a person. */
+function copyError(what: string, cause: unknown): PodwrightError {
+  const reason = errorMessage(cause).replace(/^E[A-Z0-9]+: (.+?), \w+(?: '.*')?$/s, '$1');
+  return new PodwrightError(errorCode(cause), `copy ${what}: ${reason}`);
+}
+
+/** What was not copied. */
+class Skipped {
+  #count = 0;
+
+  add(message: string): void {
+    if (++this.#count <= MAX_SKIPPED_SHOWN) printError(`podwright: ${message}`);
+  }
+
+  tell(): void {
+    const more = this.#count - MAX_SKIPPED_SHOWN;
+    if (more > 0) printError(`podwright: and ${more} more left out`);
+  }
+}

@@ -1,0 +1,59 @@
+import type { ConfigMap, NodeObject, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
+import { describeTime, entry, lines, type OutlineEntry, section } from '../output/outline.ts';
+import { podLabel } from '../run/pod-rows.ts';
+import { describeMeta } from './describe-pod.ts';
+
+/** A ConfigMap with its values. */
+export function describeConfigMap({ metadata, data = {}, binaryData = {}, immutable }: ConfigMap): OutlineEntry[] {
+  const texts = Object.entries(data).map(([key, value]) => ({ label: key, text: value.trimEnd().split('\n') }));
+  return [
+    ...describeMeta(metadata),
+    ...entry('Immutable', immutable),
+    section('Data', texts),
+    ...(Object.keys(binaryData).length === 0 ? [] : [section('Binary Data', byteEntries(binaryData))]),
+  ];
+}
+
+/** A Secret without its values: how long they are is all that is told. */
+export function describeSecret({ metadata, type, data = {}, immutable }: Secret): OutlineEntry[] {
+  return [
+    ...describeMeta(metadata),
+    ...entry('Type', type ?? 'Opaque'),
+    ...entry('Immutable', immutable),
+    section('Data', byteEntries(data)),
+  ];
+}
+
+export function describeRuntimeClass({ metadata, handler }: RuntimeClass): OutlineEntry[] {
+  return [...describeMeta(metadata), ...entry('Handler', handler)];
+}
+
+/** A node with the pods that it holds. */
+export function describeNode({ metadata, status }: NodeObject, pods: Pod[]): OutlineEntry[] {
+  const { conditions, addresses, capacity, allocatable, nodeInfo } = status;
+  const map = (values: Record<string, string>) => Object.entries(values).flatMap(([key, value]) => entry(key, value));
+  const running = pods.filter((pod) => pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed');
+  return [
+    ...describeMeta(metadata),
+    ...entry('Started', describeTime(metadata.creationTimestamp)),
+    section(
+      'Conditions',
+      conditions.flatMap(({ type, status, reason, message }) => entry(type, `${status} (${reason}: ${message})`)),
+    ),
+    section(
+      'Addresses',
+      addresses.flatMap(({ type, address }) => entry(type, address)),
+    ),
+    section('Capacity', map(capacity)),
+    section('Allocatable', map(allocatable)),
+    section('System Info', map(nodeInfo)),
+    lines(`Pods (${running.length} not ended)`, running.map(podLabel)),
+  ];
+}
+
+function byteEntries(data: Record<string, string>): OutlineEntry[] {
+  return Object.entries(data).map(([key, value]) => {
+    const bytes = Buffer.byteLength(value, 'base64');
+    return { label: key, text: [`${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`] };
+  });
+}

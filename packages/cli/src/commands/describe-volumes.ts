@@ -1,0 +1,74 @@
+import type { KeyToPath, Volume, VolumeProjection } from '@podwright/kubelet';
+import { entry, lines, type OutlineEntry } from '../output/outline.ts';
+
+/** A volume and its source, as kubectl describes it. */
+export function describeVolume(volume: Volume): OutlineEntry {
+  return { label: volume.name, below: sourceEntries(volume) };
+}
+
+function sourceEntries({ emptyDir, hostPath, configMap, secret, downwardAPI, projected }: Volume): OutlineEntry[] {
+  if (emptyDir)
+    return [
+      ...entry('Type', "EmptyDir (a temporary directory that shares a pod's lifetime)"),
+      ...entry('Medium', emptyDir.medium),
+      ...entry('SizeLimit', emptyDir.sizeLimit ?? '<unset>'),
+    ];
+  if (hostPath)
+    return [
+      ...entry('Type', 'HostPath (bare host directory volume)'),
+      ...entry('Path', hostPath.path),
+      ...entry('HostPathType', hostPath.type),
+    ];
+  if (configMap)
+    return [
+      ...entry('Type', 'ConfigMap (a volume populated by a ConfigMap)'),
+      ...entry('Name', configMap.name),
+      ...itemEntries(configMap.items),
+      ...entry('Optional', configMap.optional === true),
+    ];
+  if (secret)
+    return [
+      ...entry('Type', 'Secret (a volume populated by a Secret)'),
+      ...entry('SecretName', secret.secretName),
+      ...itemEntries(secret.items),
+      ...entry('Optional', secret.optional === true),
+    ];
+  if (downwardAPI)
+    return [
+      ...entry('Type', 'DownwardAPI (a volume populated by information about the pod)'),
+      lines('Items', (downwardAPI.items ?? []).map(describeFile)),
+    ];
+  return [
+    ...entry('Type', 'Projected (a volume that contains injected data from multiple sources)'),
+    ...(projected?.sources ?? []).flatMap(projectionEntries),
+  ];
+}
+
+function projectionEntries({ configMap, secret, downwardAPI }: VolumeProjection): OutlineEntry[] {
+  if (configMap) return [...entry('ConfigMapName', configMap.name), ...itemEntries(configMap.items)];
+  if (secret) return [...entry('SecretName', secret.name), ...itemEntries(secret.items)];
+  return [lines('DownwardAPI', (downwardAPI?.items ?? []).map(describeFile))];
+}
+
+function describeFile({
+  path,
+  fieldRef,
+  resourceFieldRef,
+}: {
+  path: string;
+  fieldRef?: { fieldPath: string };
+  resourceFieldRef?: { resource: string };
+}): string {
+  return `${fieldRef?.fieldPath ?? resourceFieldRef?.resource ?? ''} -> ${path}`;
+}
+
+function itemEntries(items: KeyToPath[] | undefined): OutlineEntry[] {
+  return items === undefined
+    ? []
+    : [
+        lines(
+          'Items',
+          items.map(({ key, path }) => `${key} -> ${path}`),
+        ),
+      ];
+}

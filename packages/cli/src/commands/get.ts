@@ -1,0 +1,151 @@
+import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
+import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object-client.ts';
+import { type ObjectKind, type ObjectSelection, parseObjects } from '../client/object-names.ts';
+import { printValue } from '../output/object-format.ts';
+import { print, printError } from '../output/terminal-text.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+import { type PrintOptions, printName, sortedBy, TablePrinter } from './object-printer.ts';
+import { type Column, columnsOf } from './object-tables.ts';
+
+export type GetOptions = PrintOptions & {
+  namespace: string;
+  allNamespaces?: boolean;
+  watch?: boolean;
+  selector?: string;
+  fieldSelector?: string;
+  sortBy?: string;
+};
+
+/** What is to be shown: objects of some kinds, or some by name; `nothing` is said in a table's place if there are none. */
+export type Shown = {
+  selection: ObjectSelection;
+  columns: (kind: ObjectKind) => Column[];
+  options: GetOptions;
+  nothing?: string;
+};
+
+/** `podwright get TYPE[,TYPE…] [NAME…]`, `get TYPE/NAME…`. */
+export async function get(context: CommandContext, words: string[], options: GetOptions): Promise<void> {
+  const selection = parseObjects(words);
+  if (selection.kinds.some(({ kind }) => kind === 'Image')) return getImages(context, selection, options);
+  const { namespace, allNamespaces = false } = options;
+  if (allNamespaces && selection.named.length > 0)
+    throw new PodwrightError(
+      'invalid_argument',
+      `get ${words.join(' ')}: a name belongs to one namespace: leave -A out`,
+    );
+  const withType = selection.kinds.length > 1;
+  const columns = (kind: ObjectKind) => columnsOf(kind, { allNamespaces, withType });
+  const client = new ObjectClient(context.config.apiSocket);
+  await show(client, { selection, columns, options: { ...options, namespace, allNamespaces } });
+}
+
+/** Prints what was asked for, and with `watch` every change from then on. */
+export async function show(client: ObjectClient, shown: Shown): Promise<void> {
+  const { selection, options } = shown;
+  if (options.watch) return watch(client, shown);
+  const { objects, missing } = await fetch(client, selection, options);
+  await printObjects(sortedBy(objects, options.sortBy), shown);
+  if (missing.length > 0) throw new PodwrightError('not_found', missing.join('\n'));
+}
+
+async function fetch(
+  client: ObjectClient,
+  { kinds, named }: ObjectSelection,
+  options: GetOptions,
+): Promise<{ objects: ApiObject[]; missing: string[] }> {
+  if (named.length === 0) {
+    const lists = await Promise.all(kinds.map((kind) => client.list(kind, queryOf(options))));
+    return { objects: lists.flat(), missing: [] };
+  }
+  const missing: string[] = [];
+  const found = named.map(async ({ kind, name }) => {
+    try {
+      return [await client.get(kind, name, options.namespace)];
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      missing.push(errorMessage(error));
+      return [];
+    }
+  });
+  return { objects: (await Promise.all(found)).flat(), missing };
+}
+
+function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
+  const { namespace, allNamespaces, selector, fieldSelector } = options;
+  return { namespace: allNamespaces ? undefined : namespace, labelSelector: selector, fieldSelector };
+}
+
+async function printObjects(objects: ApiObject[], { selection, columns, options, nothing }: Shown): Promise<void> {
+  const { output } = options;
+  if (output.type === 'name') return objects.forEach(printName);
+  if (output.type !== 'table' && output.type !== 'wide') {
+    const single = selection.named.length === 1;
+    if (single && objects.length === 0) return;
+    const list = { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: objects };
+    return printValue(output, single ? objects[0] : list);
+  }
+  const shown = selection.kinds.filter(({ kind }) => objects.some((object) => object.kind === kind));
+  for (const [index, kind] of shown.entries()) {
+    if (index > 0) print('');
+    new TablePrinter(columns(kind), options).print(objects.filter((object) => object.kind === kind.kind));
+  }
+  if (objects.length > 0 || selection.named.length > 0) return;
+  if (nothing === undefined) printError(nothingFound(selection.kinds, options));
+  else print(nothing);
+}
+
+function nothingFound(kinds: ObjectKind[], { namespace, allNamespaces, selector, fieldSelector }: GetOptions): string {
+  const what = kinds.map(({ plural }) => plural).join(', ');
+  const match = selector || fieldSelector ? ' match the selector' : '';
+  if (allNamespaces || kinds.every(({ namespaced }) => !namespaced)) return `no ${what}${match}`;
+  return `no ${what} in the namespace ${namespace}${match}; -A lists those of all namespaces`;
+}
+
+/** A table grows by a row a change; other formats print each object as it is now. */
+async function watch(client: ObjectClient, { selection, columns, options }: Shown): Promise<void> {
+  const [kind] = selection.kinds;
+  if (selection.kinds.length !== 1 || selection.named.length > 1)
+    throw new PodwrightError('invalid_argument', 'get -w: one kind, or one object of it, can be watched at a time');
+  const query = queryOf(options);
+  const [named] = selection.named;
+  if (named !== undefined) {
+    await client.get(named.kind, named.name, options.namespace); // an object that there is not is no long wait
+    query.fieldSelector = [query.fieldSelector, `metadata.name=${named.name}`].filter(Boolean).join(',');
+  }
+  const table = new TablePrinter(columns(kind!), options);
+  const present: ApiObject[] = [];
+  let listed = false;
+  const { signal } = new AbortController();
+  for await (const change of client.watch(kind!, query, signal)) {
+    if (change.type === 'listed') {
+      listed = true;
+      await printChanged(sortedBy(present, options.sortBy), table, options);
+    } else if (listed) await printChanged([change.object], table, options);
+    else present.push(change.object);
+  }
+}
+
+async function printChanged(objects: ApiObject[], table: TablePrinter, { output }: GetOptions): Promise<void> {
+  if (output.type === 'table' || output.type === 'wide') return table.print(objects);
+  if (output.type === 'name') return objects.forEach(printName);
+  for (const object of objects) {
+    if (output.type === 'yaml') console.log('---');
+    await printValue(output, object);
+  }
+}
+
+/** Images are the runtime's, not objects of the API: only they need its client, which takes long to load. */
+async function getImages(
+  context: CommandContext,
+  { kinds, named }: ObjectSelection,
+  { output }: GetOptions,
+): Promise<void> {
+  const { type } = output;
+  if (kinds.length > 1 || named.length > 0 || type === 'name' || type === 'jsonpath') {
+    const message = "get images: all are listed, as a table or with -o wide, json or yaml; see also 'podwright images'";
+    throw new PodwrightError('invalid_argument', message);
+  }
+  const { images } = await import('./images.ts');
+  return images(context, { output: type });
+}

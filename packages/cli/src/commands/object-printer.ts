@@ -1,0 +1,67 @@
+import type { ApiObject } from '../client/object-client.ts';
+import { valuesAt, valueText } from '../output/jsonpath.ts';
+import { parsePath } from '../output/jsonpath-parser.ts';
+import type { ObjectFormat } from '../output/object-format.ts';
+import { renderTable } from '../output/table.ts';
+import { terminalWidth } from '../output/terminal.ts';
+import { print } from '../output/terminal-text.ts';
+import { type Column, LABELS } from './object-tables.ts';
+
+/** How a list of objects is printed. */
+export type PrintOptions = {
+  output: ObjectFormat;
+  headers: boolean;
+  showLabels?: boolean;
+};
+
+/** Prints objects of one kind as a table, and those that come later as more rows of it. */
+export class TablePrinter {
+  readonly #columns: Column[];
+  readonly #options: PrintOptions;
+  /** The widest cell of each column so far, so that later rows stand below the first ones. */
+  #widest: string[];
+  #headersDue: boolean;
+
+  constructor(columns: Column[], options: PrintOptions) {
+    const shown = columns.filter(({ wide }) => wide !== true || options.output.type === 'wide');
+    this.#columns = options.showLabels ? [...shown, LABELS] : shown;
+    this.#options = options;
+    this.#widest = this.#columns.map(() => '');
+    this.#headersDue = options.headers;
+  }
+
+  /** Nothing is printed for no objects. */
+  print(objects: ApiObject[]): void {
+    if (objects.length === 0) return;
+    const now = Date.now();
+    const rows = objects.map((object) => this.#columns.map(({ cell }) => cell(object, now)));
+    this.#widest = this.#widest.map((widest, column) =>
+      rows.reduce((longest, row) => (row[column]!.length > longest.length ? row[column]! : longest), widest),
+    );
+    // without its title nobody knows which column was left out
+    const { output, headers } = this.#options;
+    const width = output.type === 'wide' || !headers ? undefined : terminalWidth();
+    const titles = this.#columns.map(({ title }) => (headers ? title : ''));
+    const lines = renderTable(titles, [this.#widest, ...rows], width).split('\n');
+    print([...(this.#headersDue ? [lines[0]!] : []), ...lines.slice(2)].join('\n'));
+    this.#headersDue = false;
+  }
+}
+
+/** `pod/web`, with the group of a kind that is not of the core: what `-o name` prints and other commands take. */
+export function printName({ apiVersion, kind, metadata }: ApiObject): void {
+  const [group] = apiVersion.includes('/') ? apiVersion.split('/') : [];
+  print(`${kind.toLowerCase()}${group === undefined ? '' : `.${group}`}/${metadata.name}`);
+}
+
+/** Sorted by what a path leads to: numbers by value, all else as text; `invalid_argument` for what is no path. */
+export function sortedBy(objects: ApiObject[], path: string | undefined): ApiObject[] {
+  if (path === undefined) return objects;
+  const steps = parsePath(path);
+  const key = (object: ApiObject) => valuesAt(steps, object)[0];
+  return objects.toSorted((a, b) => {
+    const [left, right] = [key(a), key(b)];
+    if (typeof left === 'number' && typeof right === 'number') return left - right;
+    return valueText(left).localeCompare(valueText(right), 'en');
+  });
+}

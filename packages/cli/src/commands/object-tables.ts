@@ -1,0 +1,108 @@
+import type { ConfigMap, Event, NodeObject, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
+import type { ApiObject } from '../client/object-client.ts';
+import type { ObjectKind } from '../client/object-names.ts';
+import { formatAge } from '../output/units.ts';
+import { podStatusReason, readyCount, restartCount } from '../run/pod-rows.ts';
+
+/** One column of a table of objects; `wide` ones are shown with `-o wide` only. */
+export type Column = { title: string; wide?: true; cell: (object: ApiObject, nowMs: number) => string };
+
+const column = <T extends ApiObject>(title: string, cell: (object: T, nowMs: number) => string): Column => ({
+  title,
+  cell: cell as Column['cell'],
+});
+const wide = <T extends ApiObject>(title: string, cell: (object: T) => string): Column => ({
+  ...column<T>(title, cell),
+  wide: true,
+});
+
+const NAME = column('NAME', ({ metadata }) => metadata.name);
+const AGE = column('AGE', ageOf);
+const NAMESPACE = column('NAMESPACE', ({ metadata }) => metadata.namespace);
+const IP = (pod: Pod) => pod.status?.podIP ?? '-';
+const COUNTS = [
+  column<Pod>('READY', readyCount),
+  column<Pod>('STATUS', podStatusReason),
+  column<Pod>('RESTARTS', (pod) => String(restartCount(pod))),
+];
+
+/** kubectl's columns. */
+const COLUMNS: Record<Exclude<ObjectKind['kind'], 'Image'>, Column[]> = {
+  Pod: [NAME, ...COUNTS, AGE, wide('IP', IP), wide<Pod>('NODE', ({ spec }) => spec.nodeName ?? '-')],
+  ConfigMap: [
+    NAME,
+    column<ConfigMap>('DATA', ({ data, binaryData }) => String(keyCount(data) + keyCount(binaryData))),
+    AGE,
+  ],
+  Secret: [
+    NAME,
+    column<Secret>('TYPE', ({ type }) => type ?? 'Opaque'),
+    column<Secret>('DATA', ({ data }) => String(keyCount(data))),
+    AGE,
+  ],
+  RuntimeClass: [NAME, column<RuntimeClass>('HANDLER', ({ handler }) => handler), AGE],
+  Event: [
+    column<Event>('LAST SEEN', lastSeen),
+    column<Event>('TYPE', ({ type }) => type),
+    column<Event>('REASON', ({ reason }) => reason),
+    column<Event>('OBJECT', ({ involvedObject: { kind, name } }) => `${kind.toLowerCase()}/${name}`),
+    column<Event>('MESSAGE', ({ message }) => message),
+  ],
+  Node: [
+    NAME,
+    column<NodeObject>('STATUS', nodeStatus),
+    column('ROLES', () => '<none>'),
+    AGE,
+    column<NodeObject>('VERSION', ({ status }) => status.nodeInfo.kubeletVersion ?? '-'),
+    wide<NodeObject>('INTERNAL-IP', ({ status }) => status.addresses[0]?.address ?? '-'),
+    wide<NodeObject>('OS-IMAGE', ({ status }) => status.nodeInfo.osImage ?? '-'),
+    wide<NodeObject>('KERNEL-VERSION', ({ status }) => status.nodeInfo.kernelVersion ?? '-'),
+    wide<NodeObject>('CONTAINER-RUNTIME', ({ status }) => status.nodeInfo.containerRuntimeVersion ?? '-'),
+  ],
+};
+
+/** What `ps` shows: pods of every namespace, with their addresses. */
+export const PS_COLUMNS: Column[] = [
+  NAMESPACE,
+  NAME,
+  ...COUNTS,
+  column<Pod>('IP', IP),
+  AGE,
+  wide<Pod>('QOS', ({ status }) => status?.qosClass ?? '-'),
+  wide<Pod>('UID', ({ metadata }) => metadata.uid),
+  wide<Pod>('IMAGES', ({ spec }) => spec.containers.map(({ image }) => image).join(',')),
+];
+
+/** The columns of a kind; `withType` writes `pod/web` where several kinds are listed. */
+export function columnsOf(
+  { kind, singular, namespaced }: ObjectKind,
+  options: { allNamespaces: boolean; withType: boolean },
+): Column[] {
+  const own = COLUMNS[kind as keyof typeof COLUMNS];
+  const named = options.withType
+    ? own.map((one) => (one === NAME ? column('NAME', ({ metadata }) => `${singular}/${metadata.name}`) : one))
+    : own;
+  return options.allNamespaces && namespaced ? [NAMESPACE, ...named] : named;
+}
+
+export const LABELS = column('LABELS', ({ metadata: { labels = {} } }) => {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return pairs.length === 0 ? '<none>' : pairs.join(',');
+});
+
+function ageOf(object: ApiObject, nowMs: number): string {
+  const startTime = object.kind === 'Pod' ? object.status?.startTime : undefined;
+  return formatAge(object.metadata.creationTimestamp ?? startTime, nowMs);
+}
+
+function lastSeen({ lastTimestamp, count }: Event, nowMs: number): string {
+  return formatAge(lastTimestamp, nowMs) + (count > 1 ? ` (x${count})` : '');
+}
+
+function nodeStatus({ status }: NodeObject): string {
+  return status.conditions.some(({ type, status }) => type === 'Ready' && status === 'True') ? 'Ready' : 'NotReady';
+}
+
+function keyCount(map: Record<string, string> | undefined): number {
+  return Object.keys(map ?? {}).length;
+}

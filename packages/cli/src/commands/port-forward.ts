@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
+import { PortForwarder } from '@podwright/streaming';
+import { NodeClient } from '../client/node-client.ts';
+import { print, printError } from '../output/terminal-text.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+import { streamPath } from './container-streams.ts';
+import { type ForwardedPort, type ListenAddress, parseAddresses, parseForwardedPort } from './forwarded-ports.ts';
+import { findPod } from './pod-arguments.ts';
+
+export type PortForwardOptions = { namespace: string; address: string };
+
+/** `podwright port-forward POD PORT…`: until Ctrl-C (exit code 0, as with kubectl) or the pod's end, which is an error. */
+export async function portForward(
+  { config }: CommandContext,
+  target: { pod: string; ports: string[] },
+  options: PortForwardOptions,
+): Promise<void> {
+  const client = new NodeClient(config.apiSocket);
+  const pod = await findPod(client, target.pod, options.namespace);
+  const addresses = parseAddresses(options.address);
+  const ports = target.ports.map((text) => parseForwardedPort(text, pod));
+  const stopped = new AbortController();
+  process.once('SIGINT', () => stopped.abort());
+  using forwarding = new Forwarding(config.apiSocket, pod);
+  await forwarding.begin(addresses, ports);
+  const reason = await followPod(client, pod, { signal: stopped.signal, onMoved: () => forwarding.reconnect() });
+  if (reason !== undefined) throw new PodwrightError('unavailable', `port-forward: ${reason}`);
+}
+
+/** Why there is nothing to forward to any more; undefined when the signal aborted. Without its node the listening goes on. */
+async function followPod(
+  client: NodeClient,
+  pod: Pod,
+  { signal, onMoved }: { signal: AbortSignal; onMoved: () => void },
+): Promise<string | undefined> {
+  const { name, uid } = pod.metadata;
+  let address = pod.status?.podIP;
+  try {
+    for await (const { type, object } of client.watchPods(signal)) {
+      if (object.metadata.uid !== uid) continue;
+      const { phase, podIP } = object.status ?? {};
+      const ended = phase === 'Succeeded' || phase === 'Failed';
+      if (type === 'DELETED' || (ended && object.metadata.deletionTimestamp)) return `pod ${name} was deleted`;
+      if (ended) return `pod ${name} has ended (${phase})`;
+      if (podIP !== undefined && podIP !== address) onMoved();
+      address = podIP ?? address;
+    }
+  } catch (error) {
+    printError(`podwright: ${errorMessage(error)}`);
+  }
+  if (signal.aborted) return undefined;
+  printError('podwright: the node has gone; its containers may go on, and new connections are tried');
+  await once(signal, 'abort');
+  return undefined;
+}
+
+/** What listens here, and the way to the pod. */
+class Forwarding implements Disposable {
+  readonly #pod: Pod;
+  readonly #socketPath: string;
+  readonly #servers: Server[] = [];
+  #forwarder: PortForwarder;
+
+  constructor(socketPath: string, pod: Pod) {
+    this.#socketPath = socketPath;
+    this.#pod = pod;
+    this.#forwarder = this.#makeForwarder();
+  }
+
+  /** Connects, listens on each address for each port, and says so. */
+  async begin(addresses: ListenAddress[], ports: ForwardedPort[]): Promise<void> {
+    await this.#forwarder.connect();
+    for (const { local, remote } of ports) {
+      let port = local;
+      for (const { address, optional } of addresses) {
+        try {
+          port = await this.#listen({ address, port }, remote);
+          print(`Forwarding from ${address.includes(':') ? `[${address}]` : address}:${port} -> ${remote}`);
+        } catch (error) {
+          if (!optional) throw error;
+        }
+      }
+    }
+  }
+
+  /** The pod has another network by now: what is open there is lost. */
+  reconnect(): void {
+    this.#forwarder.close();
+    this.#forwarder = this.#makeForwarder();
+  }
+
+  [Symbol.dispose](): void {
+    for (const server of this.#servers) server.close();
+    this.#forwarder.close();
+  }
+
+  #makeForwarder(): PortForwarder {
+    return new PortForwarder({
+      socketPath: this.#socketPath,
+      path: streamPath(this.#pod, new URLSearchParams(), 'portforward'),
+    });
+  }
+
+  async #listen({ address, port }: { address: string; port: number }, remote: number): Promise<number> {
+    const server = createServer({ allowHalfOpen: true }, (socket) => void this.#forward(socket, remote));
+    try {
+      await once(server.listen(port, address), 'listening');
+    } catch (error) {
+      throw listenError(error, { address, port, remote, pod: this.#pod.metadata.name });
+    }
+    this.#servers.push(server);
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** One connection that fails leaves the others alone. */
+  async #forward(socket: Socket, port: number): Promise<void> {
+    try {
+      await this.#forwarder.forward(socket, port);
+    } catch (error) {
+      const message = errorMessage(error);
+      const why = /ECONNREFUSED|connection refused/.test(message) ? 'nobody listens there' : message;
+      printError(`podwright: port ${port} of pod ${this.#pod.metadata.name}: ${why}`);
+    }
+  }
+}
+
+function listenError(
+  error: unknown,
+  { address, port, remote, pod }: { address: string; port: number; remote: number; pod: string },
+): PodwrightError {
+  const what = `port-forward: listen on ${address}, port ${port}`;
+  if (isErrno(error, 'EADDRINUSE')) {
+    const message = `${what}: another program does; 'podwright port-forward ${pod} :${remote}' takes a free one`;
+    return new PodwrightError('already_exists', message);
+  }
+  if (isErrno(error, 'EADDRNOTAVAIL'))
+    return new PodwrightError('invalid_argument', `${what}: this host has no such address`);
+  return new PodwrightError('unavailable', `${what}: ${errorMessage(error)}`);
+}

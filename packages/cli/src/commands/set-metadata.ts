@@ -1,0 +1,114 @@
+import { PodwrightError } from '@podwright/base';
+import { type ApiObject, ObjectClient } from '../client/object-client.ts';
+import { OBJECT_KINDS, type ObjectKind, POD, parseObjects } from '../client/object-names.ts';
+import { print } from '../output/terminal-text.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+
+export type SetMetadataOptions = {
+  namespace: string;
+  selector?: string;
+  all?: boolean;
+  overwrite?: boolean;
+  list?: boolean;
+};
+
+/** The map that is changed, and what kubectl says of an object whose map was. */
+type Verb = { map: 'labels' | 'annotations'; name: 'label' | 'annotate'; done: string };
+const LABEL: Verb = { map: 'labels', name: 'label', done: 'labeled' };
+const ANNOTATE: Verb = { map: 'annotations', name: 'annotate', done: 'annotated' };
+
+/** null removes the key. */
+type Changes = Record<string, string | null>;
+
+/** `podwright label POD KEY=VALUE… KEY-…`; also TYPE NAME, TYPE/NAME, TYPE -l SELECTOR. */
+export function label(context: CommandContext, words: string[], options: SetMetadataOptions): Promise<void> {
+  return setMetadata(context, words, { options, verb: LABEL });
+}
+
+/** `podwright annotate`, likewise. */
+export function annotate(context: CommandContext, words: string[], options: SetMetadataOptions): Promise<void> {
+  return setMetadata(context, words, { options, verb: ANNOTATE });
+}
+
+async function setMetadata(
+  { config }: CommandContext,
+  words: string[],
+  { options, verb }: { options: SetMetadataOptions; verb: Verb },
+): Promise<void> {
+  const changes = readChanges(words.filter(isChange), verb);
+  const client = new ObjectClient(config.apiSocket);
+  const objects = await chosen(
+    client,
+    words.filter((word) => !isChange(word)),
+    { options, verb },
+  );
+  if (options.list) {
+    for (const object of objects) list(object, verb);
+    return;
+  }
+  if (Object.keys(changes).length === 0)
+    throw new PodwrightError('invalid_argument', `${verb.name}: what? KEY=VALUE sets, KEY- removes, --list shows`);
+  if (!options.overwrite) for (const object of objects) refuseOverwriting(object, changes, verb);
+  for (const object of objects) {
+    const differing = differs(object, changes, verb);
+    if (differing) await client.patch(kindOf(object), object, { [verb.map]: changes });
+    print(`${object.kind.toLowerCase()}/${object.metadata.name} ${outcome(differing, changes, verb)}`);
+  }
+}
+
+/** No name of an object has a `=`, or ends with `-`. */
+const isChange = (word: string) => word.includes('=') || (word.endsWith('-') && word.length > 1);
+
+function readChanges(words: string[], { name }: Verb): Changes {
+  const changes = new Map<string, string | null>();
+  for (const word of words) {
+    const at = word.indexOf('=');
+    const [key, value] = at < 0 ? [word.slice(0, -1), null] : [word.slice(0, at), word.slice(at + 1)];
+    if (changes.has(key)) throw new PodwrightError('invalid_argument', `${name}: ${key} is given twice`);
+    changes.set(key, value);
+  }
+  return Object.fromEntries(changes);
+}
+
+async function chosen(
+  client: ObjectClient,
+  words: string[],
+  { options, verb }: { options: SetMetadataOptions; verb: Verb },
+): Promise<ApiObject[]> {
+  const { kinds, named } = parseObjects(words, { bare: POD });
+  const { namespace, selector, all } = options;
+  if (named.length > 0) return Promise.all(named.map(({ kind, name }) => client.get(kind, name, namespace)));
+  if (kinds.length === 0 || (selector === undefined && !all))
+    throw new PodwrightError(
+      'invalid_argument',
+      `${verb.name}: name objects, or choose them with a type and -l or --all`,
+    );
+  const lists = await Promise.all(kinds.map((kind) => client.list(kind, { namespace, labelSelector: selector })));
+  if (lists.flat().length > 0) return lists.flat();
+  const names = kinds.map(({ plural }) => plural).join(', ');
+  throw new PodwrightError('not_found', `${verb.name}: no ${names} in the namespace ${namespace} are meant`);
+}
+
+function refuseOverwriting({ kind, metadata }: ApiObject, changes: Changes, verb: Verb): void {
+  for (const [key, value] of Object.entries(changes)) {
+    const there = metadata[verb.map]?.[key];
+    if (value === null || there === undefined || there === value) continue;
+    const message = `${verb.name} ${kind.toLowerCase()}/${metadata.name}: ${key} is "${there}" already; --overwrite changes it`;
+    throw new PodwrightError('already_exists', message);
+  }
+}
+
+const differs = ({ metadata }: ApiObject, changes: Changes, { map }: Verb) =>
+  Object.entries(changes).some(([key, value]) => (metadata[map]?.[key] ?? null) !== value);
+
+function outcome(differing: boolean, changes: Changes, { done, map }: Verb): string {
+  if (!differing) return `not ${done}`;
+  return map === 'labels' && Object.values(changes).every((value) => value === null) ? `un${done}` : done;
+}
+
+function list({ kind, metadata }: ApiObject, { map }: Verb): void {
+  print(`${kind.toLowerCase()}/${metadata.name}`);
+  for (const [key, value] of Object.entries(metadata[map] ?? {})) print(`  ${key}=${value}`);
+}
+
+const kindOf = (object: ApiObject): ObjectKind => OBJECT_KINDS.find(({ kind }) => kind === object.kind)!;

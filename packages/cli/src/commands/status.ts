@@ -1,0 +1,73 @@
+import { errorCode } from '@podwright/base';
+import type { NodeInfo, Pod } from '@podwright/kubelet';
+import { NodeClient } from '../client/node-client.ts';
+import { type OutputFormat, printAs } from '../output/format.ts';
+import { escapeLine } from '../output/terminal-text.ts';
+import { formatAge } from '../output/units.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+import type { NodePaths } from '../settings/node-paths.ts';
+
+export type StatusOptions = { output: OutputFormat };
+
+/** What scripts know from `systemctl status` and init scripts (LSB): the program does not run. */
+const NOT_RUNNING = 3;
+
+type NodeStatus =
+  | { running: false; root: string; state: string }
+  | ({ running: true; root: string; state: string; pods: Record<string, number> } & Pick<
+      NodeInfo,
+      'name' | 'version' | 'pid' | 'startedAt' | 'runtime' | 'manifestDir' | 'podLogsDir'
+    >);
+
+/** `podwright status`: returns 3 when no node runs. */
+export async function status({ config }: CommandContext, options: StatusOptions): Promise<number> {
+  const found = await nodeStatus(config);
+  await printAs(options.output, found, () => (found.running ? table(found) : notRunning(found)));
+  return found.running ? 0 : NOT_RUNNING;
+}
+
+async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeStatus> {
+  const client = new NodeClient(apiSocket);
+  try {
+    const [node, pods] = await Promise.all([client.node(), client.pods()]);
+    const { name, version, pid, startedAt, runtime, manifestDir, podLogsDir, rootDir = root, stateDir = state } = node;
+    const places = { root: rootDir, state: stateDir, manifestDir, podLogsDir };
+    return { running: true, name, version, pid, startedAt, ...places, runtime, pods: countPhases(pods) };
+  } catch (error) {
+    if (errorCode(error) === 'unavailable') return { running: false, root, state };
+    throw error;
+  }
+}
+
+function countPhases(pods: Pod[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status: { phase } = { phase: 'Pending' } } of pods) counts[phase] = (counts[phase] ?? 0) + 1;
+  return counts;
+}
+
+function notRunning({ root, state }: NodeStatus): string {
+  return `${lines([
+    ['node', 'not running'],
+    ['root', root],
+    ['state', state],
+  ])}\n'podwright run FILE' or 'podwright node' starts one`;
+}
+
+function table(node: NodeStatus & { running: true }): string {
+  const { name, version, pid, startedAt, root, state, manifestDir, podLogsDir, runtime, pods } = node;
+  const up = startedAt === undefined ? '' : `, up ${formatAge(startedAt, Date.now())}`;
+  const phases = Object.entries(pods).map(([phase, count]) => `${count} ${phase}`);
+  return lines([
+    ['node', `${name}, process ${pid}, podwright ${version}${up}`],
+    ['root', root],
+    ['state', state],
+    ['manifests', manifestDir],
+    ['logs', podLogsDir],
+    ['runtime', `${runtime.name} ${runtime.version}, CRI ${runtime.apiVersion}, ${runtime.endpoint}`],
+    ['pods', phases.length === 0 ? 'none' : phases.join(', ')],
+  ]);
+}
+
+function lines(rows: [string, string][]): string {
+  return rows.map(([what, text]) => `${what.padEnd(12)}${escapeLine(text)}`).join('\n');
+}

@@ -1,0 +1,72 @@
+import { Transform, type TransformCallback } from 'node:stream';
+import type { TerminalSize } from '@podwright/streaming';
+
+/**
+ * Keys go to the command as they are typed, Ctrl-C and Ctrl-Z too. Of the signals that end us Node.js restores the terminal for SIGINT
+ * and SIGTERM itself.
+ */
+export function rawTerminal(): Disposable {
+  const hungUp = () => {
+    process.stdin.setRawMode(false);
+    process.kill(process.pid, 'SIGHUP');
+  };
+  process.once('SIGHUP', hungUp);
+  process.stdin.setRawMode(true);
+  return {
+    [Symbol.dispose]: () => {
+      process.off('SIGHUP', hungUp);
+      process.stdin.setRawMode(false);
+    },
+  };
+}
+
+/** Calls the listener with the size of the terminal that the output is on, now and at each change. */
+export function watchTerminalSize(listener: (size: TerminalSize) => void): Disposable {
+  const terminal = process.stdout.isTTY ? process.stdout : process.stderr; // output may go into a pipe
+  const tell = () => {
+    if (terminal.isTTY) listener({ Width: terminal.columns, Height: terminal.rows });
+  };
+  terminal.on('resize', tell);
+  tell();
+  return { [Symbol.dispose]: () => terminal.off('resize', tell) };
+}
+
+/** Terminals that every distribution's smallest terminfo (Debian's ncurses-base) knows: a container has seldom more. */
+const KNOWN_TERMINALS = /^(?:ansi|dumb|linux|rxvt|(?:screen|tmux|xterm)(?:-256color)?|vt(?:100|102|220))$/;
+
+/** The caller's TERM where programs in containers are likely to know it; otherwise what they take for the least: xterm. */
+export function terminalName(term: string | undefined): string {
+  return term !== undefined && KNOWN_TERMINALS.test(term) ? term : 'xterm';
+}
+
+const CTRL_P = 0x10;
+const CTRL_Q = 0x11;
+
+/**
+ * Passes typed bytes on until Ctrl-P Ctrl-Q, Docker's keys to leave a container running; then calls `onDetach`. A Ctrl-P is held
+ * until the next byte tells whether it is one of them.
+ */
+export class DetachKeys extends Transform {
+  readonly #onDetach: () => void;
+  #held = false;
+
+  constructor(onDetach: () => void) {
+    super();
+    this.#onDetach = onDetach;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const typed = this.#held ? Buffer.concat([Buffer.of(CTRL_P), chunk]) : chunk;
+    const keys = typed.indexOf(Buffer.of(CTRL_P, CTRL_Q));
+    this.#held = keys < 0 && typed.at(-1) === CTRL_P;
+    const passed = typed.subarray(0, keys >= 0 ? keys : this.#held ? -1 : undefined);
+    if (passed.length > 0) this.push(passed);
+    if (keys >= 0) this.#onDetach();
+    done();
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (this.#held) this.push(Buffer.of(CTRL_P));
+    done();
+  }
+}

@@ -1,0 +1,127 @@
+import { PodwrightError, sleep } from '@podwright/base';
+import { type NodeObject, quantityMilliValue, quantityValue } from '@podwright/kubelet';
+import { ObjectClient, type PodUsage, type Usage } from '../client/object-client.ts';
+import { kindOfWord, POD } from '../client/object-names.ts';
+import { TOP_PERIOD_MS } from '../limits.ts';
+import { renderTable } from '../output/table.ts';
+import { canRedraw, terminalWidth } from '../output/terminal.ts';
+import { escapeTerminal, print, printError } from '../output/terminal-text.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+
+export type TopOptions = {
+  namespace: string;
+  allNamespaces?: boolean;
+  selector?: string;
+  containers?: boolean;
+  sortBy?: 'cpu' | 'memory';
+  headers: boolean;
+  watch?: boolean;
+};
+
+/** What something uses, as numbers: thousandths of a core, bytes. */
+type Amounts = { milliCores: number; bytes: number };
+type Row = Amounts & { cells: string[] };
+
+/** `podwright top pods [NAME]`, `top node`. */
+export async function top(
+  { config }: CommandContext,
+  [type, name]: [string, string?],
+  options: TopOptions,
+): Promise<void> {
+  const kind = kindOfWord(type)?.kind;
+  if (kind !== 'Pod' && kind !== 'Node')
+    throw new PodwrightError('invalid_argument', `top ${type}: 'top pods' and 'top node' are what there is`);
+  const client = new ObjectClient(config.apiSocket);
+  const look = () => (kind === 'Node' ? nodeTable(client, options) : podTable(client, name, options));
+  if (!options.watch) return print(await look());
+  let drawn = 0;
+  for (;;) {
+    drawn = redraw(await look(), drawn);
+    await sleep(TOP_PERIOD_MS);
+  }
+}
+
+/** On a terminal in the place of what was drawn before, cut at its height; returns how many lines that are. */
+function redraw(text: string, drawnBefore: number): number {
+  if (!canRedraw(process.stdout)) {
+    print(text);
+    return 0;
+  }
+  const lines = text.split('\n').slice(0, Math.max(1, (process.stdout.rows || 24) - 1));
+  const back = drawnBefore > 0 ? `\x1b[${drawnBefore}A\x1b[J` : '';
+  process.stdout.write(`${back}${escapeTerminal(lines.join('\n'))}\n`);
+  return lines.length;
+}
+
+async function podTable(client: ObjectClient, name: string | undefined, options: TopOptions): Promise<string> {
+  const { namespace, allNamespaces, selector } = options;
+  const found = await client.podUsage({ namespace: allNamespaces ? undefined : namespace, labelSelector: selector });
+  if (name !== undefined) await client.get(POD, name, namespace); // a pod that there is not has its own error
+  const pods = found.filter(({ metadata }) => name === undefined || metadata.name === name);
+  if (pods.length === 0) printError(name === undefined ? nothingRuns(options) : `no container of pod ${name} runs`);
+  const rows = pods.flatMap((pod) => (options.containers ? containerRows(pod) : [podRow(pod)]));
+  const namespaces = allNamespaces ? ['NAMESPACE'] : [];
+  const names = options.containers ? ['POD', 'NAME'] : ['NAME'];
+  const shown = rows.map((row) => (allNamespaces ? row : { ...row, cells: row.cells.slice(1) }));
+  return table([...namespaces, ...names, 'CPU(cores)', 'MEMORY(bytes)'], shown, options);
+}
+
+function nothingRuns({ namespace, allNamespaces }: TopOptions): string {
+  return allNamespaces ? 'no pods run' : `no pods run in the namespace ${namespace}; -A shows those of all namespaces`;
+}
+
+function podRow({ metadata, containers }: PodUsage): Row {
+  const used = containers.map(({ usage }) => amountsOf(usage));
+  const sum = {
+    milliCores: used.reduce((all, { milliCores }) => all + milliCores, 0),
+    bytes: used.reduce((all, { bytes }) => all + bytes, 0),
+  };
+  return { ...sum, cells: [metadata.namespace, metadata.name, ...quantities(sum)] };
+}
+
+function containerRows({ metadata, containers }: PodUsage): Row[] {
+  return containers.map(({ name, usage }) => {
+    const used = amountsOf(usage);
+    return { ...used, cells: [metadata.namespace, metadata.name, name, ...quantities(used)] };
+  });
+}
+
+/** As kubectl, with the share of what pods may use. */
+async function nodeTable(client: ObjectClient, options: TopOptions): Promise<string> {
+  const [nodes, usages] = await Promise.all([client.list(kindOfWord('nodes')!), client.nodeUsage()]);
+  const rows = usages.map(({ metadata, usage }) => {
+    const used = amountsOf(usage);
+    const node = nodes.find((one) => one.metadata.name === metadata.name) as NodeObject | undefined;
+    const has = amountsOf({ cpu: '0', memory: '0', ...node?.status.allocatable });
+    const [cpu, memory] = quantities(used);
+    return {
+      ...used,
+      cells: [metadata.name, cpu, percent(used.milliCores, has.milliCores), memory, percent(used.bytes, has.bytes)],
+    };
+  });
+  return table(['NAME', 'CPU(cores)', 'CPU(%)', 'MEMORY(bytes)', 'MEMORY(%)'], rows, options);
+}
+
+function table(titles: string[], rows: Row[], { sortBy, headers }: TopOptions): string {
+  const by = { cpu: ({ milliCores }: Row) => milliCores, memory: ({ bytes }: Row) => bytes };
+  const sorted = sortBy === undefined ? rows : rows.toSorted((a, b) => by[sortBy](b) - by[sortBy](a));
+  if (sorted.length === 0) return '';
+  const text = renderTable(
+    titles,
+    sorted.map(({ cells }) => cells),
+    terminalWidth(),
+  );
+  return headers ? text : text.slice(text.indexOf('\n') + 1);
+}
+
+const amountsOf = ({ cpu, memory }: Usage): Amounts => ({
+  milliCores: Number(quantityMilliValue(cpu)),
+  bytes: Number(quantityValue(memory)),
+});
+
+/** kubectl's units: thousandths of a core, MiB. */
+function quantities({ milliCores, bytes }: Amounts): [string, string] {
+  return [`${milliCores}m`, `${Math.floor(bytes / 2 ** 20)}Mi`];
+}
+
+const percent = (used: number, of: number) => (of > 0 ? `${Math.floor((used / of) * 100)}%` : '<unknown>');

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@podwright/kubelet';
+import { meets, parseWaitCondition } from './wait-condition.ts';
+
+const pod = {
+  kind: 'Pod',
+  metadata: { name: 'web' },
+  status: { phase: 'Running', podIP: '', conditions: [{ type: 'Ready', status: 'False' }] },
+} as unknown as Pod;
+
+test('conditions of wait are those of kubectl', () => {
+  const check = (text: string, expected: boolean) => assert.equal(meets(pod, parseWaitCondition(text)), expected, text);
+  check('condition=Ready', false);
+  check('condition=ready=false', true);
+  check('condition=Other', false);
+  check('delete', false);
+  check('create', true);
+  check('jsonpath={.status.phase}=Running', true);
+  check('jsonpath={.status.phase}="Running"', true);
+  check("jsonpath='{.status.phase}'=Failed", false);
+  check('jsonpath=.status.phase=Running', true);
+  check('jsonpath={.status.nothing}', false);
+  check('jsonpath={.status.phase}', true);
+  check('jsonpath={.status.conditions[?(@.type=="Ready")].status}=False', true);
+});
+
+test('a condition that is none is refused', () => {
+  for (const text of ['', 'Ready', 'condition=', 'jsonpath=', 'jsonpath={.a'])
+    assert.throws(() => parseWaitCondition(text), { code: 'invalid_argument' }, text);
+});

@@ -1,0 +1,51 @@
+import { PodwrightError } from '@podwright/base';
+import type { ApiObject } from '../client/object-client.ts';
+import { valuesAt, valueText } from '../output/jsonpath.ts';
+import { type PathStep, parsePath } from '../output/jsonpath-parser.ts';
+
+/** What `wait --for` waits for. */
+export type WaitCondition =
+  | { type: 'delete' }
+  | { type: 'create' }
+  | { type: 'condition'; name: string; status: string }
+  | { type: 'jsonpath'; path: PathStep[]; value: string | undefined };
+
+/** Reads `delete`, `create`, `condition=NAME[=STATUS]`, `jsonpath={PATH}[=VALUE]`; throws `invalid_argument`. */
+export function parseWaitCondition(text: string): WaitCondition {
+  if (text === 'delete' || text === 'create') return { type: text };
+  const condition = /^condition=([^=]+)(?:=(.+))?$/.exec(text);
+  if (condition !== null) return { type: 'condition', name: condition[1]!, status: condition[2] ?? 'True' };
+  const jsonpath = /^jsonpath=(?:'?(\{.*\})'?|([^=]+))(?:=(.*))?$/s.exec(text);
+  if (jsonpath !== null) {
+    const [, braced, bare, value] = jsonpath;
+    return { type: 'jsonpath', path: parsePath(braced ?? bare!), value: value?.replace(/^(['"])(.*)\1$/s, '$2') };
+  }
+  throw new PodwrightError(
+    'invalid_argument',
+    `--for=${text.slice(0, 80)}: is none of condition=Ready, delete, create, jsonpath='{.status.phase}'=Running`,
+  );
+}
+
+/** Whether an object that is there is as it was waited for. */
+export function meets(object: ApiObject, condition: WaitCondition): boolean {
+  switch (condition.type) {
+    case 'delete':
+      return false;
+    case 'create':
+      return true;
+    case 'condition': {
+      const { conditions } = { conditions: [], ...('status' in object ? object.status : undefined) };
+      return (conditions as { type: string; status: string }[]).some(
+        ({ type, status }) => same(type, condition.name) && same(status, condition.status),
+      );
+    }
+    case 'jsonpath': {
+      const values = valuesAt(condition.path, object);
+      if (condition.value === undefined) return values.length > 0;
+      return values.length === 1 && valueText(values[0]) === condition.value;
+    }
+  }
+}
+
+/** As kubectl: `ready` is Ready. */
+const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();

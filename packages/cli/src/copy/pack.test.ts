@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { gatherBytes } from '@podwright/base';
+import { packTree } from './pack.ts';
+
+function directories(t: TestContext) {
+  const top = mkdtempSync('/tmp/copy-pack-');
+  t.after(() => rmSync(top, { recursive: true }));
+  const [from, to] = [join(top, 'from'), join(top, 'to')];
+  mkdirSync(from);
+  mkdirSync(to);
+  return { from, to };
+}
+
+const whole = (archive: AsyncIterable<Buffer>) => gatherBytes(archive, 100 << 20, () => new Error('too much'));
+
+/** Programs that containers have: both must read it. */
+const READERS = [['tar'], ['busybox', 'tar']];
+
+test('what is packed is unpacked by GNU tar and by busybox as it was', async (t) => {
+  const { from, to } = directories(t);
+  const long = join(from, 'd'.repeat(120), 'e'.repeat(120));
+  mkdirSync(long, { recursive: true });
+  writeFileSync(join(long, 'f'.repeat(200)), 'deep');
+  writeFileSync(join(from, 'empty'), '');
+  writeFileSync(join(from, 'blocks'), Buffer.alloc(1024, 7));
+  writeFileSync(join(from, 'näme\x1b'), 'odd');
+  writeFileSync(join(from, 'program'), '#!/bin/sh\n');
+  chmodSync(join(from, 'program'), 0o751);
+  symlinkSync('t'.repeat(150), join(from, 'link'));
+  execFileSync('mkfifo', [join(from, 'pipe')]);
+  const skipped: string[] = [];
+  const archive = await whole(packTree({ path: from, name: 'copy', onSkipped: (message) => skipped.push(message) }));
+  assert.deepEqual(skipped, [`${join(from, 'pipe')} is no file: left out`]);
+  rmSync(join(from, 'pipe'));
+  for (const [index, [program, ...args]] of READERS.entries()) {
+    const into = join(to, String(index));
+    mkdirSync(into);
+    execFileSync(program!, [...args, '-xmf', '-', '-C', into], { input: archive });
+    execFileSync('diff', ['-r', '--no-dereference', from, join(into, 'copy')]);
+    assert.equal(statSync(join(into, 'copy/program')).mode & 0o7777, 0o751);
+    assert.equal(readlinkSync(join(into, 'copy/link')), 't'.repeat(150));
+  }
+});
+
+test('a single file has the name that it gets, also by way of a link', async (t) => {
+  const { from, to } = directories(t);
+  writeFileSync(join(from, 'file'), 'text');
+  symlinkSync('file', join(from, 'link'));
+  const archive = await whole(packTree({ path: join(from, 'link'), name: 'other', onSkipped: assert.fail }));
+  execFileSync('tar', ['-xf', '-', '-C', to], { input: archive });
+  assert.equal(readFileSync(join(to, 'other'), 'utf8'), 'text');
+});
+
+test('a file that becomes shorter while it is read is an error', async (t) => {
+  const { from } = directories(t);
+  const path = join(from, 'log');
+  writeFileSync(path, Buffer.alloc(1 << 20));
+  const archive = packTree({ path, name: 'log', onSkipped: assert.fail });
+  await archive.next();
+  writeFileSync(path, 'short');
+  await assert.rejects(whole(archive), { code: 'aborted', message: /became shorter/ });
+});

@@ -1,0 +1,216 @@
+/** The grammar of kubectl's JSONPath templates (https://kubernetes.io/docs/reference/kubectl/jsonpath/). */
+import { PodwrightError } from '@podwright/base';
+
+/** A part of a template: text as it is, a value to print, or a part to repeat for each value. */
+export type TemplatePart =
+  | { type: 'text'; text: string }
+  | { type: 'value'; path: PathStep[] }
+  | { type: 'range'; path: PathStep[]; body: TemplatePart[] };
+
+/**
+ * One step of a path from a value to others. A field in quotes may itself be a path, such as `['metadata.name']`: `names` are the
+ * whole names, `paths` what they are if no field has that name.
+ */
+export type PathStep =
+  | { type: 'fields'; names: string[]; paths?: string[][] }
+  | { type: 'wildcard' }
+  | { type: 'slices'; slices: Slice[] }
+  | { type: 'recursive' }
+  | { type: 'filter'; filter: Filter }
+  | { type: 'union'; paths: PathStep[][] };
+
+/** An index alone has no `end`; all as they were written, so they may be negative. */
+export type Slice = { start?: number; end?: number; step?: number; single: boolean };
+
+export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
+export type Operand = { type: 'path'; path: PathStep[] } | { type: 'literal'; value: string | number | boolean };
+/** Without `compared` it holds where `left` leads to something. */
+export type Filter = { left: Operand; compared?: { operator: Comparison; right: Operand } };
+
+const MAX_TEMPLATE_LENGTH = 64 << 10;
+const MAX_NESTING = 50;
+
+/** Throws `invalid_argument` with the place of what is wrong. */
+export function parseTemplate(text: string): TemplatePart[] {
+  if (text.length > MAX_TEMPLATE_LENGTH) {
+    throw new PodwrightError('invalid_argument', `the template is longer than ${MAX_TEMPLATE_LENGTH} characters`);
+  }
+  return new TemplateParser(text).template();
+}
+
+/** A path alone, with or without braces and the dot before it: `.metadata.name`, `{.metadata.name}`, `metadata.name`. */
+export function parsePath(text: string): PathStep[] {
+  const bare = /^\{(.*)\}$/s.exec(text.trim())?.[1] ?? text.trim();
+  const parts = parseTemplate(`{${/^[.[$@]/.test(bare) ? bare : `.${bare}`}}`);
+  const [part] = parts;
+  if (part?.type === 'value' && parts.length === 1) return part.path;
+  throw new PodwrightError('invalid_argument', `"${text.slice(0, 80)}" is not one path such as .metadata.name`);
+}
+
+/** Dots that no backslash precedes may part the names of a path. */
+function namedFields(raw: string[]): PathStep {
+  const plain = (text: string) => text.replaceAll(/\\(.)/gs, '$1');
+  const paths = raw.map((text) => (text.match(/(?:\\.|[^\\.])+/gs) ?? ['']).map(plain));
+  return { type: 'fields', names: raw.map(plain), paths };
+}
+
+class TemplateParser {
+  readonly #text: string;
+  #at = 0;
+  #nesting = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  template(): TemplatePart[] {
+    const parts = this.#parts();
+    if (this.#at < this.#text.length) this.#refuse('there is no range for this {end}');
+    return parts;
+  }
+
+  /** Up to the end, or behind the `{end}` of a range. */
+  #parts(): TemplatePart[] {
+    const parts: TemplatePart[] = [];
+    while (this.#at < this.#text.length) {
+      const open = this.#text.indexOf('{', this.#at);
+      const end = open < 0 ? this.#text.length : open;
+      if (end > this.#at) parts.push({ type: 'text', text: this.#text.slice(this.#at, end) });
+      this.#at = end;
+      if (open < 0 || this.#peek(/\{\s*end\s*\}/y)) break;
+      parts.push(...this.#action());
+    }
+    return parts;
+  }
+
+  /** What stands in one pair of braces. */
+  #action(): TemplatePart[] {
+    this.#expect(/\{\s*/y, '{');
+    if (this.#take(/range(?![\w-])\s*/y) !== undefined) return [this.#range()];
+    const parts: TemplatePart[] = [];
+    while (this.#take(/\s*\}/y) === undefined) {
+      const quoted = this.#quoted();
+      if (quoted !== undefined) parts.push({ type: 'text', text: quoted });
+      else if (this.#peek(/[.[$@]/y)) parts.push({ type: 'value', path: this.#path(/[}'"]/y) });
+      else
+        parts.push({ type: 'text', text: this.#expect(/[-+]?\d+(\.\d+)?|true|false/y, 'a path, or text in quotes') });
+      this.#take(/\s+/y);
+    }
+    return parts;
+  }
+
+  #range(): TemplatePart {
+    if (++this.#nesting > MAX_NESTING) this.#refuse(`ranges are nested deeper than ${MAX_NESTING}`);
+    const path = this.#path(/\}/y);
+    this.#expect(/\}/y, '}');
+    const body = this.#parts();
+    this.#expect(/\{\s*end\s*\}/y, '{end}');
+    this.#nesting--;
+    return { type: 'range', path, body };
+  }
+
+  /** Steps up to what `end` matches, which stays. */
+  #path(end: RegExp): PathStep[] {
+    const steps: PathStep[] = [];
+    while (this.#at < this.#text.length && !this.#peek(end)) steps.push(...this.#step());
+    return steps;
+  }
+
+  #step(): PathStep[] {
+    // kubectl takes both for the value at hand, also `$` within a range
+    if (this.#take(/\s+|[@$]/y) !== undefined) return [];
+    if (this.#peek(/\[/y)) return [this.#subscript()];
+    this.#expect(/\./y, '.');
+    if (this.#take(/\./y) !== undefined) {
+      const after = this.#peek(/\[/y) ? [] : this.#named();
+      return [{ type: 'recursive' }, ...after];
+    }
+    return this.#peek(/\[/y) ? [] : this.#named();
+  }
+
+  /** A name behind a dot; none is the value itself, as in `{.}`. */
+  #named(): PathStep[] {
+    if (this.#take(/\*/y) !== undefined) return [{ type: 'wildcard' }];
+    const name = this.#take(/(?:\\.|[^\s.,[\](){}$'"=!<>|&*\\@?])+/y);
+    return name === undefined ? [] : [{ type: 'fields', names: [name.replaceAll(/\\(.)/g, '$1')] }];
+  }
+
+  #subscript(): PathStep {
+    this.#expect(/\[\s*/y, '[');
+    if (this.#take(/\*\s*\]/y) !== undefined) return { type: 'wildcard' };
+    if (this.#take(/\?\(\s*/y) !== undefined) return { type: 'filter', filter: this.#filter() };
+    if (this.#peek(/['"]/y)) return namedFields(this.#list(() => this.#raw()!));
+    if (this.#peek(/[@.$]/y)) return { type: 'union', paths: this.#list(() => this.#path(/[\s,\]]/y)) };
+    return { type: 'slices', slices: this.#list(() => this.#slice()) };
+  }
+
+  #list<T>(read: () => T): T[] {
+    const items = [read()];
+    while (this.#take(/\s*,\s*/y) !== undefined) items.push(read());
+    this.#expect(/\s*\]/y, ']');
+    return items;
+  }
+
+  #slice(): Slice {
+    const text = this.#expect(
+      /-?\d{1,9}(?![\d:])|(-?\d{1,9})?:(-?\d{1,9})?(:\d{1,9})?/y,
+      'an index, a name in quotes or *',
+    );
+    const [start, end, step] = text.split(':').map((part) => (part === '' ? undefined : Number(part)));
+    if (step === 0) this.#refuse('a step of 0 leads nowhere');
+    return { start, end, step, single: !text.includes(':') };
+  }
+
+  #filter(): Filter {
+    if (++this.#nesting > MAX_NESTING) this.#refuse(`filters are nested deeper than ${MAX_NESTING}`);
+    const left = this.#operand();
+    const operator = this.#take(/\s*(==|!=|<=|>=|<|>)\s*/y)?.trim() as Comparison | undefined;
+    const right = operator && this.#operand();
+    this.#expect(/\s*\)\s*\]/y, ')]');
+    this.#nesting--;
+    return { left, ...(operator && { compared: { operator, right: right! } }) };
+  }
+
+  #operand(): Operand {
+    const quoted = this.#quoted();
+    if (quoted !== undefined) return { type: 'literal', value: quoted };
+    if (this.#peek(/[@.$[]/y)) return { type: 'path', path: this.#path(/[\s)=!<>]/y) };
+    const word = this.#expect(/[-+]?\d+(\.\d+)?|true|false/y, 'a path, a number, true, false or text in quotes');
+    return { type: 'literal', value: word === 'true' ? true : word === 'false' ? false : Number(word) };
+  }
+
+  /** Text in single or double quotes with the escapes that kubectl knows. */
+  #quoted(): string | undefined {
+    const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r' };
+    return this.#raw()?.replaceAll(/\\(.)/gs, (_, character: string) => escapes[character] ?? character);
+  }
+
+  /** What stands between quotes, escapes as they are. */
+  #raw(): string | undefined {
+    if (!this.#peek(/['"]/y)) return undefined;
+    return this.#expect(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/sy, 'the end of the quotes').slice(1, -1);
+  }
+
+  #peek(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    return pattern.test(this.#text);
+  }
+
+  #take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text);
+    if (match === null) return undefined;
+    this.#at += match[0].length;
+    return match[0];
+  }
+
+  #expect(pattern: RegExp, what: string): string {
+    return this.#take(pattern) ?? this.#refuse(`${what} is expected`);
+  }
+
+  #refuse(why: string): never {
+    const rest = this.#text.slice(this.#at, this.#at + 20);
+    const place = rest === '' ? 'at its end' : `at "${rest}"`;
+    throw new PodwrightError('invalid_argument', `the JSONPath template, ${place}: ${why}`);
+  }
+}

@@ -1,0 +1,148 @@
+import { PodwrightError } from '@podwright/base';
+import {
+  type Comparison,
+  type Filter,
+  type Operand,
+  type PathStep,
+  parseTemplate,
+  type Slice,
+  type TemplatePart,
+} from './jsonpath-parser.ts';
+
+/** A path may lead to so many values at most: `{..*}` again and again would multiply them for ever. */
+const MAX_VALUES = 300_000;
+
+/** Where paths begin. With `strict` an index that a list does not have is an error, as for kubectl. */
+type Scope = { current: unknown; strict: boolean; budget: { values: number } };
+
+/**
+ * Makes the text of a template, as kubectl does: values of one path with a space between them, text as it is, maps and lists as
+ * JSON, nothing where a path leads nowhere. Throws `invalid_argument` for a template that is none, `out_of_range` for an index that a
+ * list does not have.
+ */
+export function renderJsonPath(template: string, value: unknown): string {
+  const scope = { current: value, strict: true, budget: { values: MAX_VALUES } };
+  return renderParts(parseTemplate(template), scope);
+}
+
+/** The values that a path leads to. */
+export function valuesAt(path: PathStep[], value: unknown): unknown[] {
+  return walk(path, { current: value, strict: false, budget: { values: MAX_VALUES } });
+}
+
+/** A value as a template shows it. */
+export function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? JSON.stringify(value, inOrder) : String(value);
+}
+
+/** Keys in the order of the alphabet, as Go's encoder has them. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (!isMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function renderParts(parts: TemplatePart[], scope: Scope): string {
+  return parts
+    .map((part) => {
+      if (part.type === 'text') return part.text;
+      const values = walk(part.path, scope);
+      if (part.type === 'value') return values.map(valueText).join(' ');
+      return values.map((current) => renderParts(part.body, { ...scope, current })).join('');
+    })
+    .join('');
+}
+
+function walk(path: PathStep[], scope: Scope): unknown[] {
+  let values = [scope.current];
+  for (const step of path) {
+    values = values.flatMap((value) => take(step, value, scope));
+    scope.budget.values -= values.length;
+    if (scope.budget.values < 0) throw tooMany();
+  }
+  return values;
+}
+
+function take(step: PathStep, value: unknown, scope: Scope): unknown[] {
+  switch (step.type) {
+    case 'fields':
+      return step.names.flatMap((name, index) => fieldOf(value, name, step.paths?.[index]));
+    case 'wildcard':
+      return childrenOf(value);
+    case 'slices':
+      return Array.isArray(value) ? step.slices.flatMap((slice) => sliceOf(value, slice, scope.strict)) : [];
+    case 'recursive':
+      return descendantsOf(value, scope);
+    case 'filter':
+      return childrenOf(value).filter((current) => holds(step.filter, { ...scope, current }));
+    case 'union':
+      return step.paths.flatMap((path) => walk(path, { ...scope, current: value }));
+  }
+}
+
+/** The field of that name, or what the path in the name leads to. */
+function fieldOf(value: unknown, name: string, path: string[] = []): unknown[] {
+  if (!isMap(value)) return [];
+  if (Object.hasOwn(value, name)) return [value[name]];
+  const [first, ...rest] = path;
+  if (first === undefined || rest.length === 0) return [];
+  return fieldOf(value, first).flatMap((below) => fieldOf(below, rest.join('.'), rest));
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function childrenOf(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Array.isArray(value) ? value : Object.values(value);
+}
+
+/** The value itself and everything below it, each before what is in it. */
+function descendantsOf(value: unknown, scope: Scope): unknown[] {
+  const found: unknown[] = [];
+  const rest = [value];
+  while (rest.length > 0) {
+    const next = rest.pop();
+    found.push(next);
+    if (--scope.budget.values < 0) throw tooMany();
+    rest.push(...childrenOf(next).toReversed());
+  }
+  return found;
+}
+
+function tooMany(): PodwrightError {
+  return new PodwrightError('resource_exhausted', `the JSONPath template leads to more than ${MAX_VALUES} values`);
+}
+
+function sliceOf(list: unknown[], { start, end, step = 1, single }: Slice, strict: boolean): unknown[] {
+  const place = (index: number) => (index < 0 ? index + list.length : index);
+  if (single && place(start!) in list) return [list[place(start!)]];
+  if (single && strict)
+    throw new PodwrightError('out_of_range', `the JSONPath template asks for [${start}] of a list of ${list.length}`);
+  if (single) return [];
+  return list
+    .slice(place(start ?? 0), end === undefined ? undefined : place(end))
+    .filter((_, index) => index % step === 0);
+}
+
+function holds({ left, compared }: Filter, scope: Scope): boolean {
+  const lefts = operandValues(left, scope);
+  if (compared === undefined) return lefts.length > 0;
+  const rights = operandValues(compared.right, scope);
+  return lefts.some((a) => rights.some((b) => compare(a, compared.operator, b)));
+}
+
+function operandValues(operand: Operand, scope: Scope): unknown[] {
+  return operand.type === 'literal' ? [operand.value] : walk(operand.path, scope);
+}
+
+/** Values of different types are neither equal nor in any order. */
+function compare(a: unknown, operator: Comparison, b: unknown): boolean {
+  if (typeof a !== typeof b) return operator === '!=';
+  if (operator === '==') return a === b;
+  if (operator === '!=') return a !== b;
+  const [left, right] = [a as number, b as number];
+  if (operator === '<') return left < right;
+  if (operator === '<=') return left <= right;
+  return operator === '>' ? left > right : left >= right;
+}

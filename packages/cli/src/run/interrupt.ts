@@ -1,0 +1,52 @@
+import { constants } from 'node:os';
+import { isErrno } from '@podwright/base';
+import { printError } from '../output/terminal-text.ts';
+
+/** The reason of an aborted signal when a person pressed Ctrl-C, the process was asked to end, or nobody reads its output any more. */
+export class Interrupted extends Error {
+  /** What a shell shows of a process that the signal ended. */
+  readonly exitCode: number;
+
+  constructor(signalName: NodeJS.Signals) {
+    super(`interrupted by ${signalName}`);
+    this.exitCode = 128 + constants.signals[signalName];
+  }
+}
+
+/** The reason of an aborted signal when `--timeout` is over. */
+export class TimedOut extends Error {
+  readonly seconds: number;
+
+  constructor(timeoutMs: number) {
+    super(`--timeout ${timeoutMs / 1000}s is over`);
+    this.seconds = timeoutMs / 1000;
+  }
+}
+
+/** `first` aborts when the command is to end, `again` when that is to be quick. */
+export type Interrupts = { first: AbortSignal; again: AbortSignal };
+
+/**
+ * Listens to SIGINT, SIGTERM and SIGHUP for as long as the process lives, so that what the command made is taken down first. A
+ * standard output that cannot be written any more is one more reason to end, not to exit at once.
+ */
+export function listenForInterrupts(): Interrupts {
+  const first = new AbortController();
+  const again = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(name, () => (first.signal.aborted ? again : first).abort(new Interrupted(name)));
+  process.stdout.removeAllListeners('error'); // the one that exits
+  process.stdout.on('error', (error) => {
+    if (!first.signal.aborted && !isErrno(error, 'EPIPE')) printError(`podwright: write the output: ${error.message}`);
+    first.abort(new Interrupted('SIGPIPE'));
+  });
+  process.stderr.on('error', () => undefined);
+  return { first: first.signal, again: again.signal };
+}
+
+/** A signal that aborts with `TimedOut` after `timeoutMs`, never for `undefined`. It does not keep the command from ending earlier. */
+export function timeoutSignal(timeoutMs: number | undefined): AbortSignal {
+  const controller = new AbortController();
+  if (timeoutMs !== undefined) setTimeout(() => controller.abort(new TimedOut(timeoutMs)), timeoutMs).unref();
+  return controller.signal;
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import { TerminalView } from './live-view.ts';
+import { podOf, RUNNING, status } from './pod.fixture.ts';
+
+/** What a terminal of this width shows after all of this was written to it; it wraps lines, and knows what the view uses. */
+class Screen extends Writable {
+  columns: number;
+  readonly rows = 24;
+  readonly isTTY = true;
+  readonly #lines: string[] = [''];
+  #row = 0;
+  #column = 0;
+
+  constructor(columns: number) {
+    super();
+    this.columns = columns;
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    const text = String(chunk).replaceAll(/\x1b\[\d+m/g, '');
+    const up = /\x1b\[(\d+)A/y;
+    for (let index = 0; index < text.length; index++) {
+      up.lastIndex = index;
+      const moved = up.exec(text);
+      if (moved !== null) {
+        this.#row -= Number(moved[1]);
+        index += moved[0].length - 1;
+      } else if (text.startsWith('\x1b[0J', index)) {
+        this.#lines.splice(this.#row + 1);
+        this.#lines[this.#row] = this.#lines[this.#row]!.slice(0, this.#column);
+        index += 3;
+      } else this.#put(text[index]!);
+    }
+    done();
+  }
+
+  #put(character: string): void {
+    if (character === '\r') this.#column = 0;
+    else if (character === '\n') {
+      this.#lines[++this.#row] ??= '';
+      this.#column = 0;
+    } else {
+      const line = this.#lines[this.#row]!.padEnd(this.#column);
+      this.#lines[this.#row] = line.slice(0, this.#column) + character + line.slice(++this.#column);
+    }
+  }
+
+  get shown(): string[] {
+    return this.#lines.map((line) => line.trimEnd()).filter((line) => line !== '');
+  }
+}
+
+function view(columns = 80): { screen: Screen; view: TerminalView } {
+  const screen = new Screen(columns);
+  return { screen, view: new TerminalView(screen as unknown as NodeJS.WriteStream) };
+}
+
+const waiting = podOf({ containers: [status('nonoimg', { waiting: { reason: 'ErrImagePull' } })], phase: 'Pending' });
+
+/** Until the next drawing. */
+const drawn = () => new Promise((resolve) => setTimeout(resolve, 60));
+
+test('logs stand above the picture, which stays the last thing', async () => {
+  const { screen, view: shown } = view();
+  shown.pod(waiting);
+  await drawn();
+  shown.log('web/a | one');
+  shown.log('web/a | two');
+  await drawn();
+  assert.deepEqual(screen.shown.slice(0, 2), ['web/a | one', 'web/a | two']);
+  assert.equal(screen.shown.length, 4);
+  shown.pod(podOf({ containers: [status('nonoimg', RUNNING, { ready: true })], ready: true }));
+  shown.settle();
+  assert.match(screen.shown[3]!, /nonoimg .*Running$/);
+  shown.log('web/a | three');
+  assert.equal(screen.shown.at(-1), 'web/a | three');
+  assert.equal(screen.shown.length, 5);
+});
+
+test('what the terminal echoes of Ctrl-C leaves nothing of the picture behind', async () => {
+  const { screen, view: shown } = view();
+  shown.pod(waiting);
+  await drawn();
+  screen.write('^C');
+  shown.settle();
+  assert.equal(screen.shown.length, 2, screen.shown.join('\n'));
+  assert.match(screen.shown[1]!, /^ {2}nonoimg /);
+});
+
+test('once the pods are ready a change is a line', () => {
+  const { screen, view: shown } = view();
+  shown.pod(podOf({ containers: [status('a', RUNNING, { ready: true })], ready: true }));
+  shown.settle();
+  const before = screen.shown.length;
+  shown.pod(podOf({ containers: [status('a', { terminated: { exitCode: 3, reason: 'Error' } })] }));
+  assert.match(screen.shown.slice(before).join('\n'), /^ +\d+\.\d\ds {2}web\/a: Error \(exit code 3\)$/);
+});

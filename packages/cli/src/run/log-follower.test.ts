@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { PodwrightError } from '@podwright/base';
+import type { LogOptions } from '../client/node-client.ts';
+import { attemptsOf, LogFollower } from './log-follower.ts';
+import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
+
+/** A follower of logs that are given by container ID; a log is open until `end` of it. */
+function follower(logs: Record<string, string[]>, old: string[] = []) {
+  const shown: string[] = [];
+  const asked: LogOptions[] = [];
+  const ends = new Map<string, () => void>();
+  const log = async (_pod: object, options: LogOptions) => {
+    asked.push(options);
+    const id = options.containerId!;
+    if (!(id in logs)) throw new PodwrightError('not_found', 'gone');
+    const end = Promise.withResolvers<void>();
+    ends.set(id, end.resolve);
+    return (async function* () {
+      yield Buffer.from(logs[id]!.map((line) => `${line}\n`).join(''));
+      await end.promise;
+    })();
+  };
+  const follow = new LogFollower({
+    client: { log },
+    write: (line) => shown.push(line),
+    stream: new PassThrough() as unknown as NodeJS.WriteStream,
+    old: new Set(old),
+    signal: new AbortController().signal,
+  });
+  return { follow, shown, asked, ends };
+}
+
+test('a status tells the attempts that have a log, in their order', () => {
+  const check = (one: Parameters<typeof attemptsOf>[0], expected: string[]) =>
+    assert.deepEqual(attemptsOf(one), expected);
+  check(status('a', {}), []);
+  check(status('a', { waiting: {} }, { containerID: 'x://1' }), []);
+  check(status('a', RUNNING, { containerID: 'x://1' }), ['x://1']);
+  check(status('a', RUNNING, { containerID: 'x://2', lastState: ended(1, 'x://1') }), ['x://1', 'x://2']);
+  check(status('a', { waiting: {} }, { containerID: 'x://1', lastState: ended(1, 'x://1') }), ['x://1']);
+  check(status('a', ended(1, 'x://2'), { containerID: 'x://2', lastState: ended(1, 'x://1') }), ['x://1', 'x://2']);
+});
+
+test('every attempt of every container is shown once, one after the other', async () => {
+  const { follow, shown, ends } = follower({ 'x://i': ['init'], 'x://1': ['first'], 'x://2': ['second'] });
+  const init = status('setup', ended(0, 'x://i'));
+  follow.update(podOf({ containers: [status('a', RUNNING, { containerID: 'x://1' })], init: [init] }));
+  const later = status('a', RUNNING, { containerID: 'x://2', lastState: ended(1, 'x://1') });
+  for (const _round of [1, 2]) follow.update(podOf({ containers: [later], init: [init] }));
+  while (!ends.has('x://1') || !ends.has('x://i')) await new Promise(setImmediate);
+  assert.ok(!ends.has('x://2'));
+  ends.get('x://1')!();
+  while (!ends.has('x://2')) await new Promise(setImmediate);
+  for (const end of ends.values()) end();
+  await follow.drain();
+  assert.deepEqual(shown.sort(), ['web/a | first', 'web/a | second', 'web/setup | init']);
+  assert.ok(shown.indexOf('web/a | first') < shown.indexOf('web/a | second'));
+});
+
+test('a log that has been removed already is passed over', async () => {
+  const { follow, shown } = follower({});
+  follow.update(podOf({ containers: [status('a', ended(1, 'x://1'))] }));
+  await follow.drain();
+  assert.deepEqual(shown, []);
+});
+
+test('of a pod that ran before, the last lines are asked for only', async () => {
+  const { follow, asked, ends } = follower({ 'x://1': ['x'] }, ['u1']);
+  follow.update(podOf({ containers: [status('a', RUNNING, { containerID: 'x://1' })] }));
+  while (!ends.has('x://1')) await new Promise(setImmediate);
+  assert.equal(asked[0]!.tailLines, 10);
+  ends.get('x://1')!();
+  await follow.drain();
+});

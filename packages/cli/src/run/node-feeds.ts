@@ -1,0 +1,36 @@
+import { errorMessage } from '@podwright/base';
+import type { NodeClient } from '../client/node-client.ts';
+import { printError } from '../output/terminal-text.ts';
+import { firstLine } from './pod-rows.ts';
+import type { RunView } from './run-view.ts';
+
+export type FeedOptions = { client: NodeClient; view: RunView; signal: AbortSignal };
+
+/** Shows the progress of image transfers. That the node ended, its pods' watch tells. */
+export async function showTransfers({ client, view, signal }: FeedOptions): Promise<void> {
+  try {
+    for await (const transfer of client.watchTransfers(signal)) view.transfer(transfer);
+  } catch {
+    // progress is a comfort
+  }
+}
+
+/** Shows events of these pods, and notes the last warning about each in `warnings`, by UID. */
+export async function showEvents({
+  client,
+  view,
+  signal,
+  uids,
+  warnings,
+}: FeedOptions & { uids: Set<string>; warnings: Map<string, string> }): Promise<void> {
+  try {
+    for await (const { object } of client.watchEvents(signal)) {
+      const { type, reason, message, involvedObject } = object;
+      if (!uids.has(involvedObject.uid)) continue;
+      if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);
+      view.event(object);
+    }
+  } catch (error) {
+    if (!signal.aborted) printError(`podwright: events cannot be read: ${errorMessage(error)}`);
+  }
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@podwright/kubelet';
+import type { LogOptions } from '../client/node-client.ts';
+import { explainTrouble, isInTrouble, troubleOf } from './not-ready.ts';
+import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
+
+const backOff = { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } };
+const crashing = status('app', backOff, { containerID: 'x://3', lastState: ended(3, 'x://3'), restartCount: 2 });
+
+test('the log that tells most is that of the attempt that failed', () => {
+  const check = (pod: Pod, expected: object | undefined) => assert.deepEqual(troubleOf(pod).log, expected);
+  check(podOf({ containers: [crashing] }), { container: 'app', containerId: 'x://3', previous: false });
+  const again = status('app', RUNNING, { containerID: 'x://4', lastState: ended(3, 'x://3') });
+  check(podOf({ containers: [again] }), { container: 'app', containerId: 'x://3', previous: true });
+  const slow = status('app', RUNNING, { containerID: 'x://1' });
+  check(podOf({ containers: [slow] }), { container: 'app', containerId: 'x://1', previous: false });
+  check(podOf({ containers: [slow, crashing] }), { container: 'app', containerId: 'x://3', previous: false });
+  check(podOf({ containers: [status('app', {})] }), undefined);
+});
+
+test('a pod is in trouble once something has gone wrong, not while it comes up', () => {
+  const check = (pod: Pod, expected: boolean) => assert.equal(isInTrouble(pod), expected);
+  check(podOf({ containers: [status('app', { waiting: { reason: 'ContainerCreating' } })] }), false);
+  check(podOf({ containers: [status('app', RUNNING)] }), false);
+  check(podOf({ containers: [status('app', { waiting: { reason: 'ErrImagePull' } })] }), true);
+  check(podOf({ containers: [crashing] }), true);
+  const again = { lastState: ended(3) };
+  check(podOf({ containers: [status('app', RUNNING, again)] }), true);
+  check(podOf({ containers: [status('app', RUNNING, { ...again, ready: true })], ready: true }), false);
+  check(podOf({ containers: [], phase: 'Failed', reason: 'NodePorts' }), true);
+});
+
+async function paragraph(pod: Pod, lines: string[], more: { advice?: string; warning?: string } = {}) {
+  const log = async (_pod: object, { tailLines }: LogOptions) => {
+    const text = lines.slice(-tailLines!).map((line) => `${line}\n`);
+    return (async function* () {
+      yield Buffer.from(text.join(''));
+    })();
+  };
+  const { advice, warning } = more;
+  return explainTrouble(pod, { client: { log }, advice, warning, signal: new AbortController().signal });
+}
+
+test('a paragraph has the reason, the end of the log, and the command that shows more', async () => {
+  const text = await paragraph(podOf({ containers: [crashing] }), ['1', 'FATAL: DATABASE_URL is not set\x07']);
+  assert.deepEqual(text.split('\n'), [
+    'web: CrashLoopBackOff',
+    '  app: CrashLoopBackOff: back-off 10s, restarted 2 times; the last time Error (exit code 3)',
+    '  the end of the log of app:',
+    '    1',
+    '    FATAL: DATABASE_URL is not set^G',
+    '  more: podwright describe web; podwright logs web -c app',
+  ]);
+});
+
+test('a pod that was refused has no log, and one that will not stay another command', async () => {
+  const refused = podOf({ containers: [], phase: 'Failed', reason: 'NodeAffinity', message: 'no label disk=ssd' });
+  assert.equal(
+    await paragraph(refused, [], { advice: 'do this' }),
+    'web: NodeAffinity: no label disk=ssd\n  more: do this',
+  );
+});
+
+test('what the containers do not tell, the last warning does', async () => {
+  const waits = podOf({ containers: [status('app', { waiting: { reason: 'ContainerCreating' } })], phase: 'Pending' });
+  const text = await paragraph(waits, [], { warning: 'FailedCreatePodSandBox: no address is left' });
+  assert.match(text, /^ {2}FailedCreatePodSandBox: no address is left$/m);
+});
+
+test('of a long log the last ten lines are shown, each as far as a person reads', async () => {
+  const lines = Array.from({ length: 30 }, (_, index) => `${index} ${'x'.repeat(5000)}`);
+  const text = await paragraph(podOf({ containers: [crashing] }), lines);
+  assert.match(text, /^ {4}29 x+$/m);
+  assert.doesNotMatch(text, /^ {4}19 /m);
+  assert.ok(text.split('\n').every((line) => line.length < 500));
+});

@@ -1,0 +1,113 @@
+import { styleText } from 'node:util';
+import { errorMessage, isNotFound, linesOf } from '@podwright/base';
+import type { ContainerStatus, Pod } from '@podwright/kubelet';
+import type { NodeClient } from '../client/node-client.ts';
+import { escapeLine } from '../output/terminal-text.ts';
+import { attemptsOf } from './log-follower.ts';
+import { quotedLine } from './log-text.ts';
+import { containerStatuses, isWell } from './pod-end.ts';
+import { containerRows, firstLine, podLabel, podStatusReason } from './pod-rows.ts';
+
+/** Lines of a log that a paragraph shows, and what it shows of each. */
+const SHOWN_LINES = 10;
+const SHOWN_CHARACTERS = 400;
+const MAX_LINE_BYTES = 4 << 10;
+
+/** The attempt whose log tells most: `previous` if it is not the newest of its container. */
+export type TellingLog = { container: string; containerId: string; previous: boolean };
+
+/** Why a pod is not ready; pure. `containers` are those that are not ready either. */
+export type Trouble = { reason: string; containers: { name: string; state: string }[]; log: TellingLog | undefined };
+
+/** Whether something has gone wrong with the pod: it is not only on its way. */
+export function isInTrouble(pod: Pod): boolean {
+  if (isWell(pod)) return false;
+  const hasFailed = ({ ready, lastState: { terminated } }: ContainerStatus) =>
+    !ready && (terminated?.exitCode ?? 0) !== 0;
+  const looksBad = containerRows(pod).some(({ tone }) => tone === 'bad');
+  return pod.status?.phase === 'Failed' || looksBad || containerStatuses(pod).some(hasFailed);
+}
+
+/** What keeps a pod from being ready, for one that is not. */
+export function troubleOf(pod: Pod): Trouble {
+  const { message } = pod.status ?? {};
+  const reason = podStatusReason(pod) + (message ? `: ${firstLine(message)}` : '');
+  const statuses = containerStatuses(pod);
+  const containers = containerRows(pod)
+    .filter(({ tone }) => tone === 'bad' || tone === 'waiting')
+    .map(({ container, role, state }) => {
+      const status = statuses.find(({ name }) => name === container);
+      return { name: role === '' ? container : `${role} ${container}`, state: state + lastEnd(status) };
+    });
+  return { reason, containers, log: tellingLog(statuses) };
+}
+
+/** How the last attempt ended, where the state itself does not tell. */
+function lastEnd(status: ContainerStatus | undefined): string {
+  const last = status?.lastState.terminated;
+  if (last === undefined || status?.state.terminated !== undefined) return '';
+  return `; the last time ${last.reason ?? 'Terminated'} (exit code ${last.exitCode})`;
+}
+
+/** The log of the first container that failed; else of the first that runs and is not ready. */
+function tellingLog(statuses: ContainerStatus[]): TellingLog | undefined {
+  for (const status of statuses) {
+    const ends = [status.state.terminated, status.lastState.terminated];
+    const failed = ends.find((end) => end !== undefined && end.exitCode !== 0);
+    if (failed?.containerID === undefined) continue;
+    const previous = attemptsOf(status).at(-1) !== failed.containerID;
+    return { container: status.name, containerId: failed.containerID, previous };
+  }
+  const unready = statuses.find(({ ready, state }) => !ready && state.running !== undefined);
+  const containerId = unready && attemptsOf(unready).at(-1);
+  return containerId === undefined ? undefined : { container: unready!.name, containerId, previous: false };
+}
+
+export type ExplainOptions = {
+  client: Pick<NodeClient, 'log'>;
+  warning: string | undefined;
+  advice: string | undefined;
+  signal: AbortSignal;
+};
+
+/**
+ * A paragraph for a terminal on why the pod is not ready: the reason, the end of the telling log, and the command that shows more.
+ * `advice` is that command for a pod that will not stay; `warning` is the last event that warned of it.
+ */
+export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise<string> {
+  const { client, warning, advice, signal } = options;
+  const { reason, containers, log } = troubleOf(pod);
+  const lines = [styleText('red', escapeLine(`${podLabel(pod)}: ${reason}`), { stream: process.stderr })];
+  for (const { name, state } of containers) lines.push(escapeLine(`  ${name}: ${state}`));
+  if (log === undefined && warning !== undefined) lines.push(escapeLine(`  ${warning}`));
+  const end = log === undefined ? [] : await lastLines(pod, { ...log, client, signal });
+  if (end.length > 0) lines.push(`  the end of the log of ${log!.container}:`, ...end.map((line) => `    ${line}`));
+  lines.push(`  more: ${advice ?? commandsFor(pod, log)}`);
+  return lines.join('\n');
+}
+
+/** What shows more of a pod that stays. */
+function commandsFor({ metadata: { namespace, name } }: Pod, log: TellingLog | undefined): string {
+  const where = namespace === 'default' ? name : `${name} -n ${namespace}`;
+  const describe = `podwright describe ${where}`;
+  if (log === undefined) return describe;
+  return `${describe}; podwright logs ${where} -c ${log.container}${log.previous ? ' --previous' : ''}`;
+}
+
+async function lastLines(
+  pod: Pod,
+  { client, signal, container, containerId }: TellingLog & { client: Pick<NodeClient, 'log'>; signal: AbortSignal },
+): Promise<string[]> {
+  try {
+    const chunks = await client.log(pod.metadata, { container, containerId, tailLines: SHOWN_LINES }, signal);
+    const lines: string[] = [];
+    for await (const line of linesOf(chunks, MAX_LINE_BYTES)) {
+      lines.push(quotedLine(line.slice(0, SHOWN_CHARACTERS)));
+      if (lines.length > SHOWN_LINES) lines.shift();
+    }
+    return lines;
+  } catch (error) {
+    if (isNotFound(error) || signal.aborted) return [];
+    return [`(it cannot be read: ${escapeLine(errorMessage(error))})`];
+  }
+}

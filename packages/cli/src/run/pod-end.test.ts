@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@podwright/kubelet';
+import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
+import { exitCodeOf, isSettled, isWell, lostContainers } from './pod-end.ts';
+
+const up = status('a', RUNNING, { ready: true });
+const done = status('b', ended(0));
+const broken = status('b', ended(3));
+
+test('a pod is settled when it is ready, or no container of it can become ready any more', () => {
+  const check = (pod: Pod, expected: boolean) => assert.equal(isSettled(pod), expected);
+  check(podOf({ containers: [up], ready: true }), true);
+  check(podOf({ containers: [status('a', RUNNING)] }), false);
+  check(podOf({ containers: [broken], restartPolicy: 'Never', phase: 'Failed' }), true);
+  for (const container of [done, broken]) {
+    check(podOf({ containers: [up, container], restartPolicy: 'Never' }), true);
+    check(podOf({ containers: [status('a', RUNNING), container], restartPolicy: 'Never' }), false);
+    check(podOf({ containers: [up, container] }), false);
+  }
+  check(podOf({ containers: [up, done], restartPolicy: 'OnFailure' }), true);
+  check(podOf({ containers: [up, broken], restartPolicy: 'OnFailure' }), false);
+  check({ ...podOf({ containers: [up] }), status: undefined }, false);
+});
+
+test('what failed for good in a pod that goes on is found', () => {
+  const check = (pod: Pod, expected: string[]) =>
+    assert.deepEqual(
+      lostContainers(pod).map(({ name }) => name),
+      expected,
+    );
+  check(podOf({ containers: [up, broken], restartPolicy: 'Never' }), ['b']);
+  check(podOf({ containers: [up, done], restartPolicy: 'Never' }), []);
+  check(podOf({ containers: [up, broken], restartPolicy: 'OnFailure' }), []);
+});
+
+test('a pod that is ready or has succeeded is well', () => {
+  const check = (pod: Pod, expected: boolean) => assert.equal(isWell(pod), expected);
+  check(podOf({ containers: [up], ready: true }), true);
+  check(podOf({ containers: [done], phase: 'Succeeded' }), true);
+  check(podOf({ containers: [broken], phase: 'Failed' }), false);
+  check(podOf({ containers: [up], phase: 'Failed', ready: true }), false);
+});
+
+test('the exit code is that of the first container that failed', () => {
+  const check = (pods: Pod[], expected: number) => assert.equal(exitCodeOf(pods), expected);
+  const good = podOf({ containers: [done], phase: 'Succeeded' });
+  check([good], 0);
+  check([good, podOf({ containers: [done, status('c', ended(7))], phase: 'Failed' })], 7);
+  check([podOf({ containers: [done], init: [status('i', ended(9))], phase: 'Failed' })], 9);
+  check([podOf({ containers: [status('a', {})], phase: 'Failed', reason: 'NodeAffinity' })], 1);
+});

@@ -1,0 +1,49 @@
+import type { ContainerStatus, Pod } from '@podwright/kubelet';
+
+/** Every container's status, init containers first. */
+export function containerStatuses(pod: Pod): ContainerStatus[] {
+  return [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+}
+
+export const isEnded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+
+export const isReady = (pod: Pod): boolean =>
+  (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
+
+/** True for a pod that needs no explanation: it is ready, or has done its work. */
+export const isWell = (pod: Pod): boolean =>
+  pod.status?.phase === 'Succeeded' || (pod.status?.phase !== 'Failed' && isReady(pod));
+
+/**
+ * True once the pod is ready, or as ready as it can ever be: it has ended, or each of its containers is ready or has ended and is
+ * not started again.
+ */
+export function isSettled(pod: Pod): boolean {
+  if (isEnded(pod) || isReady(pod)) return true;
+  const statuses = pod.status?.containerStatuses ?? [];
+  return pod.spec.containers.every(({ name }) => {
+    const status = statuses.find((one) => one.name === name);
+    return status !== undefined && (status.ready || hasEndedForGood(pod, status));
+  });
+}
+
+function hasEndedForGood(pod: Pod, { state: { terminated } }: ContainerStatus): boolean {
+  if (terminated === undefined) return false;
+  return pod.spec.restartPolicy === 'Never' || (pod.spec.restartPolicy === 'OnFailure' && terminated.exitCode === 0);
+}
+
+/** Containers that failed and are not started again, of a pod that goes on without them. */
+export function lostContainers(pod: Pod): ContainerStatus[] {
+  return (pod.status?.containerStatuses ?? []).filter(
+    (status) => hasEndedForGood(pod, status) && status.state.terminated!.exitCode !== 0,
+  );
+}
+
+/** 0 if every pod succeeded; otherwise the exit code of the first failed container, 1 if none tells. */
+export function exitCodeOf(pods: Pod[]): number {
+  for (const pod of pods.filter((candidate) => candidate.status?.phase !== 'Succeeded')) {
+    const codes = containerStatuses(pod).map(({ state }) => state.terminated?.exitCode ?? 0);
+    return codes.find((code) => code !== 0) ?? 1;
+  }
+  return 0;
+}

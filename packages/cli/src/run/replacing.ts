@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { PodwrightError } from '@podwright/base';
+import type { NodeClient } from '../client/node-client.ts';
+import { escapeLine, printError } from '../output/terminal-text.ts';
+import type { AppliedObject } from './run-session.ts';
+
+export type ReplaceOptions = {
+  client: Pick<NodeClient, 'apply'>;
+  /** Replaces without asking. */
+  force: boolean;
+  /** Whether there is somebody to ask: standard input may be a manifest. */
+  canAsk: boolean;
+  /** Aborts when the answer is not waited for any more. */
+  signal: AbortSignal;
+};
+
+/** Asks before objects of the manifest are replaced that stand with other content; `failed_precondition` where that is not allowed. */
+export async function allowReplacing(manifest: string, options: ReplaceOptions): Promise<void> {
+  if (options.force) return;
+  const { objects } = await options.client.apply(manifest, { dryRun: true });
+  const replaced = objects.filter(({ action }) => action === 'replaced');
+  if (replaced.length === 0) return;
+  const names = objectNames(replaced);
+  const stand = `${names} ${replaced.length === 1 ? 'stands' : 'stand'} already, with other content`;
+  if (!options.canAsk) throw new PodwrightError('failed_precondition', `run: ${stand}; --force replaces it`);
+  process.stderr.write(escapeLine(`${stand}. Replace? [y/N] `));
+  if (/^\s*y(es)?\s*$/i.test(await readAnswer(options.signal))) return;
+  throw new PodwrightError('failed_precondition', `run: ${names} stays as it is; nothing was changed`);
+}
+
+/** `pod web, configmap team-a/settings`. */
+export function objectNames(objects: Pick<AppliedObject, 'kind' | 'namespace' | 'name'>[]): string {
+  return objects
+    .map(({ kind, namespace, name }) => {
+      const label = namespace === 'default' || namespace === '' ? name : `${namespace}/${name}`;
+      return `${kind.toLowerCase()} ${label}`;
+    })
+    .join(', ');
+}
+
+/** A line of standard input; '' at its end. */
+async function readAnswer(signal: AbortSignal): Promise<string> {
+  try {
+    const ended = new AbortController();
+    process.stdin.once('end', () => ended.abort());
+    const [answer] = await once(process.stdin, 'data', { signal: AbortSignal.any([signal, ended.signal]) });
+    return String(answer);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Error && error.name === 'AbortError') return '';
+    throw error;
+  } finally {
+    process.stdin.pause();
+  }
+}
+
+/** Says what was there before and is left alone. */
+export function tellStood(objects: AppliedObject[]): void {
+  const [unchanged, replaced] = [
+    objects.filter(({ action }) => action === 'unchanged'),
+    objects.filter(({ action }) => action === 'replaced'),
+  ];
+  if (unchanged.length > 0) printError(`${objectNames(unchanged)} stood before, and will stay`);
+  if (replaced.length > 0) printError(`${objectNames(replaced)} stood before and was replaced, and will stay`);
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod, PodWatchEvent } from '@podwright/kubelet';
+import type { NodeClient } from '../client/node-client.ts';
+import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
+import { RunSession } from './run-session.ts';
+
+const up = podOf({ containers: [status('a', RUNNING, { ready: true })], ready: true });
+const going: Pod = { ...up, metadata: { ...up.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+const failed = podOf({ containers: [status('a', ended(3))], phase: 'Failed', restartPolicy: 'Never' });
+
+/** A session of the pod web and a ConfigMap; what the node tells is pushed. */
+function session(action: 'created' | 'unchanged' | 'replaced') {
+  const deleted: string[] = [];
+  const waiting: ((event: PodWatchEvent) => void)[] = [];
+  const queue: PodWatchEvent[] = [];
+  const push = (type: PodWatchEvent['type'], object: Pod) => {
+    const event = { type, object };
+    const next = waiting.shift();
+    if (next === undefined) queue.push(event);
+    else next(event);
+  };
+  const client = {
+    watchPods: async function* () {
+      for (;;) yield queue.shift() ?? (await new Promise<PodWatchEvent>((resolve) => waiting.push(resolve)));
+    },
+    pods: async () => [up],
+    delete: async ({ kind }: { kind: string }, grace?: number) => {
+      deleted.push(grace === undefined ? kind : `${kind} ${grace}`);
+      if (kind === 'Pod') push('DELETED', going);
+    },
+  };
+  const pod = { kind: 'Pod', namespace: 'default', name: 'web', uid: 'u1', action };
+  const settings = { kind: 'ConfigMap', namespace: 'default', name: 'settings', action };
+  const made = new RunSession(client as unknown as NodeClient, {
+    objects: [settings, pod],
+    findings: [],
+    warnings: [],
+  });
+  const stop = new AbortController();
+  void made.watch(stop.signal);
+  return { made, deleted, push, never: stop.signal };
+}
+
+test('what was made is removed, pods first', async () => {
+  const { made, deleted, push, never } = session('created');
+  push('ADDED', up);
+  await made.settled(never);
+  await made.remove(0);
+  assert.deepEqual(deleted, ['Pod 0', 'ConfigMap']);
+});
+
+test('what stood before is never removed', async () => {
+  for (const action of ['unchanged', 'replaced'] as const) {
+    const { made, deleted, push, never } = session(action);
+    push('ADDED', up);
+    await made.settled(never);
+    await made.remove();
+    assert.deepEqual(deleted, []);
+    assert.equal(made.isMade(up), false);
+    assert.equal(made.stood.length, 2);
+  }
+});
+
+test('a pod that somebody else deleted has failed, and another of its name is not ours', async () => {
+  const { made, deleted, push, never } = session('created');
+  push('ADDED', up);
+  push('MODIFIED', going);
+  push('DELETED', { ...going, status: { ...going.status!, phase: 'Succeeded' } });
+  await made.ended(never);
+  assert.equal(made.exitCode(), 1);
+  assert.deepEqual(made.taken, [{ ...going, status: { ...going.status!, phase: 'Succeeded' } }]);
+  await made.remove();
+  assert.deepEqual(deleted, ['ConfigMap']);
+});
+
+test('a pod that had ended before it was deleted keeps its exit code', async () => {
+  const { made, push, never } = session('created');
+  push('ADDED', failed);
+  await made.ended(never);
+  push('DELETED', failed);
+  assert.equal(made.exitCode(), 3);
+  assert.deepEqual(made.taken, []);
+});

@@ -1,0 +1,28 @@
+import type { Event, ImageTransfer, Pod } from '@podwright/kubelet';
+import { renderTable } from '../output/table.ts';
+import { formatDuration } from '../output/units.ts';
+import { podLabel, podStatusReason, readyCount, restartCount } from './pod-rows.ts';
+
+/** Shows pods as they come up, and what happens to them afterwards. */
+export interface RunView {
+  pod(pod: Pod): void;
+  transfer(transfer: ImageTransfer): void;
+  event(event: Event): void;
+  /** A line that is to be shown as it is, such as one of a log. */
+  log(line: string): void;
+  /** The pods are ready, or nothing more is shown of them: leaves the terminal as a person wants to read on. */
+  settle(): void;
+}
+
+/** The table that ends the start-up. `tookMs` tells how long each pod needed, by UID. */
+export function podTable(pods: Pod[], tookMs: Map<string, number>, width?: number): string {
+  const rows = pods.map((pod) => [
+    podLabel(pod),
+    readyCount(pod),
+    podStatusReason(pod),
+    String(restartCount(pod)),
+    pod.status?.podIP ?? '-',
+    tookMs.has(pod.metadata.uid) ? formatDuration(tookMs.get(pod.metadata.uid)!) : '-',
+  ]);
+  return renderTable(['POD', 'READY', 'STATUS', 'RESTARTS', 'IP', 'TOOK'], rows, width);
+}

@@ -1,0 +1,20 @@
+/** The entry of the bundle: what is in `main.ts`, compiled from a cache, and the version without even that. */
+import { existsSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { VERSION } from '@podwright/base';
+
+const [first = '', ...others] = process.argv.slice(2);
+if (['--version', '-V'].includes(first) && others.length === 0) {
+  process.stdout.write(`${VERSION}\n`);
+} else {
+  cacheCompiledCode(new URL('cache', import.meta.url).pathname);
+  await import('./main.ts');
+}
+
+/**
+ * The build makes the directory beside the bundle, for its user alone, and fills it for its Node.js; another version fills a place
+ * of its own there. Where it cannot be read or written, commands only start later.
+ */
+function cacheCompiledCode(directory: string): void {
+  if (existsSync(directory)) enableCompileCache(directory);
+}

@@ -1,0 +1,74 @@
+const BLOCK_BYTES = 512;
+/** The bytes of a name in a header; longer ones go before it. */
+const NAME_BYTES = 100;
+
+/** Two blocks of zeros. */
+export const ARCHIVE_END = Buffer.alloc(2 * BLOCK_BYTES);
+
+/** An entry to write. `mode` are permission bits, `size` the bytes of the body that follows the header. */
+export type WrittenEntry = {
+  name: string;
+  type: 'file' | 'directory' | 'symlink';
+  mode: number;
+  size?: number;
+  /** Target of a symbolic link. */
+  linkName?: string;
+  /** Numbers of the owner, 0 unless given. */
+  uid?: number;
+  gid?: number;
+};
+
+const TYPE_FLAGS = { file: '0', symlink: '2', directory: '5' } as const;
+
+/**
+ * The header of an entry (POSIX pax, "ustar Interchange Format"). Names of more than 100 bytes, and numbers that do not fit, are as GNU
+ * tar has them: busybox reads those, but no PAX records. All times are 1970.
+ */
+export function tarHeader(entry: WrittenEntry): Buffer {
+  const { name, linkName = '' } = entry;
+  const extensions = [longName('L', name), longName('K', linkName)];
+  return Buffer.concat([...extensions, headerBlock({ ...entry, name, linkName }, TYPE_FLAGS[entry.type])]);
+}
+
+/** Zeros that fill an entry's last block. */
+export function tarPadding(size: number): Buffer {
+  return Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
+}
+
+/** An entry whose body is the next one's name. */
+function longName(flag: 'L' | 'K', name: string): Buffer {
+  const body = Buffer.from(`${name}\0`);
+  if (body.length <= NAME_BYTES) return Buffer.alloc(0);
+  const header = headerBlock({ name: '././@LongLink', linkName: '', mode: 0, size: body.length }, flag);
+  return Buffer.concat([header, body, tarPadding(body.length)]);
+}
+
+type Fields = Omit<WrittenEntry, 'type'> & { linkName: string };
+
+function headerBlock({ name, linkName, mode, size = 0, uid = 0, gid = 0 }: Fields, flag: string): Buffer {
+  const header = Buffer.alloc(BLOCK_BYTES);
+  Buffer.from(name).copy(header, 0, 0, NAME_BYTES);
+  writeNumber(header.subarray(100, 108), mode);
+  writeNumber(header.subarray(108, 116), uid);
+  writeNumber(header.subarray(116, 124), gid);
+  writeNumber(header.subarray(124, 136), size);
+  writeNumber(header.subarray(136, 148), 0);
+  header.write('        ', 148);
+  header.write(flag, 156);
+  Buffer.from(linkName).copy(header, 157, 0, NAME_BYTES);
+  header.write('ustar\u000000', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return header;
+}
+
+/** In octal, or where that does not fit as GNU has it: big-endian, with the first bit set. */
+function writeNumber(field: Buffer, value: number): void {
+  const digits = field.length - 1;
+  if (value < 8 ** digits) {
+    field.write(`${value.toString(8).padStart(digits, '0')}\0`);
+    return;
+  }
+  field.writeUInt8(0x80, 0);
+  field.write(value.toString(16).padStart(2 * digits, '0'), 1, 'hex');
+}

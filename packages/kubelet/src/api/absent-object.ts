@@ -1,0 +1,25 @@
+import { PodwrightError } from '@podwright/base';
+import type { ObjectMeta } from './object-meta.ts';
+
+/** The error about an object that there is not (`not_found`); it names the other namespaces that have one of that name. */
+export function absentObject(
+  wanted: { kind: string; namespace: string; name: string },
+  all: readonly { metadata: Pick<ObjectMeta, 'namespace' | 'name'> }[],
+): PodwrightError {
+  const { namespace, name } = wanted;
+  const kind = wanted.kind.toLowerCase();
+  if (namespace === '') return new PodwrightError('not_found', `there is no ${kind} ${name}`);
+  const others = [
+    ...new Set(all.filter(({ metadata }) => metadata.name === name).map(({ metadata }) => metadata.namespace)),
+  ];
+  if (others.length === 0) {
+    const list = kind === 'pod' ? "'podwright ps' lists the pods" : `'podwright get ${kind}s -A' lists what there is`;
+    return new PodwrightError('not_found', `there is no ${kind} ${namespace}/${name}; ${list}`);
+  }
+  const shown = others.slice(0, 3);
+  const hints = shown.map((other) => `-n ${other}`).join(' or ');
+  return new PodwrightError(
+    'not_found',
+    `there is no ${kind} ${name} in the namespace ${namespace}; ${name} is in ${shown.join(', ')}: add ${hints}`,
+  );
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { arch, availableParallelism, hostname, release } from 'node:os';
+import { isErrno, VERSION } from '@podwright/base';
+import type { ObjectMeta } from '../api/object-meta.ts';
+import { formatTime } from '../api/time.ts';
+import type { NodeAmounts } from './node-allocatable.ts';
+import { standardLabels } from './node-facts.ts';
+
+/** v1 Node, as far as a lone node has it. */
+export type NodeObject = {
+  apiVersion: 'v1';
+  kind: 'Node';
+  metadata: ObjectMeta;
+  spec: object;
+  status: {
+    capacity: Record<string, string>;
+    allocatable: Record<string, string>;
+    conditions: {
+      type: string;
+      status: 'True' | 'False';
+      reason: string;
+      message: string;
+      lastTransitionTime: string;
+    }[];
+    addresses: { type: string; address: string }[];
+    nodeInfo: Record<string, string>;
+  };
+};
+
+/** What does not change while a kubelet runs. */
+export type NodeFacts = {
+  name: string;
+  labels: Record<string, string>;
+  maxPods: number;
+  addresses: string[];
+  capacity: NodeAmounts;
+  allocatable: NodeAmounts;
+  runtime: { name: string; version: string };
+  startedAtMs: number;
+};
+
+/** The node as an object of the API; `isReady` once its manifests have been read. */
+export function nodeObject(facts: NodeFacts, isReady: boolean): NodeObject {
+  const startedAt = formatTime(facts.startedAtMs);
+  const ready = isReady
+    ? { status: 'True' as const, reason: 'KubeletReady', message: 'kubelet is posting ready status' }
+    : { status: 'False' as const, reason: 'KubeletNotReady', message: 'the sources of pods have not been read yet' };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: facts.name,
+      namespace: '',
+      uid: bootText('machine-id'),
+      labels: { ...standardLabels(facts.name), ...facts.labels },
+      creationTimestamp: startedAt,
+      resourceVersion: isReady ? '2' : '1',
+    },
+    spec: {},
+    status: {
+      capacity: resources(facts.capacity, facts.maxPods),
+      allocatable: resources(facts.allocatable, facts.maxPods),
+      conditions: [{ type: 'Ready', ...ready, lastTransitionTime: startedAt }],
+      addresses: [
+        ...facts.addresses.map((address) => ({ type: 'InternalIP', address })),
+        { type: 'Hostname', address: facts.name || hostname() },
+      ],
+      nodeInfo: {
+        machineID: bootText('machine-id'),
+        bootID: bootText('boot-id'),
+        kernelVersion: release(),
+        osImage: osImage(),
+        containerRuntimeVersion: `${facts.runtime.name}://${facts.runtime.version}`,
+        kubeletVersion: `v${VERSION}`,
+        operatingSystem: 'linux',
+        architecture: { x64: 'amd64' }[arch() as string] ?? arch(),
+      },
+    },
+  };
+}
+
+function resources({ memoryBytes, pids }: NodeAmounts, maxPods: number): Record<string, string> {
+  return {
+    cpu: String(availableParallelism()),
+    memory: `${Math.floor(memoryBytes / 1024)}Ki`,
+    pids: String(pids),
+    pods: String(maxPods),
+  };
+}
+
+/** '' on a host that has no such id. */
+function bootText(id: 'machine-id' | 'boot-id'): string {
+  return readIfThere(id === 'machine-id' ? '/etc/machine-id' : '/proc/sys/kernel/random/boot_id').trim();
+}
+
+/** `Debian GNU/Linux 12 (bookworm)`: os-release(5). */
+function osImage(): string {
+  return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readIfThere('/etc/os-release'))?.[1] ?? 'Linux';
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return '';
+    throw error;
+  }
+}

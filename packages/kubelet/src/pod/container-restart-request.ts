@@ -1,0 +1,50 @@
+import { PodwrightError } from '@podwright/base';
+import { allContainers, type Container, isSidecar, type Pod, podFullName } from '../api/types.ts';
+import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { shouldRestart } from '../kuberuntime/container-restart.ts';
+
+/** What a request to restart containers comes to: those to stop, and those whose delay before the next start is cut short. */
+export type RestartPlan = { stop: RuntimeContainer[]; hurry: Container[] };
+
+/**
+ * Decides what a restart in place means for a pod: its ordinary containers, or the one that is named, which may be a sidecar.
+ * `failed_precondition` says why a pod or container cannot be restarted, `not_found` which containers there are. Pure.
+ */
+export function planRestart(pod: Pod, status: RuntimePodStatus, wanted: string | undefined): RestartPlan {
+  const refuse = (why: string) =>
+    new PodwrightError(
+      'failed_precondition',
+      `restart ${wanted === undefined ? '' : `container ${wanted} of `}pod ${podFullName(pod)}: ${why}`,
+    );
+  if (pod.metadata.deletionTimestamp !== undefined) throw refuse('it is being deleted');
+  const { phase } = pod.status ?? {};
+  if (phase === 'Succeeded' || phase === 'Failed') throw refuse(`it has ended (${phase}); apply it anew`);
+  if (pod.spec.restartPolicy === 'Never')
+    throw refuse(
+      'its restartPolicy is Never, so what is stopped would not start again; delete the pod and apply it anew',
+    );
+  const plan: RestartPlan = { stop: [], hurry: [] };
+  for (const container of chosen(pod, wanted)) {
+    const current = latestContainer(status, container.name);
+    if (current?.state === 'running') plan.stop.push(current);
+    else if (current?.state === 'exited' && shouldRestart(pod, current)) plan.hurry.push(container);
+    else if (wanted !== undefined) throw refuse(current === undefined ? 'it has not begun yet' : 'it does not run');
+  }
+  if (plan.stop.length + plan.hurry.length === 0) throw refuse('none of its containers runs');
+  return plan;
+}
+
+function chosen(pod: Pod, wanted: string | undefined): Container[] {
+  if (wanted === undefined) return pod.spec.containers;
+  const found = allContainers(pod.spec).find(({ name }) => name === wanted);
+  if (found === undefined) {
+    const names = allContainers(pod.spec).map(({ name }) => name);
+    throw new PodwrightError(
+      'not_found',
+      `pod ${podFullName(pod)} has no container ${wanted}; it has ${names.join(', ')}`,
+    );
+  }
+  if (pod.spec.containers.includes(found) || isSidecar(found)) return [found];
+  const message = `restart container ${wanted} of pod ${podFullName(pod)}: it is an init container, which runs once`;
+  throw new PodwrightError('failed_precondition', message);
+}

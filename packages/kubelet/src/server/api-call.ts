@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gatherBytes, PodwrightError } from '@podwright/base';
+import { MAX_MANIFEST_BYTES } from '../config/manifest.ts';
+
+/** One call of the local API. `signal` aborts when the client has gone. */
+export type Call = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  query: URLSearchParams;
+  params: Record<string, string | undefined>;
+  signal: AbortSignal;
+};
+export type Handler = (call: Call) => Promise<void>;
+
+export type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH';
+
+/** A method and a path, as find-my-way writes it, with what answers there. */
+export type Route = { method: Method; path: string; handler: Handler };
+
+export async function readBody(request: IncomingMessage): Promise<string> {
+  const refusal = () => new PodwrightError('invalid_argument', `the manifest is over ${MAX_MANIFEST_BYTES} bytes`);
+  return (await gatherBytes(request, MAX_MANIFEST_BYTES, refusal)).toString('utf8');
+}
+
+export function sendJson(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+/** A line of a stream of JSON; waits for a client that reads slowly. */
+export async function sendLine(response: ServerResponse, value: unknown): Promise<void> {
+  if (!response.write(`${JSON.stringify(value)}\n`))
+    await Promise.race([once(response, 'drain'), once(response, 'close')]);
+}

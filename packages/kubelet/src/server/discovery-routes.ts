@@ -1,0 +1,54 @@
+import { VERSION } from '@podwright/base';
+import { type Route, sendJson } from './api-call.ts';
+
+/** A resource as clients discover it. */
+export type DiscoveredResource = {
+  kind: string;
+  apiVersion: string;
+  plural: string;
+  shortNames: string[];
+  namespaced: boolean;
+  verbs: string[];
+};
+
+/** Where Kubernetes' clients find out what there is: groups, versions and resources (the discovery API). */
+export function discoveryRoutes(resources: DiscoveredResource[]): Route[] {
+  const versions = [...new Set(resources.map(({ apiVersion }) => apiVersion))];
+  const groups = versions.filter((version) => version.includes('/'));
+  const answer = (path: string, value: object): Route => ({
+    method: 'GET',
+    path,
+    handler: async ({ response }) => sendJson(response, value),
+  });
+  return [
+    answer('/version', { major: '1', minor: '36', gitVersion: `v1.36.0+podwright.${VERSION}`, platform: 'linux' }),
+    answer('/api', { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] }),
+    answer('/apis', { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupOf) }),
+    ...versions.map((version) =>
+      answer(version.includes('/') ? `/apis/${version}` : `/api/${version}`, resourceList(version, resources)),
+    ),
+  ];
+}
+
+function groupOf(groupVersion: string): object {
+  const [name, version] = groupVersion.split('/');
+  const preferredVersion = { groupVersion, version };
+  return { name, versions: [preferredVersion], preferredVersion };
+}
+
+function resourceList(groupVersion: string, resources: DiscoveredResource[]): object {
+  const own = resources.filter(({ apiVersion }) => apiVersion === groupVersion);
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion,
+    resources: own.map(({ kind, plural, shortNames, namespaced, verbs }) => ({
+      name: plural,
+      singularName: kind.toLowerCase(),
+      namespaced,
+      kind,
+      verbs,
+      shortNames,
+    })),
+  };
+}

@@ -1,0 +1,99 @@
+import { PodwrightError } from '@podwright/base';
+import type { ObjectMeta } from '../api/types.ts';
+
+/** A merge patch (RFC 7386) of an object's labels and annotations: null removes one. */
+export type MetadataPatch = {
+  labels?: Record<string, string | null>;
+  annotations?: Record<string, string | null>;
+};
+
+/** Where an applied object keeps what clients have patched, so that applying its manifest again does not undo it. */
+const PATCH_ANNOTATION = 'podwright.dev/metadata-patch';
+/** The node's own: what a pod comes from, and the patch. */
+const RESERVED = /^(podwright\.dev\/|kubernetes\.io\/config\.)/;
+const MAPS = ['labels', 'annotations'] as const;
+
+/** Reads `{"metadata":{"labels":{…},"annotations":{…}}}`; `invalid_argument` for a patch of anything else. */
+export function parseMetadataPatch(text: string): MetadataPatch {
+  const { metadata, ...others } = mapOf(parse(text), 'the patch');
+  const unknown = Object.keys(others).find((key) => key !== 'apiVersion' && key !== 'kind');
+  if (unknown !== undefined) refuse(unknown, 'cannot be patched, only metadata.labels and metadata.annotations');
+  const patch: MetadataPatch = {};
+  for (const [field, value] of Object.entries(mapOf(metadata, 'metadata'))) {
+    const map = MAPS.find((name) => name === field);
+    if (map === undefined) refuse(`metadata.${field}`, 'cannot be patched, only labels and annotations');
+    patch[map!] = readMap(value, `metadata.${field}`);
+  }
+  return patch;
+}
+
+function readMap(value: unknown, path: string): Record<string, string | null> {
+  const map = mapOf(value, path);
+  for (const [key, text] of Object.entries(map)) {
+    if (text !== null && typeof text !== 'string') refuse(`${path}[${key}]`, 'must be text, or null to remove it');
+    if (path === 'metadata.annotations' && RESERVED.test(key)) refuse(`${path}[${key}]`, "is the node's own");
+  }
+  return map as Record<string, string | null>;
+}
+
+/** The metadata with a patch, which is noted in it together with those before. */
+export function patchMetadata(metadata: ObjectMeta, patch: MetadataPatch): ObjectMeta {
+  const noted = notedPatch(metadata);
+  const all = {
+    labels: { ...noted.labels, ...patch.labels },
+    annotations: { ...noted.annotations, ...patch.annotations },
+  };
+  const patched = merge(metadata, patch);
+  const annotations = { ...patched.annotations, [PATCH_ANNOTATION]: JSON.stringify(all) };
+  return { ...patched, annotations };
+}
+
+/** What a manifest says, with what clients have patched of the object that is there. */
+export function keepPatch(manifest: ObjectMeta, there: ObjectMeta | undefined): ObjectMeta {
+  const { [PATCH_ANNOTATION]: _, ...annotations } = manifest.annotations ?? {};
+  const own = manifest.annotations === undefined ? manifest : { ...manifest, annotations };
+  return there?.annotations?.[PATCH_ANNOTATION] === undefined ? own : patchMetadata(own, notedPatch(there));
+}
+
+/** Whether the object shows what a patch asked for. */
+export function showsPatch(metadata: ObjectMeta, patch: MetadataPatch): boolean {
+  return MAPS.every((map) =>
+    Object.entries(patch[map] ?? {}).every(([key, value]) => (metadata[map]?.[key] ?? null) === value),
+  );
+}
+
+function merge(metadata: ObjectMeta, patch: MetadataPatch): ObjectMeta {
+  const merged = { ...metadata };
+  for (const map of MAPS) {
+    if (patch[map] === undefined) continue;
+    const entries = Object.entries({ ...metadata[map], ...patch[map] });
+    merged[map] = Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
+  }
+  return merged;
+}
+
+/** What was patched so far; a note that somebody has broken counts as none. */
+function notedPatch(metadata: ObjectMeta): MetadataPatch {
+  try {
+    return parseMetadataPatch(`{"metadata":${metadata.annotations?.[PATCH_ANNOTATION] ?? '{}'}}`);
+  } catch {
+    return {};
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new PodwrightError('invalid_argument', 'read the patch: it is no JSON', { cause: error });
+  }
+}
+
+function mapOf(value: unknown, path: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  return refuse(path, 'must be a map');
+}
+
+function refuse(path: string, why: string): never {
+  throw new PodwrightError('invalid_argument', `read the patch: ${path.slice(0, 200)}: ${why}`);
+}

@@ -1,0 +1,277 @@
+/** Lists, watches and patches of the local API, on a kubelet with a runtime in memory. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
+import { serveLocalApi } from './serve-local-api.ts';
+
+const pod = (name: string, labels: string, namespace = 'default') => `
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: ${name}, namespace: ${namespace}, uid: uid-${name}, labels: {${labels}}}
+spec: {containers: [{name: main, image: 'busybox:1'}]}
+`;
+const configMap = (name: string, value: string) => `
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ${name}, labels: {app: web}}
+data: {key: ${value}}
+`;
+
+type Served = { fake: FakeKubelet; manifests: string; call: Call };
+type Metadata = Record<'name' | 'creationTimestamp', string> & Record<'labels' | 'annotations', Record<string, string>>;
+/** What answers have, of lists, objects, results and errors. */
+type Body = {
+  apiVersion: string;
+  kind: string;
+  message: string;
+  metadata: Metadata;
+  data?: { key: string };
+  items: { metadata: Metadata }[];
+  objects: { action: string }[];
+  status: { conditions: { status: string }[]; capacity: { memory: string } };
+};
+type Answer = { status: number; body: Body };
+type Call = (method: string, path: string, body?: object) => Promise<Answer>;
+
+async function serve(t: TestContext, manifest: string): Promise<Served & { open: (path: string) => Promise<Lines> }> {
+  const directory = mkdtempSync('/tmp/node-api-');
+  const manifests = join(directory, 'manifests');
+  const fake = await startFakeKubelet({ manifest });
+  const socketPath = join(directory, 'node.sock');
+  const info = { name: 'node', version: '1', manifestDir: manifests, podLogsDir: '' };
+  const options = { socketPath, kubelet: fake.handle, info, onStop: () => undefined, logger: silentLogger };
+  const server = await serveLocalApi(options);
+  t.after(async () => {
+    await server.close();
+    await fake.close();
+    rmSync(directory, { recursive: true });
+  });
+  const open = async (path: string) => new Lines(await send(socketPath, { method: 'GET', path }));
+  const call: Call = async (method, path, body) => {
+    const response = await send(socketPath, { method, path, body });
+    let text = '';
+    for await (const chunk of response) text += chunk;
+    return { status: response.statusCode!, body: JSON.parse(text) };
+  };
+  return { fake, manifests, call, open };
+}
+
+function send(socketPath: string, call: { method: string; path: string; body?: object }): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const headers = { host: 'node', 'content-type': 'application/merge-patch+json' };
+  const outgoing = request({ socketPath, method: call.method, path: call.path, headers, agent: false }, resolve);
+  outgoing.on('error', reject).end(call.body && JSON.stringify(call.body));
+  return promise;
+}
+
+/** Takes what was applied into the kubelet, which has no directory of its own here. */
+function followDirectory(fake: FakeKubelet, manifests: string): Disposable {
+  const timer = setInterval(() => {
+    const files = readdirSync(manifests).filter((name) => name.endsWith('.json'));
+    fake.apply(files.map((name) => readFileSync(join(manifests, name), 'utf8')).join('\n---\n'));
+  }, 2);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** The lines of a watch, as `TYPE name`. */
+class Lines {
+  readonly #response: IncomingMessage;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(response: IncomingMessage) {
+    this.#response = response;
+    this.#lines = createInterface({ input: response })[Symbol.asyncIterator]();
+  }
+
+  async next(): Promise<string> {
+    const { type, object } = JSON.parse((await this.#lines.next()).value);
+    return `${type} ${object.metadata.name ?? object.metadata.annotations['k8s.io/initial-events-end']}`;
+  }
+
+  close(): void {
+    this.#response.destroy();
+  }
+}
+
+const names = ({ body }: Answer) => body.items.map(({ metadata }) => metadata.name).join(' ');
+
+test('lists are those of Kubernetes, by namespace, labels and fields', async (t) => {
+  const manifest = pod('a', 'app: web') + pod('b', 'app: db', 'team') + configMap('c', 'x');
+  const { fake, call } = await serve(t, manifest);
+  await fake.pod('a', ({ status }) => status?.phase === 'Running');
+  await fake.pod('b', ({ status }) => status?.phase === 'Running');
+  const check = async (path: string, expected: string) => assert.equal(names(await call('GET', path)), expected, path);
+  await check('/api/v1/pods', 'a b');
+  await check('/api/v1/namespaces/team/pods', 'b');
+  await check('/api/v1/pods?labelSelector=app%3Dweb', 'a');
+  await check('/api/v1/pods?labelSelector=app+notin+(web)', 'b');
+  await check('/api/v1/pods?fieldSelector=metadata.namespace%3Dteam,status.phase%3DRunning', 'b');
+  await check('/api/v1/pods?fieldSelector=spec.nodeName%3Dnode', 'a b');
+  await check('/api/v1/pods?fieldSelector=status.phase%3DPending', '');
+  await check('/api/v1/configmaps', 'c');
+  await check('/api/v1/namespaces/team/configmaps', '');
+  await check('/api/v1/secrets', '');
+  await check('/apis/node.k8s.io/v1/runtimeclasses', '');
+  await check('/api/v1/nodes?fieldSelector=metadata.name%3Dnode', 'node');
+  const events = '/api/v1/events?fieldSelector=involvedObject.name%3Db,reason%3DStarted';
+  assert.equal((await call('GET', events)).body.items.length, 1);
+  const list = (await call('GET', '/api/v1/configmaps')).body;
+  assert.deepEqual([list.apiVersion, list.kind], ['v1', 'ConfigMapList']);
+  const node = (await call('GET', '/api/v1/nodes/node')).body;
+  assert.equal(node.status.conditions[0]!.status, 'True');
+  assert.match(node.status.capacity.memory, /^\d+Ki$/);
+  const wrong = await call('GET', '/api/v1/pods?labelSelector=a+b');
+  assert.equal(wrong.status, 400);
+  assert.match(wrong.body.message, /^label selector "a b": /);
+  assert.equal((await call('GET', '/api/v1/pods?fieldSelector=spec.x%3D1')).status, 400);
+});
+
+test('clients of Kubernetes find out what there is', async (t) => {
+  const { call } = await serve(t, '');
+  const get = async (path: string) => (await call('GET', path)).body as unknown as Record<string, { name: string }[]>;
+  assert.deepEqual(
+    (await get('/apis')).groups!.map(({ name }) => name),
+    ['node.k8s.io', 'metrics.k8s.io'],
+  );
+  const names = async (path: string) => (await get(path)).resources!.map(({ name }) => name).join(' ');
+  assert.equal(await names('/api/v1'), 'pods configmaps secrets events nodes');
+  assert.equal(await names('/apis/node.k8s.io/v1'), 'runtimeclasses');
+  assert.deepEqual((await get('/api')).versions, ['v1']);
+});
+
+test('an object that is elsewhere is said to be there', async (t) => {
+  const { call } = await serve(t, pod('web', 'app: web', 'team-a') + configMap('c', 'x'));
+  const message = async (path: string) => {
+    const { status, body } = await call('GET', path);
+    assert.equal(status, 404);
+    return body.message;
+  };
+  assert.equal(
+    await message('/api/v1/namespaces/default/pods/web'),
+    'there is no pod web in the namespace default; web is in team-a: add -n team-a',
+  );
+  assert.equal(
+    await message('/api/v1/namespaces/default/pods/web/log'),
+    'there is no pod web in the namespace default; web is in team-a: add -n team-a',
+  );
+  assert.equal(
+    await message('/api/v1/namespaces/default/pods/nope'),
+    "there is no pod default/nope; 'podwright ps' lists the pods",
+  );
+  assert.match(await message('/api/v1/namespaces/x/configmaps/c'), /c is in default: add -n default$/);
+  assert.equal(await message('/apis/node.k8s.io/v1/runtimeclasses/none'), 'there is no runtimeclass none');
+});
+
+test('a watch tells what is there, then each change that the selection sees', async (t) => {
+  const { fake, open } = await serve(t, configMap('a', 'x'));
+  const watching = await open('/api/v1/configmaps?watch=true&sendInitialEvents=true&labelSelector=app%3Dweb');
+  assert.equal(await watching.next(), 'ADDED a');
+  assert.equal(await watching.next(), 'BOOKMARK true');
+  fake.apply(configMap('a', 'two'));
+  assert.equal(await watching.next(), 'MODIFIED a');
+  fake.apply(configMap('a', 'two') + configMap('b', 'z'));
+  assert.equal(await watching.next(), 'ADDED b');
+  fake.apply(configMap('a', 'two').replace('web', 'db') + configMap('b', 'z'));
+  assert.equal(await watching.next(), 'DELETED a');
+  fake.apply(configMap('a', 'v').replace('web', 'db') + configMap('b', 'z'));
+  fake.apply(configMap('a', 'v') + configMap('b', 'z'));
+  assert.equal(await watching.next(), 'ADDED a');
+  fake.apply(configMap('a', 'v'));
+  assert.equal(await watching.next(), 'DELETED b');
+  watching.close();
+});
+
+test('a watch of pods misses nothing and tells nothing twice while pods come and go', async (t) => {
+  const { fake, open } = await serve(t, pod('seed', ''));
+  await fake.pod('seed', ({ status }) => status?.phase === 'Running');
+  for (let round = 0; round < 20; round++) {
+    const name = `p${round}`;
+    const opening = open('/api/v1/pods?watch=true');
+    fake.apply(pod('seed', '') + pod(name, ''));
+    const watching = await opening;
+    const added: string[] = [];
+    while (!added.includes(name)) {
+      const [type, what] = (await watching.next()).split(' ');
+      if (type === 'ADDED') added.push(what!);
+    }
+    assert.equal(new Set(added).size, added.length, String(added));
+    watching.close();
+  }
+});
+
+test('labels of an applied object are patched, stay when it is applied again, and can go', async (t) => {
+  const { fake, manifests, call } = await serve(t, '');
+  using _following = followDirectory(fake, manifests);
+  const apply = async (value: string) => {
+    const metadata = { name: 'c', labels: { app: 'web', tier: 'x' } };
+    const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { key: value } };
+    return (await call('POST', '/podwright/v1/apply', manifest)).body.objects[0]!.action;
+  };
+  const path = '/api/v1/namespaces/default/configmaps/c';
+  const patch = async (metadata: object) => (await call('PATCH', path, { metadata })).body.metadata;
+  const content = async () => (await call('GET', path)).body;
+  const until = async (value: string) => {
+    while ((await content()).data?.key !== value);
+  };
+
+  assert.equal(await apply('1'), 'created');
+  await until('1');
+  const { creationTimestamp } = (await content()).metadata;
+  assert.match(creationTimestamp, /Z$/);
+  assert.deepEqual((await patch({ labels: { own: 'yes', tier: null } })).labels, { app: 'web', own: 'yes' });
+  assert.equal((await patch({ annotations: { note: 'a "b"' } })).annotations.note, 'a "b"');
+  assert.equal(await apply('1'), 'unchanged');
+  assert.equal(await apply('2'), 'replaced');
+  await until('2');
+  const { metadata } = await content();
+  assert.deepEqual(metadata.labels, { app: 'web', own: 'yes' });
+  assert.equal(metadata.creationTimestamp, creationTimestamp);
+  assert.deepEqual((await patch({ labels: { own: null, tier: 'y' } })).labels, { app: 'web', tier: 'y' });
+});
+
+test('a label of a pod that runs, and of one that has ended, is seen at once and restarts nothing', async (t) => {
+  const { fake, manifests, call } = await serve(t, '');
+  using _following = followDirectory(fake, manifests);
+  const spec = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox:1' }] };
+  await call('POST', '/podwright/v1/apply', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec });
+  const running = await fake.pod('a', ({ status }) => status?.phase === 'Running');
+  const patch = (value: string) =>
+    call('PATCH', '/api/v1/namespaces/default/pods/a', { metadata: { labels: { app: value } } });
+  assert.equal((await patch('web')).body.metadata.labels.app, 'web');
+  const labelled = await fake.pod('a', () => true);
+  assert.equal(labelled.metadata.uid, running.metadata.uid);
+  assert.deepEqual(labelled.status!.containerStatuses, running.status!.containerStatuses);
+  const { containerID } = running.status!.containerStatuses![0]!;
+  fake.runtime.exitContainer(containerID!.replace(/^.*:\/\//, ''), { exitCode: 0 });
+  await fake.pod('a', ({ status }) => status?.phase === 'Succeeded');
+  assert.equal((await patch('db')).body.metadata.labels.app, 'db');
+});
+
+test('a patch of what was not applied, or of anything but labels and annotations, is refused', async (t) => {
+  const { fake, call, manifests } = await serve(t, pod('a', '') + configMap('c', 'x'));
+  await fake.pod('a', () => true);
+  const check = async (path: string, body: object, message: RegExp) => {
+    const answer = await call('PATCH', `/api/v1/namespaces/default/${path}`, body);
+    assert.match(answer.body.message, message);
+    assert.ok(answer.status === 400 || answer.status === 409 || answer.status === 404);
+  };
+  const label = { metadata: { labels: { a: 'b' } } };
+  await check('pods/a', label, /^patch pod default\/a: it comes from test\.yaml; change it there$/);
+  await check('configmaps/c', label, new RegExp(`^patch configmap default/c: it comes from a file in ${manifests};`));
+  await check('pods/nope', label, /^there is no pod default\/nope/);
+  await check('pods/a', { spec: {} }, /^read the patch: spec: cannot be patched/);
+  await check('pods/a', { metadata: { name: 'b' } }, /metadata\.name: cannot be patched, only labels and annotations$/);
+  await check('pods/a', { metadata: { labels: { a: 1 } } }, /metadata\.labels\[a\]: must be text, or null/);
+  await check('pods/a', { metadata: { labels: null } }, /metadata\.labels: must be a map$/);
+  const own = { metadata: { annotations: { 'podwright.dev/config.file': '/x' } } };
+  await check('pods/a', own, /is the node's own$/);
+  writeFileSync(join(manifests, 'applied-configmap_default_c.json'), '{"metadata":{}}');
+  await check('configmaps/c', { metadata: { labels: { '-': 'x' } } }, /^patch configmap c: /);
+});

@@ -1,0 +1,61 @@
+import { sleep } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import { LEAST_USAGE_WINDOW_MS, USAGE_SAMPLE_KEPT_MS } from '../limits.ts';
+
+/** What a container used: CPU in thousand-millionths of a core over the window, and its working set. */
+export type ContainerUse = { cpuNanoCores: number; memoryBytes: number };
+
+/** Uses by container id, and the time over which CPU was measured. */
+export type UsageReport = { containers: Map<string, ContainerUse>; atMs: number; windowMs: number };
+
+type Sample = {
+  atMs: number;
+  containers: Map<string, { cpuNanoseconds: bigint; cpuAtNs: bigint; memoryBytes: number }>;
+};
+
+/** What containers use, from the CRI's statistics: two looks a while apart, of which the first may be that of a call before. */
+export class ContainerUsage {
+  readonly #cri: CriClient;
+  #last: Sample | undefined;
+
+  constructor(cri: CriClient) {
+    this.#cri = cri;
+  }
+
+  /** Takes `LEAST_USAGE_WINDOW_MS` if nobody has asked lately. */
+  async report(signal: AbortSignal): Promise<UsageReport> {
+    const fresh = this.#last !== undefined && Date.now() - this.#last.atMs < USAGE_SAMPLE_KEPT_MS;
+    const before = fresh ? this.#last! : await this.#sample(signal);
+    const remainingMs = LEAST_USAGE_WINDOW_MS - (Date.now() - before.atMs);
+    if (remainingMs > 0) await sleep(remainingMs, signal);
+    const now = await this.#sample(signal);
+    this.#last = now;
+    return { ...usesBetween(before, now), atMs: now.atMs };
+  }
+
+  async #sample(signal: AbortSignal): Promise<Sample> {
+    const { stats } = await this.#cri.runtime.listContainerStats({}, { signal });
+    const containers = new Map<string, { cpuNanoseconds: bigint; cpuAtNs: bigint; memoryBytes: number }>();
+    for (const { attributes, cpu, memory } of stats) {
+      if (attributes === undefined) continue;
+      containers.set(attributes.id, {
+        cpuNanoseconds: cpu?.usageCoreNanoSeconds?.value ?? 0n,
+        cpuAtNs: cpu?.timestamp ?? 0n,
+        memoryBytes: Number(memory?.workingSetBytes?.value ?? 0n),
+      });
+    }
+    return { atMs: Date.now(), containers };
+  }
+}
+
+/** A container that began in between is measured from its first look on: it has used no CPU yet. */
+function usesBetween(before: Sample, now: Sample): Pick<UsageReport, 'containers' | 'windowMs'> {
+  const containers = new Map<string, ContainerUse>();
+  for (const [id, { cpuNanoseconds, cpuAtNs, memoryBytes }] of now.containers) {
+    const first = before.containers.get(id) ?? { cpuNanoseconds, cpuAtNs };
+    const elapsedNs = Number(cpuAtNs - first.cpuAtNs);
+    const usedNs = Math.max(0, Number(cpuNanoseconds - first.cpuNanoseconds));
+    containers.set(id, { cpuNanoCores: elapsedNs > 0 ? Math.round((usedNs / elapsedNs) * 1e9) : 0, memoryBytes });
+  }
+  return { containers, windowMs: now.atMs - before.atMs };
+}

@@ -1,0 +1,21 @@
+import { cpus, freemem, totalmem } from 'node:os';
+import { sleep } from '@podwright/base';
+import { LEAST_USAGE_WINDOW_MS } from '../limits.ts';
+import type { ContainerUse } from './container-usage.ts';
+
+/** What everything on the host uses together: the time that processors were not idle, and the memory that is not to be had. */
+export async function hostUsage(signal: AbortSignal): Promise<ContainerUse> {
+  const before = processorTimes();
+  await sleep(LEAST_USAGE_WINDOW_MS, signal);
+  const now = processorTimes();
+  const elapsed = now.all - before.all;
+  const share = elapsed > 0 ? (now.busy - before.busy) / elapsed : 0;
+  return { cpuNanoCores: Math.round(share * cpus().length * 1e9), memoryBytes: totalmem() - freemem() };
+}
+
+/** Milliseconds of all processors since the start of the host. */
+function processorTimes(): { all: number; busy: number } {
+  const times = cpus().map(({ times }) => times);
+  const all = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
+  return { all, busy: all - times.reduce((sum, { idle }) => sum + idle, 0) };
+}

@@ -1,0 +1,82 @@
+/** Holds what commands load: what is loaded is what they wait for. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { StartedProgram } from '../pods/started-program.ts';
+
+/** What a call of the bundle has loaded: our sources, packages of others, and modules of Node.js. */
+type Loaded = { sources: string[]; packages: string[]; builtins: string[] };
+
+const TELL_BUILTINS =
+  "data:text/javascript,process.on('exit',()=>process.stderr.write('\\nloaded '+process.moduleLoadList+'\\n'))";
+
+async function load(bundle: Bundle, directory: string, args: string[]): Promise<Loaded & { out: string }> {
+  const coverage = mkdtempSync(join(directory, 'coverage-'));
+  const command = [process.execPath, '--import', TELL_BUILTINS, bundle.program, ...args];
+  const { code, out, err } = await new StartedProgram(command, { env: { NODE_V8_COVERAGE: coverage } }).ended();
+  assert.equal(code, 0, err);
+  const [file] = globSync(join(coverage, '*.json'));
+  const { result } = JSON.parse(readFileSync(file!, 'utf8')) as { result: { url: string }[] };
+  const scripts = result.flatMap(({ url }) => (url.startsWith('file://') ? [new URL(url).pathname] : []));
+  const loaded = scripts.flatMap((script) => {
+    const { sources } = JSON.parse(readFileSync(`${script}.map`, 'utf8')) as { sources: string[] };
+    return sources.map((source) => resolve(script, '..', source));
+  });
+  const packages = loaded.flatMap((path) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+  const sources = loaded.flatMap((path) => /\/(packages\/.*)/.exec(path)?.[1] ?? []);
+  const builtins = [...(/^loaded (.*)$/m.exec(err)?.[1] ?? '').matchAll(/NativeModule ([^,]+)/g)].map(
+    (match) => match[1]!,
+  );
+  return { out, sources, packages: [...new Set(packages)], builtins };
+}
+
+test('commands load only what they need', async (t) => {
+  const bundle = await buildBundle();
+  const directory = mkdtempSync('/tmp/loaded-');
+  const state = join(directory, 'state');
+  const pods = { items: [{ metadata: { name: 'web', namespace: 'default', uid: 'u' }, spec: { containers: [] } }] };
+  const runtime = { name: 'podwright', version: '1', apiVersion: 'v1', endpoint: 'unix:///none' };
+  const info = { name: 'here', version: '1', pid: process.pid, runtime };
+  const node = createServer((request, response) =>
+    response.end(JSON.stringify(request.url?.startsWith('/api/') ? pods : info)),
+  ).listen(`${directory}/node.sock`);
+  await once(node, 'listening');
+  t.after(() => {
+    node.close();
+    bundle.remove();
+    rmSync(directory, { recursive: true });
+  });
+
+  const version = await load(bundle, directory, ['--version']);
+  assert.match(version.out, /^\d+\.\d+\.\d+\n$/);
+  assert.deepEqual(version.sources.sort(), ['packages/base/src/version.ts', 'packages/cli/src/start.ts']);
+  assert.deepEqual(version.packages, []);
+
+  const ps = await load(bundle, directory, ['--root', state, '--state', directory, 'ps']);
+  assert.match(ps.out, /^default +web +0\/0 +Pending/m);
+  assert.deepEqual(ps.packages, ['commander']);
+  const others = ps.sources.filter((path) => !/^packages\/(?:base|cli)\/src\//.test(path));
+  assert.deepEqual(others, []);
+  const settings = ps.sources.filter((path) => path.startsWith('packages/cli/src/settings/'));
+  assert.deepEqual(settings.map((path) => path.split('/').at(-1)).sort(), [
+    'command-context.ts',
+    'config-flags.ts',
+    'node-paths.ts',
+  ]);
+  // what `import` would load of node:http and node:fs
+  const late = ['internal/deps/undici/undici', 'internal/fs/streams', 'tls', 'fs/promises'];
+  assert.deepEqual(
+    late.filter((name) => ps.builtins.includes(name)),
+    [],
+  );
+  assert.ok(ps.builtins.includes('http'));
+
+  // settings are checked where there are some
+  const config = join(directory, 'config.toml');
+  const wrong = new StartedProgram([process.execPath, bundle.program, '--config', config, 'ps']);
+  assert.match((await wrong.ended()).err, /^podwright: read .*config\.toml: no such file/);
+});

@@ -1,0 +1,218 @@
+/** Listing, describing, marking, waiting for and deleting objects, as people know it from kubectl. */
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import type { Pod } from '@podwright/kubelet';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { exampleImage, forever, NodePlace } from '../pods/node.fixture.ts';
+import type { StartedProgram } from '../pods/started-program.ts';
+
+let bundle: Bundle;
+let place: NodePlace;
+let daemon: StartedProgram;
+
+const container = (script: string, rest = '') => `  - name: main
+    image: ${exampleImage}
+    command: [sh, -c, ${JSON.stringify(script)}]
+${rest}`;
+const manifest = `apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: web}}
+spec:
+  terminationGracePeriodSeconds: 2
+  containers:
+${container(
+  forever,
+  `    env: [{name: PLAIN, value: "true"}, {name: PASS, valueFrom: {secretKeyRef: {name: pass, key: key}}}]
+    resources: {limits: {memory: 64Mi}, requests: {cpu: 100m}}
+    readinessProbe: {exec: {command: ["true"]}, periodSeconds: 1}
+    volumeMounts: [{name: conf, mountPath: /conf, readOnly: true}, {name: self, mountPath: /self}]
+`,
+)}  volumes:
+  - {name: conf, configMap: {name: conf}}
+  - {name: self, downwardAPI: {items: [{path: labels, fieldRef: {fieldPath: metadata.labels}}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: job, namespace: team-a, labels: {app: job}}
+spec:
+  restartPolicy: Never
+  containers:
+${container('exit 3')}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: conf}
+data: {key: "value"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: pass}
+stringData: {key: hunter2}
+---
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: fast}
+handler: runc
+`;
+
+before(async () => {
+  bundle = await buildBundle();
+  place = new NodePlace(bundle, '10.129.173.0/24');
+  daemon = await place.startDaemon();
+  await place.loadImage();
+  await place.ok('apply', place.file('objects.yaml', manifest));
+});
+after(async () => {
+  daemon?.child.kill('SIGTERM');
+  await place?.remove();
+  bundle?.remove();
+});
+
+async function fails(message: RegExp, ...args: string[]): Promise<void> {
+  const { code, err } = await place.call(...args);
+  assert.equal(code, 1, args.join(' '));
+  assert.match(err, message);
+}
+
+test('wait returns when the pods are as they should be, or tells why not', async () => {
+  assert.equal(await place.ok('wait', '--for=condition=Ready', 'pod/web'), 'pod/web condition met\n');
+  await place.ok('wait', '--for=jsonpath={.status.phase}=Failed', '-n', 'team-a', 'pods', '--all');
+  await fails(
+    /^podwright: timed out .* after 200 ms\npod\/web: Running$/m,
+    'wait',
+    '--for=delete',
+    'web',
+    '--timeout',
+    '200ms',
+  );
+  await fails(/there is no pod nope/, 'wait', '--for=condition=Ready', 'nope');
+});
+
+test('get lists every kind, chosen by namespace, labels, fields and name', async () => {
+  const check = async (words: string, expected: string) =>
+    assert.equal(await place.ok('get', ...words.split(' '), '-o', 'name'), expected, words);
+  await check('pods', 'pod/web\n');
+  await check('po -A --sort-by .metadata.name', 'pod/job\npod/web\n');
+  await check('pods -A -l app=job', 'pod/job\n');
+  await check('pods -A --field-selector status.phase=Failed', 'pod/job\n');
+  await check('cm,secrets', 'configmap/conf\nsecret/pass\n');
+  await check('pod/web cm/conf', 'pod/web\nconfigmap/conf\n');
+  await check('runtimeclasses', 'runtimeclass.node.k8s.io/fast\n');
+  const table = await place.ok('get', 'pods', '--show-labels');
+  assert.match(table, /^NAME +READY +STATUS +RESTARTS +AGE +LABELS\nweb +1\/1 +Running +0 +.* +app=web\n$/);
+  assert.match(await place.ok('get', 'secrets', '--no-headers'), /^pass +Opaque +1 +\d/);
+  assert.match(await place.ok('get', 'nodes', '-o', 'wide'), /Ready +<none>.*podwright:\/\//);
+  assert.match(await place.ok('get', 'images'), /busybox:1/);
+  const template = '{range .items[*]}{.metadata.name}={.status.phase}{"\\n"}{end}';
+  const phases = await place.ok('get', 'pods', '-A', '--sort-by', '.metadata.name', '-o', `jsonpath=${template}`);
+  assert.equal(phases, 'job=Failed\nweb=Running\n');
+  assert.equal(await place.ok('get', 'secret', 'pass', '-o', 'jsonpath={.data.key}'), btoa('hunter2'));
+  assert.equal((await place.json<Pod>('get', 'pod', 'web')).metadata.name, 'web');
+  await fails(/job is in team-a: add -n team-a/, 'get', 'pod', 'job');
+  await fails(/team-a.*: add -n team-a/, 'logs', 'job');
+  await fails(/a lone node has no deployments/, 'get', 'deployments');
+  await fails(/is not one of wide, json/, 'get', 'pods', '-o', 'xml');
+});
+
+test('get tells changes as they come', async () => {
+  const watching = place.start('get', 'pods', '-w', '-A', '-o', 'name', '-l', 'app=seen');
+  await place.ok('label', 'pod/web', 'app=seen', '--overwrite');
+  await place.until(() => watching.out.includes('pod/web'));
+  watching.child.kill('SIGKILL');
+});
+
+test('labels and annotations are set, seen in the container, and stay over an apply', async () => {
+  const { uid } = (await place.json<Pod>('get', 'pod', 'web')).metadata;
+  assert.equal(await place.ok('label', 'web', 'tier=front'), 'pod/web labeled\n');
+  await fails(/tier is "front" already; --overwrite changes it/, 'label', 'web', 'tier=back');
+  assert.equal(await place.ok('label', 'pods', '-l', 'tier=front', 'tier=back', '--overwrite'), 'pod/web labeled\n');
+  assert.equal(await place.ok('annotate', 'pod', 'web', 'note=a b'), 'pod/web annotated\n');
+  assert.match(await place.ok('apply', place.file('objects.yaml', manifest)), /^pod default\/web unchanged$/m);
+  await place.until(async () => (await place.ok('exec', 'web', '--', 'cat', '/self/labels')).includes('tier="back"'));
+  assert.equal((await place.json<Pod>('get', 'pod', 'web')).metadata.uid, uid);
+});
+
+test('describe tells everything, and no secret', async () => {
+  const text = await place.ok('describe', 'web');
+  for (const line of [
+    /^Node: +\S+\/[\d.]+$/m,
+    /^Annotations: +note: a b$/m,
+    /^Config Source: +file .*applied-pod_default_web\.json$/m,
+    /^ {4}Image ID: +\S*sha256:/m,
+    /^ {4}State: +Running\n {6}Started: +\w{3}, /m,
+    /^ {4}Limits:\n {6}memory: +64Mi$/m,
+    /^ {4}Readiness: +exec \[true\] delay=0s timeout=1s period=1s #success=1 #failure=3$/m,
+    /^ {6}PLAIN: +true$/m,
+    /^ {6}PASS: +<set to the key 'key' in secret 'pass'>/m,
+    /^ {4}Mounts: +\/conf from conf \(ro\)$/m,
+    /^ {2}Ready: +True$/m,
+    /^QoS Class: +Burstable$/m,
+    /Started container main/,
+  ])
+    assert.match(text, line);
+  assert.doesNotMatch(text, /metadata-patch/);
+  assert.match(
+    await place.ok('describe', 'pod', 'job', '-n', 'team-a'),
+    /Terminated\n +Reason: +Error\n +Exit Code: +3/,
+  );
+  assert.match(await place.ok('describe', 'cm/conf'), /^Data:\n {2}key: +value$/m);
+  const secret = await place.ok('describe', 'secret', 'pass');
+  assert.match(secret, /^ {2}key: +7 bytes$/m);
+  assert.doesNotMatch(secret, /hunter2/);
+  assert.match(
+    await place.ok('describe', 'node', (await place.ok('get', 'no', '-o', 'name')).trim().slice(5)),
+    /^Pods .*web$/m,
+  );
+});
+
+test('events are those of a namespace, an object, a type', async () => {
+  assert.match(await place.ok('events', '--for', 'pod/web'), /^LAST SEEN.*\n(.* pod\/web .*\n)+$/);
+  assert.match(await place.ok('events', '-A'), /pod\/job/);
+  assert.doesNotMatch(await place.ok('events'), /pod\/job/);
+});
+
+test('top tells what pods and the node use, in the units of kubectl', async () => {
+  assert.match(await place.ok('top', 'pods'), /^NAME +CPU\(cores\) +MEMORY\(bytes\)\nweb +\d+m +\d+Mi\n$/);
+  assert.match(
+    await place.ok('top', 'pod', '-A', '--containers', '--no-headers'),
+    /^default +web +main +\d+m +\d+Mi\n$/,
+  );
+  assert.match(await place.ok('top', 'node'), /^NAME.*\n\S+ +\d+m +\d+% +\d+Mi +\d+%\n$/);
+});
+
+test('labels and annotations outlive the node, and restart nothing', async () => {
+  const before = (await place.json<Pod>('get', 'pod', 'web')).metadata;
+  daemon.child.kill('SIGTERM');
+  await daemon.ended();
+  daemon = await place.startDaemon();
+  await place.ok('wait', '--for=condition=Ready', 'web');
+  const { metadata, status } = await place.json<Pod>('get', 'pod', 'web');
+  assert.deepEqual([metadata.uid, metadata.labels?.tier, metadata.annotations?.note], [before.uid, 'back', 'a b']);
+  assert.equal(status?.containerStatuses?.[0]?.restartCount, 0);
+  assert.equal(await place.ok('label', 'web', 'tier-'), 'pod/web unlabeled\n');
+});
+
+test('what a file of a person holds is neither patched nor deleted, and the file is named', async () => {
+  const path = place.path('root/manifests/mine.yaml');
+  writeFileSync(path, `apiVersion: v1\nkind: Pod\nmetadata: {name: mine}\nspec:\n  containers:\n${container(forever)}`);
+  await place.ok('wait', '--for=create', 'pod/mine');
+  await fails(/patch pod default\/mine: it comes from .*mine\.yaml; change it there/, 'label', 'mine', 'a=b');
+  await fails(/delete pod default\/mine: it comes from .*mine\.yaml; remove it there/, 'delete', 'mine');
+  rmSync(path);
+  await place.ok('wait', '--for=delete', 'pod/mine', '--timeout', '60s');
+});
+
+test('delete takes types, names, selectors and all', async () => {
+  await fails(/delete: name a pod, a type/, 'delete', 'pods');
+  assert.equal(await place.ok('delete', 'cm', 'conf'), 'configmap default/conf deleted\n');
+  assert.equal(
+    await place.ok('delete', 'runtimeclass/fast', 'secret/pass'),
+    'runtimeclass fast deleted\nsecret default/pass deleted\n',
+  );
+  await fails(/there is no pod default\/nope/, 'delete', 'pod/nope');
+  await place.ok('delete', 'pod/nope', '--ignore-not-found');
+  assert.equal(await place.ok('delete', 'pods', '-n', 'team-a', '-l', 'app=job'), 'pod team-a/job deleted\n');
+  assert.equal(await place.ok('delete', 'pods', '--all', '--force'), 'pod default/web deleted\n');
+  assert.equal(await place.ok('get', 'pods,cm,secrets', '-A', '-o', 'name'), '');
+});

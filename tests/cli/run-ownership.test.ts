@@ -1,0 +1,100 @@
+/** `podwright run` removes what it made, and nothing else; `stop` and `status`. */
+import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
+
+let bundle: Bundle;
+let place: NodePlace;
+before(async () => {
+  bundle = await buildBundle();
+  place = new NodePlace(bundle, '10.132.1.0/24');
+  await place.loadImage();
+});
+after(async () => {
+  await place.remove();
+  bundle.remove();
+});
+
+const settings = (value: string) =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {key: ${value}}\n`;
+const applied = (kind: string, name: string) =>
+  existsSync(place.path('root/manifests', `applied-${kind}_default_${name}.json`));
+const names = async () => (await place.pods()).map(({ metadata }) => metadata.name);
+const job = podManifest('job', 'true', '  restartPolicy: Never\n');
+
+test('what stood before stays, and is not changed without being asked', async () => {
+  await place.startDaemon();
+  const map = place.file('map.yaml', settings('one'));
+  await place.ok('apply', map);
+  const once = await place.call('run', '--once', map, place.file('job.yaml', job));
+  assert.equal(once.code, 0, once.err);
+  assert.match(once.err, /^configmap settings stood before, and will stay$/m);
+  assert.deepEqual([applied('configmap', 'settings'), await names()], [true, []]);
+
+  await place.ok('run', '--detach', place.file('web.yaml', podManifest('web', forever)));
+  const again = place.start('run', place.path('input/web.yaml'));
+  await again.until(/^web +1\/1 +Running/m);
+  again.child.kill('SIGINT');
+  assert.equal((await again.ended()).code, 130);
+  assert.deepEqual(await names(), ['web']);
+
+  const changed = place.file('changed.yaml', `${settings('two')}---\n${job}`);
+  const refused = await place.call('run', '--once', changed);
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /configmap settings stands already, with other content; --force replaces it/);
+  assert.deepEqual(await names(), ['web']);
+  const command = place.command('run', '--once', changed).join(' ');
+  const asked = async (answer: string) => {
+    const terminal = place.startProgram('script', '-qfec', command, '/dev/null');
+    await terminal.until(/Replace\? \[y\/N\] /);
+    terminal.type(answer);
+    return terminal.ended();
+  };
+  for (const answer of ['n\n', '\n', '\x04', '\x03']) assert.notEqual((await asked(answer)).code, 0);
+  assert.equal((await asked('y\n')).code, 0);
+  const forced = await place.call('run', '--once', '--force', map, place.path('input/job.yaml'));
+  assert.equal(forced.code, 0, forced.err);
+  assert.match(forced.err, /^configmap settings stood before and was replaced, and will stay$/m);
+  assert.equal(applied('configmap', 'settings'), true);
+});
+
+test('status tells what runs where, and stop ends it with its pods', async () => {
+  const status = await place.json<Record<string, unknown>>('status');
+  const { running, root, state, pods, pid } = status;
+  assert.deepEqual(
+    { running, root, state, pods },
+    { running: true, root: place.path('root'), state: place.path('state'), pods: { Running: 1 } },
+  );
+  assert.match(
+    await place.ok('status'),
+    new RegExp(`^node +\\S+, process ${pid}, podwright .*, up .*\n(?:.*\n)*pods +1 Running$`, 'm'),
+  );
+  writeFileSync(place.path('root/manifests/mine.yaml'), podManifest('mine', forever));
+  await place.until(async () => (await place.pods()).filter(({ status }) => status?.phase === 'Running').length === 2);
+  const out = await place.ok('stop');
+  assert.match(out, /^pod default\/web deleted$/m);
+  assert.match(out, /^the node has ended; mine comes back with the next one, from files in .*manifests$/m);
+  assert.throws(() => process.kill(pid as number, 0), { code: 'ESRCH' });
+  assert.equal(applied('pod', 'web'), false);
+  const left = place.leftovers().filter((line) => !/manifests\/(mine\.yaml|applied-configmap)/.test(line));
+  assert.deepEqual(left, []);
+
+  const none = await place.call('status');
+  assert.deepEqual([none.code, /^node +not running$/m.test(none.out)], [3, true]);
+  assert.equal(JSON.parse((await place.call('status', '-o', 'json')).out).running, false);
+  assert.match(await place.ok('stop'), /^no node is running/);
+});
+
+test('stop --keep leaves the pods to the next node', async () => {
+  await place.startDaemon();
+  await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Running'));
+  const containerId = async () => (await place.pods())[0]!.status!.containerStatuses![0]!.containerID;
+  const before = await containerId();
+  assert.match(await place.ok('stop', '--keep'), /^the node has ended; 1 pod goes on running$/m);
+  await place.startDaemon();
+  await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Running'));
+  assert.equal(await containerId(), before);
+  await place.ok('stop');
+});

@@ -1,0 +1,101 @@
+/** Signals at any time of a `podwright run`, once, twice and thrice: it ends, and what it made is gone. */
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
+import type { StartedProgram } from '../pods/started-program.ts';
+
+let bundle: Bundle;
+before(async () => {
+  bundle = await buildBundle();
+});
+after(() => bundle.remove());
+
+async function makePlace(context: TestContext, number: number): Promise<NodePlace> {
+  const place = new NodePlace(bundle, `10.130.${number}.0/24`);
+  context.after(() => place.remove());
+  await place.loadImage();
+  return place;
+}
+
+const wait = (durationMs: number) => new Promise((resolve) => setTimeout(resolve, durationMs));
+
+/** When the first signal comes, how many there are, and how far apart. */
+type Volley = { afterMs: number; signals: number; apartMs: number };
+
+/** Sends them to a command whose output goes to pipes, or types Ctrl-C where it has a terminal. */
+async function send(program: StartedProgram, { afterMs, signals, apartMs }: Volley, how: 'pipe' | 'terminal') {
+  await wait(afterMs);
+  for (let sent = 0; sent < signals; sent++) {
+    if (sent > 0) await wait(apartMs);
+    if (how === 'pipe') program.child.kill('SIGINT');
+    else program.type('\x03');
+  }
+}
+
+async function shoot(place: NodePlace, file: string, volley: Volley, how: 'pipe' | 'terminal'): Promise<void> {
+  const command = place.command('run', file);
+  const program =
+    how === 'pipe'
+      ? place.startProgram(...command)
+      : place.startProgram('script', '-qfec', command.join(' '), '/dev/null');
+  await send(program, volley, how);
+  const { code, signal, out, err } = await program.ended(20_000);
+  const told = `${JSON.stringify({ ...volley, how })}\n${out}\n${err}`;
+  assert.equal(signal ?? code, signal === null ? 130 : 'SIGINT', told);
+  assert.doesNotMatch(out + err, /^ +at |it comes from/m, told);
+}
+
+test('from cold nothing is left, whenever the signals come', async (context) => {
+  const place = await makePlace(context, 1);
+  const file = place.file('a.yaml', podManifest('a', forever));
+  for (const [round, afterMs] of [100, 350, 550, 700, 900, 1200, 1700].entries()) {
+    const volley = { afterMs, signals: 2 + (round % 2), apartMs: (round % 3) * 15 };
+    await shoot(place, file, volley, round % 4 < 2 ? 'pipe' : 'terminal');
+    assert.deepEqual(place.leftovers(), [], JSON.stringify(volley));
+  }
+});
+
+test('with a node that runs the pod is gone, whenever the signals come', async (context) => {
+  const place = await makePlace(context, 2);
+  const file = place.file('a.yaml', podManifest('a', forever));
+  await place.startDaemon();
+  for (let round = 0; round < 10; round++) {
+    const volley = { afterMs: 150 + round * 55, signals: 1 + (round % 3), apartMs: (round % 4) * 10 };
+    await shoot(place, file, volley, round % 2 === 0 ? 'pipe' : 'terminal');
+    // what the first signal of a command that had not begun to listen ended is not there at all
+    assert.deepEqual(await place.pods(), [], JSON.stringify(volley));
+  }
+});
+
+test('two signals at once, as soon as the pod is there', async (context) => {
+  const place = await makePlace(context, 3);
+  const file = place.file('a.yaml', podManifest('a', forever));
+  await place.startDaemon();
+  for (let round = 0; round < 4; round++) {
+    const program = place.start('run', file);
+    await program.until(round % 2 === 0 ? /main: ContainerCreating|sandbox ready/ : /main: Running/);
+    await send(program, { afterMs: 0, signals: 2 + (round % 2), apartMs: 0 }, 'pipe');
+    const { code, err } = await program.ended(20_000);
+    assert.equal(code, 130, err);
+    assert.deepEqual(await place.pods(), []);
+  }
+});
+
+test('a reader that leaves ends the run, and nothing is left', async (context) => {
+  const place = await makePlace(context, 4);
+  const file = place.file('a.yaml', podManifest('a', `while :; do echo x; sleep 0.1; done`));
+  const command = `${place.command('run', file).join(' ')} | head -n 3`;
+  const { out } = await place.startProgram('sh', '-c', command).ended(30_000);
+  assert.equal(out.trimEnd().split('\n').length, 3);
+  await place.until(() => place.leftovers().length === 0);
+});
+
+test('a terminal that is closed ends the run, and nothing is left', async (context) => {
+  const place = await makePlace(context, 5);
+  const file = place.file('a.yaml', podManifest('a', forever));
+  const terminal = place.startProgram('script', '-qfec', place.command('run', file).join(' '), '/dev/null');
+  await terminal.until(/TOOK/);
+  terminal.child.kill('SIGKILL');
+  await place.until(() => place.leftovers().length === 0);
+});

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { discoverCgroups, runProgram, silentLogger, startByFork, waitFor } from '../../packages/base/src/index.ts';
+import { startedByOthers, startedHere } from '../../packages/runtime/src/oci-runtime/covered-call.ts';
+import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
+import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
+import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
+import { loadSystem, readMounts } from '../../packages/system/src/index.ts';
+import { findProgram, makeScratch, openTasks, type Scratch, testSpec, workingCrun } from './fixture.ts';
+
+const bound = () => AbortSignal.timeout(60_000);
+const system = loadSystem();
+const namespaces = { system, logger: silentLogger };
+let scratch: Scratch;
+let tree: string;
+/** crun with a tree covered: the cgroups' where that must be, else one of the test's own. */
+let crun: OciProgram;
+
+before(async () => {
+  scratch = makeScratch();
+  const found = await workingCrun(scratch);
+  tree = found.covered?.tree ?? join(scratch.directory, 'tree');
+  if (found.covered === undefined) {
+    mkdirSync(tree);
+    system.mount(tree, { source: 'proc', type: 'proc', flags: 0 });
+  }
+  const nsenter = findProgram('nsenter');
+  crun = { ...found, covered: found.covered ?? { tree, path: found.path, nsenter } };
+});
+after(async () => {
+  if (tree.startsWith(scratch.directory)) system.unmount(tree);
+  await scratch.remove();
+});
+
+async function start(tasks: TaskRuntime, id: string): Promise<void> {
+  const bundle = join(scratch.directory, 'bundles', id);
+  const config = { terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
+  const spec = testSpec(scratch, id, ['sleep', '1000']);
+  commitSpec(bundle, spec);
+  await tasks.create({ ...config, id, bundle, spec }, bound());
+  await tasks.start(id);
+}
+
+const echo = async (tasks: TaskRuntime, id: string) =>
+  String((await tasks.execSync(id, ['echo', 'here'], bound())).stdout);
+
+/** Programs of the test, and descriptors of this process, in mount namespaces where the tree is covered. */
+function covered(): string[] {
+  const read = (path: string, reader: (path: string) => string) => {
+    try {
+      return reader(path);
+    } catch {
+      return ''; // it has ended
+    }
+  };
+  const link = (name: string) => read(`/proc/self/fd/${name}`, (path) => readlinkSync(path));
+  const text = (path: string) => read(path, (file) => readFileSync(file, 'utf8'));
+  const isOurs = (pid: string) => /^\d+$/.test(pid) && text(`/proc/${pid}/cmdline`).includes(scratch.directory);
+  const mountsOf = (pid: string) => text(`/proc/${pid}/mountinfo`);
+  return [
+    ...readdirSync('/proc/self/fd').filter((name) => link(name).startsWith('mnt:')),
+    ...readdirSync('/proc').filter((pid) => isOurs(pid) && mountsOf(pid).includes(` ${tree} rw,relatime - tmpfs `)),
+  ];
+}
+
+test('of a task and fifty commands in it no mount namespace stays, and this process sees what it saw', async () => {
+  const onTree = () => readMounts().filter(({ mountPoint }) => mountPoint.startsWith(tree));
+  const seen = onTree();
+  const tasks = await openTasks(scratch, crun);
+  try {
+    await start(tasks, 'covered');
+    for (let round = 0; round < 10; round++) {
+      const said = await Promise.all(Array.from({ length: 5 }, () => echo(tasks, 'covered')));
+      assert.deepEqual(new Set(said), new Set(['here\n']));
+    }
+    await waitFor(() => covered().length === 0 || undefined, { intervalMs: 5, signal: bound() });
+    assert.deepEqual(onTree(), seen);
+  } finally {
+    await tasks.delete('covered');
+    tasks.close();
+  }
+});
+
+test('the runtime of a command is in such a namespace until the command ends, the monitor of its task is in none', async () => {
+  const tasks = await openTasks(scratch, crun);
+  try {
+    await start(tasks, 'later');
+    const { stdin, stdout, exit } = await tasks.exec('later', { command: ['cat'], terminal: false, signal: bound() });
+    stdout.resume();
+    assert.equal(covered().length, 2); // crun, and our descriptor
+    stdin.end();
+    await exit;
+    await waitFor(() => covered().length === 0 || undefined, { intervalMs: 5, signal: bound() });
+  } finally {
+    await tasks.delete('later');
+    tasks.close();
+  }
+});
+
+test('tasks of an earlier version, whose records know only the wrapper, are used and removed', async () => {
+  const { covered: _covered, ...program } = crun;
+  const earlier = await openTasks(scratch, program);
+  await start(earlier, 'earlier');
+  earlier.close();
+  const record = JSON.parse(readFileSync(join(scratch.directory, 'state/records/earlier.json'), 'utf8'));
+  assert.deepEqual(record.program, program);
+  const tasks = await openTasks(scratch, crun);
+  try {
+    assert.equal((await tasks.state('earlier')).status, 'running');
+    assert.equal(await echo(tasks, 'earlier'), 'here\n');
+    await tasks.update('earlier', { pids: { limit: 50 } });
+  } finally {
+    await tasks.delete('earlier');
+    tasks.close();
+  }
+});
+
+test('an earlier version reads the records of this one, and has the wrapper in them', async () => {
+  const tasks = await openTasks(scratch, crun);
+  await start(tasks, 'newer');
+  tasks.close();
+  const path = join(scratch.directory, 'state/records/newer.json');
+  const { covered: _covered, ...program } = crun;
+  const record = JSON.parse(readFileSync(path, 'utf8'));
+  assert.deepEqual(record.program, crun);
+  writeFileSync(path, JSON.stringify({ ...record, program }));
+  const earlier = await openTasks(scratch, program);
+  try {
+    assert.equal(await echo(earlier, 'newer'), 'here\n');
+  } finally {
+    await earlier.delete('newer');
+    earlier.close();
+  }
+});
+
+test('a runtime that begins when we have gone finds no namespace, and is not started', async () => {
+  const mark = join(scratch.directory, 'started');
+  const touch: OciProgram = {
+    name: 'touch',
+    path: 'no',
+    covered: { tree, path: findProgram('touch'), nsenter: findProgram('nsenter') },
+  };
+  const call = startedByOthers(touch, namespaces);
+  const late = () => runProgram(call.program.path, [...(call.program.args ?? []), mark]);
+  assert.deepEqual([(await late()).exitCode, readdirSync(scratch.directory).includes('started')], [0, true]);
+  call[Symbol.dispose]();
+  await waitFor(() => covered().length === 0 || undefined, { intervalMs: 1, signal: bound() });
+  const { exitCode, stderr } = await runProgram(call.program.path, [...(call.program.args ?? []), `${mark}-late`]);
+  assert.notEqual(exitCode, 0);
+  assert.match(stderr, /^nsenter: /);
+  assert.ok(!readdirSync(scratch.directory).includes('started-late'));
+});
+
+test('a trial finds the short way where a tree must be covered, and the wrapper where that cannot be gone', async () => {
+  const { mode } = await discoverCgroups();
+  assert.equal((await workingCrun(scratch)).covered !== undefined, mode === 'hybrid');
+  const other = makeScratch();
+  const { PATH } = process.env;
+  try {
+    writeFileSync(join(other.directory, 'nsenter'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    process.env.PATH = `${other.directory}:${PATH}`;
+    const { covered, stateFormat, ...wrapper } = await workingCrun(other);
+    const { name, path, args } = crun;
+    assert.deepEqual([covered, stateFormat, wrapper], [undefined, 'crun', { name, path, ...(args && { args }) }]);
+  } finally {
+    process.env.PATH = PATH;
+    await other.remove();
+  }
+});
+
+test('what cannot be covered is an error of the call, before anything is started', () => {
+  const program = { name: 'crun', path: 'no', covered: { tree: scratch.directory, path: 'no', nsenter: 'no' } };
+  assert.throws(() => startedByOthers(program, namespaces), { code: 'invalid_argument' });
+  assert.throws(() => startedHere({ program, start: startByFork }, namespaces), { code: 'invalid_argument' });
+  assert.deepEqual(covered(), []);
+});

@@ -1,0 +1,48 @@
+/** The thread that unpacks is started when a layer is expected; how small its bundle is says how soon it is there. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
+import { loadSystem } from '../../packages/system/src/system.ts';
+import { file, unpackEntries } from './layer.fixture.ts';
+import { Scratch } from './scratch.ts';
+
+test('a worker that was prepared takes the next layer, and no more are started than are needed', async (t) => {
+  using scratch = new Scratch();
+  const started: Worker[] = [];
+  const onWorker = (worker: Worker) => started.push(worker);
+  process.on('worker', onWorker);
+  t.after(() => process.off('worker', onWorker));
+  await using unpacker = new LayerUnpacker({ system: loadSystem() });
+  const counted = async () => {
+    await new Promise(setImmediate); // the event comes in the next tick
+    return started.length;
+  };
+  unpacker.prepare();
+  unpacker.prepare();
+  assert.equal(await counted(), 1);
+  await unpackEntries(unpacker, scratch, [file('a', 'b')], { name: 'first' });
+  unpacker.prepare();
+  assert.equal(await counted(), 1);
+  const unpacking = unpackEntries(unpacker, scratch, [file('a', 'b')], { name: 'second' });
+  unpacker.prepare();
+  unpacker.prepare();
+  await unpacking;
+  assert.equal(await counted(), 2);
+});
+
+test('the bundle of the worker loads nothing but what Node.js has', () => {
+  using scratch = new Scratch();
+  const out = scratch.at('dist');
+  execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts'), out]);
+  const bundle = readFileSync(join(out, 'unpack-worker.js'), 'utf8');
+  const loaded = [...bundle.matchAll(/(?:from|import|require\()\s*"([^"]+)"/g)].map(([, name]) => name!);
+  assert.ok(loaded.length > 3);
+  assert.deepEqual(
+    loaded.filter((name) => !name.startsWith('node:')),
+    [],
+  );
+});
