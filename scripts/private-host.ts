@@ -69,7 +69,7 @@ export class PrivateHost implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#init.exitCode === null) {
+    if (this.#init.exitCode === null && this.#init.signalCode === null) {
       const ended = once(this.#init, 'exit');
       this.#init.kill('SIGKILL');
       await ended;

@@ -34,7 +34,7 @@ const pictures: Picture[] = [
   {
     file: 'docs/crash-loop.svg',
     title: 'podwright run in a terminal: a container that crashes again and again, and why',
-    size: { columns: 80, rows: 30 },
+    size: { columns: 100, rows: 30 },
     play: async (terminal) => {
       await terminal.type('podwright run examples/crash-loop.yaml');
       await terminal.until(/CrashLoopBackOff/);
