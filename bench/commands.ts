@@ -38,7 +38,7 @@ export async function measureCommands(bench: Bench): Promise<string> {
   bench.sides.push({ ...node, stop }); // at a signal, too
   try {
     const rows = [...(await commands.calls()), ...(await commands.pods()), await commands.memory()];
-    await stopNode(node.client, { removeHostState: false });
+    await stopNode(node.client, { removeHostState: false, endPods: false });
     rows.push(await commands.cold());
     return table(rows, podman);
   } finally {
@@ -146,7 +146,7 @@ class Commands {
     const podwright = async () => {
       const took = await this.#took(command);
       await this.#remove('cold');
-      await stopNode(client, { removeHostState: false });
+      await stopNode(client, { removeHostState: false, endPods: false });
       return took;
     };
     return { what: '`run --detach` from cold', ...(await this.#inTurns(COLD, { podwright })), goal: { limit: 800 } };
