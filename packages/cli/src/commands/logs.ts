@@ -101,7 +101,7 @@ async function selectPods(client: NodeClient, selector: string, namespace: strin
   throw new PodwrightError('not_found', `no pod in namespace ${namespace} has the labels ${selector}`);
 }
 
-/** What is asked of the node for one container's log; a `since` of 0 is none, as with kubectl. */
+/** What is asked of the node for one container's log; 0 as `since` or `limitBytes` is none, as with kubectl. */
 export function logQuery(
   { container }: Pick<Source, 'container'>,
   options: Omit<LogsOptions, 'namespace' | 'maxLogRequests'>,
@@ -114,7 +114,7 @@ export function logQuery(
     previous,
     timestamps,
     sinceTime,
-    limitBytes,
+    limitBytes: limitBytes || undefined,
     tailLines: tail === -1 ? undefined : tail,
     sinceSeconds: since ? Math.max(1, Math.ceil(since / 1000)) : undefined,
   };
