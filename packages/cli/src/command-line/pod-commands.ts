@@ -84,7 +84,8 @@ export function addPodCommands(program: Command, action: Action): void {
       .command('get <type> [name...]')
       .description('list objects: pods, configmaps, secrets, runtimeclasses, events, nodes, images; also TYPE/NAME')
       .addOption(namespaceOption())
-      .addOption(allNamespacesOption()),
+      .addOption(allNamespacesOption())
+      .option('--ignore-not-found', 'it is no error if there is none'),
   ).action(
     action(async (context, [type, names, options]: [string, string[], import('../commands/get.ts').GetOptions]) =>
       (await import('../commands/get.ts')).get(context, [type, ...names], options),

@@ -15,7 +15,7 @@ const MAPS = ['labels', 'annotations'] as const;
 
 /** Reads `{"metadata":{"labels":{…},"annotations":{…}}}`; `invalid_argument` for a patch of anything else. */
 export function parseMetadataPatch(text: string): MetadataPatch {
-  const { metadata, ...others } = mapOf(parse(text), 'the patch');
+  const { metadata = {}, ...others } = mapOf(parse(text), 'the patch');
   const unknown = Object.keys(others).find((key) => key !== 'apiVersion' && key !== 'kind');
   if (unknown !== undefined) refuse(unknown, 'cannot be patched, only metadata.labels and metadata.annotations');
   const patch: MetadataPatch = {};
