@@ -76,7 +76,7 @@ type To = { source: CopySide; destination: Remote; preserve: boolean; skipped: S
 
 async function copyTo(target: StreamTarget, { source, destination, preserve, skipped }: To): Promise<void> {
   const path = posix.normalize(destination.path);
-  const into = path.endsWith('/') || (await isDirectory(target, path));
+  const into = await isDirectory(target, path);
   const name = into ? basename(posix.resolve(source.path)) : posix.basename(path);
   const directory = into ? path : posix.dirname(path);
   const owner = preserve ? [] : ['--no-same-permissions', '--no-same-owner'];

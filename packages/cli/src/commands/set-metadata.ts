@@ -42,12 +42,15 @@ async function setMetadata(
     words.filter((word) => !isChange(word)),
     { options, verb },
   );
-  if (options.list) {
+  const none = Object.keys(changes).length === 0;
+  if (options.list && none) {
     for (const object of objects) list(object, verb);
     return;
   }
-  if (Object.keys(changes).length === 0)
+  if (none)
     throw new PodwrightError('invalid_argument', `${verb.name}: what? KEY=VALUE sets, KEY- removes, --list shows`);
+  if (options.list)
+    throw new PodwrightError('invalid_argument', `${verb.name}: --list shows, and sets nothing; leave it out`);
   if (!options.overwrite) for (const object of objects) refuseOverwriting(object, changes, verb);
   for (const object of objects) {
     const differing = differs(object, changes, verb);
