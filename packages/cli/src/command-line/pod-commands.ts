@@ -34,7 +34,11 @@ export function addObjectCommands(program: Command, action: Action): void {
     .addOption(namespaceOption())
     .addOption(selectorOption())
     .option('--all', 'all of the type in the namespace')
-    .option('--timeout <duration>', '0 looks once, a negative one waits for a week', signedSeconds, WAIT_TIMEOUT_MS)
+    .addOption(
+      new Option('--timeout <duration>', '0 looks once, a negative one waits for a week')
+        .argParser(signedSeconds)
+        .default(WAIT_TIMEOUT_MS, `${WAIT_TIMEOUT_MS / 1000}s`),
+    )
     .action(
       action(async (context, [words, options]: [string[], import('../commands/wait.ts').WaitOptions]) =>
         (await import('../commands/wait.ts')).wait(context, words, options),

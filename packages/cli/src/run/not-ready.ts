@@ -79,7 +79,9 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   const { reason, containers, log } = troubleOf(pod);
   const lines = [styleText('red', escapeLine(`${podLabel(pod)}: ${reason}`), { stream: process.stderr })];
   for (const { name, state } of containers) lines.push(escapeLine(`  ${name}: ${state}`));
-  if (log === undefined && warning !== undefined) lines.push(escapeLine(`  ${warning}`));
+  const told =
+    warning === undefined || containers.some(({ state }) => warning.includes(state) || state.includes(warning));
+  if (log === undefined && !told) lines.push(escapeLine(`  ${warning}`));
   const end = log === undefined ? [] : await lastLines(pod, { ...log, client, signal });
   if (end.length > 0) lines.push(`  the end of the log of ${log!.container}:`, ...end.map((line) => `    ${line}`));
   lines.push(`  more: ${advice ?? commandsFor(pod, log)}`);
