@@ -34,7 +34,8 @@ export async function measureCommands(bench: Bench): Promise<string> {
   const setup = { name: 'commands', setup: 'default', settings: `oci_runtime = "${PEER.runc}"` } as const;
   const node = await startNode(bench, { ...setup, index: 10 });
   const commands = new Commands(bench.scratch, { node, podman });
-  const stop = () => commands.stop();
+  let stopping: Promise<void> | undefined;
+  const stop = () => (stopping ??= commands.stop());
   bench.sides.push({ ...node, stop }); // at a signal, too
   try {
     const rows = [...(await commands.calls()), ...(await commands.pods()), await commands.memory()];
