@@ -34,11 +34,12 @@ export async function measureCommands(bench: Bench): Promise<string> {
   const setup = { name: 'commands', setup: 'default', settings: `oci_runtime = "${PEER.runc}"` } as const;
   const node = await startNode(bench, { ...setup, index: 10 });
   const commands = new Commands(bench.scratch, { node, podman });
-  const stop = () => commands.stop();
+  let stopping: Promise<void> | undefined;
+  const stop = () => (stopping ??= commands.stop());
   bench.sides.push({ ...node, stop }); // at a signal, too
   try {
     const rows = [...(await commands.calls()), ...(await commands.pods()), await commands.memory()];
-    await stopNode(node.client, { removeHostState: false });
+    await stopNode(node.client, { removeHostState: false, endPods: false });
     rows.push(await commands.cold());
     return table(rows, podman);
   } finally {
@@ -146,7 +147,7 @@ class Commands {
     const podwright = async () => {
       const took = await this.#took(command);
       await this.#remove('cold');
-      await stopNode(client, { removeHostState: false });
+      await stopNode(client, { removeHostState: false, endPods: false });
       return took;
     };
     return { what: '`run --detach` from cold', ...(await this.#inTurns(COLD, { podwright })), goal: { limit: 800 } };

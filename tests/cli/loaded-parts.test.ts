@@ -38,7 +38,8 @@ test('commands load only what they need', async (t) => {
   const bundle = await buildBundle();
   const directory = mkdtempSync('/tmp/loaded-');
   const state = join(directory, 'state');
-  const pods = { items: [{ metadata: { name: 'web', namespace: 'default', uid: 'u' }, spec: { containers: [] } }] };
+  const metadata = { name: 'web', namespace: 'default', uid: 'u' };
+  const pods = { items: [{ kind: 'Pod', metadata, spec: { containers: [] } }] };
   const runtime = { name: 'podwright', version: '1', apiVersion: 'v1', endpoint: 'unix:///none' };
   const info = { name: 'here', version: '1', pid: process.pid, runtime };
   const node = createServer((request, response) =>

@@ -45,6 +45,11 @@ test('what a server does wrong is told, and costs no more than a manifest may ha
     [`${url}/cut`, 'unavailable', /get http.*\/cut: \S/],
     [`${url}/none`, 'unavailable', /\/none: status 404 Not Found$/],
     ['http://user:secret@127.0.0.1/', 'invalid_argument', /^get 127\.0\.0\.1: a URL must have no user and password/],
+    [
+      'http://user:secret@[bad/x',
+      'invalid_argument',
+      /^get http:\/\/\[bad\/x: "http:\/\/\[bad\/x" is no http or https URL$/,
+    ],
     ['https://[', 'invalid_argument', /no http or https URL/],
     ['http://no-such-host.invalid/', 'unavailable', /there is no such host$/],
   ];

@@ -73,7 +73,7 @@ test('of pods that do not come up', async () => {
   const broken: Record<string, (text: string) => string> = {
     command: (text) => text.replace(/command: .*/, 'command: [/bin/no-such]'),
     directory: (text) => `${text}    workingDir: /etc/passwd\n`,
-    image: (text) => text.replace(/image: .*/, 'image: 127.0.0.1:1/nothing:1'),
+    unpulled: (text) => text.replace(/image: .*/, 'image: 127.0.0.1:1/nothing:1'),
     map: (text) => `${text}    envFrom: [{configMapRef: {name: no-such-map}}]\n`,
     user: (text) => `${text}    securityContext: {runAsNonRoot: true}\n`,
     mount: (text) =>

@@ -1,6 +1,7 @@
 import { VERSION } from '@podwright/base';
 import { Command, Option } from 'commander';
 import type { Action } from './command-line/action.ts';
+import { readBooleanValues } from './command-line/boolean-values.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
 import { answerForeignVerbs } from './command-line/foreign-verbs.ts';
 import { addHelpCommands } from './command-line/help-commands.ts';
@@ -88,5 +89,6 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   addNodeControlCommands(program, action);
   addHelpCommands(program);
   answerForeignVerbs(program);
+  readBooleanValues(program);
   return program;
 }

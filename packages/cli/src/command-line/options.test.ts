@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
-import { dryRunOption, fileOption, withDryRun } from './options.ts';
+import { dryRunOption, fileOption, positiveSeconds, signedSeconds, withDryRun } from './options.ts';
 
 function parse(...args: string[]) {
   const command = new Command().argument('[file...]').addOption(dryRunOption('')).addOption(fileOption());
@@ -20,4 +20,18 @@ test('--dry-run takes a mode as in kubectl, and no file that follows it', () => 
     [['--dry-run', '-f', 'a,b', '-f', '-'], { files: [], dryRun: true, filename: ['a', 'b', '-'] }],
   ];
   for (const [args, expected] of table) assert.deepEqual(parse(...args), expected, args.join(' '));
+});
+
+test('durations are those of kubectl, and bare seconds', () => {
+  const table: [string, number][] = [
+    ['30', 30_000],
+    ['1.5s', 1500],
+    ['1h30m', 5_400_000],
+    ['1m1s500ms', 61_500],
+    ['250ms', 250],
+    ['2000us', 2],
+  ];
+  for (const [text, ms] of table) assert.equal(positiveSeconds(text), ms, text);
+  assert.equal(signedSeconds('-1m30s'), -90_000);
+  for (const text of ['', 's', '1d', '1h30', '-5s', '1h 30m']) assert.throws(() => positiveSeconds(text), text);
 });

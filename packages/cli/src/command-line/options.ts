@@ -2,11 +2,15 @@ import { InvalidArgumentError, Option } from 'commander';
 import { parseOutputFormat } from '../output/format.ts';
 import { parseObjectFormat } from '../output/object-format.ts';
 
-/** Reads a duration such as `30s`, `5m`, `1h`, or seconds, as milliseconds. */
+const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Reads a duration such as `30s`, `5m`, `1h30m` as Go reads it, or seconds, as milliseconds. */
 export function positiveSeconds(value: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(value);
-  if (match === null) throw new InvalidArgumentError('a duration such as 30s, 5m or 1h is needed');
-  return Number(match[1]) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[(match[2] ?? 's') as 'ms' | 's' | 'm' | 'h'];
+  if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value) * 1000;
+  if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(value))
+    throw new InvalidArgumentError('a duration such as 30s, 5m or 1h30m is needed');
+  const terms = [...value.matchAll(/([\d.]+)(\D+)/g)];
+  return terms.reduce((sum, [, number, unit]) => sum + Number(number) * UNIT_MS[unit!]!, 0);
 }
 
 /** Reads a whole number. */

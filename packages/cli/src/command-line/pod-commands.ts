@@ -34,7 +34,11 @@ export function addObjectCommands(program: Command, action: Action): void {
     .addOption(namespaceOption())
     .addOption(selectorOption())
     .option('--all', 'all of the type in the namespace')
-    .option('--timeout <duration>', '0 looks once, a negative one waits for a week', signedSeconds, WAIT_TIMEOUT_MS)
+    .addOption(
+      new Option('--timeout <duration>', '0 looks once, a negative one waits for a week')
+        .argParser(signedSeconds)
+        .default(WAIT_TIMEOUT_MS, `${WAIT_TIMEOUT_MS / 1000}s`),
+    )
     .action(
       action(async (context, [words, options]: [string[], import('../commands/wait.ts').WaitOptions]) =>
         (await import('../commands/wait.ts')).wait(context, words, options),
@@ -84,7 +88,8 @@ export function addPodCommands(program: Command, action: Action): void {
       .command('get <type> [name...]')
       .description('list objects: pods, configmaps, secrets, runtimeclasses, events, nodes, images; also TYPE/NAME')
       .addOption(namespaceOption())
-      .addOption(allNamespacesOption()),
+      .addOption(allNamespacesOption())
+      .option('--ignore-not-found', 'it is no error if there is none'),
   ).action(
     action(async (context, [type, names, options]: [string, string[], import('../commands/get.ts').GetOptions]) =>
       (await import('../commands/get.ts')).get(context, [type, ...names], options),

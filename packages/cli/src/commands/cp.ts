@@ -5,7 +5,7 @@ import { readTar } from '@podwright/images/tar';
 import { NodeClient } from '../client/node-client.ts';
 import { packTree } from '../copy/pack.ts';
 import { unpackInto } from '../copy/unpack.ts';
-import { printError } from '../output/terminal-text.ts';
+import { escapeLine, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { runInContainer, type StreamTarget } from './container-streams.ts';
 import { type CopySide, parseCopySide } from './copy-arguments.ts';
@@ -76,7 +76,7 @@ type To = { source: CopySide; destination: Remote; preserve: boolean; skipped: S
 
 async function copyTo(target: StreamTarget, { source, destination, preserve, skipped }: To): Promise<void> {
   const path = posix.normalize(destination.path);
-  const into = path.endsWith('/') || (await isDirectory(target, path));
+  const into = await isDirectory(target, path);
   const name = into ? basename(posix.resolve(source.path)) : posix.basename(path);
   const directory = into ? path : posix.dirname(path);
   const owner = preserve ? [] : ['--no-same-permissions', '--no-same-owner'];
@@ -112,7 +112,7 @@ function checkTar(
     const message = `container ${container} of pod ${name} has no tar, which cp needs; one file can be had with 'podwright exec ${name} -c ${container} -- cat PATH'`;
     throw new PodwrightError('failed_precondition', message);
   }
-  const said = stderr.bytes().toString('utf8').trim();
+  const said = escapeLine(stderr.bytes().toString('utf8').trim());
   throw new PodwrightError(
     'internal',
     `tar in container ${container} of pod ${name}: ${said || `exit code ${exitCode}`}`,
@@ -122,7 +122,7 @@ function checkTar(
 /** A system's error in its words alone: what Node.js adds is of no use to a person. */
 function copyError(what: string, cause: unknown): PodwrightError {
   const reason = errorMessage(cause).replace(/^E[A-Z0-9]+: (.+?), \w+(?: '.*')?$/s, '$1');
-  return new PodwrightError(errorCode(cause), `copy ${what}: ${reason}`);
+  return new PodwrightError(errorCode(cause), escapeLine(`copy ${what}: ${reason}`));
 }
 
 /** What was not copied. */
@@ -130,7 +130,7 @@ class Skipped {
   #count = 0;
 
   add(message: string): void {
-    if (++this.#count <= MAX_SKIPPED_SHOWN) printError(`podwright: ${message}`);
+    if (++this.#count <= MAX_SKIPPED_SHOWN) printError(`podwright: ${escapeLine(message)}`); // a name may have a line feed
   }
 
   tell(): void {

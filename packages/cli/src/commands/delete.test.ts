@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import type { Pod, PodWatchEvent } from '@podwright/kubelet';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
-import { gone } from './delete.ts';
+import { gone, graceOf } from './delete.ts';
 
 const web = { kind: 'Pod', namespace: 'default', name: 'web' };
 const pod = (uid: string, graceSeconds?: number) =>
@@ -58,4 +58,18 @@ test('the bound follows the longest grace period, or the one that the deletion g
   assert.equal(removalTimeoutMs(pods, { gracePeriodSeconds: 10 }), 70_000);
   assert.equal(removalTimeoutMs([pod('u1')], { gracePeriodSeconds: undefined }), 90_000);
   assert.equal(removalTimeoutMs([pod('u1', 1e9)], { gracePeriodSeconds: undefined }), 2 ** 31 - 1);
+});
+
+test('options that contradict each other about the time to end are refused, as by kubectl', () => {
+  assert.equal(graceOf({}), undefined);
+  assert.equal(graceOf({ gracePeriod: 5 }), 5);
+  assert.equal(graceOf({ force: true }), 0);
+  assert.equal(graceOf({ force: true, gracePeriod: 0 }), 0);
+  assert.equal(graceOf({ now: true }), 1);
+  for (const options of [
+    { force: true, gracePeriod: 5 },
+    { now: true, gracePeriod: 0 },
+    { now: true, force: true },
+  ])
+    assert.throws(() => graceOf(options), { code: 'invalid_argument' });
 });

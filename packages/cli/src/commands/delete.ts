@@ -21,13 +21,14 @@ export type DeleteOptions = ManifestOptions & {
 
 /** `podwright delete POD…`, `delete TYPE NAME…`, `delete TYPE/NAME…`, `delete TYPE -l SELECTOR` or `--all`, `delete -f FILE`. */
 export async function deletePods({ config }: CommandContext, words: string[], options: DeleteOptions): Promise<void> {
+  const gracePeriod = graceOf(options);
   const client = new NodeClient(config.apiSocket);
   const objects = await chosen(new ObjectClient(config.apiSocket), words, options);
   if (options.filename !== undefined) {
     const { readManifests } = await import('../manifests/read-manifests.ts');
     objects.push(...(await readManifests(options.filename, options)).objects);
   }
-  const removal = { gracePeriod: graceOf(options), missing: [] as string[] };
+  const removal = { gracePeriod, missing: [] as string[] };
   // Pods go first: what they mount stays until they have ended.
   const pods = objects.filter(({ kind }) => kind === 'Pod');
   await Promise.all(pods.map((pod) => remove(client, pod, removal)));
@@ -69,7 +70,20 @@ async function chosen(client: ObjectClient, words: string[], options: DeleteOpti
 /** Kinds whose objects come by apply. */
 const DELETABLE: string[] = ['Pod', 'ConfigMap', 'Secret', 'RuntimeClass'];
 
-function graceOf({ gracePeriod, force, now }: DeleteOptions): number | undefined {
+/** The seconds that pods get to end, undefined for their own; throws `invalid_argument` for options that contradict each other. */
+export function graceOf({
+  gracePeriod,
+  force,
+  now,
+}: Pick<DeleteOptions, 'gracePeriod' | 'force' | 'now'>): number | undefined {
+  const contradiction =
+    now && (force || gracePeriod !== undefined)
+      ? `--now or ${force ? '--force' : '--grace-period'}`
+      : force && gracePeriod
+        ? '--force or --grace-period'
+        : undefined;
+  if (contradiction !== undefined)
+    throw new PodwrightError('invalid_argument', `delete: either ${contradiction}, not both`);
   return gracePeriod ?? (force ? 0 : now ? 1 : undefined);
 }
 

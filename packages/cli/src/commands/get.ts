@@ -14,6 +14,7 @@ export type GetOptions = PrintOptions & {
   selector?: string;
   fieldSelector?: string;
   sortBy?: string;
+  ignoreNotFound?: boolean;
 };
 
 /** What is to be shown: objects of some kinds, or some by name; `nothing` is said in a table's place if there are none. */
@@ -46,7 +47,7 @@ export async function show(client: ObjectClient, shown: Shown): Promise<void> {
   if (options.watch) return watch(client, shown);
   const { objects, missing } = await fetch(client, selection, options);
   await printObjects(sortedBy(objects, options.sortBy), shown);
-  if (missing.length > 0) throw new PodwrightError('not_found', missing.join('\n'));
+  if (missing.length > 0 && !options.ignoreNotFound) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
 async function fetch(

@@ -101,7 +101,11 @@ async function selectPods(client: NodeClient, selector: string, namespace: strin
   throw new PodwrightError('not_found', `no pod in namespace ${namespace} has the labels ${selector}`);
 }
 
-function logQuery({ container }: Source, options: LogsOptions): LogOptions {
+/** What is asked of the node for one container's log; 0 as `since` or `limitBytes` is none, as with kubectl. */
+export function logQuery(
+  { container }: Pick<Source, 'container'>,
+  options: Omit<LogsOptions, 'namespace' | 'maxLogRequests'>,
+): LogOptions {
   const { follow, previous, timestamps, sinceTime, limitBytes, since } = options;
   const tail = options.tail ?? (options.selector === undefined ? undefined : SELECTED_TAIL_LINES);
   return {
@@ -110,9 +114,9 @@ function logQuery({ container }: Source, options: LogsOptions): LogOptions {
     previous,
     timestamps,
     sinceTime,
-    limitBytes,
+    limitBytes: limitBytes || undefined,
     tailLines: tail === -1 ? undefined : tail,
-    sinceSeconds: since === undefined ? undefined : Math.max(1, Math.ceil(since / 1000)),
+    sinceSeconds: since ? Math.max(1, Math.ceil(since / 1000)) : undefined,
   };
 }
 

@@ -38,7 +38,8 @@ export async function run(files: string[], options: RunOptions, context: Command
   const interrupts = listenForInterrupts();
   const node = await ensureNode(context.config, context.configArgs);
   try {
-    const course = { node, options: { ...options, detach: options.detach ?? false }, names, interrupts };
+    const program = ['podwright', ...context.configArgs].join(' ');
+    const course = { node, program, options: { ...options, detach: options.detach ?? false }, names, interrupts };
     return await runSession({ ...course, session: await begin(manifests, course) });
   } catch (error) {
     if (error instanceof Interrupted) return error.exitCode;
@@ -48,7 +49,13 @@ export async function run(files: string[], options: RunOptions, context: Command
   }
 }
 
-type Course = { node: EnsuredNode; options: RunOptions & { detach: boolean }; names: string[]; interrupts: Interrupts };
+type Course = {
+  node: EnsuredNode;
+  program: string;
+  options: RunOptions & { detach: boolean };
+  names: string[];
+  interrupts: Interrupts;
+};
 type SessionCourse = Course & { session: RunSession };
 type ShownCourse = SessionCourse & {
   view: RunView;
@@ -194,15 +201,15 @@ async function endEarly(course: ShownCourse, error: unknown): Promise<Ending> {
 
 /** One paragraph a pod, on standard error; and who was deleted by others. */
 async function explain(course: ShownCourse, pods: Pod[]): Promise<void> {
-  const { session, node, options, names, interrupts, warnings } = course;
+  const { session, node, program, options, names, interrupts, warnings } = course;
   using signal = withTimeout(interrupts.again, NODE_ANSWER_TIMEOUT_MS, 'read the logs');
   for (const pod of pods) {
     const keeps = options.detach || !session.isMade(pod);
     const advice = keeps
       ? undefined
-      : `podwright run --detach ${names.join(' ')} keeps it; then podwright describe ${pod.metadata.name}`;
+      : `${program} run --detach ${names.join(' ')} keeps it; then ${program} describe ${pod.metadata.name}`;
     const warning = warnings.get(pod.metadata.uid);
-    console.error(await explainTrouble(pod, { client: node.client, warning, advice, signal }));
+    console.error(await explainTrouble(pod, { client: node.client, program, warning, advice, signal }));
   }
 }
 

@@ -42,12 +42,15 @@ async function setMetadata(
     words.filter((word) => !isChange(word)),
     { options, verb },
   );
-  if (options.list) {
+  const none = Object.keys(changes).length === 0;
+  if (options.list && none) {
     for (const object of objects) list(object, verb);
     return;
   }
-  if (Object.keys(changes).length === 0)
+  if (none)
     throw new PodwrightError('invalid_argument', `${verb.name}: what? KEY=VALUE sets, KEY- removes, --list shows`);
+  if (options.list)
+    throw new PodwrightError('invalid_argument', `${verb.name}: --list shows, and sets nothing; leave it out`);
   if (!options.overwrite) for (const object of objects) refuseOverwriting(object, changes, verb);
   for (const object of objects) {
     const differing = differs(object, changes, verb);
@@ -91,7 +94,7 @@ async function chosen(
 
 function refuseOverwriting({ kind, metadata }: ApiObject, changes: Changes, verb: Verb): void {
   for (const [key, value] of Object.entries(changes)) {
-    const there = metadata[verb.map]?.[key];
+    const there = ownValue(metadata[verb.map], key);
     if (value === null || there === undefined || there === value) continue;
     const message = `${verb.name} ${kind.toLowerCase()}/${metadata.name}: ${key} is "${there}" already; --overwrite changes it`;
     throw new PodwrightError('already_exists', message);
@@ -99,7 +102,11 @@ function refuseOverwriting({ kind, metadata }: ApiObject, changes: Changes, verb
 }
 
 const differs = ({ metadata }: ApiObject, changes: Changes, { map }: Verb) =>
-  Object.entries(changes).some(([key, value]) => (metadata[map]?.[key] ?? null) !== value);
+  Object.entries(changes).some(([key, value]) => (ownValue(metadata[map], key) ?? null) !== value);
+
+/** Only the map's own: `constructor` is a name like any other. */
+const ownValue = (map: Record<string, string> | undefined, key: string): string | undefined =>
+  map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 
 function outcome(differing: boolean, changes: Changes, { done, map }: Verb): string {
   if (!differing) return `not ${done}`;

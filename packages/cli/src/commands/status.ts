@@ -4,6 +4,7 @@ import { NodeClient } from '../client/node-client.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
+import { podStatusReason } from '../run/pod-rows.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 
@@ -32,16 +33,17 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
     const [node, pods] = await Promise.all([client.node(), client.pods()]);
     const { name, version, pid, startedAt, runtime, manifestDir, podLogsDir, rootDir = root, stateDir = state } = node;
     const places = { root: rootDir, state: stateDir, manifestDir, podLogsDir };
-    return { running: true, name, version, pid, startedAt, ...places, runtime, pods: countPhases(pods) };
+    return { running: true, name, version, pid, startedAt, ...places, runtime, pods: countStates(pods) };
   } catch (error) {
     if (errorCode(error) === 'unavailable') return { running: false, root, state };
     throw error;
   }
 }
 
-function countPhases(pods: Pod[]): Record<string, number> {
+/** How many pods there are of each state, as `ps` shows them. */
+function countStates(pods: Pod[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status: { phase } = { phase: 'Pending' } } of pods) counts[phase] = (counts[phase] ?? 0) + 1;
+  for (const state of pods.map(podStatusReason)) counts[state] = (counts[state] ?? 0) + 1;
   return counts;
 }
 

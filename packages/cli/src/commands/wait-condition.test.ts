@@ -16,6 +16,8 @@ test('conditions of wait are those of kubectl', () => {
   check('condition=Other', false);
   check('delete', false);
   check('create', true);
+  check('Delete', false);
+  check('Create', true);
   check('jsonpath={.status.phase}=Running', true);
   check('jsonpath={.status.phase}="Running"', true);
   check("jsonpath='{.status.phase}'=Failed", false);

@@ -12,7 +12,8 @@ export type WaitCondition =
 
 /** Reads `delete`, `create`, `condition=NAME[=STATUS]`, `jsonpath={PATH}[=VALUE]`; throws `invalid_argument`. */
 export function parseWaitCondition(text: string): WaitCondition {
-  if (text === 'delete' || text === 'create') return { type: text };
+  const verb = (['delete', 'create'] as const).find((one) => same(one, text));
+  if (verb !== undefined) return { type: verb };
   const condition = /^condition=([^=]+)(?:=(.+))?$/.exec(text);
   if (condition !== null) return { type: 'condition', name: condition[1]!, status: condition[2] ?? 'True' };
   const jsonpath = /^jsonpath=(?:'?(\{.*\})'?|([^=]+))(?:=(.*))?$/s.exec(text);

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -73,4 +74,24 @@ test('a file that becomes shorter while it is read is an error', async (t) => {
   await archive.next();
   writeFileSync(path, 'short');
   await assert.rejects(whole(archive), { code: 'aborted', message: /became shorter/ });
+});
+
+test('a directory that becomes a link while it is read leads nowhere else', async (t) => {
+  const { from, to } = directories(t);
+  writeFileSync(join(to, 'secret'), 'of another');
+  mkdirSync(join(from, 'inner'));
+  writeFileSync(join(from, 'inner/own'), 'text');
+  for (const headers of [1, 2]) {
+    const archive = packTree({ path: from, name: 'copy', onSkipped: assert.fail });
+    const begun = [];
+    for (let taken = 0; taken < headers; taken++) begun.push((await archive.next()).value);
+    // who takes the archive is slow, and another one writes into the tree
+    renameSync(join(from, 'inner'), join(to, 'moved'));
+    symlinkSync(to, join(from, 'inner'));
+    const rest = await whole(archive);
+    assert.ok(!rest.includes('of another'), `after ${headers} headers`);
+    assert.equal(rest.includes('text'), headers === 2);
+    rmSync(join(from, 'inner'));
+    renameSync(join(to, 'moved'), join(from, 'inner'));
+  }
 });

@@ -35,11 +35,14 @@ Example:
     about: 'what the exit code of a command says',
     text: `  0      it is done
   1      it failed, or the command line is wrong; standard error says why
-  130    interrupted by Ctrl-C; 143 ended by SIGTERM
+  130    interrupted by Ctrl-C; 143 ended by SIGTERM, 129 by SIGHUP
 
-  run --once       0 if all pods succeeded, else the exit code of the first
-                   container that failed, or 1
-  exec             that of the command in the container
+  run              when its pods have ended by themselves: 0 if all succeeded,
+                   else the exit code of the first container that failed, or 1
+  exec             that of the command in the container; 127 if there is no such
+                   command, 126 if it cannot be run
+  check            1 if there is a problem; notes alone are 0
+  status           3 if no node is running
   doctor           1 if something is missing that pods need
   runtime plugins  1 if a plugin failed
 

@@ -51,11 +51,17 @@ async function follow(first: string, signal: AbortSignal): Promise<Uint8Array> {
 function parse(url: string, first: string): URL {
   const parsed = URL.parse(url);
   if (parsed === null || !isManifestUrl(url))
-    throw new PodwrightError('invalid_argument', `get ${first}: "${url}" is no http or https URL`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `get ${withoutUser(first)}: "${withoutUser(url)}" is no http or https URL`,
+    );
   if (parsed.username !== '' || parsed.password !== '')
     throw new PodwrightError('invalid_argument', `get ${parsed.host}: a URL must have no user and password in it`);
   return parsed;
 }
+
+/** What may stand in messages of what is no URL and may have a password in it all the same. */
+const withoutUser = (url: string) => url.replace(/\/\/[^/]*@/, '//');
 
 async function body(url: string, response: Response): Promise<Uint8Array> {
   if (!response.ok) {

@@ -48,7 +48,8 @@ test('templates give what kubectl gives', () => {
   check('{.items[0].status.statuses[*].ready}', 'true false');
   check('{.nothing.at.all[3]}', '');
   check('{.items[0].metadata .name}', 'one');
-  check("{.items[*]['metadata.name', 'status.phase']}", 'one Running two Failed three Running');
+  check("{.items[*]['metadata.name', 'status.phase']}", 'one two three Running Failed Running');
+  check('{.items[*].status.statuses[1,0].name}', 'b b b a a a');
   check("{.items[0].metadata.labels['example\\.com/tier']}", 'x');
   check('{.items[0].status.statuses[0]}', '{"name":"a","ready":true,"restartCount":0}');
   check('{.items[0].metadata.name} is {.items[0].status.phase}', 'one is Running');

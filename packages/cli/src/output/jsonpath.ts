@@ -56,11 +56,26 @@ function renderParts(parts: TemplatePart[], scope: Scope): string {
 function walk(path: PathStep[], scope: Scope): unknown[] {
   let values = [scope.current];
   for (const step of path) {
-    values = values.flatMap((value) => take(step, value, scope));
+    const from = values;
+    values = membersOf(step).flatMap((member) => from.flatMap((value) => take(member, value, scope)));
     scope.budget.values -= values.length;
     if (scope.budget.values < 0) throw tooMany();
   }
   return values;
+}
+
+/** A union takes its first member of every value, then its second: so kubectl does. */
+function membersOf(step: PathStep): PathStep[] {
+  switch (step.type) {
+    case 'fields':
+      return step.names.map((name, index) => ({ ...step, names: [name], paths: step.paths?.slice(index, index + 1) }));
+    case 'slices':
+      return step.slices.map((slice) => ({ ...step, slices: [slice] }));
+    case 'union':
+      return step.paths.map((path) => ({ ...step, paths: [path] }));
+    default:
+      return [step];
+  }
 }
 
 function take(step: PathStep, value: unknown, scope: Scope): unknown[] {

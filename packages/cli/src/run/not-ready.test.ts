@@ -39,7 +39,13 @@ async function paragraph(pod: Pod, lines: string[], more: { advice?: string; war
     })();
   };
   const { advice, warning } = more;
-  return explainTrouble(pod, { client: { log }, advice, warning, signal: new AbortController().signal });
+  return explainTrouble(pod, {
+    client: { log },
+    program: 'podwright --root /r',
+    advice,
+    warning,
+    signal: new AbortController().signal,
+  });
 }
 
 test('a paragraph has the reason, the end of the log, and the command that shows more', async () => {
@@ -50,7 +56,7 @@ test('a paragraph has the reason, the end of the log, and the command that shows
     '  the end of the log of app:',
     '    1',
     '    FATAL: DATABASE_URL is not set^G',
-    '  more: podwright describe web; podwright logs web -c app',
+    '  more: podwright --root /r describe web; podwright --root /r logs web -c app',
   ]);
 });
 

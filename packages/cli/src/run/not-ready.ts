@@ -65,6 +65,8 @@ function tellingLog(statuses: ContainerStatus[]): TellingLog | undefined {
 
 export type ExplainOptions = {
   client: Pick<NodeClient, 'log'>;
+  /** How the command is called for this node: with the global options that chose it. */
+  program: string;
   warning: string | undefined;
   advice: string | undefined;
   signal: AbortSignal;
@@ -75,23 +77,25 @@ export type ExplainOptions = {
  * `advice` is that command for a pod that will not stay; `warning` is the last event that warned of it.
  */
 export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise<string> {
-  const { client, warning, advice, signal } = options;
+  const { client, program, warning, advice, signal } = options;
   const { reason, containers, log } = troubleOf(pod);
   const lines = [styleText('red', escapeLine(`${podLabel(pod)}: ${reason}`), { stream: process.stderr })];
   for (const { name, state } of containers) lines.push(escapeLine(`  ${name}: ${state}`));
-  if (log === undefined && warning !== undefined) lines.push(escapeLine(`  ${warning}`));
+  const told =
+    warning === undefined || containers.some(({ state }) => warning.includes(state) || state.includes(warning));
+  if (log === undefined && !told) lines.push(escapeLine(`  ${warning}`));
   const end = log === undefined ? [] : await lastLines(pod, { ...log, client, signal });
   if (end.length > 0) lines.push(`  the end of the log of ${log!.container}:`, ...end.map((line) => `    ${line}`));
-  lines.push(`  more: ${advice ?? commandsFor(pod, log)}`);
+  lines.push(`  more: ${advice ?? commandsFor(program, pod, log)}`);
   return lines.join('\n');
 }
 
 /** What shows more of a pod that stays. */
-function commandsFor({ metadata: { namespace, name } }: Pod, log: TellingLog | undefined): string {
+function commandsFor(program: string, { metadata: { namespace, name } }: Pod, log: TellingLog | undefined): string {
   const where = namespace === 'default' ? name : `${name} -n ${namespace}`;
-  const describe = `podwright describe ${where}`;
+  const describe = `${program} describe ${where}`;
   if (log === undefined) return describe;
-  return `${describe}; podwright logs ${where} -c ${log.container}${log.previous ? ' --previous' : ''}`;
+  return `${describe}; ${program} logs ${where} -c ${log.container}${log.previous ? ' --previous' : ''}`;
 }
 
 async function lastLines(

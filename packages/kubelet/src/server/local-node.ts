@@ -116,7 +116,7 @@ export class LocalNode implements NodeBackend {
       const now = this.#objects.get(object);
       return showsPatch(now.metadata, patch) ? now : undefined;
     };
-    return waitFor(shown, { intervalMs: 5, signal });
+    return await waitFor(shown, { intervalMs: 5, signal });
   }
 
   /** What was not applied comes from a manifest that somebody put there. */

@@ -15,7 +15,7 @@ const MAPS = ['labels', 'annotations'] as const;
 
 /** Reads `{"metadata":{"labels":{…},"annotations":{…}}}`; `invalid_argument` for a patch of anything else. */
 export function parseMetadataPatch(text: string): MetadataPatch {
-  const { metadata, ...others } = mapOf(parse(text), 'the patch');
+  const { metadata = {}, ...others } = mapOf(parse(text), 'the patch');
   const unknown = Object.keys(others).find((key) => key !== 'apiVersion' && key !== 'kind');
   if (unknown !== undefined) refuse(unknown, 'cannot be patched, only metadata.labels and metadata.annotations');
   const patch: MetadataPatch = {};
@@ -58,8 +58,13 @@ export function keepPatch(manifest: ObjectMeta, there: ObjectMeta | undefined): 
 /** Whether the object shows what a patch asked for. */
 export function showsPatch(metadata: ObjectMeta, patch: MetadataPatch): boolean {
   return MAPS.every((map) =>
-    Object.entries(patch[map] ?? {}).every(([key, value]) => (metadata[map]?.[key] ?? null) === value),
+    Object.entries(patch[map] ?? {}).every(([key, value]) => (ownValue(metadata[map], key) ?? null) === value),
   );
+}
+
+/** Only the map's own: `constructor` is a name like any other. */
+function ownValue(map: Record<string, string> | undefined, key: string): string | undefined {
+  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
 function merge(metadata: ObjectMeta, patch: MetadataPatch): ObjectMeta {

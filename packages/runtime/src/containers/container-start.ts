@@ -2,11 +2,11 @@ import { chown, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
   describeUndoFailures,
-  errorMessage,
   isErrno,
   isNotFound,
   LOG_DIRECTORY,
   PodwrightError,
+  shownError,
   Undo,
   withTimeout,
   wrapError,
@@ -47,7 +47,7 @@ export async function startContainer(context: StartContext, id: string, stopped:
     events.publish('started', table.put({ ...record, state: { phase: 'running', pid, startedAtMs: clock.now() } }));
   } catch (error) {
     await removeTask(context, id, undo);
-    const end = endOfFailedStart(errorMessage(error), clock.now());
+    const end = endOfFailedStart(shownError(error), clock.now());
     events.publish('stopped', table.put({ ...record, state: { phase: 'exited', ...end } }));
     // a command that is not there must not read as if the container were not there
     throw wrapError(`start container ${id}`, error, isNotFound(error) ? 'unknown' : undefined);

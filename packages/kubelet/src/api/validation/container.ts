@@ -14,6 +14,8 @@ const stopSignal = /^SIG(RTMIN(\+\d{1,2})?|RTMAX(-\d{1,2})?|[A-Z0-9]{2,6})$/;
 export function validateContainer(container: Container, spec: PodSpec, issues: IssueList): void {
   dnsLabel(container.name, issues.at('name'));
   validateImage(container.image, issues.at('image'));
+  each(container.command, issues.at('command'), refuseZero);
+  each(container.args, issues.at('args'), refuseZero);
   validatePorts(container.ports ?? [], spec, issues.at('ports'));
   each(container.env, issues.at('env'), validateVariable);
   each(container.envFrom, issues.at('envFrom'), validateEnvFrom);
@@ -27,6 +29,11 @@ export function validateContainer(container: Container, spec: PodSpec, issues: I
 function validateImage(image: string, issues: IssueList): void {
   if (image === '') issues.add('must not be empty');
   else if (/\s/.test(image)) issues.add('must not contain white space');
+}
+
+/** What a program is started with ends at a zero byte (execve(2)): the runtime would refuse it again and again. */
+function refuseZero(text: string, issues: IssueList): void {
+  if (text.includes('\0')) issues.add('must not contain a zero byte, which "\\0" is in double quotes');
 }
 
 function validatePorts(ports: ContainerPort[], spec: PodSpec, issues: IssueList): void {
@@ -46,6 +53,7 @@ function validatePorts(ports: ContainerPort[], spec: PodSpec, issues: IssueList)
 
 function validateVariable(variable: EnvVar, issues: IssueList): void {
   envName(variable.name, issues.at('name'));
+  refuseZero(variable.value ?? '', issues.at('value'));
   const source = variable.valueFrom;
   if (source === undefined) return;
   const place = issues.at('valueFrom');

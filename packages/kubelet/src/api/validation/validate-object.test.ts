@@ -220,6 +220,14 @@ test('variables have printable names and one source', () => {
   ]);
 });
 
+test('what a program is started with has no zero byte', () => {
+  check(container({ command: ['sh', 'a\0b'], args: ['\0'], env: [{ name: 'A', value: '\0' }] }), [
+    'spec.containers[0].command[1]: must not contain a zero byte',
+    'spec.containers[0].args[0]: must not contain a zero byte',
+    'spec.containers[0].env[0].value: must not contain a zero byte',
+  ]);
+});
+
 test('probes have one handler and positive numbers', () => {
   const tcpSocket = { port: 80 };
   check(container({ livenessProbe: {} }), [

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Command } from 'commander';
+import { createProgram } from '../program.ts';
+
+test('options without a value may have =true and =false, as in kubectl', () => {
+  const options = (verb: string, ...args: string[]) => {
+    const program = createProgram(() => {});
+    const command = program.commands.find((one) => one.name() === verb) as Command;
+    const { operands } = command.parseOptions(args);
+    return { ...command.opts(), operands };
+  };
+  const check = (args: string[], expected: object) => {
+    const actual = options('delete', 'web', ...args) as Record<string, unknown>;
+    for (const [key, value] of Object.entries(expected)) assert.deepEqual(actual[key], value, `${args}: ${key}`);
+  };
+  check(['--wait=false', '--force=true'], { wait: false, force: true });
+  check(['--wait=true', '--ignore-not-found=false'], { wait: undefined, ignoreNotFound: undefined });
+  check(['--selector=true'], { selector: 'true' });
+  assert.deepEqual(options('exec', 'web', '--stdin=true', '--', 'x', '--tty=true'), {
+    namespace: 'default',
+    stdin: true,
+    operands: ['web', 'x', '--tty=true'],
+  });
+});

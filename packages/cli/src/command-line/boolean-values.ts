@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+
+/** Lets the options of all commands that take no value have kubectl's `=true` and `=false`: `--wait=false` is `--no-wait`. */
+export function readBooleanValues(program: Command): void {
+  for (const command of program.commands) {
+    const parseOptions = command.parseOptions.bind(command);
+    command.parseOptions = (args) => parseOptions(withoutBooleanValues(command, args));
+  }
+}
+
+function withoutBooleanValues(command: Command, args: string[]): string[] {
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  const words = args.slice(0, end).flatMap((word) => {
+    const [, name, value] = /^--([a-z-]+)=(true|false)$/.exec(word) ?? [];
+    const option = command.options.find(
+      ({ long, required, optional }) => !required && !optional && (long === `--${name}` || long === `--no-${name}`),
+    );
+    if (name === undefined || option === undefined) return [word];
+    const turnsOn = option.long === `--${name}`;
+    return turnsOn === (value === 'true') ? [option.long!] : [];
+  });
+  return [...words, ...args.slice(end)];
+}
