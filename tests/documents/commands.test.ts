@@ -71,15 +71,13 @@ async function followAndCompare(block: Block, shown: Block | undefined): Promise
   const place = `${block.document}:${block.line}`;
   let printed = await follow(block, screenText);
   if (shown?.language !== 'text') return assert.equal(printed, '', `${place}: what it prints is not shown`);
-  if (commandLines(block).some((line) => READING.test(line))) {
-    const reading = { ...block, text: `${commandLines(block).filter((line) => READING.test(line)).join('\n')}\n` };
-    const isShown = async () => {
-      if (missingLine(shown.text, printed) === undefined) return true;
-      printed = await follow(reading, screenText);
-      return false;
-    };
-    await reader.until(isShown).catch(() => undefined);
-  }
+  const readings = commandLines(block).filter((line) => READING.test(line));
+  const isShown = async () => {
+    if (missingLine(shown.text, printed) === undefined) return true;
+    if (readings.length > 0) printed += await follow({ ...block, text: readings.join('\n') }, screenText);
+    return readings.length === 0;
+  };
+  await reader.until(isShown).catch(() => undefined);
   const missing = missingLine(shown.text, printed);
   assert.equal(missing, undefined, `${place}: it printed\n${printed}\nand not the line: ${missing}`);
 }

@@ -19,7 +19,9 @@ export function missingLine(shown: string, printed: string): string | undefined 
   const lines = printed.split(/\r?\n/).map(shapeOf);
   let at = 0;
   for (const line of shown.split('\n').filter((text) => text.trim() !== '' && text.trim() !== '…')) {
-    const parts = shapeOf(line).split('…').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+    const parts = shapeOf(line)
+      .split('…')
+      .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
     const found = lines.findIndex((text, index) => index >= at && new RegExp(`^${parts.join('.*')}$`).test(text));
     if (found < 0) return line;
     at = found + 1;

@@ -47,7 +47,13 @@ export class Reader implements AsyncDisposable {
     const address = `127.0.0.1:${REGISTRY_PORT}`;
     await this.until(async () => (await this.run(`curl --silent --fail http://${address}/v2/`)).code === 0);
     for (const name of names) {
-      const copy = ['copy', '--quiet', '--dest-tls-verify=false', `oci-archive:${image}`, `docker://${address}/${name}`];
+      const copy = [
+        'copy',
+        '--quiet',
+        '--dest-tls-verify=false',
+        `oci-archive:${image}`,
+        `docker://${address}/${name}`,
+      ];
       await this.#ok('skopeo', ...copy);
     }
     await this.write('/etc/podwright/certs.d/_default/hosts.toml', `[host."http://${address}"]\n`);
@@ -69,7 +75,9 @@ export class Reader implements AsyncDisposable {
 
   /** Types a command line in a terminal, then the keys once the pattern has come, and waits for its end. */
   async play(line: string, { until, keys }: { until: RegExp; keys: string }): Promise<Output[]> {
-    await using terminal = new TerminalSession(TERMINAL, (...command) => this.#command(...command), { PATH: this.#path });
+    await using terminal = new TerminalSession(TERMINAL, (...command) => this.#command(...command), {
+      PATH: this.#path,
+    });
     await terminal.until(/\$ $/);
     terminal.press(`${line}\n`);
     await terminal.until(/\n/);
