@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/.node/bin:$(PATH)
 EXAMPLE_IMAGE := dist/hello-image.tar
 
-.PHONY: run setup setup-dev build man lint test unit vm-test bench generate clean
+.PHONY: run setup setup-dev build man lint test unit vm-test bench generate pictures clean
 
 run: setup $(EXAMPLE_IMAGE) ## set up, then run examples/hello.yaml in the foreground
 	./bin/podwright load $(EXAMPLE_IMAGE)
@@ -43,6 +43,9 @@ bench: setup-dev ## against containerd, in the same run; needs root
 generate: setup ## messages from packages/cri/proto and packages/shim/proto
 	npm run --silent generate
 	npm run --silent generate --workspace @podwright/shim
+
+pictures: setup $(EXAMPLE_IMAGE) ## docs/*.svg from real terminal runs; needs root
+	node scripts/record-pictures.ts
 
 clean:
 	rm -rf dist node_modules .node

@@ -1,11 +1,13 @@
 /**
- * What the README says, word by word, on a host as its distribution makes it: with the node's default directories, cgroup and
- * bridge, so in a guest only. Its disk has what set-up would install.
+ * What the README and the guide say, word by word, on a host as its distribution makes it: with systemd and the node's default
+ * directories, cgroup and bridge, so in a guest only. Its disk has what set-up would install.
  */
 import assert from 'node:assert/strict';
-import { copyFileSync, rmSync, symlinkSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { runChecked, waitFor } from '@podwright/base';
+import { commandLines, readBlocks } from '../documents/blocks.ts';
+import { missingLine } from '../documents/output-shape.ts';
 import { type InventoryScope, leftovers, takeInventory } from '../fixtures/host-inventory.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 import { unitsWith } from './systemd.fixture.ts';
@@ -37,12 +39,19 @@ async function page(): Promise<string> {
 const serverPid = async () =>
   (await podwright('exec', 'web', '-c', 'server', '--', 'cat', '/proc/1/stat')).split(' ')[21];
 
-before(() => {
-  copyFileSync(`${CHECKOUT}contrib/podwright.service`, UNIT);
-  symlinkSync(`${CHECKOUT}bin/podwright`, PROGRAM);
-});
+/** Does what the guide's block says that has this command, and looks whether it prints what the guide shows. */
+async function followGuide(command: string): Promise<void> {
+  const blocks = readBlocks('docs/guide.md');
+  const at = blocks.findIndex((block) => block.marks.includes('host') && block.text.includes(command));
+  const script = commandLines(blocks[at]!).join('\n');
+  const printed = await runChecked('bash', ['-ec', script], { cwd: CHECKOUT });
+  const shown = blocks[at + 1];
+  if (shown?.language === 'text') assert.equal(missingLine(shown.text, printed), undefined, printed);
+}
+
+before(() => followGuide('make setup'));
 after(async () => {
-  await runChecked('systemctl', ['stop', 'podwright']);
+  await followGuide('systemctl disable');
   rmSync(UNIT);
   rmSync(PROGRAM);
 });
@@ -64,9 +73,8 @@ test('`make run` brings the example up, every command reaches it, and Ctrl-C lea
 });
 
 test("a node that is systemd's service is restarted without its pods, and stopped without them until they are deleted", async () => {
-  await runChecked('systemctl', ['daemon-reload']);
   await runChecked('systemctl', ['set-environment', `PATH=${process.env.PATH}`]); // with the Node.js that set-up would get
-  await runChecked('systemctl', ['start', 'podwright']);
+  await followGuide('systemctl enable');
   await answers();
   await podwright('load', `${CHECKOUT}dist/hello-image.tar`);
   await podwright('run', '--detach', `${CHECKOUT}examples/hello.yaml`);

@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { discoverCgroups, killCgroup, removeCgroup } from '@podwright/base';
+
+/**
+ * What is written to /etc, /var and /run stays in the directory $1. The node's directories lie below it as they are: overlays
+ * of images cannot be on an overlay. $2 is the node's cgroup, the one thing that is not the host's own.
+ */
+const MAKE_HOST = `
+for name in etc var; do
+  mkdir -p "$1/$name" "$1/work/$name"
+  mount -t overlay overlay -o "lowerdir=/$name,upperdir=$1/$name,workdir=$1/work/$name" "/$name"
+done
+mount -t tmpfs -o mode=755 tmpfs /run
+for directory in /var/lib/podwright /var/log/pods; do
+  mkdir -p "$1$directory.real" "$directory"
+  mount --bind "$1$directory.real" "$directory"
+done
+rm -rf /etc/podwright /etc/cni/net.d
+mkdir -p /etc/podwright
+echo "cgroup_parent = '$2'" > /etc/podwright/config.toml
+ip link set lo up
+echo ready
+exec catatonit -P
+`;
+
+/**
+ * Something like a host of its own, for commands as people write them: with its own network, processes, /etc, /var and /run, so a
+ * node there has the default directories, bridge and ports beside any other. Needs root. Nothing of it stays.
+ */
+export class PrivateHost implements AsyncDisposable {
+  /** For files of the host and of its user; the same path inside and outside. */
+  readonly directory: string;
+  readonly cgroupParent: string;
+  readonly #init: ChildProcess;
+
+  private constructor(directory: string) {
+    this.directory = directory;
+    this.cgroupParent = `/${basename(directory)}`;
+    // All of it ends with unshare.
+    const flags = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
+    this.#init = spawn(
+      'unshare',
+      [...flags, 'sh', '-ec', MAKE_HOST, 'sh', join(directory, 'host'), this.cgroupParent],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+  }
+
+  /** Makes it; rejects if this host does not let us. */
+  static async start(): Promise<PrivateHost> {
+    const host = new PrivateHost(mkdtempSync(join(tmpdir(), 'podwright-private-')));
+    const first = await createInterface({ input: host.#init.stdout! })[Symbol.asyncIterator]().next();
+    if (first.value === 'ready') return host;
+    await host[Symbol.asyncDispose]();
+    throw new Error('make a private host: what failed is above');
+  }
+
+  /** The command line that runs `words` there, in `workingDirectory`. */
+  command(workingDirectory: string, ...words: string[]): string[] {
+    const of = `/proc/${this.#init.pid}/ns`;
+    const namespaces = [`--mount=${of}/mnt`, `--net=${of}/net`, `--pid=${of}/pid_for_children`];
+    return ['nsenter', ...namespaces, `--wdns=${workingDirectory}`, '--', ...words];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#init.exitCode === null && this.#init.signalCode === null) {
+      const ended = once(this.#init, 'exit');
+      this.#init.kill('SIGKILL');
+      await ended;
+    }
+    const hierarchy = await discoverCgroups();
+    await killCgroup(hierarchy, this.cgroupParent);
+    await removeCgroup(hierarchy, this.cgroupParent);
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,150 @@
+/** Every command of the documents does what they say: run as it is written, on a host as a reader has it. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import type { Output } from '../../scripts/pictures/terminal-session.ts';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { forever, podManifest } from '../pods/node.fixture.ts';
+import { type Block, commandLines, fileNameOf, readBlocks } from './blocks.ts';
+import { missingLine } from './output-shape.ts';
+import { CTRL_C, Reader, screenText } from './reader.fixture.ts';
+
+const DOCUMENTS = [
+  'README.md',
+  ...readdirSync(new URL('../../docs', import.meta.url))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** Blocks that are marked `host`, by their first command: they change all of a host. */
+const MARKED: Record<string, string> = {
+  'README.md: make run': 'sets up the checkout; tests/vm/readme.vm.ts runs it in a guest',
+  'docs/guide.md: make setup': 'sets up the checkout; tests/vm/readme.vm.ts runs it in a guest',
+  'docs/guide.md: cp contrib/podwright.service /etc/systemd/system/': 'needs systemd: tests/vm/readme.vm.ts',
+  'docs/guide.md: systemctl disable --now podwright': 'needs systemd: tests/vm/readme.vm.ts',
+};
+
+/** Commands for a terminal: what a reader waits for, and the keys that end them. */
+const PLAYED: [RegExp, { until: RegExp; keys: string }][] = [
+  [/^podwright run \S+$/, { until: /TOOK[\s\S]*Running[^\n]*\n/, keys: CTRL_C }],
+  [/^podwright node$/, { until: /connected to the runtime/, keys: CTRL_C }],
+  [/^podwright exec -it .*\bsh$/, { until: /# /, keys: 'exit\n' }],
+  [/^podwright (?:logs -f|events -w|top .*-w|get .*-w|port-forward)\b/, { until: /\S[^\n]*\n/, keys: CTRL_C }],
+];
+
+/** Commands that change nothing are asked again until they print what the document shows: pods take their time. */
+const READING = /^(?:podwright (?:ps|get|describe|logs|events|trace|images)|curl)\b/;
+
+const playOf = (line: string) => PLAYED.find(([pattern]) => pattern.test(line))?.[1];
+const isShell = ({ language }: Block) => language === 'sh';
+const isMarked = ({ marks }: Block) => marks.includes('host');
+
+let bundle: Bundle;
+let reader: Reader;
+before(async () => {
+  bundle = await buildBundle();
+  reader = await Reader.start(bundle);
+  await reader.serveImages(bundle.image, ['library/busybox:1.36', 'library/busybox:1.37']);
+});
+after(async () => {
+  await reader[Symbol.asyncDispose]();
+  bundle.remove();
+});
+
+/** Does what a block says; returns what it printed, of terminals what `textOf` makes of it. */
+async function follow(block: Block, textOf: (outputs: Output[]) => string): Promise<string> {
+  let printed = '';
+  for (const line of commandLines(block)) {
+    const play = playOf(line);
+    if (play !== undefined) printed += textOf(await reader.play(line, play));
+    else {
+      const { code, out } = await reader.run(line);
+      assert.equal(code, 0, `${block.document}:${block.line}: ${line}\n${out}`);
+      printed += out;
+    }
+  }
+  return printed;
+}
+
+/** As `follow`, and the block behind it shows what it prints. */
+async function followAndCompare(block: Block, shown: Block | undefined): Promise<void> {
+  const place = `${block.document}:${block.line}`;
+  let printed = await follow(block, screenText);
+  if (shown?.language !== 'text') return assert.equal(printed, '', `${place}: what it prints is not shown`);
+  const readings = commandLines(block).filter((line) => READING.test(line));
+  const isShown = async () => {
+    if (missingLine(shown.text, printed) === undefined) return true;
+    if (readings.length > 0) printed += await follow({ ...block, text: readings.join('\n') }, screenText);
+    return readings.length === 0;
+  };
+  await reader.until(isShown).catch(() => undefined);
+  const missing = missingLine(shown.text, printed);
+  assert.equal(missing, undefined, `${place}: it printed\n${printed}\nand not the line: ${missing}`);
+}
+
+test('the guide can be followed from its first line to its last, and shows what is printed', async () => {
+  const blocks = readBlocks('docs/guide.md');
+  for (const [index, block] of blocks.entries()) {
+    const file = fileNameOf(block);
+    if (file !== undefined) await reader.write(file, block.text);
+    else if (isShell(block) && !isMarked(block)) await followAndCompare(block, blocks[index + 1]);
+    else if (block.text.includes('systemctl enable')) await reader.startNode();
+    else if (block.text.includes('systemctl disable')) await reader.stopNode();
+  }
+});
+
+/** What the commands of the README are about. */
+const pod = podManifest('web', `echo started; ${forever}`).replace('name: main', 'name: server');
+const page = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: page}\ndata: {greeting: hello}\n';
+
+/** The list is no session: its pod is there and ready for each command. */
+async function haveWeb(): Promise<void> {
+  await reader.startNode();
+  await reader.run('podwright apply pod.yaml');
+  await reader.until(async () => /\bweb +1\/1 +Running/.test((await reader.run('podwright ps')).out));
+}
+
+test('every command of the README and of the other documents does what it says there', async () => {
+  await reader.write('pod.yaml', pod);
+  await reader.write('deploy/pod.yaml', pod);
+  await reader.write('settings/page.yaml', page);
+  const blocks = DOCUMENTS.filter((document) => document !== 'docs/guide.md').flatMap(readBlocks);
+  const list = blocks.filter((block) => isShell(block) && !isMarked(block));
+  assert.ok(list.flatMap(commandLines).length >= 15);
+  await reader.startNode();
+  await reader.run(`podwright pull busybox:1.37 && podwright load ${bundle.image}`);
+  await haveWeb();
+  for (const block of list) {
+    for (const line of commandLines(block)) {
+      if (/^podwright (?:run|node)\b/.test(line)) await reader.run('podwright delete web');
+      if (/^podwright node\b/.test(line)) await reader.stopNode();
+      await follow({ ...block, text: line }, () => '');
+      if (/^podwright stop\b/.test(line)) await reader.stopNode();
+      if (/^podwright (?:run|delete|stop|restart|node)\b/.test(line)) await haveWeb();
+    }
+  }
+  await reader.stopNode();
+});
+
+test('the blocks that are not run here are known, with the reason', () => {
+  const marked = DOCUMENTS.flatMap(readBlocks).filter((block) => block.marks.length > 0);
+  for (const block of marked) assert.deepEqual([block.language, block.marks], ['sh', ['host']], block.document);
+  assert.deepEqual(
+    marked.map((block) => `${block.document}: ${commandLines(block)[0]}`),
+    Object.keys(MARKED),
+  );
+});
+
+test('output is compared without what differs each time', () => {
+  const table = 'NAME   READY   IP          AGE\nweb    1/1     10.83.0.2   2.7 s\n';
+  const cases: [string, string, string | undefined][] = [
+    [table, 'NAME  READY  IP  AGE\nweb  1/1  10.1.2.3  14 m\n', undefined],
+    [table, 'NAME  READY  AGE\nweb  1/1  14 m\n', 'NAME   READY   IP          AGE'],
+    [table, 'NAME  READY  IP  AGE\nweb  0/1  10.1.2.3  14 m\n', 'web    1/1     10.83.0.2   2.7 s'],
+    ['a\nb\n', 'b\na\n', 'b'],
+    ['a\n…\nb … d\n', 'a\nother\nb c d\n', undefined],
+    ['1.5 KiB, 0123456789ab (x3)\n', '97 MiB, ba9876543210fedc\n', undefined],
+    ['a.c\n', 'abc\n', 'a.c'],
+  ];
+  for (const [shown, printed, expected] of cases) assert.equal(missingLine(shown, printed), expected, shown);
+});
