@@ -7,18 +7,20 @@ import { createInterface } from 'node:readline';
 import { discoverCgroups, killCgroup, removeCgroup } from '@podwright/base';
 
 /**
- * What is written to /etc, /var and /run stays in the directory $1. The node's directories lie below it as they are: overlays
- * of images cannot be on an overlay. $2 is the node's cgroup, the one thing that is not the host's own.
+ * What is written to /etc, /var and /run stays in memory, but for the node's directories: these are in the directory $1, as
+ * overlays of images can be on no overlay. $2 is the node's cgroup, the one thing that is not the host's own.
  */
 const MAKE_HOST = `
+mkdir -p "$1/layers"
+mount -t tmpfs -o mode=755 tmpfs "$1/layers"
 for name in etc var; do
-  mkdir -p "$1/$name" "$1/work/$name"
-  mount -t overlay overlay -o "lowerdir=/$name,upperdir=$1/$name,workdir=$1/work/$name" "/$name"
+  mkdir "$1/layers/$name" "$1/layers/$name.work"
+  mount -t overlay overlay -o "lowerdir=/$name,upperdir=$1/layers/$name,workdir=$1/layers/$name.work" "/$name"
 done
 mount -t tmpfs -o mode=755 tmpfs /run
 for directory in /var/lib/podwright /var/log/pods; do
-  mkdir -p "$1$directory.real" "$directory"
-  mount --bind "$1$directory.real" "$directory"
+  mkdir -p "$1$directory" "$directory"
+  mount --bind "$1$directory" "$directory"
 done
 rm -rf /etc/podwright /etc/cni/net.d
 mkdir -p /etc/podwright

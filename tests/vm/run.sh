@@ -31,7 +31,7 @@ case $suite in
 esac
 eval "$(grep -E '^(RUN|DEV)_PACKAGES=' "$checkout/scripts/setup.sh")"
 packages="$RUN_PACKAGES $DEV_PACKAGES npm $kernel $criu"
-packages+=' systemd-sysv dbus udev kmod apparmor strace make git procps curl sudo psmisc xz-utils zstd'
+packages+=' systemd-sysv dbus udev kmod apparmor strace make git procps sudo psmisc xz-utils zstd'
 
 share=
 if [ "${1:-}" = --share ]; then share=$(cd "$2" && pwd); shift 2; fi
