@@ -106,9 +106,14 @@ function decoder<T>(schema: Shape): Decoder<T> {
   return (value) => {
     const problem = schema.problem(value);
     if (problem === undefined) return value as T;
-    throw new PodwrightError(
-      'internal',
-      `read the node's answer: ${problem.path.join('.') || 'it'}: ${problem.message}; if it is of another version ('podwright version' tells), restart it`,
-    );
+    throw unreadable(`${problem.path.join('.') || 'it'}: ${problem.message}`);
   };
+}
+
+/** The error of an answer of another shape than is counted on. */
+export function unreadable(what: string): PodwrightError {
+  return new PodwrightError(
+    'internal',
+    `read the node's answer: ${what}; if it is of another version ('podwright version' tells), restart it`,
+  );
 }

@@ -1,5 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-import { createInterface } from 'node:readline';
 import type {
   ApplyResult,
   Event,
@@ -27,7 +25,7 @@ import {
   decodeTransfer,
 } from './answers.ts';
 import { objectPath } from './object-client.ts';
-import { parseJson, UnixHttp } from './unix-http.ts';
+import { readValues, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
   container?: string;
@@ -77,7 +75,7 @@ export class NodeClient {
   async *watchPods(signal: AbortSignal, opened?: () => void): AsyncGenerator<PodWatchEvent> {
     const response = await this.http.stream({ method: 'GET', path: '/api/v1/pods', query: { watch: 'true' }, signal });
     opened?.();
-    yield* read(response, decodePodChange, signal);
+    yield* readValues(response, decodePodChange, signal);
   }
 
   /** The same of one pod; once the promise has resolved, no change is missed. */
@@ -87,7 +85,7 @@ export class NodeClient {
   ): Promise<AsyncGenerator<PodWatchEvent>> {
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
     const query = { watch: 'true', fieldSelector: `metadata.name=${name}` };
-    return read(await this.http.stream({ method: 'GET', path, query, signal }), decodePodChange, signal);
+    return readValues(await this.http.stream({ method: 'GET', path, query, signal }), decodePodChange, signal);
   }
 
   watchEvents(signal: AbortSignal): AsyncGenerator<EventWatchEvent> {
@@ -153,17 +151,6 @@ export class NodeClient {
   }
 
   async *#lines<T>(path: string, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
-    yield* read(await this.http.stream({ method: 'GET', path, signal }), decode, signal);
-  }
-}
-
-/** The values of an answer that goes on, one a line; ends without an error when the signal aborts. */
-async function* read<T>(response: IncomingMessage, decode: Decoder<T>, signal: AbortSignal): AsyncGenerator<T> {
-  try {
-    for await (const line of createInterface({ input: response })) if (line !== '') yield decode(parseJson(line));
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  } finally {
-    response.destroy();
+    yield* readValues(await this.http.stream({ method: 'GET', path, signal }), decode, signal);
   }
 }

@@ -1,10 +1,8 @@
-import type { IncomingMessage } from 'node:http';
-import { createInterface } from 'node:readline';
 import { PodwrightError } from '@podwright/base';
 import type { ConfigMap, Event, NodeObject, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
-import type { Decoder } from './answers.ts';
+import { type Decoder, unreadable } from './answers.ts';
 import { OBJECT_KINDS, type ObjectKind } from './object-names.ts';
-import { parseJson, UnixHttp } from './unix-http.ts';
+import { readValues, UnixHttp } from './unix-http.ts';
 
 /** Every object that the node's API lists. */
 export type ApiObject = Pod | ConfigMap | Secret | RuntimeClass | Event | NodeObject;
@@ -50,15 +48,11 @@ export class ObjectClient {
     const { namespace, ...selectors } = query;
     const path = collectionPath(kind, namespace);
     const parameters = { ...selectors, watch: 'true', sendInitialEvents: 'true' };
-    let response: IncomingMessage | undefined;
     try {
-      response = await this.#http.stream({ method: 'GET', path, query: parameters, signal });
-      for await (const line of createInterface({ input: response }))
-        if (line !== '') yield decodeChange(parseJson(line));
+      const response = await this.#http.stream({ method: 'GET', path, query: parameters, signal });
+      yield* readValues(response, decodeChange, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
-    } finally {
-      response?.destroy(); // who leaves the loop wants no more
     }
     if (!signal.aborted) throw new PodwrightError('unavailable', 'the node has ended; nothing more is to come');
   }
@@ -121,11 +115,4 @@ function withMetadata<T>(value: unknown): T {
   const { metadata } = (value ?? {}) as { metadata?: { name?: unknown } };
   if (typeof metadata?.name !== 'string') throw unreadable('an object without a name');
   return value as T;
-}
-
-function unreadable(what: string): PodwrightError {
-  return new PodwrightError(
-    'internal',
-    `read the node's answer: ${what}; if it is of another version ('podwright version' tells), restart it`,
-  );
 }

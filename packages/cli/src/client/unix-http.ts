@@ -1,4 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { createInterface } from 'node:readline';
 import { type ErrorCode, gatherBytes, isErrno, PodwrightError, wrapError } from '@podwright/base';
 import type { Decoder } from './answers.ts';
 
@@ -90,7 +91,7 @@ async function readAll(response: IncomingMessage): Promise<string> {
 }
 
 /** The value of a JSON text from the node. */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -126,4 +127,19 @@ function statusMessage(body: string): string {
     // no JSON
   }
   return body;
+}
+
+/** The values of an answer that goes on, one a line; ends without an error when the signal aborts. */
+export async function* readValues<T>(
+  response: IncomingMessage,
+  decode: Decoder<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  try {
+    for await (const line of createInterface({ input: response })) if (line !== '') yield decode(parseJson(line));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    response.destroy(); // who leaves the loop wants no more
+  }
 }

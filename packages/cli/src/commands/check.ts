@@ -1,4 +1,4 @@
-import { silentLogger } from '@podwright/base';
+import { counted, silentLogger } from '@podwright/base';
 import { decodeManifests, preflight, thisHost } from '@podwright/kubelet';
 import { kubeletOptionsOf, LONE_NODE_PROTECTION } from '../daemon/kubelet-options.ts';
 import { findingLine, ofManifest, type PlacedFinding, placeFindings } from '../manifests/findings.ts';
@@ -55,14 +55,12 @@ function lineOf(finding: PlacedFinding): string {
 }
 
 function summary(problems: number, notes: number, counts: Counts): string {
-  const objects = Object.entries(counts).map(([kind, count]) => plural(count, kind));
+  const objects = Object.entries(counts).map(([kind, count]) =>
+    counted(count, kind, kind.endsWith('s') ? `${kind}es` : undefined),
+  );
   const found = [
-    problems === 0 ? 'no problems' : plural(problems, 'problem'),
-    ...(notes > 0 ? [plural(notes, 'note')] : []),
+    problems === 0 ? 'no problems' : counted(problems, 'problem'),
+    ...(notes > 0 ? [counted(notes, 'note')] : []),
   ];
   return `${found.join(', ')}${objects.length > 0 ? `; good: ${objects.join(', ')}` : ''}`;
-}
-
-function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : word.endsWith('s') ? 'es' : 's'}`;
 }

@@ -49,6 +49,6 @@ export async function createTask(
   using call = startedByOthers(program, namespaces);
   const monitor = { start, conmon, program: call.program, files, record, hasUsers, logPath: config.logPath };
   const pid = await startMonitor(monitor, signal);
-  filters.remember(config.spec, runtime, record.id);
+  if (compiled === undefined) filters.remember(config.spec, runtime, record.id);
   return pid;
 }
