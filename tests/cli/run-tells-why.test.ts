@@ -123,7 +123,9 @@ test('on a terminal logs stand above the picture, in colours', async () => {
   const manifest = podManifest('shown', `printf 'hello\\033[2J\\n'; sleep 1; touch /ready; ${forever}`);
   const probe = '    readinessProbe: {exec: {command: [cat, /ready]}, periodSeconds: 1}\n';
   const command = place.command('run', place.file('shown.yaml', manifest + probe)).join(' ');
-  const terminal = place.startProgram('env', '-u', 'NO_COLOR', 'TERM=xterm', 'script', '-qfec', command, '/dev/null');
+  const terminal = place.startProgram(
+    ...['env', '-i', `PATH=${process.env.PATH}`, 'TERM=xterm', 'script', '-qfec', command, '/dev/null'],
+  );
   await terminal.until(/TOOK/);
   terminal.type('\x03');
   const { code, out } = await terminal.ended();
