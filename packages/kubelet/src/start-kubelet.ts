@@ -12,6 +12,7 @@ import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
+import { readContainerHost } from './node/container-host.ts';
 import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
@@ -60,7 +61,7 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     events,
     parts,
     cgroups,
-    cgroupV2: hierarchy?.mode === 'v2',
+    host: await readContainerHost({ hierarchy, allocatableMemory: BigInt(allocatable.memoryBytes) }),
     hostIps,
     runtimeName: version.runtimeName,
   });

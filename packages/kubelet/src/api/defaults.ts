@@ -1,5 +1,5 @@
 import { CONTAINER_FILE } from '@podwright/base';
-import { completeContainer } from './container-defaults.ts';
+import { completeContainer, defaultPullPolicy } from './container-defaults.ts';
 import type { ConfigMap, ManifestObject, ObjectMeta, Pod, PodSpec, RuntimeClass, Secret, Volume } from './types.ts';
 
 /** Sets what was left out as the API server sets it. Expects a decoded object; does not change it. */
@@ -46,7 +46,9 @@ function completeSpec(spec: PodSpec): PodSpec {
 
 /** A volume without a source is an emptyDir, as the API has it since its first days. */
 function completeVolume(volume: Volume): Volume {
-  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected } = volume;
+  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image } = volume;
+  if (image)
+    return { ...volume, image: { ...image, pullPolicy: image.pullPolicy ?? defaultPullPolicy(image.reference) } };
   if (hostPath) return { ...volume, hostPath: { ...hostPath, type: hostPath.type ?? '' } };
   if (configMap) return { ...volume, configMap: withMode(configMap) };
   if (secret) return { ...volume, secret: withMode(secret) };

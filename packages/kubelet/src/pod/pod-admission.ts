@@ -1,3 +1,4 @@
+import { dottedSysctl } from '../api/sysctl.ts';
 import { allContainers, isSidecar, type Pod } from '../api/types.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
@@ -74,7 +75,7 @@ function conflicts(a: HostPort, b: HostPort): boolean {
 
 function refuseSysctls(pod: Pod, node: NodeFacts): WaitingReason | undefined {
   for (const { name } of pod.spec.securityContext?.sysctls ?? []) {
-    const dotted = name.replaceAll('/', '.');
+    const dotted = dottedSysctl(name);
     const hostShared =
       (pod.spec.hostNetwork && dotted.startsWith('net.')) || (pod.spec.hostIPC && dotted.startsWith('kernel.'));
     if (hostShared) {
