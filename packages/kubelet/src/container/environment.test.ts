@@ -10,7 +10,12 @@ const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
 
 function environment(
   fields: Partial<Container>,
-  options: { spec?: object; podIps?: string[]; files?: [string, string][] } = {},
+  options: {
+    spec?: object;
+    podIps?: string[];
+    files?: [string, string][];
+    annotations?: Record<string, string>;
+  } = {},
 ): string[] {
   const objects = new LocalObjects();
   const stored: LocalObject[] = [
@@ -27,7 +32,7 @@ function environment(
   const pod: Pod = {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { ...metadata('p'), labels: { app: 'x' }, annotations: {} },
+    metadata: { ...metadata('p'), labels: { app: 'x' }, annotations: options.annotations ?? {} },
     spec: { containers: [container], nodeName: 'n', ...options.spec },
   };
   const variables = makeEnvironment({
@@ -162,4 +167,16 @@ test('an environment file that is wrong says where, unless the key stands before
   check("B='x\n\n", /line 2: unclosed single quote/);
   assert.equal(parseEnvironmentFile("A='1'\nwrong", 'A'), '1');
   assert.equal(parseEnvironmentFile("A='$(B) \\n'\r\n", 'A'), '$(B) \\n', 'nothing is special in quotes');
+});
+
+test('a container sees the annotations of its source, but no path of the host', () => {
+  const env = ['podwright.dev/config.file', 'kubernetes.io/config.source'].map((key) => ({
+    name: key,
+    valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${key}']` } },
+  }));
+  const annotations = { 'podwright.dev/config.file': '/root/m.yaml', 'kubernetes.io/config.source': 'file' };
+  assert.deepEqual(environment({ env }, { annotations }), [
+    'podwright.dev/config.file=',
+    'kubernetes.io/config.source=file',
+  ]);
 });

@@ -10,7 +10,8 @@ const KUBELET_USER = 'kubelet';
  * `getsubids` all from the first range on.
  */
 export async function podIdRange(idsPerPod: number): Promise<{ firstId: number; length: number }> {
-  const all = { firstId: idsPerPod, length: ID_COUNT - idsPerPod };
+  // The kernel takes no range up to the very last id (map_write, user_namespace.c).
+  const all = { firstId: idsPerPod, length: ID_COUNT - 2 * idsPerPod };
   const program = findProgram('getsubids');
   const isThere = (await readFile('/etc/passwd', 'utf8'))
     .split('\n')
