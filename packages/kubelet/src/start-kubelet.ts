@@ -12,6 +12,7 @@ import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
+import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
 import { readContainerHost } from './node/container-host.ts';
 import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
@@ -61,6 +62,7 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     events,
     parts,
     cgroups,
+    strictGroups: await new RuntimeFeatures(cri).strictGroups(),
     host: await readContainerHost({ hierarchy, allocatableMemory: BigInt(allocatable.memoryBytes) }),
     hostIps,
     runtimeName: version.runtimeName,

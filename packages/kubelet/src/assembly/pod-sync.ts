@@ -39,6 +39,8 @@ export type PodSyncInput = {
   parts: KubeletParts;
   cgroups: PodCgroups;
   host: ContainerHost;
+  /** Whether the runtime can keep containers from the groups of their image. */
+  strictGroups: boolean;
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -92,7 +94,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     restarts,
     cgroups,
     logger,
-    refuse: (pod) => refuse(pod, workers.activePods(), options),
+    refuse: (pod) => refuse(pod, workers.activePods(), input),
   });
   const workers = new PodWorkers({
     steps: syncer,
@@ -105,9 +107,9 @@ export function createPodSync(input: PodSyncInput): PodSync {
   return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts };
 }
 
-function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
+function refuse(pod: Pod, active: Pod[], { options, strictGroups }: PodSyncInput) {
   const others = active.filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
-  return refusePod(pod, others, nodeFacts(options));
+  return refusePod(pod, others, { ...nodeFacts(options), strictGroups });
 }
 
 function runtimeDependencies(
