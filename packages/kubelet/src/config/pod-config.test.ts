@@ -118,7 +118,8 @@ test("a pod gets its RuntimeClass's overhead and scheduling, also from one that 
   const { spec } = config.pods()[0]!;
   assert.deepEqual(spec.overhead, { cpu: '250m', memory: '120Mi' });
   assert.deepEqual(spec.nodeSelector, { disk: 'ssd', vm: 'yes' });
-  assert.deepEqual(spec.tolerations, scheduling.tolerations);
+  const everyNode = { operator: 'Exists', effect: 'NoExecute' };
+  assert.deepEqual(spec.tolerations, [toleration, everyNode, scheduling.tolerations[1]]);
   config.set('file', snapshot({ 'a.yaml': classed(own), 'k.yaml': kata({ overhead, scheduling }) }));
   assert.deepEqual(take(), [], 'nothing has changed');
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Pod } from '../api/types.ts';
+import type { Pod, PodSpec, Toleration } from '../api/types.ts';
 import type { PlacedObject } from './manifest.ts';
 import {
   CONFIG_FILE_ANNOTATION,
@@ -34,6 +34,14 @@ export function identifyPod(
   return {
     ...rest,
     metadata: { ...pod.metadata, uid: pod.metadata.uid || hash, annotations },
-    spec: { ...pod.spec, nodeName },
+    spec: { ...pod.spec, nodeName, ...(source === 'file' ? { tolerations: withStaticToleration(pod.spec) } : {}) },
   };
+}
+
+/** Pods of a directory stay on their node whatever befalls it, as upstream's do. */
+function withStaticToleration({ tolerations = [] }: PodSpec): Toleration[] {
+  const isThere = tolerations.some(
+    ({ key, operator, effect }) => (key ?? '') === '' && operator === 'Exists' && effect === 'NoExecute',
+  );
+  return isThere ? tolerations : [...tolerations, { operator: 'Exists', effect: 'NoExecute' }];
 }

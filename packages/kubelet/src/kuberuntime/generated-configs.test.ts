@@ -123,6 +123,7 @@ check(
     'container.security.seccomp': profile(UNCONFINED),
     'container.security.apparmor': undefined,
     'container.security.noNewPrivs': false,
+    'container.security.capabilities': undefined,
     'container.security.runAsUser': { value: 0 },
     'container.security.runAsUsername': '',
     'container.resources.cpuShares': 2,
@@ -191,7 +192,11 @@ check(
 check(
   "the host's network",
   { spec: { hostNetwork: true }, container: { ports: [{ containerPort: 80 }] } },
-  { 'sandbox.namespaces.network': NODE, 'sandbox.hostname': '', 'sandbox.portMappings': [] },
+  {
+    'sandbox.namespaces.network': NODE,
+    'sandbox.hostname': '',
+    'sandbox.portMappings': [{ protocol: 0, containerPort: 80, hostPort: 80, hostIp: '' }],
+  },
 );
 check("the host's processes", { spec: { hostPID: true } }, { 'container.namespaces.pid': NODE });
 check("the host's IPC", { spec: { hostIPC: true } }, { 'container.namespaces.ipc': NODE });

@@ -48,7 +48,7 @@ export function podSandboxConfig(input: SandboxConfigInput): PodSandboxConfig {
     hostname: pod.spec.hostNetwork ? '' : podHostname(pod, input.clusterDomain),
     logDirectory: podLogDirectory(input.podLogsDir, pod.metadata),
     dnsConfig: input.dns,
-    portMappings: pod.spec.hostNetwork ? [] : portMappings(pod),
+    portMappings: portMappings(pod),
     labels: sandboxLabels(pod, input.kubeletId),
     annotations: sandboxAnnotations(pod),
     linux: linuxConfig(input),

@@ -84,11 +84,9 @@ function int64(value: bigint) {
   return create(Int64ValueSchema, { value });
 }
 
-function capabilities(own: SecurityContext) {
-  return create(CapabilitySchema, {
-    addCapabilities: own.capabilities?.add ?? [],
-    dropCapabilities: own.capabilities?.drop ?? [],
-  });
+function capabilities({ capabilities: given }: SecurityContext) {
+  if (given === undefined) return undefined;
+  return create(CapabilitySchema, { addCapabilities: given.add ?? [], dropCapabilities: given.drop ?? [] });
 }
 
 export function selinux(options: SecurityContext['seLinuxOptions']) {
@@ -132,8 +130,8 @@ export function nonRootViolation(pod: Pod, container: Container, image: ImageUse
   const own = container.securityContext;
   const shared = pod.spec.securityContext;
   if ((own?.runAsNonRoot ?? shared?.runAsNonRoot) !== true) return undefined;
-  const where = `pod "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${container.name}`;
-  const refuse = (why: string) => ({ reason: 'CreateContainerConfigError', message: `Error: ${why} (${where})` });
+  const where = `pod: "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${container.name}`;
+  const refuse = (why: string) => ({ reason: 'CreateContainerConfigError', message: `${why} (${where})` });
   const uid = own?.runAsUser ?? shared?.runAsUser;
   if (uid !== undefined) {
     return uid === 0 ? refuse("container's runAsUser breaks non-root policy") : undefined;

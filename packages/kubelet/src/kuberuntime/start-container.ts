@@ -65,7 +65,7 @@ export async function beginContainer(
   if ('reason' in configured) return { created: false, result: { ...step, error: configured } };
   const violation = nonRootViolation(pod, container, imageUser(image.image));
   if (violation !== undefined) {
-    warn(deps, request, violation.message);
+    warn(deps, request, `Error: ${violation.message}`);
     return { created: false, result: { ...step, error: violation } };
   }
   const created = await createContainer(deps, { ...request, prepared: configured, image: image.image }, signal);
