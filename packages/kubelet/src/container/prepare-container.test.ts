@@ -113,7 +113,7 @@ test('message files of earlier starts are bounded', async (context) => {
 
 test('an image is mounted by the runtime, at a path inside it', async (context) => {
   const { prepare } = await setUp(context);
-  const image = { image: 'sha256:1', userSpecifiedImage: 'model:1', runtimeHandler: '' };
+  const image = { image: 'sha256:1', userSpecifiedImage: 'model:1', runtimeHandler: '', annotations: {} };
   const { mounts } = await prepare(
     { volumeMounts: [{ name: 'model', mountPath: '/m', subPath: 'weights' }] },
     {

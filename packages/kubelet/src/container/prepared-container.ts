@@ -4,7 +4,13 @@ import type { Container, MountPropagation, Pod } from '../api/types.ts';
 export type EnvironmentVariable = { name: string; value: string };
 
 /** An image as a volume, as the CRI names it. */
-export type MountedImage = { image: string; userSpecifiedImage: string; runtimeHandler: string };
+export type MountedImage = {
+  image: string;
+  userSpecifiedImage: string;
+  runtimeHandler: string;
+  /** Those of the pod. */
+  annotations: Record<string, string>;
+};
 
 /** A bind mount as the CRI wants it, without its message type. */
 export type ContainerMount = {

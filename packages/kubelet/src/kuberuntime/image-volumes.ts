@@ -4,11 +4,10 @@ import type { MountedImage } from '../container/prepared-container.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 
+type VolumeImage = Omit<MountedImage, 'image'> & { outcome: Promise<ImageOutcome> };
+
 /** The images of a pod's volumes by the volume's name, fetched or on the way. */
-export type VolumeImages = ReadonlyMap<
-  string,
-  { reference: string; runtimeHandler: string; outcome: Promise<ImageOutcome> }
->;
+export type VolumeImages = ReadonlyMap<string, VolumeImage>;
 
 type FetchRequest = { pod: Pod; containers: Container[]; runtimeHandler: string; sandboxConfig: PodSandboxConfig };
 
@@ -27,7 +26,8 @@ export function fetchVolumeImages(
       const container = { image: reference, imagePullPolicy: pullPolicy };
       const outcome = deps.images.ensureImage({ pod, container, runtimeHandler, sandboxConfig }, signal);
       outcome.catch(() => undefined); // read again where the container is started
-      return [name, { reference, runtimeHandler, outcome }];
+      const annotations = pod.metadata.annotations ?? {};
+      return [name, { userSpecifiedImage: reference, runtimeHandler, annotations, outcome }];
     }),
   );
 }
@@ -41,10 +41,10 @@ export async function mountedImages(container: Container, volumes: VolumeImages)
   for (const { name } of container.volumeMounts ?? []) {
     const volume = volumes.get(name);
     if (volume === undefined) continue;
-    const { reference: userSpecifiedImage, runtimeHandler } = volume;
-    const outcome = await volume.outcome;
+    const { outcome: fetching, ...rest } = volume;
+    const outcome = await fetching;
     if ('waiting' in outcome) missing = outcome;
-    else images.set(name, { image: outcome.image.id, userSpecifiedImage, runtimeHandler });
+    else images.set(name, { ...rest, image: outcome.image.id });
   }
   return missing ?? { images };
 }

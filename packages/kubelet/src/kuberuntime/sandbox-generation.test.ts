@@ -14,6 +14,7 @@ import { FakeRuntime } from '@podwright/cri/testing';
 import { applyDefaults } from '../api/defaults.ts';
 import type { Container, Pod, PodSpec, RuntimeClass } from '../api/types.ts';
 import { LocalObjects } from '../config/local-objects.ts';
+import type { MountedImage } from '../container/prepared-container.ts';
 import { fakeDependencies } from './dependencies.fixture.ts';
 import type { PodActions } from './pod-actions.ts';
 import { RuntimeFeatures } from './runtime-features.ts';
@@ -53,7 +54,7 @@ async function sync(context: TestContext, spec: Partial<PodSpec>, handlers: Reco
     prepared.push({ images: [...request.volumeImages], recursiveReadOnly: request.recursiveReadOnly });
     return { environment: [], command: [], args: [], mounts: [mountOf(request.volumeImages.get('model'))] };
   };
-  const metadata = { name: 'web', namespace: 'shop', uid: 'u1' };
+  const metadata = { name: 'web', namespace: 'shop', uid: 'u1', annotations: { note: 'x' } };
   const pod: Pod = applyDefaults({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [app], ...spec } });
   const status = { pod: { ...metadata }, sandboxes: [], containers: [] };
   const steps = await syncPod({ ...deps, prepare }, { pod, status, plan: FRESH }, new AbortController().signal);
@@ -67,7 +68,7 @@ async function sync(context: TestContext, spec: Partial<PodSpec>, handlers: Reco
   };
 }
 
-function mountOf(image: { image: string; userSpecifiedImage: string; runtimeHandler: string } | undefined) {
+function mountOf(image: MountedImage | undefined) {
   return {
     ...{ name: 'm', hostPath: image === undefined ? '/h' : '', containerPath: '/m', readonly: true, relabel: true },
     ...{ recursiveReadOnly: false, propagation: 'None' as const, image, imageSubPath: 'weights' },
@@ -150,6 +151,7 @@ test('an image volume is fetched and mounted by the runtime', async (context) =>
   const { container, prepared, events } = await sync(context, { volumes, containers: [{ ...app, volumeMounts }] });
   const [mount] = container!.mounts;
   assert.equal(mount!.image!.userSpecifiedImage, 'model:1');
+  assert.deepEqual(mount!.image!.annotations, { note: 'x' });
   assert.deepEqual([mount!.hostPath, mount!.imageSubPath, mount!.image!.image !== ''], ['', 'weights', true]);
   assert.equal((prepared[0] as { images: [string, unknown][] }).images[0]![0], 'model');
   assert.ok(events.includes('Pulled: Container image "model:1" already present on machine'), String(events));

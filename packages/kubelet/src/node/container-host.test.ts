@@ -38,7 +38,7 @@ test('a bare host has none of what it may have', async (context) => {
 test('sizes of huge pages are named as the files of cgroups', async (context) => {
   const names = ['1048576', '2048', '64', '16777216'].map((size) => `sys/kernel/mm/hugepages/hugepages-${size}kB/`);
   const { hugePageSizes } = await hostOf(context, Object.fromEntries(names.map((name) => [name, ''])));
-  assert.deepEqual(hugePageSizes, ['16GB', '1GB', '2MB', '64KB']);
+  assert.deepEqual(hugePageSizes.toSorted(), ['16GB', '1GB', '2MB', '64KB']);
 });
 
 test('the throttling of each CPU that tells it is masked', async (context) => {

@@ -50,7 +50,7 @@ export async function readContainerHost(
     swapCapacity: BigInt(/^SwapTotal:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? 0) * 1024n,
     cgroupV2: hierarchy?.mode === 'v2',
     countsSwap,
-    hugePageSizes: hugePages.flatMap(hugePageSize).sort(),
+    hugePageSizes: hugePages.flatMap(hugePageSize),
     ...(leastOomScoreAdj === undefined ? {} : { leastOomScoreAdj }),
     selinux,
     throttleDirectories,
