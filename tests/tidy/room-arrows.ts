@@ -97,6 +97,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     ],
     cgroups: ['api', 'node'],
     config: ['api', 'api/schema', 'api/validation'],
+    configuration: [],
     container: ['api', 'config', 'downward-api', 'logs', 'volumes'],
     'downward-api': ['api', 'api/validation'],
     events: ['api'],

@@ -1,5 +1,6 @@
 import type { Logger, Registry } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
+import type { KubeletServerConfiguration } from './configuration/server-configuration.ts';
 import type { SystemReserved } from './node/node-allocatable.ts';
 
 /** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
@@ -68,6 +69,8 @@ export type KubeletOptions = {
   /** A pod is looked at after this long even if nothing happened. */
   resyncPeriodMs: number;
   relist: { periodMs: number; eventedPeriodMs: number };
+  /** The HTTP servers; `undefined` for none. */
+  server?: KubeletServerConfiguration;
   logger: Logger;
   /** Where calls to the runtime are counted, as `kubelet_runtime_operations_*`. */
   metrics?: Registry;
