@@ -2,8 +2,6 @@
 
 // Sources of pods
 
-/** How often sources are read again though nothing seemed to change: upstream's fileCheckFrequency and httpCheckFrequency. */
-export const SOURCE_PERIOD_MS = 20_000;
 export const MANIFEST_URL_TIMEOUT_MS = 10_000;
 /** A file that was written this recently may be written still, so it is looked at again. */
 export const MANIFEST_QUIET_MS = 3;
@@ -67,10 +65,9 @@ export const GRPC_ANSWER_LIMITS = { bytes: 16 << 10, events: 100 };
 
 // Housekeeping
 
-/** Upstream's periods of garbage collection and of log rotation. */
+/** Upstream's periods of garbage collection. */
 export const CONTAINER_GC_PERIOD_MS = 60_000;
 export const IMAGE_GC_PERIOD_MS = 300_000;
-export const LOG_ROTATION_PERIOD_MS = 10_000;
 /** How often pods that no source has are looked for. */
 export const ORPHAN_PERIOD_MS = 60_000;
 /** How often the volumes of pods are measured: upstream's monitoring period of the eviction manager. */

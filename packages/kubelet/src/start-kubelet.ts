@@ -12,6 +12,7 @@ import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
+import { requireOfHost } from './node/host-requirements.ts';
 import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
@@ -26,6 +27,7 @@ export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
  * those that run already are taken over. Rejects with `unavailable` or `unimplemented` if there is no CRI runtime at the endpoint.
  */
 export async function startKubelet(options: KubeletOptions, given: GivenParts = {}): Promise<Kubelet> {
+  await requireOfHost(options.requirements);
   const { cri = await connect(options), ...parts } = given;
   try {
     return await assemble(options, cri, parts);
@@ -37,7 +39,8 @@ export async function startKubelet(options: KubeletOptions, given: GivenParts = 
 
 function connect(options: KubeletOptions): Promise<CriClient> {
   const { runtimeEndpoint, imageEndpoint, criApiVersion: apiVersion, metrics, logger } = options;
-  return connectCri({ runtimeEndpoint, imageEndpoint, apiVersion, metrics, logger });
+  const requestTimeoutMs = options.runtimeRequestTimeoutMs;
+  return connectCri({ runtimeEndpoint, imageEndpoint, apiVersion, requestTimeoutMs, metrics, logger });
 }
 
 async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<KubeletParts>): Promise<Kubelet> {
@@ -91,7 +94,7 @@ type CgroupsInput = {
 
 async function podCgroups({ options, cri, hierarchy, allocatable }: CgroupsInput): Promise<PodCgroups> {
   const { cgroupRoot: root, cgroupDriver, podPidsLimit, logger } = options;
-  const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri) : cgroupDriver;
+  const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri, options.cgroupDriverFallback) : cgroupDriver;
   const limits = {
     pidsPerPod: podPidsLimit > 0 ? podPidsLimit : undefined,
     allPods: options.enforceNodeAllocatable ? allocatable : undefined,
