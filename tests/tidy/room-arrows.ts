@@ -134,6 +134,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'status',
       'volumes',
     ],
+    'runtime-state': [],
     preflight: ['api', 'cgroups', 'config', 'images', 'node', 'pod'],
     prober: ['api', 'events', 'kubecontainer'],
     server: ['api', 'api/validation', 'config', 'logs', 'node', 'preflight', 'trace', 'usage'],

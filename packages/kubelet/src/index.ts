@@ -25,6 +25,6 @@ export { preflight } from './preflight/preflight.ts';
 export { thisHost } from './preflight/preflight-host.ts';
 export * from './server/local-api.ts';
 export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
-export { startKubelet } from './start-kubelet.ts';
+export { type Patience, startKubelet } from './start-kubelet.ts';
 export type { PodChange } from './status/status-manager.ts';
 export type { TraceSpan } from './trace/pod-tracer.ts';

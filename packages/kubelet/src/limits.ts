@@ -40,6 +40,18 @@ export const MAX_LOG_MESSAGE_LINES = 80;
 /** A line of a log may carry this much around its text, and come in pieces of it. */
 export const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
 
+// The runtime's own state
+
+/** How often the runtime is asked how it is: upstream's period, and what it is while something is wrong, so that pods start soon after. */
+export const RUNTIME_STATUS_PERIOD_MS = 5000;
+export const RUNTIME_STATUS_RETRY_MS = 1000;
+/** A runtime that was not ready for this long is down (maxWaitForContainerRuntime). */
+export const RUNTIME_DOWN_AFTER_MS = 30_000;
+/** A kubelet that did not come to ask the runtime for this long hangs (minimum of the sync loop's health check). */
+export const SYNC_LOOP_THRESHOLD_MS = 120_000;
+/** How long a pod waits that is held up by the runtime or its network (backOffOnTransientErrorPeriod). */
+export const HELD_RETRY_MS = 1000;
+
 // Images
 
 /** Registries sometimes answer with pages of HTML, which are too long for a status. */

@@ -26,7 +26,7 @@ export type ConnectOptions = {
   metrics?: Registry;
   /** Deadline of ordinary calls, the kubelet's `runtimeRequestTimeout`; 2 min if left out. */
   requestTimeoutMs?: number;
-  /** How long to wait for a runtime that is not up yet; 10 s if left out. */
+  /** How long to wait for a runtime that is not up yet, `Infinity` until the signal aborts; 10 s if left out. */
   connectTimeoutMs?: number;
   /** `auto` (the default) takes v1, or v1alpha2 from a runtime that has no v1. */
   apiVersion?: CriApiVersion | 'auto';

@@ -15,6 +15,7 @@ import { hostResolvConf } from '../node/resolv-conf.ts';
 import type { KubeletOptions } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import type { Obstacles } from '../pod/hold-pod.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
 import { refusePod } from '../pod/pod-admission.ts';
 import { PodManager } from '../pod/pod-manager.ts';
@@ -34,6 +35,7 @@ export type PodSyncInput = {
   parts: KubeletParts;
   cgroups: PodCgroups;
   cgroupV2: boolean;
+  obstacles: Obstacles;
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -86,6 +88,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     probes: parts.probes,
     restarts,
     cgroups,
+    obstacles: input.obstacles,
     logger,
     refuse: (pod) => refuse(pod, workers.activePods(), options),
   });
