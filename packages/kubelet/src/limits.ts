@@ -49,6 +49,8 @@ export const RUNTIME_STATUS_RETRY_MS = 1000;
 export const RUNTIME_DOWN_AFTER_MS = 30_000;
 /** A kubelet that did not come to ask the runtime for this long hangs (minimum of the sync loop's health check). */
 export const SYNC_LOOP_THRESHOLD_MS = 120_000;
+/** A runtime that is away this long when the kubelet starts is said to be, and waited for. */
+export const RUNTIME_START_PATIENCE_MS = 2000;
 /** How long a pod waits that is held up by the runtime or its network (backOffOnTransientErrorPeriod). */
 export const HELD_RETRY_MS = 1000;
 

@@ -12,6 +12,7 @@ import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
+import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
 import { requireOfHost } from './node/host-requirements.ts';
 import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
@@ -59,7 +60,7 @@ async function connect(options: KubeletOptions, patience: Patience | undefined):
   const signal = patience?.signal;
   const how = { runtimeEndpoint, imageEndpoint, apiVersion, requestTimeoutMs, metrics, logger, signal };
   try {
-    return await connectCri(how);
+    return await connectCri({ ...how, connectTimeoutMs: patience && RUNTIME_START_PATIENCE_MS });
   } catch (error) {
     if (patience === undefined || signal?.aborted || errorCode(error) !== 'unavailable') throw error;
     logger.error(

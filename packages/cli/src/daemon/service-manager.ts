@@ -71,6 +71,6 @@ export function serviceManagerOf(environment: NodeJS.ProcessEnv, logger: Logger)
 /** Node.js has no datagram sockets of the host's own kind; the program is where systemd is, and speaks for its parent. */
 async function systemdNotify(socket: string, message: string): Promise<void> {
   const env = { PATH: process.env.PATH, NOTIFY_SOCKET: socket };
-  const { exitCode, stderr } = await runProgram('systemd-notify', message.split('\n'), { env });
+  const { exitCode, stderr } = await runProgram('systemd-notify', ['--no-block', ...message.split('\n')], { env });
   if (exitCode !== 0) throw new PodwrightError('internal', `systemd-notify: exit code ${exitCode}: ${stderr.trim()}`);
 }
