@@ -19,6 +19,7 @@ import { podIdRange } from '../node/subordinate-ids.ts';
 import type { KubeletOptions } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import type { Obstacles } from '../pod/hold-pod.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
 import { refusePod } from '../pod/pod-admission.ts';
 import { PodManager } from '../pod/pod-manager.ts';
@@ -41,6 +42,7 @@ export type PodSyncInput = {
   host: ContainerHost;
   /** Whether the runtime can keep containers from the groups of their image. */
   strictGroups: boolean;
+  obstacles: Obstacles;
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -93,6 +95,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     probes: parts.probes,
     restarts,
     cgroups,
+    obstacles: input.obstacles,
     logger,
     refuse: (pod) => refuse(pod, workers.activePods(), input),
   });

@@ -5,7 +5,7 @@ import { FakeRuntime } from '@podwright/cri/testing';
 import { ImageGarbageCollector } from './image-gc.ts';
 
 /** A node with a used, an unused and another unused image, whose images lie on this host's root file system. */
-async function start({ highThresholdPercent = 0, minAgeMs = 0, mountpoint = '/', volume = '' } = {}) {
+async function start({ highThresholdPercent = 0, minAgeMs = 0, maxAgeMs = 0, mountpoint = '/', volume = '' } = {}) {
   const runtime = new FakeRuntime({ images: ['used:1', 'old:1', 'older:1'] });
   const { runtime: service, image } = runtime.client;
   const sandboxConfig = { metadata: { name: 'web', namespace: 'default', uid: 'u1', attempt: 0 } };
@@ -18,7 +18,7 @@ async function start({ highThresholdPercent = 0, minAgeMs = 0, mountpoint = '/',
   const cri = { ...runtime.client, image: { ...image, imageFsInfo: imageFsInfo as never } };
   const warnings: object[] = [];
   const logger = { info: () => undefined, warn: (fields: object) => void warnings.push(fields) } as unknown as Logger;
-  const policy = { highThresholdPercent, lowThresholdPercent: 0, minAgeMs };
+  const policy = { highThresholdPercent, lowThresholdPercent: 0, minAgeMs, maxAgeMs };
   const collector = new ImageGarbageCollector({ cri, policy, logger });
   const left = async () => (await image.listImages({})).images.flatMap(({ repoTags }) => repoTags);
   return { runtime, collector, left, warnings };
