@@ -132,7 +132,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'volumes',
     ],
     preflight: ['api', 'cgroups', 'config', 'images', 'node', 'pod'],
-    prober: ['api', 'events', 'kubecontainer'],
+    prober: ['api', 'container', 'events', 'kubecontainer'],
     server: ['api', 'api/validation', 'config', 'logs', 'node', 'preflight', 'trace', 'usage'],
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],

@@ -65,7 +65,7 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   return {
     objects,
     volumes,
-    probes: new ProberManager({ commands, events, logger }),
+    probes: new ProberManager({ commands, events, metrics: options.metrics }),
     hooks: new LifecycleHooks(commands),
     prepare: (request, signal) => preparer.prepare(request, signal),
     startSources: (listener) =>
