@@ -66,7 +66,7 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     objects,
     volumes,
     probes: new ProberManager({ commands, events, metrics: options.metrics }),
-    hooks: new LifecycleHooks(commands),
+    hooks: new LifecycleHooks({ commands, events, metrics: options.metrics }),
     prepare: (request, signal) => preparer.prepare(request, signal),
     startSources: (listener) =>
       startPodSources({ ...listener, manifestDir, manifestUrl, manifestUrlHeaders, nodeName, objects, logger }),
