@@ -117,7 +117,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     ],
     logs: [],
     node: ['api'],
-    pleg: ['kubecontainer', 'kuberuntime'],
+    pleg: ['api', 'kubecontainer', 'kuberuntime'],
     pod: [
       'api',
       'cgroups',

@@ -15,6 +15,7 @@ import { crashKey } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
+import type { Pleg } from './pleg/pleg.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import { planRestart } from './pod/container-restart-request.ts';
 import type { PodManager } from './pod/pod-manager.ts';
@@ -36,6 +37,7 @@ export type KubeletDependencies = {
   workers: PodWorkers;
   tracer: PodTracer;
   cache: PodStatusCache;
+  pleg: Pick<Pleg, 'problem'>;
   objects: LocalObjects;
   cgroups: PodCgroups;
   node: NodeFacts;
@@ -155,8 +157,13 @@ export class Kubelet {
     return workers.end(pod, { gracePeriodSeconds, remove: true, mayComeBack: true });
   }
 
+  /** Why the kubelet does not know its pods, in upstream's words; `undefined` while the runtime answers. */
+  get plegProblem(): string | undefined {
+    return this.#parts.pleg.problem();
+  }
+
   node(): NodeObject {
-    return nodeObject(this.#parts.node, this.#isReady);
+    return nodeObject(this.#parts.node, { isReady: this.#isReady, plegProblem: this.plegProblem });
   }
 
   /** What the containers use now. */

@@ -45,6 +45,13 @@ export const MAX_LOG_MESSAGE_LINES = 80;
 /** A line of a log may carry this much around its text, and come in pieces of it. */
 export const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
 
+// What the runtime has
+
+/** No listing answered for longer than this means that the kubelet is not healthy (upstream's genericPlegRelistThreshold). */
+export const PLEG_THRESHOLD_MS = 180_000;
+/** How long the start of the kubelet waits for pods that are slow to be read. */
+export const PLEG_START_PATIENCE_MS = 10_000;
+
 // Images
 
 /** Registries sometimes answer with pages of HTML, which are too long for a status. */

@@ -155,7 +155,8 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
 /** Ends what no source has, once each has been read. */
 async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> {
   const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
-  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid)]);
+  // what the runtime has of a pod that cannot be read now still uses its volumes
+  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedUids()]);
   sync.loop.endOrphans();
   await parts.volumes.removeOrphans(known);
   await cgroups.removeOrphans(known);

@@ -39,12 +39,18 @@ export type NodeFacts = {
   startedAtMs: number;
 };
 
-/** The node as an object of the API; `isReady` once its manifests have been read. */
-export function nodeObject(facts: NodeFacts, isReady: boolean): NodeObject {
+/** `isReady` once the node's manifests have been read; `plegProblem` if the kubelet does not know its pods any more. */
+export type NodeHealth = { isReady: boolean; plegProblem?: string };
+
+/** The node as an object of the API. */
+export function nodeObject(facts: NodeFacts, { isReady, plegProblem }: NodeHealth): NodeObject {
   const startedAt = formatTime(facts.startedAtMs);
-  const ready = isReady
-    ? { status: 'True' as const, reason: 'KubeletReady', message: 'kubelet is posting ready status' }
-    : { status: 'False' as const, reason: 'KubeletNotReady', message: 'the sources of pods have not been read yet' };
+  const notReady = { status: 'False' as const, reason: 'KubeletNotReady' };
+  const ready = !isReady
+    ? { ...notReady, message: 'the sources of pods have not been read yet' }
+    : plegProblem === undefined
+      ? { status: 'True' as const, reason: 'KubeletReady', message: 'kubelet is posting ready status' }
+      : { ...notReady, message: `PLEG is not healthy: ${plegProblem}` };
   return {
     apiVersion: 'v1',
     kind: 'Node',
