@@ -69,7 +69,7 @@ export type KubeletOptions = {
   resyncPeriodMs: number;
   relist: { periodMs: number; eventedPeriodMs: number };
   logger: Logger;
-  /** Where calls to the runtime are counted, as `kubelet_runtime_operations_*`. */
+  /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
   metrics?: Registry;
 };
 

@@ -1,4 +1,4 @@
-import { Counter, PodwrightError, type Registry, sleep, wrapError } from '@podwright/base';
+import { Counter, metricIn, PodwrightError, type Registry, sleep, wrapError } from '@podwright/base';
 import type { Container, LifecycleHandler, Pod } from '../api/types.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
@@ -36,16 +36,13 @@ export class LifecycleHooks implements HookRunner {
   constructor(options: LifecycleHooksOptions) {
     this.#options = options;
     if (options.metrics === undefined) return;
-    const registers = [options.metrics];
-    this.#fallbacks = new Counter({
+    this.#fallbacks = counter(options.metrics, {
       name: 'kubelet_lifecycle_handler_http_fallbacks_total',
       help: 'The number of times lifecycle handlers successfully fell back to http from https.',
-      registers,
     });
-    this.#cutSleeps = new Counter({
+    this.#cutSleeps = counter(options.metrics, {
       name: 'kubelet_sleep_action_terminated_early_total',
       help: 'The number of times lifecycle sleep handler got terminated before it finishes',
-      registers,
     });
   }
 
@@ -108,6 +105,10 @@ export class LifecycleHooks implements HookRunner {
       throw error;
     }
   }
+}
+
+function counter(registry: Registry, of: { name: string; help: string }): Counter {
+  return metricIn(registry, of.name, () => new Counter({ ...of, registers: [registry] }));
 }
 
 function failed({ container, pod }: HookRequest, what: string): string {

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
+import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/base';
 
 /** Counts what the PLEG does under the names that upstream's metrics have. */
 export type PlegMetrics = {
@@ -29,19 +29,20 @@ const NONE: PlegMetrics = {
 export function plegMetrics(registry: Registry | undefined): PlegMetrics {
   if (registry === undefined) return NONE;
   const registers = [registry];
-  const histogram = (name: string, help: string) => new Histogram({ name: `kubelet_${name}`, help, registers });
-  const counter = (name: string, help: string) => new Counter({ name: `kubelet_${name}`, help, registers });
+  const known = <M>(name: string, make: (fullName: string) => M) =>
+    metricIn(registry, `kubelet_${name}`, () => make(`kubelet_${name}`));
+  const histogram = (own: string, help: string) => known(own, (name) => new Histogram({ name, help, registers }));
+  const counter = (own: string, help: string) => known(own, (name) => new Counter({ name, help, registers }));
   const duration = histogram('pleg_relist_duration_seconds', 'Duration in seconds for relisting pods in PLEG.');
   const interval = histogram('pleg_relist_interval_seconds', 'Interval in seconds between relisting in PLEG.');
   const podDuration = histogram(
     'pleg_pod_relist_duration_seconds',
     'Duration in seconds for relisting a single pod in PLEG.',
   );
-  const lastSeen = new Gauge({
-    name: 'kubelet_pleg_last_seen_seconds',
-    help: 'Timestamp in seconds when PLEG was last seen active.',
-    registers,
-  });
+  const lastSeen = known(
+    'pleg_last_seen_seconds',
+    (name) => new Gauge({ name, help: 'Timestamp in seconds when PLEG was last seen active.', registers }),
+  );
   counter('pleg_discard_events', 'The number of discard events in PLEG.'); // none ever is: a change wakes its pod's worker
   const errors = counter(
     'evented_pleg_connection_error_count',

@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from '@podwright/base';
+import { Counter, Histogram, metricIn, type Registry } from '@podwright/base';
 import type { ProbeKind } from './probe-results.ts';
 
 /** Whose probe is counted. */
@@ -23,18 +23,20 @@ const RESULT_LABELS = [...POD_LABELS, 'result', 'pod_uid'] as const;
 export function probeMetrics(registry: Registry | undefined): ProbeMetrics {
   if (registry === undefined) return { record: () => undefined, remove: () => undefined };
   const registers = [registry];
-  const total = new Counter({
+  const totals = {
     name: 'prober_probe_total',
     help: 'Cumulative number of a liveness, readiness or startup probe for a container by result.',
     labelNames: RESULT_LABELS,
     registers,
-  });
-  const duration = new Histogram({
+  };
+  const durations = {
     name: 'prober_probe_duration_seconds',
     help: 'Duration in seconds for a probe response.',
     labelNames: POD_LABELS,
     registers,
-  });
+  };
+  const total = metricIn(registry, totals.name, () => new Counter(totals));
+  const duration = metricIn(registry, durations.name, () => new Histogram(durations));
   return {
     record(subject, verdict, seconds) {
       total.inc({ ...podLabels(subject), result: RESULTS[verdict], pod_uid: subject.podUid });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { Registry, waitFor } from '@podwright/base';
+import { Registry, sleep, waitFor } from '@podwright/base';
 import type { Container, Pod, Probe } from '../api/types.ts';
 import { PodEvents } from '../events/pod-events.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -22,22 +22,29 @@ function statusOf(id: string, state: RuntimeContainer['state'] = 'running'): Run
   return { pod: { name: 'web', namespace: 'default', uid: 'u1' }, sandboxes: [], containers: [container] };
 }
 
+type Given = { tookMs?: number; random?: number };
+
 /** A manager whose probes answer with `exitCode`, by container id; without one they cannot be made. */
-function start(context: TestContext, answers: Record<string, number | undefined> = {}) {
+function start(context: TestContext, answers: Record<string, number | undefined> = {}, given: Given = {}) {
   const asked: string[] = [];
+  const askedAtMs: number[] = [];
   const runInContainer = async (id: string) => {
     asked.push(id);
+    askedAtMs.push(performance.now());
+    await sleep(given.tookMs ?? 0);
     const exitCode = id in answers ? answers[id] : 0;
     if (exitCode === undefined) throw new Error('no runtime');
     return { exitCode, output: 'said' };
   };
   const events = new PodEvents('node');
   const metrics = new Registry();
-  const manager = new ProberManager({ commands: { runInContainer }, events, metrics, random: () => 0 });
+  const options = { commands: { runInContainer }, events, metrics, random: () => given.random ?? 0 };
+  new ProberManager(options).stop(); // as one before a restart in the same process
+  const manager = new ProberManager(options);
   context.after(() => manager.stop());
   const until = (holds: () => boolean) =>
     waitFor(() => holds() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(5000) });
-  return { manager, asked, events, answers, until, metrics };
+  return { manager, asked, askedAtMs, events, answers, until, metrics };
 }
 
 test('a running container is probed in each way that it has, and begins alive and not ready', async (context) => {
@@ -162,4 +169,27 @@ test('probes are counted by their results until the pod is gone', async (context
   assert.match(text, /^prober_probe_duration_seconds_count\{.*probe_type="Readiness".*\} 1$/m);
   manager.remove('u1');
   assert.doesNotMatch(await metrics.metrics(), /u1|Readiness/);
+});
+
+test('a startup probe whose one failure is enough is made once', async (context) => {
+  const { manager, asked, events, until } = start(context, { c1: 1 });
+  manager.update(podOf({ startupProbe: probe }), statusOf('c1'), []);
+  await until(() => manager.startup.get('c1') === 'failure');
+  assert.deepEqual(asked, ['c1']);
+  assert.deepEqual(eventsOf(events), ['Unhealthy Startup probe failed: said']);
+});
+
+test('probes come once a period, however long they take', async (context) => {
+  const { manager, askedAtMs, until } = start(context, {}, { tookMs: 700 });
+  manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
+  await until(() => askedAtMs.length === 3);
+  assert.ok(askedAtMs[2]! - askedAtMs[0]! < 2600, `${askedAtMs}`);
+});
+
+test('after a start of the kubelet the first probes wait for a part of their period', async (context) => {
+  const { manager, askedAtMs, until } = start(context, {}, { random: 0.3 });
+  const beganMs = performance.now();
+  manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
+  await until(() => askedAtMs.length === 1);
+  assert.ok(askedAtMs[0]! - beganMs >= 299, `${askedAtMs[0]! - beganMs} ms`);
 });
