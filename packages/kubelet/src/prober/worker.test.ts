@@ -159,6 +159,16 @@ test('early failures of a startup probe do not count, and its time is over with 
   assert.equal(asked.at(-1), 'c1 10');
 });
 
+test('an early look that takes longer than the tick is away does not put it off', async (context) => {
+  const given: Given = { kind: 'startup', isNew: true, answers: ['failure'], tookMs: 12_000 };
+  const { asked, results, observe, passUntil } = start(context, { ...given, thresholds: { failure: 1 } });
+  await passUntil(1);
+  observe('c1');
+  await passUntil(31);
+  assert.deepEqual(asked, ['c1 1 early', 'c1 13']);
+  assert.deepEqual(results, ['c1 failure 25']);
+});
+
 test('a container is ready as soon as an early look says so, and ticks come from then on', async (context) => {
   const answers: Answer[] = [undefined, undefined, 'success'];
   const { asked, results, observe, passUntil } = start(context, { kind: 'readiness', isNew: true, answers });

@@ -36,6 +36,8 @@ type Probing = {
   container: ProbedContainer;
   counter: ThresholdCounter;
   stop: AbortController;
+  /** The first tick of the container: it is served late rather than not, if an early look takes longer. */
+  firstTickMs: number | undefined;
   /** The tick that was served last; `undefined` until one was. */
   servedMs: number | undefined;
   /** The time until the next early look; `undefined` if no more are made. */
@@ -128,8 +130,8 @@ export class ProbeWorker {
 
   #schedule(probing: Probing, nowMs: number): void {
     const { servedMs, container, eagerMs } = probing;
-    const fromMs = Math.max(nowMs, container.probedFromMs);
-    const tickMs = servedMs === undefined ? tickFrom(this.#ticks(), fromMs) : tickAfter(this.#ticks(), servedMs, nowMs);
+    probing.firstTickMs ??= tickFrom(this.#ticks(), Math.max(nowMs, container.probedFromMs));
+    const tickMs = servedMs === undefined ? probing.firstTickMs : tickAfter(this.#ticks(), servedMs, nowMs);
     const lookMs = eagerMs === undefined ? Number.POSITIVE_INFINITY : Math.max(nowMs + eagerMs, container.probedFromMs);
     const dueMs = Math.min(tickMs, lookMs);
     if (dueMs <= nowMs) return void this.#run(probing, tickMs <= nowMs ? tickMs : undefined);
@@ -180,7 +182,8 @@ export class ProbeWorker {
 
 function begin(kind: ProbeKind, container: ProbedContainer): Probing {
   const eagerMs = kind !== 'liveness' && container.isNew ? 0 : undefined;
-  return { container, counter: new ThresholdCounter(), stop: new AbortController(), servedMs: undefined, eagerMs };
+  const counter = new ThresholdCounter();
+  return { container, counter, stop: new AbortController(), firstTickMs: undefined, servedMs: undefined, eagerMs };
 }
 
 function isFinal(kind: ProbeKind, result: ProbeResult | undefined): boolean {
