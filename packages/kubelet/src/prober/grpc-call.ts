@@ -4,15 +4,10 @@ import { formatDuration } from '../api/time.ts';
 import { GRPC_ANSWER_LIMITS } from '../limits.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';
+import { codeName } from './rpc-error.ts';
 
 /** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const STATUS_NAMES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
-
-/** Names of gRPC's status numbers, as Go's clients write them. */
-const CODES =
-  'OK Canceled Unknown InvalidArgument DeadlineExceeded NotFound AlreadyExists PermissionDenied ResourceExhausted FailedPrecondition Aborted OutOfRange Unimplemented Internal Unavailable DataLoss Unauthenticated'.split(
-    ' ',
-  );
 
 type Reply = { code: string; message: string; body: Buffer };
 
@@ -91,7 +86,7 @@ function readReply(
     chunks.push(chunk);
     if (!budget.spend(0)) stream.session?.destroy(new Error('the answer is too large'));
   });
-  stream.on('end', () => onReply({ code: CODES[Number(status)] ?? 'Unknown', message, body: Buffer.concat(chunks) }));
+  stream.on('end', () => onReply({ code: codeName(Number(status)), message, body: Buffer.concat(chunks) }));
 }
 
 /** Why the answer is not that the service is healthy. */

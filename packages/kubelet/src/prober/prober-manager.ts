@@ -158,7 +158,8 @@ export class ProberManager implements PodProbes {
     const target = { probe, container, containerId: id, podIps: watched.podIps };
     const answer = await this.#prober.probe(target, signal);
     if (signal.aborted) return undefined;
-    if (quiet && answer.verdict !== 'success' && answer.verdict !== 'warning') return undefined;
+    if (quiet && (answer.verdict === 'failure' || answer.verdict === 'error')) return undefined;
+    if (watched.ending && answer.verdict === 'error') return undefined; // its container may be gone already
     this.#tell(watched.pod, { container: container.name, kind, answer });
     if (answer.verdict === 'error') return undefined;
     const verdict = answer.verdict === 'failure' ? 'failure' : 'success';

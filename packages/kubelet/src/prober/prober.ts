@@ -9,6 +9,7 @@ import { connectionProblem, hostAndPort } from './dial-error.ts';
 import { checkGrpcHealth } from './grpc-call.ts';
 import { httpGet } from './http-call.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
+import { asRpcError } from './rpc-error.ts';
 
 /**
  * What one probe said. `warning` is a success that somebody should look at; `error` means that it could not be made at all, and
@@ -64,7 +65,7 @@ export class Prober {
       const { exitCode, output } = await this.#commands.runInContainer(containerId, command, call);
       return { verdict: exitCode === 0 ? 'success' : 'failure', output };
     } catch (error) {
-      if (!isDeadlineExceeded(error)) throw error;
+      if (!isDeadlineExceeded(error)) throw asRpcError(error);
       const after = formatDuration(call.timeoutMs);
       return failed(`command timed out: ${JSON.stringify(command.join(' '))} timed out after ${after}`);
     }
