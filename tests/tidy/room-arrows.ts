@@ -120,7 +120,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     ],
     logs: [],
     node: ['api'],
-    pleg: ['kubecontainer', 'kuberuntime'],
+    pleg: ['api', 'kubecontainer', 'kuberuntime'],
     pod: [
       'api',
       'cgroups',
@@ -136,7 +136,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     ],
     'runtime-state': [],
     preflight: ['api', 'cgroups', 'config', 'images', 'node', 'pod'],
-    prober: ['api', 'events', 'kubecontainer'],
+    prober: ['api', 'container', 'events', 'kubecontainer'],
     server: ['api', 'api/validation', 'config', 'logs', 'node', 'preflight', 'trace', 'usage'],
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],

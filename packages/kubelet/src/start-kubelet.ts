@@ -90,7 +90,11 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   const onRecovery = () => {
     for (const { metadata } of sync.manager.list()) sync.workers.retry(metadata.uid);
   };
-  const runtimeState = new RuntimeState({ cri, logger, onRecovery });
+  const plegHealth = () => {
+    const problem = sync.pleg.problem();
+    return problem && `PLEG is not healthy: ${problem}`;
+  };
+  const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const hostIps = () => addresses;
   const parts = kubeletParts({ options, cri, events, hostIps, allocatable }, given);
   const sync = createPodSync({
@@ -224,7 +228,8 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
 /** Ends what no source has, once each has been read. */
 async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> {
   const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
-  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid)]);
+  // what the runtime has of a pod that cannot be read now still uses its volumes
+  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedUids()]);
   sync.loop.endOrphans();
   await parts.volumes.removeOrphans(known);
   await cgroups.removeOrphans(known);

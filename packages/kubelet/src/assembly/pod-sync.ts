@@ -82,6 +82,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     }),
     cache,
     logger,
+    metrics: options.metrics,
     relistPeriodMs: options.relist.periodMs,
     eventedRelistPeriodMs: options.relist.eventedPeriodMs,
     onChange: (podUid) => loop.handleLifecycle(podUid),

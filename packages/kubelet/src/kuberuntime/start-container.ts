@@ -155,9 +155,11 @@ async function runPostStart(
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
-    const why = `PostStartHook failed: ${shownError(error)}`;
-    deps.events.event(eventSubject(pod, container.name), 'Warning', 'FailedPostStartHook', why);
-    const message = `FailedPostStartHook: container ${container.name} is stopped`;
+    const why = shownError(error);
+    deps.logger.warn({ pod: describePod(pod), container: container.name, error: why }, 'a postStart hook failed');
+    // what it said stays out of the event: commands and servers may tell secrets
+    deps.events.event(eventSubject(pod, container.name), 'Warning', 'FailedPostStartHook', 'PostStartHook failed');
+    const message = 'FailedPostStartHook';
     await killContainer(
       deps,
       { pod, spec: container, id, name: container.name, message, podIps: sandbox.podIps },
