@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Backoff, PodwrightError, type Subscription } from '@podwright/base';
+import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { absentObject } from './api/absent-object.ts';
 import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
@@ -11,7 +11,7 @@ import type { ExistingPod } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
-import { crashKey } from './kuberuntime/crash-backoff.ts';
+import type { CrashBackoff } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
@@ -42,7 +42,7 @@ export type KubeletDependencies = {
   usage: ContainerUsage;
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
-  crashBackoff: Backoff;
+  crashBackoff: CrashBackoff;
   restarts: RestartRequests;
   ready: Promise<void>;
   endPods: () => Promise<void>;
@@ -232,7 +232,7 @@ export class Kubelet {
       pod.metadata.uid,
       stop.map(({ id }) => id),
     );
-    for (const container of hurry) crashBackoff.forget(crashKey(pod, container));
+    for (const container of hurry) crashBackoff.forget(pod, container);
     workers.retry(pod.metadata.uid);
     return [...stop, ...hurry].map(({ name }) => name);
   }

@@ -1,11 +1,11 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
 import { totalmem } from 'node:os';
-import { Backoff } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { ImageManager } from '../images/image-manager.ts';
+import { CrashBackoff } from '../kuberuntime/crash-backoff.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import { kubeletIdOf } from '../kuberuntime/labels.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
@@ -48,7 +48,7 @@ export type PodSync = {
   workers: PodWorkers;
   loop: SyncLoop;
   /** Delays between restarts of containers. */
-  crashBackoff: Backoff;
+  crashBackoff: CrashBackoff;
   restarts: RestartRequests;
 };
 
@@ -62,7 +62,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const tracer = new PodTracer();
   const networks = new SandboxNetworks(input.cri);
   const restarts = new RestartRequests();
-  const crashBackoff = new Backoff(options.crashLoopBackoff);
+  const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
   const pleg = new Pleg({
     cri: input.cri,
     reader: new RuntimePodReader({
@@ -107,7 +107,7 @@ function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
 
 function runtimeDependencies(
   input: PodSyncInput,
-  own: { tracer: PodTracer; networks: SandboxNetworks; crashBackoff: Backoff },
+  own: { tracer: PodTracer; networks: SandboxNetworks; crashBackoff: CrashBackoff },
 ): KuberuntimeDependencies {
   const { options, cri, events, parts, cgroups, hostIps } = input;
   return {

@@ -50,16 +50,19 @@ export type RuntimePodStatus = {
 /** One sandbox of a pod with its containers, as they were seen together; without `sandbox` it is gone. */
 export type SandboxSnapshot = { id: string; sandbox: RuntimeSandbox | undefined; containers: RuntimeContainer[] };
 
-/** The pod with this snapshot in the place of what was known of that sandbox. Pure. */
+/**
+ * The pod with this snapshot in the place of what was known of that sandbox. Pure. Newest first is by attempts: they count up, whatever
+ * somebody does to the clock of the host between them.
+ */
 export function withSandbox(status: RuntimePodStatus, { id, sandbox, containers }: SandboxSnapshot): RuntimePodStatus {
   const sandboxes = status.sandboxes.filter((other) => other.id !== id);
   if (sandbox !== undefined) sandboxes.push(sandbox);
   const others = status.containers.filter(({ sandboxId }) => sandboxId !== id);
   return {
     pod: status.pod,
-    sandboxes: sandboxes.sort((a, b) => b.createdAtMs - a.createdAtMs || b.attempt - a.attempt),
+    sandboxes: sandboxes.sort((a, b) => b.attempt - a.attempt || b.createdAtMs - a.createdAtMs),
     containers: [...others, ...containers].sort(
-      (a, b) => b.createdAtMs - a.createdAtMs || b.restartCount - a.restartCount,
+      (a, b) => b.restartCount - a.restartCount || b.createdAtMs - a.createdAtMs,
     ),
   };
 }

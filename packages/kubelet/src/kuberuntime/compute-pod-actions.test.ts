@@ -166,6 +166,14 @@ test('a failed init container is tried again, or ends the pod if nothing may be 
   check({ initContainers, restartPolicy: 'Never' }, statusOf([ended(prepare, 1)]), 'kill the pod');
 });
 
+test('an init container in an unknown state is killed and tried again, or ends the pod if nothing may be restarted', () => {
+  const unknown = statusOf([{ of: prepare, state: 'unknown' }]);
+  const again = 'kill prepare (unknownState), start init container prepare';
+  check({ initContainers: [prepare] }, unknown, again);
+  check({ initContainers: [prepare], restartPolicy: 'OnFailure' }, unknown, again);
+  check({ initContainers: [prepare], restartPolicy: 'Never' }, unknown, 'kill the pod');
+});
+
 test('an init container that was created but never started is started again', () => {
   check({ initContainers: [prepare] }, statusOf([{ of: prepare, state: 'created' }]), 'start init container prepare');
 });
@@ -236,6 +244,31 @@ test('a container that somebody asked to restart is killed and started, whatever
 
 test('a container in an unknown state is killed before another one is started', () => {
   check({}, statusOf([{ of: app, state: 'unknown' }]), 'kill app (unknownState), start container app');
+});
+
+test('what is told of a kill names the kind of the container, and whether it comes back', () => {
+  const probed = (of: Container): Container => ({ ...of, livenessProbe: probe });
+  const messages = (spec: Partial<PodSpec>, seen: Seen[]) => {
+    const probes = { liveness: () => 'failure' as const, startup: () => undefined };
+    return computePodActions({ pod: podOf(spec), status: statusOf(seen), probes }).containersToKill.map(
+      ({ message }) => message,
+    );
+  };
+  const sidecar = { initContainers: [probed(proxy)], containers: [probed(app)] };
+  assert.deepEqual(messages(sidecar, [{ of: app }, { of: proxy }]), [
+    'Init container proxy failed liveness probe',
+    'Container app failed liveness probe, will be restarted',
+  ]);
+  assert.deepEqual(
+    messages({ initContainers: [proxy] }, [
+      { of: app, state: 'unknown' },
+      { of: proxy, state: 'unknown' },
+    ]),
+    [
+      'Init container is in "unknown" state, try killing it before restart',
+      'Container is in "unknown" state, try killing it before restart',
+    ],
+  );
 });
 
 function deepFreeze<T>(value: T): T {

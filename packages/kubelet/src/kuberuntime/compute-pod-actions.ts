@@ -81,7 +81,7 @@ function decideContainer(
   const { pod } = input;
   if (current?.state !== 'running') {
     const start = shouldRestart(pod, current);
-    return { start, kill: start && current?.state === 'unknown' ? killUnknown(current) : undefined };
+    return { start, kill: start && current?.state === 'unknown' ? killUnknown(pod, current) : undefined };
   }
   const why = reasonToKill(container, current, input);
   if (why === undefined) return { start: false };

@@ -8,28 +8,32 @@ import type { ContainerToKill, KillReason, PodActionsInput } from './pod-actions
 export function reasonToKill(
   container: Container,
   current: RuntimeContainer,
-  { probes, restartRequested }: Pick<PodActionsInput, 'probes' | 'restartRequested'>,
+  { pod, probes, restartRequested }: Pick<PodActionsInput, 'pod' | 'probes' | 'restartRequested'>,
 ): { reason: KillReason; message: string } | undefined {
-  const name = container.name;
+  const what = `${kindOf(pod, container.name)} ${container.name}`;
   if (current.hash !== '' && current.hash !== containerHash(container)) {
-    return { reason: 'definitionChanged', message: `Container ${name} definition changed` };
+    return { reason: 'definitionChanged', message: `${what} definition changed` };
   }
   if (container.livenessProbe !== undefined && probes.liveness(current.id) === 'failure') {
-    return { reason: 'livenessProbe', message: `Container ${name} failed liveness probe` };
+    return { reason: 'livenessProbe', message: `${what} failed liveness probe` };
   }
   if (container.startupProbe !== undefined && probes.startup(current.id) === 'failure') {
-    return { reason: 'startupProbe', message: `Container ${name} failed startup probe` };
+    return { reason: 'startupProbe', message: `${what} failed startup probe` };
   }
   if (restartRequested?.(current.id)) {
-    return { reason: 'restartRequested', message: `Restart of container ${name} was requested` };
+    return { reason: 'restartRequested', message: `${what} was asked to restart` };
   }
   return undefined;
 }
 
 /** It may still run, so it is killed before another is started. */
-export function killUnknown(container: RuntimeContainer): ContainerToKill {
-  const message = 'Container is in an unknown state, try killing it before restart';
+export function killUnknown(pod: Pod, container: RuntimeContainer): ContainerToKill {
+  const message = `${kindOf(pod, container.name)} is in "unknown" state, try killing it before restart`;
   return { id: container.id, name: container.name, reason: 'unknownState', message };
+}
+
+function kindOf(pod: Pod, containerName: string): 'Container' | 'Init container' {
+  return pod.spec.containers.some(({ name }) => name === containerName) ? 'Container' : 'Init container';
 }
 
 /** True unless the pod's restart policy leaves a failed container as it is. */

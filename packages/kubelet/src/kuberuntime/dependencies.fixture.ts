@@ -1,9 +1,10 @@
-import { Backoff, silentLogger } from '@podwright/base';
+import { silentLogger } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { LocalObjects } from '../config/local-objects.ts';
 import { PodEvents } from '../events/pod-events.ts';
 import { ImageManager } from '../images/image-manager.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
+import { CrashBackoff } from './crash-backoff.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { SandboxNetworks } from './sandbox-networks.ts';
 
@@ -27,7 +28,7 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
     images: new ImageManager({ cri, events, objects, logger, queue, backoff, dockerConfigPaths: [] }),
     hooks: { run: async () => undefined },
     tracer: new PodTracer(),
-    crashBackoff: new Backoff({ initialMs: 1000, maxMs: 4000 }),
+    crashBackoff: new CrashBackoff({ initialMs: 1000, maxMs: 4000 }),
     prepare: async () => ({ environment: [], command: [], args: [], mounts: [] }),
     dns: async () => ({ clusterDns: [], clusterDomain: '', host: { servers: [], searches: [], options: [] } }),
     cgroupParent: () => '',

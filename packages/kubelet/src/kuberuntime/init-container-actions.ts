@@ -62,7 +62,8 @@ function planRunToEnd(input: PodActionsInput, { current, passed }: Place): Step 
     case 'running':
       return { done: false };
     case 'unknown':
-      return { done: false, start: true, kill: killUnknown(current) };
+      if (!restartsOnFailure(input.pod)) return { done: false, failed: true };
+      return { done: false, start: true, kill: killUnknown(input.pod, current) };
     case 'exited':
       if (current.exitCode === 0) return { done: true };
       return restartsOnFailure(input.pod) ? { done: false, start: true } : { done: false, failed: true };
@@ -76,11 +77,11 @@ function planSidecar(input: PodActionsInput, container: Container, { current, pa
     case 'exited':
       return { done: passed, start: true };
     case 'unknown':
-      return { done: passed, start: true, kill: killUnknown(current) };
+      return { done: passed, start: true, kill: killUnknown(input.pod, current) };
     case 'running': {
       const why = reasonToKill(container, current, input);
       if (why !== undefined) {
-        const kill = { id: current.id, name: current.name, ...why, message: `${why.message}, will be restarted` };
+        const kill = { id: current.id, name: current.name, ...why };
         return { done: passed, start: true, kill };
       }
       return { done: passed || container.startupProbe === undefined || input.probes.startup(current.id) === 'success' };

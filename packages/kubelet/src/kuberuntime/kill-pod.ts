@@ -87,11 +87,12 @@ async function waitAtMost(maxMs: number, ended: Promise<void>[], signal: AbortSi
 /** Ids of the containers that must have ended before a sidecar is stopped: the ordinary ones and the later sidecars. */
 function terminationOrder(pod: Pod, running: RuntimeContainer[]): (container: RuntimeContainer) => string[] {
   const sidecars = sidecarsOf(pod).map(({ name }) => name);
+  const main = pod.spec.containers.map(({ name }) => name);
   const idsOf = (wanted: (name: string) => boolean) => running.filter(({ name }) => wanted(name)).map(({ id }) => id);
   return ({ name }) => {
     const position = sidecars.indexOf(name);
     if (position < 0) return [];
-    return idsOf((other) => !sidecars.includes(other) || sidecars.indexOf(other) > position);
+    return idsOf((other) => main.includes(other) || sidecars.indexOf(other) > position);
   };
 }
 

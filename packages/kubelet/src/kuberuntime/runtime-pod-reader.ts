@@ -210,9 +210,11 @@ function readTerminationMessage(status: ContainerStatus, info: ContainerInfo): P
 
 type Dated = { createdAt: bigint; metadata?: { attempt: number } };
 
+/** Attempts count up, whatever somebody does to the clock of the host between them. */
 function newestFirst(a: Dated, b: Dated): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
-  return (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
+  const attempts = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
+  if (attempts !== 0 || a.createdAt === b.createdAt) return attempts;
+  return a.createdAt < b.createdAt ? 1 : -1;
 }
 
 function sandboxFacts(sandbox: PodSandbox | PodSandboxStatus) {

@@ -135,8 +135,8 @@ export function nonRootViolation(pod: Pod, container: Container, image: ImageUse
   const own = container.securityContext;
   const shared = pod.spec.securityContext;
   if ((own?.runAsNonRoot ?? shared?.runAsNonRoot) !== true) return undefined;
-  const where = `pod "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${container.name}`;
-  const refuse = (why: string) => ({ reason: 'CreateContainerConfigError', message: `Error: ${why} (${where})` });
+  const where = `pod: "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${container.name}`;
+  const refuse = (why: string) => ({ reason: 'CreateContainerConfigError', message: `${why} (${where})` });
   const uid = own?.runAsUser ?? shared?.runAsUser;
   if (uid !== undefined) {
     return uid === 0 ? refuse("container's runAsUser breaks non-root policy") : undefined;

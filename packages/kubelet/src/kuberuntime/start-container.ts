@@ -76,7 +76,7 @@ async function finishStart(
   } catch (error) {
     return fail(deps, request, { reason: 'RunContainerError', error, signal });
   }
-  deps.events.event(eventSubject(pod, container.name), 'Normal', 'Started', `Started container ${container.name}`);
+  deps.events.event(eventSubject(pod, container.name), 'Normal', 'Started', 'Container started');
   return runPostStart(deps, request, signal);
 }
 
@@ -110,7 +110,7 @@ async function createContainer(
     const { containerId } = await deps.tracer.span(pod.metadata.uid, `create ${container.name}`, () =>
       deps.cri.runtime.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, { signal }),
     );
-    deps.events.event(eventSubject(pod, container.name), 'Normal', 'Created', `Created container: ${container.name}`);
+    deps.events.event(eventSubject(pod, container.name), 'Normal', 'Created', 'Container created');
     return { id: containerId };
   } catch (error) {
     return fail(deps, request, { reason: 'CreateContainerError', error, signal });

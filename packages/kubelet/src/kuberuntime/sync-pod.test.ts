@@ -11,6 +11,7 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { hasActed, type StepResult } from '../kubecontainer/sync-result.ts';
 import { computePodActions } from './compute-pod-actions.ts';
 import { type FakeDependencies, fakeDependencies, fakeRuntime } from './dependencies.fixture.ts';
+import { containerAnnotations, containerLabels, sandboxLabels } from './labels.ts';
 import { RuntimePodReader } from './runtime-pod-reader.ts';
 import { syncPod } from './sync-pod.ts';
 
@@ -31,6 +32,7 @@ function podOf(spec: Partial<PodSpec> = {}): Pod {
 class SyncedPod {
   readonly runtime: FakeRuntime = fakeRuntime();
   restartRequested = false;
+  unhealthy = false;
   readonly deps: FakeDependencies = fakeDependencies(this.runtime, logs);
   readonly #reader = new RuntimePodReader({
     cri: this.runtime.client,
@@ -45,7 +47,8 @@ class SyncedPod {
 
   async sync(pod: Pod, signal: AbortSignal = AbortSignal.timeout(5000)): Promise<StepResult[]> {
     const status = await this.status(pod);
-    const probes = { liveness: () => undefined, startup: () => undefined };
+    const liveness = () => (this.unhealthy ? ('failure' as const) : undefined);
+    const probes = { liveness, startup: () => undefined };
     const plan = computePodActions({ pod, status, probes, restartRequested: () => this.restartRequested });
     return syncPod(this.deps, { pod, status, plan }, signal);
   }
@@ -86,6 +89,36 @@ test('a sandbox that cannot be made is a failed step, and no container is begun'
   );
 });
 
+test('a sandbox that fails again and again delays no container, and asks no registry', async () => {
+  const synced = new SyncedPod();
+  const pod = podOf({ containers: [{ ...app, imagePullPolicy: 'Always' }] });
+  const old = { labels: containerLabels(pod, app, 'k'), annotations: containerAnnotations(pod, app, 0) };
+  const config = { ...old, metadata: { name: 'app', attempt: 0 }, image: { image: 'busybox:1' } };
+  const { podSandboxId } = await synced.runtime.client.runtime.runPodSandbox({
+    config: { metadata: { ...pod.metadata, attempt: 0 }, labels: sandboxLabels(pod, 'k') },
+  });
+  await synced.runtime.client.runtime.createContainer({ podSandboxId, config });
+  synced.runtime.exitContainer(synced.runtime.containerNamed('app').id, { exitCode: 1 });
+  await synced.runtime.client.runtime.stopPodSandbox({ podSandboxId });
+  synced.runtime.inject('runPodSandbox', { error: away, times: 3 });
+  for (let failure = 0; failure < 3; failure++) {
+    assert.deepEqual(told(await synced.sync(pod)), ['KillPodSandbox', 'CreatePodSandbox: CreatePodSandboxError']);
+  }
+  assert.equal(synced.runtime.calls.filter(({ method }) => method === 'pullImage').length, 0);
+  assert.deepEqual(told(await synced.sync(pod)), ['KillPodSandbox', 'CreatePodSandbox', 'StartContainer app']);
+  assert.equal(synced.runtime.calls.filter(({ method }) => method === 'pullImage').length, 1);
+});
+
+test('a container that a probe ended is started again in the same sync, if its last end is long enough ago', async () => {
+  const synced = new SyncedPod();
+  const pod = podOf({ containers: [{ ...app, livenessProbe: { exec: { command: ['true'] } } }] });
+  await synced.sync(pod);
+  synced.unhealthy = true;
+  assert.deepEqual(told(await synced.sync(pod)), ['KillContainer app', 'StartContainer app']);
+  assert.deepEqual(told(await synced.sync(pod)), ['KillContainer app', 'StartContainer app'], 'none had ended before');
+  assert.deepEqual(told(await synced.sync(pod)), ['KillContainer app', 'StartContainer app: CrashLoopBackOff']);
+});
+
 test('a container that cannot be created keeps no other one back, but an init container does', async () => {
   const synced = new SyncedPod();
   const log: Container = { name: 'log', image: 'busybox:1' };
@@ -121,7 +154,7 @@ test('a container that somebody asks to restart again and again waits out no del
     assert.deepEqual(told(await synced.sync(podOf())), ['KillContainer app', 'StartContainer app']);
   }
   const reasons = synced.deps.events.list().map(({ message }) => message);
-  assert.ok(reasons.includes('Restart of container app was requested, will be restarted'), reasons.join('\n'));
+  assert.ok(reasons.includes('Container app was asked to restart, will be restarted'), reasons.join('\n'));
 });
 
 test('an image that is not to be had keeps its container waiting, without a change of the runtime', async () => {

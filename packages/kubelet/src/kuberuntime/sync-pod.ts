@@ -9,14 +9,8 @@ import { allContainers, type Container, isSidecar, type Pod } from '../api/types
 import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
-import {
-  latestContainer,
-  podAddresses,
-  type RuntimePodStatus,
-  runningContainers,
-} from '../kubecontainer/runtime-pod.ts';
+import { podAddresses, type RuntimePodStatus, runningContainers } from '../kubecontainer/runtime-pod.ts';
 import { failedSteps, type StepResult, type SyncAction } from '../kubecontainer/sync-result.ts';
-import { crashKey, delayRestart } from './crash-backoff.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { killContainer } from './kill-container.ts';
 import { type KillPodDependencies, killPod } from './kill-pod.ts';
@@ -57,8 +51,14 @@ export async function syncPod(
   const { due, delayed } = dueContainers(sync);
   if (due.length === 0 && !plan.createSandbox) return [...stopped, ...delayed];
   const config = await makeSandboxConfig(deps, pod, plan.attempt);
-  const images = fetchImages(sync, config, due);
+  const atEachStart = due.filter(({ imagePullPolicy }) => imagePullPolicy === 'Always');
+  const early = fetchImages(
+    sync,
+    config,
+    due.filter((container) => !atEachStart.includes(container)),
+  );
   const { sandbox, steps } = await useSandbox(sync, config);
+  const images = new Map([...early, ...(sandbox === undefined ? [] : fetchImages(sync, config, atEachStart))]);
   const started = sandbox === undefined ? [] : await startContainers(sync, { sandbox, images, containers: due });
   await Promise.allSettled(images.values());
   signal.throwIfAborted();
@@ -99,25 +99,15 @@ async function stopContainers({ deps, pod, status, plan, signal }: Sync): Promis
 
 /** The planned containers that need not wait out a restart delay, and a step with its delay for each of the others. */
 function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } {
-  const { deps, pod, status, plan } = sync;
+  const { deps, pod, plan, status } = sync;
   const names = new Set([...plan.initContainersToStart, ...plan.containersToStart]);
-  const killed = new Set(plan.containersToKill.map(({ name }) => name));
-  const asked = new Set(
-    plan.containersToKill.filter(({ reason }) => reason === 'restartRequested').map(({ name }) => name),
-  );
   const delayed: StepResult[] = [];
   const planned = allContainers(pod.spec).filter(({ name }) => names.has(name));
   const due = planned.filter((container) => {
     // what a person asked for comes at once, and counts as no crash
-    if (asked.has(container.name)) deps.crashBackoff.forget(crashKey(pod, container));
-    if (asked.has(container.name)) return true;
-    const seen = latestContainer(status, container.name);
-    // One that this sync has just stopped ended now.
-    const latest =
-      seen !== undefined && killed.has(container.name)
-        ? { ...seen, state: 'exited' as const, finishedAtMs: Date.now() }
-        : seen;
-    const delay = delayRestart(deps.crashBackoff, { pod, container, latest });
+    if (isAsked(plan, container)) deps.crashBackoff.forget(pod, container);
+    if (isAsked(plan, container)) return true;
+    const delay = deps.crashBackoff.delay({ pod, container, status });
     if (delay === undefined) return true;
     const message = `Back-off restarting failed container ${container.name} in pod ${describePod(pod)}`;
     deps.events.event(eventSubject(pod, container.name), 'Warning', 'BackOff', message);
@@ -128,13 +118,20 @@ function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } 
   return { due, delayed };
 }
 
+function isAsked(plan: PodActions, { name: wanted }: Container): boolean {
+  return plan.containersToKill.some(({ name, reason }) => name === wanted && reason === 'restartRequested');
+}
+
 function actionOf({ pod }: Sync, container: Container): SyncAction {
   return pod.spec.containers.includes(container) ? 'StartContainer' : 'StartInitContainer';
 }
 
 type Images = Map<string, Promise<ImageOutcome>>;
 
-/** Begins to fetch the images; a failure is the container's to report. */
+/**
+ * Begins to fetch the images; a failure is the container's to report. Those that are asked for at every start wait for the sandbox: a
+ * sandbox that cannot be made is tried again and again, and registries need not hear of it.
+ */
 function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containers: Container[]): Images {
   const { deps, pod, signal } = sync;
   const handler = handlerOrDefault(sync);
@@ -189,12 +186,13 @@ type Starts = { sandbox: SandboxInUse; images: Images; containers: Container[] }
  * init container that cannot be started holds all others back.
  */
 async function startContainers(sync: Sync, { sandbox, images, containers }: Starts): Promise<StepResult[]> {
-  const { deps, pod, status, signal } = sync;
+  const { deps, pod, plan, status, signal } = sync;
   const ended: StepResult[] = [];
   const starting: Promise<StepResult>[] = [];
   for (const container of containers) {
     const action = actionOf(sync, container);
     const request: StartRequest = { pod, container, status, sandbox, image: images.get(container.name)!, action };
+    if (!isAsked(plan, container)) deps.crashBackoff.count({ pod, container, status });
     const begun = await beginContainer(deps, request, signal);
     if (!begun.created) {
       ended.push({ ...begun.result, held: true });

@@ -40,7 +40,7 @@ export async function runProbeWorker(options: WorkerOptions): Promise<void> {
   const counter = new ThresholdCounter();
   try {
     const { initialDelaySeconds = 0 } = options.target().probe;
-    await sleep(Math.max(0, options.startedAtMs + initialDelaySeconds * 1000 - Date.now()), signal);
+    await sleep(initialDelayMs(options.startedAtMs, initialDelaySeconds, Date.now()), signal);
     if (kind !== 'liveness' && (await probeEagerly(options, counter)) === 'done') return;
     for (;;) {
       const { probe } = options.target();
@@ -60,6 +60,14 @@ export async function runProbeWorker(options: WorkerOptions): Promise<void> {
   }
 }
 
+/**
+ * How much of the initial delay is left. A host's clock that was set back since the container began, by whatever, does not
+ * lengthen it.
+ */
+export function initialDelayMs(startedAtMs: number, initialDelaySeconds: number, nowMs: number): number {
+  return Math.max(0, initialDelaySeconds * 1000 - Math.max(0, nowMs - startedAtMs));
+}
+
 function isLast(kind: ProbeKind, result: ProbeResult | undefined): boolean {
   return (kind === 'startup' && result !== undefined) || (kind === 'liveness' && result === 'failure');
 }
@@ -69,8 +77,8 @@ async function probeEagerly(
   counter: ThresholdCounter,
 ): Promise<'done' | 'go on'> {
   const { periodSeconds = 10, successThreshold = 1 } = target().probe;
-  const untilMs = Date.now() + periodSeconds * 1000;
-  for (let delayMs = EAGER_PROBE_INITIAL_MS; Date.now() < untilMs; delayMs *= 2) {
+  const untilMs = performance.now() + periodSeconds * 1000;
+  for (let delayMs = EAGER_PROBE_INITIAL_MS; performance.now() < untilMs; delayMs *= 2) {
     const { verdict } = await prober.probe(target(), signal);
     if (verdict === 'success') {
       const result = counter.count('success', { success: successThreshold, failure: 1 });
@@ -79,7 +87,7 @@ async function probeEagerly(
       await sleep(periodSeconds * 1000, signal);
       return 'go on';
     }
-    await sleep(Math.min(delayMs, Math.max(0, untilMs - Date.now())), signal);
+    await sleep(Math.min(delayMs, Math.max(0, untilMs - performance.now())), signal);
   }
   return 'go on';
 }
