@@ -13,7 +13,6 @@ import {
 } from '../kubecontainer/runtime-pod.ts';
 import { failedSteps, hasActed, type StepResult, type WaitingReason } from '../kubecontainer/sync-result.ts';
 import { computePodActions } from '../kuberuntime/compute-pod-actions.ts';
-import { crashKey } from '../kuberuntime/crash-backoff.ts';
 import { type KillPodDependencies, killPod } from '../kuberuntime/kill-pod.ts';
 import { describePodActions, isEmptyPlan } from '../kuberuntime/pod-actions.ts';
 import { type RemovePodDependencies, removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
@@ -108,13 +107,15 @@ export class PodSyncer implements PodSteps {
   /** Everything that must be there before the first container, and stay up to date: the cgroup and the volumes. */
   async #makeReady(pod: Pod, signal: AbortSignal): Promise<void> {
     const { runtime, cgroups, volumes } = this.#deps;
-    try {
-      await Promise.all([cgroups.ensure(pod), volumes.mountForPod(pod, signal)]);
-    } catch (error) {
+    const failed = (reason: string, what: string) => (error: unknown) => {
       signal.throwIfAborted();
-      runtime.events.event(eventSubject(pod), 'Warning', 'FailedMount', shownError(error));
+      runtime.events.event(eventSubject(pod), 'Warning', reason, `${what}${shownError(error)}`);
       throw error;
-    }
+    };
+    await Promise.all([
+      cgroups.ensure(pod).catch(failed('FailedCreatePodContainer', 'unable to ensure pod container exists: ')),
+      volumes.mountForPod(pod, signal).catch(failed('FailedMount', '')),
+    ]);
   }
 
   /** Why a pod fails as a whole: it was refused before it began, or has had its time. */
@@ -177,7 +178,7 @@ export class PodSyncer implements PodSteps {
     await removePodFromRuntime(runtime, { pod, status, release });
     await this.#look(pod);
     runtime.images.forgetPod(uid);
-    for (const container of allContainers(pod.spec)) runtime.crashBackoff.forget(crashKey(pod, container));
+    for (const container of allContainers(pod.spec)) runtime.crashBackoff.forget(pod, container);
     restarts.keepOnly(uid, []);
     this.#actedAtMs.delete(uid);
     statuses.delete(uid);
