@@ -7,6 +7,7 @@ import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import { openPodCgroups } from './cgroups/cgroupfs-pod-cgroups.ts';
 import { hostCgroups, runtimeCgroupDriver } from './cgroups/host-cgroups.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
+import type { PodUpdate } from './config/pod-update.ts';
 import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
@@ -64,6 +65,7 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     hostIps,
     runtimeName: version.runtimeName,
   });
+  await sync.ephemeral.load(options.logger);
   await sync.pleg.start();
   const running = run({ options, cri, events, parts, cgroups, sync });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
@@ -109,7 +111,7 @@ type RunInput = {
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
-function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'manifestErrors' | 'close'> {
+function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'manifestErrors' | 'update' | 'close'> {
   const { options, cri, parts, sync } = input;
   const { loop, cache, workers, pleg } = sync;
   const controller = new AbortController();
@@ -149,7 +151,8 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     await parts.volumes.close();
     cri.close();
   };
-  return { ready, endPods, manifestErrors: () => sources.errors(), close };
+  const update = (change: PodUpdate) => loop.handlePods(change);
+  return { ready, endPods, manifestErrors: () => sources.errors(), update, close };
 }
 
 /** Ends what no source has, once each has been read. */

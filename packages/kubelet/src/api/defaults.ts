@@ -1,6 +1,16 @@
 import { CONTAINER_FILE } from '@podwright/base';
 import { completeContainer } from './container-defaults.ts';
-import type { ConfigMap, ManifestObject, ObjectMeta, Pod, PodSpec, RuntimeClass, Secret, Volume } from './types.ts';
+import type {
+  ConfigMap,
+  EphemeralContainer,
+  ManifestObject,
+  ObjectMeta,
+  Pod,
+  PodSpec,
+  RuntimeClass,
+  Secret,
+  Volume,
+} from './types.ts';
 
 /** Sets what was left out as the API server sets it. Expects a decoded object; does not change it. */
 export function applyDefaults<T extends ManifestObject>(object: T): T;
@@ -34,6 +44,9 @@ function completeSpec(spec: PodSpec): PodSpec {
       ? {}
       : { initContainers: spec.initContainers.map((container) => completeContainer(container, spec)) }),
     containers: spec.containers.map((container) => completeContainer(container, spec)),
+    ...(spec.ephemeralContainers === undefined
+      ? {}
+      : { ephemeralContainers: spec.ephemeralContainers.map((container) => completeEphemeral(container, spec)) }),
     restartPolicy: spec.restartPolicy ?? 'Always',
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 30,
     dnsPolicy: spec.dnsPolicy ?? 'ClusterFirst',
@@ -42,6 +55,12 @@ function completeSpec(spec: PodSpec): PodSpec {
     enableServiceLinks: spec.enableServiceLinks ?? true,
     ...(serviceAccountName === undefined ? {} : { serviceAccountName, serviceAccount: serviceAccountName }),
   };
+}
+
+/** An ephemeral container has no resources of its own, so none are set. */
+export function completeEphemeral(container: EphemeralContainer, spec: PodSpec): EphemeralContainer {
+  const { resources, ...complete } = completeContainer(container, spec);
+  return container.resources === undefined ? complete : { ...complete, resources };
 }
 
 /** A volume without a source is an emptyDir, as the API has it since its first days. */

@@ -15,6 +15,7 @@ import { hostResolvConf } from '../node/resolv-conf.ts';
 import type { KubeletOptions } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
 import { refusePod } from '../pod/pod-admission.ts';
 import { PodManager } from '../pod/pod-manager.ts';
@@ -25,6 +26,7 @@ import { SyncLoop } from '../pod/sync-loop.ts';
 import { WaitingReasons } from '../pod/waiting-reasons.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
+import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
 
 export type PodSyncInput = {
@@ -50,6 +52,7 @@ export type PodSync = {
   /** Delays between restarts of containers. */
   crashBackoff: CrashBackoff;
   restarts: RestartRequests;
+  ephemeral: EphemeralContainers;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -62,6 +65,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const tracer = new PodTracer();
   const networks = new SandboxNetworks(input.cri);
   const restarts = new RestartRequests();
+  const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
   const pleg = new Pleg({
     cri: input.cri,
@@ -96,8 +100,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
     errorBackoff: ERROR_BACKOFF,
   });
   const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
-  const loop = new SyncLoop({ manager, workers, runtimePods: () => cache.list(), onSeen, logger });
-  return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts };
+  const loop = new SyncLoop({ manager, workers, ephemeral, runtimePods: () => cache.list(), onSeen, logger });
+  return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts, ephemeral };
 }
 
 function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {

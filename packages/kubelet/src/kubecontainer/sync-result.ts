@@ -2,7 +2,9 @@
 export type SyncAction =
   | 'KillPodSandbox'
   | 'KillContainer'
+  | 'RemoveContainer'
   | 'CreatePodSandbox'
+  | 'StartEphemeralContainer'
   | 'StartInitContainer'
   | 'StartContainer';
 

@@ -28,6 +28,8 @@ export type ContainerConfigInput = {
   restartCount: number;
   image: Image;
   prepared: PreparedContainer;
+  /** The container whose processes this one is to see. */
+  targetId?: string;
   node: NodeResources;
   seccompDefault: boolean;
   seccompRoot: string;
@@ -65,7 +67,7 @@ export function imageUser({ uid, username }: Image): ImageUser {
   return { uid: uid?.value, username };
 }
 
-function linuxConfig({ pod, container, image, ...rest }: ContainerConfigInput): LinuxContainerConfig {
+function linuxConfig({ pod, container, image, targetId, ...rest }: ContainerConfigInput): LinuxContainerConfig {
   const { seccompDefault, seccompRoot, node } = rest;
   return create(LinuxContainerConfigSchema, {
     resources: containerResources(pod, container, node),
@@ -75,6 +77,7 @@ function linuxConfig({ pod, container, image, ...rest }: ContainerConfigInput): 
       imageUser: imageUser(image),
       seccompDefault,
       seccompRoot,
+      targetId,
     }),
   });
 }

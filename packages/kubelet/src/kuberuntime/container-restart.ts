@@ -1,5 +1,5 @@
 /** When a container is killed, and whether it is started again. Pure. */
-import type { Container, Pod } from '../api/types.ts';
+import { type Container, type Pod, restartsAfter } from '../api/types.ts';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { containerHash } from './labels.ts';
 import type { ContainerToKill, KillReason, PodActionsInput } from './pod-actions.ts';
@@ -21,7 +21,7 @@ export function reasonToKill(
     return { reason: 'startupProbe', message: `${what} failed startup probe` };
   }
   if (restartRequested?.(current.id)) {
-    return { reason: 'restartRequested', message: `${what} was asked to restart` };
+    return { reason: 'restartRequested', message: `Restart of container ${container.name} was requested` };
   }
   return undefined;
 }
@@ -36,15 +36,9 @@ function kindOf(pod: Pod, containerName: string): 'Container' | 'Init container'
   return pod.spec.containers.some(({ name }) => name === containerName) ? 'Container' : 'Init container';
 }
 
-/** True unless the pod's restart policy leaves a failed container as it is. */
-export function restartsOnFailure(pod: Pod): boolean {
-  return pod.spec.restartPolicy !== 'Never';
-}
-
-/** Whether an ordinary container that does not run should be started (again). */
-export function shouldRestart(pod: Pod, current: RuntimeContainer | undefined): boolean {
+/** Whether a container that does not run should be started (again). */
+export function shouldRestart(pod: Pod, container: Container, current: RuntimeContainer | undefined): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return false;
   if (current === undefined || current.state === 'created' || current.state === 'unknown') return true;
-  if (pod.spec.restartPolicy === 'Never') return false;
-  return pod.spec.restartPolicy !== 'OnFailure' || current.exitCode !== 0;
+  return restartsAfter(pod, container, current.exitCode);
 }

@@ -51,6 +51,11 @@ export class CrashBackoff {
     if (endedAtMs !== undefined) this.#backoff.next(crashKey(restart.pod, restart.container), endedAtMs);
   }
 
+  /** Remembers when the container ended, before it is removed from the runtime. */
+  note(restart: Restart): void {
+    this.#endOf(restart);
+  }
+
   /** Its next restart comes at once. */
   forget(pod: Pod, container: Container): void {
     const key = crashKey(pod, container);
@@ -64,10 +69,11 @@ export class CrashBackoff {
     for (const key of this.#ends.keys()) if (this.#backoff.delayOf(key) === 0) this.#ends.delete(key);
   }
 
-  /** When the container ended last, by the monotonic clock. One that runs, even if it is being killed, has not ended yet. */
+  /** When the container ended last, by the monotonic clock, also if it is removed since. One that runs, even if it is being killed, has not ended yet. */
   #endOf({ pod, container, status }: Restart): number | undefined {
     const ended = status.containers.find(({ name, state }) => name === container.name && state === 'exited');
-    return ended && this.#monotonicEnd(crashKey(pod, container), ended);
+    const key = crashKey(pod, container);
+    return ended === undefined ? this.#ends.get(key)?.atMs : this.#monotonicEnd(key, ended);
   }
 
   #monotonicEnd(key: string, { id, finishedAtMs }: RuntimeContainer): number {

@@ -2,9 +2,9 @@
  * The part of the plan that concerns init containers: one after the other to their end; a sidecar counts as done once it
  * has started (its startup probe succeeded, if it has one), and is kept running from then on.
  */
-import { type Container, isSidecar } from '../api/types.ts';
+import { type Container, isSidecar, restartsAfter, restartsWhenKilled } from '../api/types.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { killUnknown, reasonToKill, restartsOnFailure } from './container-restart.ts';
+import { killUnknown, reasonToKill } from './container-restart.ts';
 import type { ContainerToKill, PodActionsInput } from './pod-actions.ts';
 
 export type InitPlan = {
@@ -50,10 +50,10 @@ type Place = {
 };
 
 function planStep(input: PodActionsInput, container: Container, place: Place): Step {
-  return isSidecar(container) ? planSidecar(input, container, place) : planRunToEnd(input, place);
+  return isSidecar(container) ? planSidecar(input, container, place) : planRunToEnd(input, container, place);
 }
 
-function planRunToEnd(input: PodActionsInput, { current, passed }: Place): Step {
+function planRunToEnd(input: PodActionsInput, container: Container, { current, passed }: Place): Step {
   if (passed) return { done: true };
   switch (current?.state) {
     case undefined:
@@ -62,11 +62,13 @@ function planRunToEnd(input: PodActionsInput, { current, passed }: Place): Step 
     case 'running':
       return { done: false };
     case 'unknown':
-      if (!restartsOnFailure(input.pod)) return { done: false, failed: true };
+      if (!restartsWhenKilled(input.pod, container)) return { done: false, failed: true };
       return { done: false, start: true, kill: killUnknown(input.pod, current) };
     case 'exited':
       if (current.exitCode === 0) return { done: true };
-      return restartsOnFailure(input.pod) ? { done: false, start: true } : { done: false, failed: true };
+      return restartsAfter(input.pod, container, current.exitCode)
+        ? { done: false, start: true }
+        : { done: false, failed: true };
   }
 }
 

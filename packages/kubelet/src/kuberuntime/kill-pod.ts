@@ -1,5 +1,5 @@
 import { isNotFound, raceAbort, shownError, withTimeout } from '@podwright/base';
-import { allContainers, type Pod, sidecarsOf } from '../api/types.ts';
+import { everyContainer, type Pod, sidecarsOf } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import {
   podAddresses,
@@ -66,7 +66,7 @@ function killRequest(
   container: RuntimeContainer,
   before: Promise<void>[],
 ): Omit<KillRequest, 'podIps'> {
-  const spec = allContainers(request.pod.spec).find(({ name }) => name === container.name);
+  const spec = everyContainer(request.pod.spec).find(({ name }) => name === container.name);
   return {
     pod: request.pod,
     spec,

@@ -8,6 +8,8 @@ const empty: PodActions = {
   sandboxId: 'sandbox',
   attempt: 3,
   containersToKill: [],
+  containersToReset: [],
+  ephemeralContainersToStart: [],
   initContainersToStart: [],
   containersToStart: [],
 };
@@ -17,6 +19,8 @@ const steps: Required<Omit<PodActions, 'sandboxId' | 'attempt'>> = {
   killPod: true,
   createSandbox: true,
   containersToKill: [{ id: 'id', name: 'web', reason: 'unknownState', message: '' }],
+  containersToReset: [{ id: 'id', name: 'web', kill: true }],
+  ephemeralContainersToStart: ['debugger'],
   initContainersToStart: ['setup'],
   containersToStart: ['web'],
 };
@@ -35,6 +39,6 @@ test('each step alone makes a plan that is not empty, and says what is done', ()
 });
 
 test('a step that nothing describes is no empty plan either', () => {
-  const plan: PodActions & { containersToResize: string[] } = { ...empty, containersToResize: ['web'] };
+  const plan: PodActions & { containersToPolish: string[] } = { ...empty, containersToPolish: ['web'] };
   assert.equal(isEmptyPlan(plan), false);
 });

@@ -7,6 +7,8 @@ export type KillReason = 'livenessProbe' | 'startupProbe' | 'definitionChanged' 
 
 export type ContainerToKill = { id: string; name: string; reason: KillReason; message: string };
 
+export type ContainerToReset = { id: string; name: string; kill: boolean };
+
 /** The next steps of a pod, in the order in which they are done. */
 export type PodActions = {
   /** All containers and the sandbox are stopped first. */
@@ -17,6 +19,10 @@ export type PodActions = {
   /** Attempt number of the sandbox that is made. */
   attempt: number;
   containersToKill: ContainerToKill[];
+  /** Every container of the pod, if it begins anew in its sandbox: stopped at once if it runs, and removed. */
+  containersToReset: ContainerToReset[];
+  /** Names of containers for debugging. */
+  ephemeralContainersToStart: string[];
   /** Names, in the order of the specification. */
   initContainersToStart: string[];
   containersToStart: string[];
@@ -34,6 +40,8 @@ export type PodActionsInput = {
   probes: ProbeAnswers;
   /** Whether somebody asked to restart a container, by its id. */
   restartRequested?: (containerId: string) => boolean;
+  /** A container ended in a way that begins the whole pod anew. */
+  restartAllContainers?: boolean;
 };
 
 /** The fields that say how a step is done; every other one is a step, or a list of them. */
@@ -43,7 +51,11 @@ type StepParameter = 'sandboxId' | 'attempt';
 const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan: PodActions) => string[] } = {
   killPod: ({ killPod }) => (killPod ? ['kill the pod'] : []),
   containersToKill: (plan) => plan.containersToKill.map(({ name, reason }) => `kill ${name} (${reason})`),
+  containersToReset: (plan) =>
+    plan.containersToReset.map(({ name, kill }) => `${kill ? 'kill and ' : ''}remove ${name}`),
   createSandbox: ({ createSandbox, attempt }) => (createSandbox ? [`create sandbox attempt ${attempt}`] : []),
+  ephemeralContainersToStart: (plan) =>
+    plan.ephemeralContainersToStart.map((name) => `start ephemeral container ${name}`),
   initContainersToStart: (plan) => plan.initContainersToStart.map((name) => `start init container ${name}`),
   containersToStart: (plan) => plan.containersToStart.map((name) => `start container ${name}`),
 };

@@ -44,6 +44,8 @@ export type SecurityInput = {
   seccompDefault: boolean;
   /** Directory below which localhost seccomp profiles are. */
   seccompRoot: string;
+  /** The container whose processes this one is to see, if each has its own. */
+  targetId?: string;
 };
 
 /** The container's security context with the pod's as its default. */
@@ -56,7 +58,7 @@ export function containerSecurityContext(input: SecurityInput): LinuxContainerSe
   const unmasked = own.procMount === 'Unmasked';
   return create(LinuxContainerSecurityContextSchema, {
     privileged: own.privileged === true,
-    namespaceOptions: namespaceOptions(pod),
+    namespaceOptions: withTarget(namespaceOptions(pod), input.targetId),
     capabilities: capabilities(own),
     selinuxOptions: selinux(own.seLinuxOptions ?? shared.seLinuxOptions),
     ...runAs(uid, imageUser),
@@ -128,6 +130,11 @@ export function namespaceOptions(pod: Pod): NamespaceOption {
     ipc: hostIPC ? NamespaceMode.NODE : NamespaceMode.POD,
     pid: hostPID ? NamespaceMode.NODE : pid,
   });
+}
+
+function withTarget(options: NamespaceOption, targetId: string | undefined): NamespaceOption {
+  if (targetId === undefined || options.pid !== NamespaceMode.CONTAINER) return options;
+  return { ...options, pid: NamespaceMode.TARGET, targetId };
 }
 
 /** Why the container may not run, if `runAsNonRoot` forbids the user that it would run as. */

@@ -2,12 +2,12 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LOG_DIRECTORY, shownError } from '@podwright/base';
 import type { Image, PodSandboxConfig } from '@podwright/cri';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, EphemeralContainer, Pod } from '../api/types.ts';
 import type { PreparedContainer } from '../container/prepared-container.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
-import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { StepResult, SyncAction, WaitingReason } from '../kubecontainer/sync-result.ts';
 import { containerConfig, imageUser } from './container-config.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
@@ -49,6 +49,11 @@ export async function beginContainer(
   if ('waiting' in image) {
     return { created: false, result: { ...step, error: image.waiting, retryAtMs: image.retryAtMs } };
   }
+  const target = targetOf(request);
+  if ('reason' in target) {
+    warn(deps, request, `Error: ${target.message}`);
+    return { created: false, result: { ...step, error: target } };
+  }
   const configured = await configure(deps, request, signal);
   if ('reason' in configured) return { created: false, result: { ...step, error: configured } };
   const violation = nonRootViolation(pod, container, imageUser(image.image));
@@ -56,7 +61,11 @@ export async function beginContainer(
     warn(deps, request, violation.message);
     return { created: false, result: { ...step, error: violation } };
   }
-  const created = await createContainer(deps, { ...request, prepared: configured, image: image.image }, signal);
+  const created = await createContainer(
+    deps,
+    { ...request, targetId: target.id, prepared: configured, image: image.image },
+    signal,
+  );
   if ('reason' in created) return { created: false, result: { ...step, error: created } };
   const result = finishStart(deps, { ...request, id: created.id }, signal).then((error) => ({ ...step, error }));
   return { created: true, result };
@@ -80,6 +89,15 @@ async function finishStart(
   return runPostStart(deps, request, signal);
 }
 
+/** The runtime's id of the container whose processes an ephemeral container is to see; none for any other container. */
+function targetOf({ container, status }: StartRequest): { id: string | undefined } | WaitingReason {
+  const { targetContainerName: name }: EphemeralContainer = container;
+  if (!name) return { id: undefined };
+  const target = latestContainer(status, name);
+  if (target !== undefined) return { id: target.id };
+  return { reason: 'CreateContainerConfigError', message: `unable to find target container ${name}` };
+}
+
 async function configure(
   deps: StartContainerDependencies,
   request: StartRequest,
@@ -94,7 +112,11 @@ async function configure(
   }
 }
 
-type CreateRequest = Omit<StartRequest, 'image'> & { prepared: PreparedContainer; image: Image };
+type CreateRequest = Omit<StartRequest, 'image'> & {
+  targetId: string | undefined;
+  prepared: PreparedContainer;
+  image: Image;
+};
 
 async function createContainer(
   deps: StartContainerDependencies,

@@ -1,11 +1,11 @@
 /**
- * Brings a pod to what its plan says, in the kubelet's seven steps: (1) the plan, which is made by `compute-pod-actions`;
- * (2) stop the pod if its sandbox changed; (3) stop containers that should not run; (4) create the sandbox; (5) ephemeral
- * containers, which a lone node does not have; (6) init containers; (7) ordinary containers.
+ * Brings a pod to what its plan says, in the kubelet's steps: the plan, which is made by `compute-pod-actions`; stop the pod if its
+ * sandbox changed; stop and remove containers that should not be; create the sandbox, and tell that it is ready; start ephemeral, then
+ * init, then ordinary containers.
  * Images are fetched while the sandbox is made, and a container starts while the next one is created.
  */
 import { shownError } from '@podwright/base';
-import { allContainers, type Container, isSidecar, type Pod } from '../api/types.ts';
+import { type Container, everyContainer, isSidecar, type Pod } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
@@ -16,6 +16,7 @@ import { killContainer } from './kill-container.ts';
 import { type KillPodDependencies, killPod } from './kill-pod.ts';
 import type { PodActions } from './pod-actions.ts';
 import { createSandbox, makeSandboxConfig, runtimeHandler, type SandboxDependencies } from './pod-sandbox.ts';
+import { type PruneDependencies, pruneInitContainers, resetContainers } from './prune-containers.ts';
 import {
   beginContainer,
   type SandboxInUse,
@@ -26,6 +27,7 @@ import {
 /** What a sync takes. */
 export type SyncPodDependencies = KillPodDependencies &
   SandboxDependencies &
+  PruneDependencies &
   StartContainerDependencies &
   Pick<KuberuntimeDependencies, 'crashBackoff' | 'images' | 'networks'>;
 
@@ -33,6 +35,8 @@ export type SyncPodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
   plan: PodActions;
+  /** Told of a sandbox that was made, before containers are started in it. */
+  onSandboxReady?: (sandbox: { id: string; podIps: string[] }) => void;
 };
 
 /** What a sync carries through its steps. */
@@ -48,6 +52,8 @@ export async function syncPod(
   const sync: Sync = { ...request, deps, signal };
   const stopped = await (plan.killPod ? stopPod(sync) : stopContainers(sync));
   if (failedSteps(stopped).length > 0 || (plan.killPod && !plan.createSandbox)) return stopped;
+  if (plan.containersToReset.length > 0) return [...stopped, ...(await resetContainers(deps, sync, signal))];
+  await pruneInitContainers(deps, sync);
   const { due, delayed } = dueContainers(sync);
   if (due.length === 0 && !plan.createSandbox) return [...stopped, ...delayed];
   const config = await makeSandboxConfig(deps, pod, plan.attempt);
@@ -84,7 +90,7 @@ async function stopContainers({ deps, pod, status, plan, signal }: Sync): Promis
   const addresses = podAddresses(deps, pod, status);
   return Promise.all(
     plan.containersToKill.map(async ({ id, name, reason, message }): Promise<StepResult> => {
-      const spec = allContainers(pod.spec).find((container) => container.name === name);
+      const spec = everyContainer(pod.spec).find((container) => container.name === name);
       const step: StepResult = { action: 'KillContainer', target: name };
       try {
         await killContainer(deps, { pod, spec, id, name, reason, message, podIps: addresses }, signal);
@@ -100,9 +106,10 @@ async function stopContainers({ deps, pod, status, plan, signal }: Sync): Promis
 /** The planned containers that need not wait out a restart delay, and a step with its delay for each of the others. */
 function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } {
   const { deps, pod, plan, status } = sync;
-  const names = new Set([...plan.initContainersToStart, ...plan.containersToStart]);
+  const { ephemeralContainersToStart, initContainersToStart, containersToStart } = plan;
+  const names = new Set([...ephemeralContainersToStart, ...initContainersToStart, ...containersToStart]);
   const delayed: StepResult[] = [];
-  const planned = allContainers(pod.spec).filter(({ name }) => names.has(name));
+  const planned = startOrder(pod).filter(({ name }) => names.has(name));
   const due = planned.filter((container) => {
     // what a person asked for comes at once, and counts as no crash
     if (isAsked(plan, container)) deps.crashBackoff.forget(pod, container);
@@ -122,8 +129,14 @@ function isAsked(plan: PodActions, { name: wanted }: Container): boolean {
   return plan.containersToKill.some(({ name, reason }) => name === wanted && reason === 'restartRequested');
 }
 
+/** A container for debugging starts before an init container that may fail. */
+function startOrder({ spec }: Pod): Container[] {
+  return [...(spec.ephemeralContainers ?? []), ...(spec.initContainers ?? []), ...spec.containers];
+}
+
 function actionOf({ pod }: Sync, container: Container): SyncAction {
-  return pod.spec.containers.includes(container) ? 'StartContainer' : 'StartInitContainer';
+  if (pod.spec.containers.includes(container)) return 'StartContainer';
+  return pod.spec.initContainers?.includes(container) ? 'StartInitContainer' : 'StartEphemeralContainer';
 }
 
 type Images = Map<string, Promise<ImageOutcome>>;
@@ -158,7 +171,7 @@ function handlerOrDefault({ deps, pod }: Sync): string {
 
 /** The sandbox to start containers in; none if it could not be made. */
 async function useSandbox(
-  { deps, pod, plan, status, signal }: Sync,
+  { deps, pod, plan, status, signal, onSandboxReady }: Sync,
   config: SandboxInUse['config'],
 ): Promise<{ sandbox?: SandboxInUse; steps: StepResult[] }> {
   if (!plan.createSandbox) {
@@ -169,6 +182,7 @@ async function useSandbox(
   try {
     id = await deps.tracer.span(pod.metadata.uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
     const podIps = pod.spec.hostNetwork ? deps.hostIps() : ((await deps.networks.of(id, signal))?.ips ?? []);
+    onSandboxReady?.({ id, podIps });
     return { sandbox: { id, config, podIps }, steps: [{ action, target: id }] };
   } catch (error) {
     signal.throwIfAborted();

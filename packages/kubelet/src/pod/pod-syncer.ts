@@ -2,6 +2,7 @@
 import { type Logger, PodwrightError, shownError } from '@podwright/base';
 import { allContainers, type Pod, type PodStatus, podFullName } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { existingPod } from '../config/pod-config.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import {
@@ -10,15 +11,17 @@ import {
   podAddresses,
   type RuntimePodStatus,
   runningContainers,
+  withSandbox,
 } from '../kubecontainer/runtime-pod.ts';
 import { failedSteps, hasActed, type StepResult, type WaitingReason } from '../kubecontainer/sync-result.ts';
 import { computePodActions } from '../kuberuntime/compute-pod-actions.ts';
 import { type KillPodDependencies, killPod } from '../kuberuntime/kill-pod.ts';
 import { describePodActions, isEmptyPlan } from '../kuberuntime/pod-actions.ts';
 import { type RemovePodDependencies, removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
-import { type SyncPodDependencies, syncPod } from '../kuberuntime/sync-pod.ts';
+import { type SyncPodDependencies, type SyncPodRequest, syncPod } from '../kuberuntime/sync-pod.ts';
 import type { Pleg } from '../pleg/pleg.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
+import { isMarked } from '../status/all-containers-restarting.ts';
 import { generatePodStatus } from '../status/generate-pod-status.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
@@ -67,7 +70,13 @@ export class PodSyncer implements PodSteps {
     };
     this.#deps.restarts.keepOnly(uid, runningContainers(status));
     const restartRequested = (id: string) => this.#deps.restarts.has(uid, id);
-    const plan = computePodActions({ pod, status, probes, restartRequested });
+    const plan = computePodActions({
+      pod,
+      status,
+      probes,
+      restartRequested,
+      restartAllContainers: isMarked(before.status.conditions),
+    });
     if (plan.killPod && !plan.createSandbox) return { ended: true };
     const makeReady = () => this.#makeReady(pod, signal);
     await (isEmptyPlan(plan) ? makeReady() : this.#deps.runtime.tracer.span(uid, 'cgroup and volumes', makeReady));
@@ -93,7 +102,9 @@ export class PodSyncer implements PodSteps {
     const { runtime, reasons } = this.#deps;
     let steps: StepResult[];
     try {
-      steps = await syncPod(runtime, { pod, ...request }, signal);
+      const onSandboxReady = (made: { id: string; podIps: string[] }) =>
+        this.#report(pod, withNewSandbox(pod, request, made), {});
+      steps = await syncPod(runtime, { pod, ...request, onSandboxReady }, signal);
     } finally {
       this.#acted(pod);
     }
@@ -101,6 +112,8 @@ export class PodSyncer implements PodSteps {
     const after = hasActed(steps) ? await this.#look(pod) : request.status;
     this.#deps.probes.update(pod, after, podAddresses(runtime, pod, after));
     const { status } = this.#report(pod, after, {});
+    if (steps.some(({ action, error }) => action === 'RemoveContainer' && error === undefined))
+      return { ended: false, retryAtMs: Date.now() }; // the pod begins anew
     return { ended: false, ...whenToRetry(steps, deadlineMs(pod, status)) };
   }
 
@@ -218,6 +231,18 @@ export class PodSyncer implements PodSteps {
     statuses.set(pod, status);
     return { status, ended };
   }
+}
+
+/** What is known of the pod once a sandbox was made, before the runtime is asked again. */
+function withNewSandbox(
+  pod: Pod,
+  { status, plan }: Pick<SyncPodRequest, 'status' | 'plan'>,
+  { id, podIps }: { id: string; podIps: string[] },
+): RuntimePodStatus {
+  const hostNetwork = pod.spec.hostNetwork === true;
+  const made = { id, owner: existingPod(pod), ready: true, attempt: plan.attempt, createdAtMs: Date.now() };
+  const ips = hostNetwork ? [] : podIps;
+  return withSandbox(status, { id, sandbox: { ...made, hostNetwork, ips }, containers: [] });
 }
 
 /** When the pod's time is over, in Unix milliseconds. */

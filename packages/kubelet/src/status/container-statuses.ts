@@ -3,6 +3,7 @@ import { type Container, type ContainerState, type ContainerStatus, isSidecar, t
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
+import { removedStatus } from './all-containers-restarting.ts';
 
 /** What statuses are made from besides what the runtime says. */
 export type StatusSources = {
@@ -16,6 +17,8 @@ export type StatusSources = {
   startup(containerId: string): ProbeResult | undefined;
   /** True once the pod ends: nothing will be started any more. */
   terminal: boolean;
+  /** The pod begins anew in its sandbox: what the runtime does not have of it was removed for that. */
+  restarting: boolean;
   /** How much of a termination message each container may show. */
   maxMessageBytes: number;
 };
@@ -31,12 +34,12 @@ function containerStatus(container: Container, sources: StatusSources): Containe
   const status =
     newest === undefined ? neverSeen(container, sources) : seen(container, { newest, before: own[1] }, sources);
   applyWaitingReason(container, status, sources);
-  if (newest !== undefined) applyProbes(container, { status, newest }, sources);
+  if (newest !== undefined && !isEphemeral(sources.pod, container)) applyProbes(container, { status, newest }, sources);
   return status;
 }
 
 /** The runtime knows nothing of the container: it was not created yet, or was removed. */
-function neverSeen(container: Container, { pod, previous, terminal }: StatusSources): ContainerStatus {
+function neverSeen(container: Container, { pod, previous, terminal, restarting }: StatusSources): ContainerStatus {
   const old = previous.get(container.name);
   const blank: ContainerStatus = {
     name: container.name,
@@ -49,6 +52,7 @@ function neverSeen(container: Container, { pod, previous, terminal }: StatusSour
     imageID: '',
   };
   if (old === undefined) return blank;
+  if (restarting && !isEphemeral(pod, container) && old.state.waiting === undefined) return removedStatus(old, blank);
   if (old.state.terminated !== undefined) {
     // It ran to its end and was then garbage collected.
     return { ...old, ready: !isSidecar(container) && isInit(pod, container) && old.state.terminated.exitCode === 0 };
@@ -62,6 +66,10 @@ function neverSeen(container: Container, { pod, previous, terminal }: StatusSour
   };
   if (terminal) return { ...blank, state: { terminated: lost } };
   return { ...blank, lastState: { terminated: { ...lost, message: 'The container could not be located' } } };
+}
+
+function isEphemeral(pod: Pod, container: Container): boolean {
+  return pod.spec.ephemeralContainers?.includes(container) === true;
 }
 
 function isInit(pod: Pod, container: Container): boolean {

@@ -10,6 +10,8 @@ export type ConditionsInput = {
   statuses: ContainerStatus[];
   /** The sandbox is ready and has its network. */
   sandboxReady: boolean;
+  /** Whether the pod begins anew in its sandbox, for pods that may. */
+  restarting?: Verdict;
   previous: PodCondition[];
   /** RFC 3339, for conditions that change now. */
   now: string;
@@ -24,6 +26,7 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
     readyVerdict(input, containersReady),
     containersReady,
     verdict('PodScheduled', true),
+    ...(input.restarting === undefined ? [] : [input.restarting]),
   ];
   const others = input.previous.filter(({ type }) => !own.some((one) => one.type === type));
   return [...own.map((one) => withTimes(one, input)), ...others];

@@ -8,6 +8,7 @@ import { PodwrightError } from '@podwright/base';
  *                       /volume-subpaths/<volume>/<container>/<index>
  *                       /containers/<container>/<random>      (termination messages)
  *                       /etc-hosts
+ *                       /ephemeral-containers.json    (containers that people added)
  *   <rootDir>/trash     (what is being removed)
  */
 export class PodDirectories {
@@ -42,6 +43,10 @@ export class PodDirectories {
 
   containers(uid: string, container: string): string {
     return join(this.pod(uid), 'containers', oneName(container));
+  }
+
+  ephemeralContainers(uid: string): string {
+    return join(this.pod(uid), 'ephemeral-containers.json');
   }
 
   etcHosts(uid: string): string {
