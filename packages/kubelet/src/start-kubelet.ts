@@ -1,4 +1,5 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
+import { availableParallelism } from 'node:os';
 import { type CgroupHierarchy, errorMessage } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
@@ -62,6 +63,7 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     parts,
     cgroups,
     cgroupV2: hierarchy?.mode === 'v2',
+    allocatable: { cpu: BigInt(availableParallelism()) * 1000n, memory: BigInt(allocatable.memoryBytes) },
     hostIps,
     runtimeName: version.runtimeName,
   });

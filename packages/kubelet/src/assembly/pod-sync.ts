@@ -5,6 +5,7 @@ import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { ImageManager } from '../images/image-manager.ts';
+import { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
 import { CrashBackoff } from '../kuberuntime/crash-backoff.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import { kubeletIdOf } from '../kuberuntime/labels.ts';
@@ -18,6 +19,7 @@ import { PodStatusCache } from '../pleg/pod-status-cache.ts';
 import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
 import { refusePod } from '../pod/pod-admission.ts';
+import { PodAllocations } from '../pod/pod-allocations.ts';
 import { PodManager } from '../pod/pod-manager.ts';
 import { PodSyncer } from '../pod/pod-syncer.ts';
 import { PodWorkers } from '../pod/pod-workers.ts';
@@ -36,6 +38,8 @@ export type PodSyncInput = {
   parts: KubeletParts;
   cgroups: PodCgroups;
   cgroupV2: boolean;
+  /** What pods may use together: thousandths of a core, and bytes. */
+  allocatable: { cpu: bigint; memory: bigint };
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -67,6 +71,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const restarts = new RestartRequests();
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
+  const actuated = new ActuatedResources();
   const pleg = new Pleg({
     cri: input.cri,
     reader: new RuntimePodReader({
@@ -81,14 +86,21 @@ export function createPodSync(input: PodSyncInput): PodSync {
     eventedRelistPeriodMs: options.relist.eventedPeriodMs,
     onChange: (podUid) => loop.handleLifecycle(podUid),
   });
+  const allocations = new PodAllocations({
+    events: input.events,
+    actuated,
+    node: input.allocatable,
+    activePods: () => workers.activePods(),
+  });
   const syncer = new PodSyncer({
-    runtime: runtimeDependencies(input, { tracer, networks, crashBackoff }),
+    runtime: runtimeDependencies(input, { tracer, networks, crashBackoff, actuated }),
     pleg,
     statuses,
     reasons: new WaitingReasons(),
     volumes: parts.volumes,
     probes: parts.probes,
     restarts,
+    allocations,
     cgroups,
     logger,
     refuse: (pod) => refuse(pod, workers.activePods(), options),
@@ -111,7 +123,7 @@ function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
 
 function runtimeDependencies(
   input: PodSyncInput,
-  own: { tracer: PodTracer; networks: SandboxNetworks; crashBackoff: CrashBackoff },
+  own: { tracer: PodTracer; networks: SandboxNetworks; crashBackoff: CrashBackoff; actuated: ActuatedResources },
 ): KuberuntimeDependencies {
   const { options, cri, events, parts, cgroups, hostIps } = input;
   return {

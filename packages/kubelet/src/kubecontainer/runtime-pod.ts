@@ -1,5 +1,5 @@
 /** What the runtime says about pods, in the kubelet's types and without the CRI's messages. */
-import type { LifecycleHandler, Pod } from '../api/types.ts';
+import type { LifecycleHandler, Pod, ResourceRequirements } from '../api/types.ts';
 import type { ExistingPod } from '../config/pod-update.ts';
 import type { PodIdentity } from './pod-identity.ts';
 
@@ -27,6 +27,8 @@ export type RuntimeContainer = {
   logPath: string;
   /** The hook as it was when the container was made. */
   preStop: LifecycleHandler | undefined;
+  /** Requests and limits that it was made with, if that was noted. */
+  resources?: ResourceRequirements;
 };
 
 export type RuntimeSandbox = {

@@ -6,6 +6,7 @@ export type SyncAction =
   | 'CreatePodSandbox'
   | 'StartEphemeralContainer'
   | 'StartInitContainer'
+  | 'ResizePodInPlace'
   | 'StartContainer';
 
 /** Why a container waits, as its status shows it. The reasons are the kubelet's. */

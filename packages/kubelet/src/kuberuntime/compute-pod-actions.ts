@@ -5,9 +5,10 @@
  */
 import { type Container, type Pod, restartsAllContainers, restartsWhenKilled } from '../api/types.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { killUnknown, reasonToKill, shouldRestart } from './container-restart.ts';
+import { killUnknown, planResize, reasonToKill, shouldRestart } from './container-restart.ts';
 import { planInitContainers } from './init-container-actions.ts';
 import type { ContainerToKill, ContainerToReset, PodActions, PodActionsInput } from './pod-actions.ts';
+import type { ContainerToUpdate } from './resize-actions.ts';
 
 export function computePodActions(input: PodActionsInput): PodActions {
   const sandbox = sandboxDecision(input.pod, input.status);
@@ -19,6 +20,7 @@ export function computePodActions(input: PodActionsInput): PodActions {
     containersToKill: [],
     containersToReset: [],
     ephemeralContainersToStart: [],
+    containersToUpdate: [],
     initContainersToStart: [],
     containersToStart: [],
   };
@@ -65,6 +67,7 @@ function planUpdate(input: PodActionsInput, plan: PodActions): PodActions {
   const init = planInitContainers(input, plan.sandboxId!);
   plan.initContainersToStart = init.start;
   plan.containersToKill = init.kill;
+  plan.containersToUpdate = init.update;
   if (init.failed) return endPod(plan);
   if (!init.initialized) return plan;
   let kept = 0;
@@ -72,6 +75,7 @@ function planUpdate(input: PodActionsInput, plan: PodActions): PodActions {
     const current = latestContainer(status, container.name);
     const decision = decideContainer(input, container, current);
     if (decision.kill !== undefined) plan.containersToKill.push(decision.kill);
+    if (decision.update !== undefined) plan.containersToUpdate.push(decision.update);
     if (decision.start) plan.containersToStart.push(container.name);
     if (current?.state === 'running' && decision.kill === undefined) kept++;
   }
@@ -81,10 +85,10 @@ function planUpdate(input: PodActionsInput, plan: PodActions): PodActions {
 }
 
 function endPod(plan: PodActions): PodActions {
-  return { ...plan, killPod: true, initContainersToStart: [], ephemeralContainersToStart: [] };
+  return { ...plan, killPod: true, initContainersToStart: [], ephemeralContainersToStart: [], containersToUpdate: [] };
 }
 
-type ContainerDecision = { start: boolean; kill?: ContainerToKill };
+type ContainerDecision = { start: boolean; kill?: ContainerToKill; update?: ContainerToUpdate };
 
 function decideContainer(
   input: PodActionsInput,
@@ -97,7 +101,7 @@ function decideContainer(
     return { start, kill: start && current?.state === 'unknown' ? killUnknown(pod, current) : undefined };
   }
   const why = reasonToKill(container, current, input);
-  if (why === undefined) return { start: false };
+  if (why === undefined) return planResize(input, container, current);
   const start = why.reason === 'definitionChanged' || restartsWhenKilled(pod, container);
   const message = start ? `${why.message}, will be restarted` : why.message;
   return { start, kill: { id: current.id, name: current.name, reason: why.reason, message } };

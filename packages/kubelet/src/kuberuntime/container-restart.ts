@@ -3,6 +3,7 @@ import { type Container, type Pod, restartsAfter } from '../api/types.ts';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { containerHash } from './labels.ts';
 import type { ContainerToKill, KillReason, PodActionsInput } from './pod-actions.ts';
+import { type ContainerToUpdate, decideResize } from './resize-actions.ts';
 
 /** Why a running container must end, if it must. */
 export function reasonToKill(
@@ -41,4 +42,17 @@ export function shouldRestart(pod: Pod, container: Container, current: RuntimeCo
   if (pod.metadata.deletionTimestamp !== undefined) return false;
   if (current === undefined || current.state === 'created' || current.state === 'unknown') return true;
   return restartsAfter(pod, container, current.exitCode);
+}
+
+/** What a running container's change of resources comes to: nothing, an update while it runs, or a restart. */
+export function planResize(
+  { actuated }: Pick<PodActionsInput, 'actuated'>,
+  container: Container,
+  current: RuntimeContainer,
+): { start: boolean; kill?: ContainerToKill; update?: ContainerToUpdate } {
+  const resize = decideResize(container, current, actuated?.(current));
+  if (resize.kind === 'none') return { start: false };
+  if (resize.kind === 'update') return { start: false, update: resize.update };
+  const message = `Container ${container.name} resize requires restart`;
+  return { start: true, kill: { id: current.id, name: current.name, reason: 'resize', message } };
 }

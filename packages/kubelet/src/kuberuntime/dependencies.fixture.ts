@@ -4,6 +4,7 @@ import { LocalObjects } from '../config/local-objects.ts';
 import { PodEvents } from '../events/pod-events.ts';
 import { ImageManager } from '../images/image-manager.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
+import { ActuatedResources } from './actuated-resources.ts';
 import { CrashBackoff } from './crash-backoff.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { SandboxNetworks } from './sandbox-networks.ts';
@@ -29,6 +30,7 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
     hooks: { run: async () => undefined },
     tracer: new PodTracer(),
     crashBackoff: new CrashBackoff({ initialMs: 1000, maxMs: 4000 }),
+    actuated: new ActuatedResources(),
     prepare: async () => ({ environment: [], command: [], args: [], mounts: [] }),
     dns: async () => ({ clusterDns: [], clusterDomain: '', host: { servers: [], searches: [], options: [] } }),
     cgroupParent: () => '',

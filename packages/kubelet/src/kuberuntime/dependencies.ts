@@ -6,6 +6,7 @@ import type { PreparedContainer, PrepareRequest } from '../container/prepared-co
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { ImageManager } from '../images/image-manager.ts';
 import type { PodTracer } from '../trace/pod-tracer.ts';
+import type { ActuatedResources } from './actuated-resources.ts';
 import type { NodeResources } from './container-resources.ts';
 import type { CrashBackoff } from './crash-backoff.ts';
 import type { DnsSettings } from './dns-config.ts';
@@ -23,6 +24,7 @@ export type KuberuntimeDependencies = {
   tracer: PodTracer;
   logger: Logger;
   crashBackoff: CrashBackoff;
+  actuated: ActuatedResources;
   /** Environment, command and mounts of a container. Rejects with why it cannot be configured. */
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer>;
   /** Host DNS and cluster DNS, as they are now. */

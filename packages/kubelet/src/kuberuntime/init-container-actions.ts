@@ -4,8 +4,9 @@
  */
 import { type Container, isSidecar, restartsAfter, restartsWhenKilled } from '../api/types.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { killUnknown, reasonToKill } from './container-restart.ts';
+import { killUnknown, planResize, reasonToKill } from './container-restart.ts';
 import type { ContainerToKill, PodActionsInput } from './pod-actions.ts';
+import type { ContainerToUpdate } from './resize-actions.ts';
 
 export type InitPlan = {
   /** Every init container has done its part: the ordinary containers may run. */
@@ -14,18 +15,20 @@ export type InitPlan = {
   failed: boolean;
   start: string[];
   kill: ContainerToKill[];
+  update: ContainerToUpdate[];
 };
 
 /** Plans from the containers of the current sandbox only: those of an earlier one prepared a pod that is gone. */
 export function planInitContainers(input: PodActionsInput, sandboxId: string): InitPlan {
   const all = input.pod.spec.initContainers ?? [];
   const own = { ...input.status, containers: input.status.containers.filter((one) => one.sandboxId === sandboxId) };
-  const plan: InitPlan = { initialized: true, failed: false, start: [], kill: [] };
+  const plan: InitPlan = { initialized: true, failed: false, start: [], kill: [], update: [] };
   const later = input.pod.spec.containers.some(({ name }) => latestContainer(own, name) !== undefined);
   const reached = later ? all.length : lastReached(all, own);
   for (const [index, container] of all.entries()) {
     const step = planStep(input, container, { current: latestContainer(own, container.name), passed: index < reached });
     if (step.kill !== undefined) plan.kill.push(step.kill);
+    if (step.update !== undefined) plan.update.push(step.update);
     if (step.start) plan.start.push(container.name);
     if (step.failed) return { ...plan, failed: true, initialized: false, start: [] };
     if (!step.done) return { ...plan, initialized: false };
@@ -41,7 +44,7 @@ function lastReached(all: Container[], own: RuntimePodStatus): number {
   return all.findLastIndex(({ name }) => latestContainer(own, name) !== undefined);
 }
 
-type Step = { done: boolean; start?: boolean; failed?: boolean; kill?: ContainerToKill };
+type Step = { done: boolean; start?: boolean; failed?: boolean; kill?: ContainerToKill; update?: ContainerToUpdate };
 
 type Place = {
   current: RuntimeContainer | undefined;
@@ -60,7 +63,7 @@ function planRunToEnd(input: PodActionsInput, container: Container, { current, p
     case 'created': // started in the same step as created, so its start failed
       return { done: false, start: true };
     case 'running':
-      return { done: false };
+      return { done: false, update: planResize(input, container, current).update };
     case 'unknown':
       if (!restartsWhenKilled(input.pod, container)) return { done: false, failed: true };
       return { done: false, start: true, kill: killUnknown(input.pod, current) };
@@ -86,7 +89,9 @@ function planSidecar(input: PodActionsInput, container: Container, { current, pa
         const kill = { id: current.id, name: current.name, ...why };
         return { done: passed, start: true, kill };
       }
-      return { done: passed || container.startupProbe === undefined || input.probes.startup(current.id) === 'success' };
+      const { update, kill, start } = planResize(input, container, current);
+      const started = container.startupProbe === undefined || input.probes.startup(current.id) === 'success';
+      return { done: passed || started, start, kill, update };
     }
   }
 }

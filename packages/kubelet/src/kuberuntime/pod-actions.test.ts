@@ -10,6 +10,7 @@ const empty: PodActions = {
   containersToKill: [],
   containersToReset: [],
   ephemeralContainersToStart: [],
+  containersToUpdate: [],
   initContainersToStart: [],
   containersToStart: [],
 };
@@ -21,6 +22,7 @@ const steps: Required<Omit<PodActions, 'sandboxId' | 'attempt'>> = {
   containersToKill: [{ id: 'id', name: 'web', reason: 'unknownState', message: '' }],
   containersToReset: [{ id: 'id', name: 'web', kill: true }],
   ephemeralContainersToStart: ['debugger'],
+  containersToUpdate: [{ id: 'id', name: 'web', from: {}, to: {}, resources: [{ resource: 'cpu', change: 'more' }] }],
   initContainersToStart: ['setup'],
   containersToStart: ['web'],
 };

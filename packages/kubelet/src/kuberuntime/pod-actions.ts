@@ -1,9 +1,16 @@
-import type { Pod } from '../api/types.ts';
-import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { Pod, ResourceRequirements } from '../api/types.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
+import type { ContainerToUpdate } from './resize-actions.ts';
 
 /** Why a container is killed; decides the grace period and the event. */
-export type KillReason = 'livenessProbe' | 'startupProbe' | 'definitionChanged' | 'restartRequested' | 'unknownState';
+export type KillReason =
+  | 'livenessProbe'
+  | 'startupProbe'
+  | 'definitionChanged'
+  | 'resize'
+  | 'restartRequested'
+  | 'unknownState';
 
 export type ContainerToKill = { id: string; name: string; reason: KillReason; message: string };
 
@@ -25,6 +32,8 @@ export type PodActions = {
   ephemeralContainersToStart: string[];
   /** Names, in the order of the specification. */
   initContainersToStart: string[];
+  /** Running containers that get other CPU or memory. */
+  containersToUpdate: ContainerToUpdate[];
   containersToStart: string[];
 };
 
@@ -42,6 +51,8 @@ export type PodActionsInput = {
   restartRequested?: (containerId: string) => boolean;
   /** A container ended in a way that begins the whole pod anew. */
   restartAllContainers?: boolean;
+  /** What a running container was given of CPU and memory, if that is known. */
+  actuated?: (container: RuntimeContainer) => ResourceRequirements | undefined;
 };
 
 /** The fields that say how a step is done; every other one is a step, or a list of them. */
@@ -57,6 +68,11 @@ const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan:
   ephemeralContainersToStart: (plan) =>
     plan.ephemeralContainersToStart.map((name) => `start ephemeral container ${name}`),
   initContainersToStart: (plan) => plan.initContainersToStart.map((name) => `start init container ${name}`),
+  containersToUpdate: (plan) =>
+    plan.containersToUpdate.map(
+      ({ name, resources }) =>
+        `resize ${name} (${resources.map(({ resource, change }) => `${change} ${resource}`).join(', ')})`,
+    ),
   containersToStart: (plan) => plan.containersToStart.map((name) => `start container ${name}`),
 };
 

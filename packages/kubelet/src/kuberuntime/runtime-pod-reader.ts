@@ -187,6 +187,7 @@ export class RuntimePodReader {
       terminationGracePeriodSeconds: info.terminationGracePeriodSeconds,
       logPath: status.logPath,
       preStop: info.preStop,
+      resources: info.resources,
     };
     if (exited) this.#ended.set(container.id, container);
     return container;

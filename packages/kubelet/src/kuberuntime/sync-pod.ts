@@ -1,7 +1,7 @@
 /**
  * Brings a pod to what its plan says, in the kubelet's steps: the plan, which is made by `compute-pod-actions`; stop the pod if its
  * sandbox changed; stop and remove containers that should not be; create the sandbox, and tell that it is ready; start ephemeral, then
- * init, then ordinary containers.
+ * init, then ordinary containers. Running containers get their new resources before others are started.
  * Images are fetched while the sandbox is made, and a container starts while the next one is created.
  */
 import { shownError } from '@podwright/base';
@@ -17,6 +17,7 @@ import { type KillPodDependencies, killPod } from './kill-pod.ts';
 import type { PodActions } from './pod-actions.ts';
 import { createSandbox, makeSandboxConfig, runtimeHandler, type SandboxDependencies } from './pod-sandbox.ts';
 import { type PruneDependencies, pruneInitContainers, resetContainers } from './prune-containers.ts';
+import { type ResizeDependencies, resizePod } from './resize-pod.ts';
 import {
   beginContainer,
   type SandboxInUse,
@@ -28,6 +29,7 @@ import {
 export type SyncPodDependencies = KillPodDependencies &
   SandboxDependencies &
   PruneDependencies &
+  ResizeDependencies &
   StartContainerDependencies &
   Pick<KuberuntimeDependencies, 'crashBackoff' | 'images' | 'networks'>;
 
@@ -54,8 +56,9 @@ export async function syncPod(
   if (failedSteps(stopped).length > 0 || (plan.killPod && !plan.createSandbox)) return stopped;
   if (plan.containersToReset.length > 0) return [...stopped, ...(await resetContainers(deps, sync, signal))];
   await pruneInitContainers(deps, sync);
+  const resized = await resizePod(deps, sync, signal);
   const { due, delayed } = dueContainers(sync);
-  if (due.length === 0 && !plan.createSandbox) return [...stopped, ...delayed];
+  if (due.length === 0 && !plan.createSandbox) return [...stopped, ...resized, ...delayed];
   const config = await makeSandboxConfig(deps, pod, plan.attempt);
   const atEachStart = due.filter(({ imagePullPolicy }) => imagePullPolicy === 'Always');
   const early = fetchImages(
@@ -68,7 +71,7 @@ export async function syncPod(
   const started = sandbox === undefined ? [] : await startContainers(sync, { sandbox, images, containers: due });
   await Promise.allSettled(images.values());
   signal.throwIfAborted();
-  return [...stopped, ...delayed, ...steps, ...started];
+  return [...stopped, ...resized, ...delayed, ...steps, ...started];
 }
 
 /** Nothing is done for a pod that has stopped long ago and stays so. */

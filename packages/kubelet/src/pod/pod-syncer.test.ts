@@ -16,6 +16,7 @@ import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProbeResults } from '../prober/probe-results.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import { PodAllocations } from './pod-allocations.ts';
 import { PodSyncer } from './pod-syncer.ts';
 import { RestartRequests } from './restart-requests.ts';
 import { WaitingReasons } from './waiting-reasons.ts';
@@ -71,6 +72,12 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     volumes: volumes as unknown as PodVolumes,
     probes: probes as unknown as PodProbes,
     restarts: new RestartRequests(),
+    allocations: new PodAllocations({
+      events: deps.events,
+      actuated: deps.actuated,
+      node: { cpu: 2000n, memory: 1n << 30n },
+      activePods: () => [],
+    }),
     cgroups: cgroups as unknown as PodCgroups,
     logger: silentLogger,
     refuse: () => refusal,

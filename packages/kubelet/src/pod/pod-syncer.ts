@@ -1,12 +1,13 @@
 /** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
 import { type Logger, PodwrightError, shownError } from '@podwright/base';
-import { allContainers, type Pod, type PodStatus, podFullName } from '../api/types.ts';
+import { allContainers, type Pod, type PodStatus, podFullName, type ResourceRequirements } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { existingPod } from '../config/pod-config.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import {
   isStopped,
+  latestContainer,
   otherOwner,
   podAddresses,
   type RuntimePodStatus,
@@ -16,9 +17,11 @@ import {
 import { failedSteps, hasActed, type StepResult, type WaitingReason } from '../kubecontainer/sync-result.ts';
 import { computePodActions } from '../kuberuntime/compute-pod-actions.ts';
 import { type KillPodDependencies, killPod } from '../kuberuntime/kill-pod.ts';
-import { describePodActions, isEmptyPlan } from '../kuberuntime/pod-actions.ts';
+import { describePodActions, isEmptyPlan, type PodActions } from '../kuberuntime/pod-actions.ts';
 import { type RemovePodDependencies, removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
+import { widestPod } from '../kuberuntime/resize-actions.ts';
 import { type SyncPodDependencies, type SyncPodRequest, syncPod } from '../kuberuntime/sync-pod.ts';
+import { RESIZE_RETRY_MS } from '../limits.ts';
 import type { Pleg } from '../pleg/pleg.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { isMarked } from '../status/all-containers-restarting.ts';
@@ -26,6 +29,7 @@ import { generatePodStatus } from '../status/generate-pod-status.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { orphanPod } from './orphan-pod.ts';
+import type { PodAllocations } from './pod-allocations.ts';
 import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
@@ -38,6 +42,7 @@ export type PodSyncerDependencies = {
   volumes: PodVolumes;
   probes: PodProbes;
   restarts: RestartRequests;
+  allocations: PodAllocations;
   cgroups: PodCgroups;
   logger: Logger;
   /** Why a pod that has not run yet may not run here. */
@@ -53,10 +58,12 @@ export class PodSyncer implements PodSteps {
     this.#deps = deps;
   }
 
-  async sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome> {
+  async sync(desired: Pod, signal: AbortSignal): Promise<SyncOutcome> {
     const { pleg } = this.#deps;
-    const { uid } = pod.metadata;
-    const status = await pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(uid) ?? 0);
+    const { uid } = desired.metadata;
+    const status = await pleg.getNewerThan(podIdentity(desired), this.#actedAtMs.get(uid) ?? 0);
+    const pod = this.#deps.allocations.allocate(desired, status);
+    this.#deps.allocations.settle(pod, status);
     const other = otherOwner(status, podIdentity(pod));
     if (other !== undefined) return this.#endOther(orphanPod({ ...status, pod: other }), signal);
     const before = this.#report(pod, status, {});
@@ -76,11 +83,14 @@ export class PodSyncer implements PodSteps {
       probes,
       restartRequested,
       restartAllContainers: isMarked(before.status.conditions),
+      actuated: (container) => this.#deps.runtime.actuated.of(container),
     });
     if (plan.killPod && !plan.createSandbox) return { ended: true };
-    const makeReady = () => this.#makeReady(pod, signal);
+    // while a pod is resized, its cgroup holds what its containers had as well as what they get
+    const widest = isResized(plan) ? widestPod(pod, (name) => this.#givenTo(status, name)) : pod;
+    const makeReady = () => this.#makeReady(widest, signal);
     await (isEmptyPlan(plan) ? makeReady() : this.#deps.runtime.tracer.span(uid, 'cgroup and volumes', makeReady));
-    if (isEmptyPlan(plan)) return { ended: false, retryAtMs: deadlineMs(pod, before.status) };
+    if (isEmptyPlan(plan)) return { ended: false, ...this.#whenToRetry(pod, [], before.status) };
     this.#deps.logger.debug({ pod: podFullName(pod), uid, plan: describePodActions(plan) }, 'syncing the pod');
     return this.#act(pod, { status, plan }, signal);
   }
@@ -110,11 +120,28 @@ export class PodSyncer implements PodSteps {
     }
     reasons.record(pod.metadata.uid, steps);
     const after = hasActed(steps) ? await this.#look(pod) : request.status;
+    const resize = steps.find(({ action }) => action === 'ResizePodInPlace');
+    if (isResized(request.plan) && failedSteps(steps).length === 0) await this.#deps.cgroups.ensure(pod);
+    this.#deps.allocations.settle(pod, after, resize?.error?.message);
     this.#deps.probes.update(pod, after, podAddresses(runtime, pod, after));
     const { status } = this.#report(pod, after, {});
     if (steps.some(({ action, error }) => action === 'RemoveContainer' && error === undefined))
       return { ended: false, retryAtMs: Date.now() }; // the pod begins anew
-    return { ended: false, ...whenToRetry(steps, deadlineMs(pod, status)) };
+    return { ended: false, ...this.#whenToRetry(pod, steps, status) };
+  }
+
+  #givenTo(status: RuntimePodStatus, name: string): ResourceRequirements | undefined {
+    const current = latestContainer(status, name);
+    return current?.state === 'running' ? this.#deps.runtime.actuated.of(current) : undefined;
+  }
+
+  /** A pod that waits for room on the node looks for it now and then. */
+  #whenToRetry(pod: Pod, steps: StepResult[], status: PodStatus): { retryAtMs?: number; failed?: boolean } {
+    const pending = this.#deps.allocations.isPending(pod.metadata.uid);
+    const bounds = [deadlineMs(pod, status), pending ? Date.now() + RESIZE_RETRY_MS : undefined];
+    const known = bounds.filter((time) => time !== undefined);
+    if (steps.length === 0) return { retryAtMs: known.length === 0 ? undefined : Math.min(...known) };
+    return whenToRetry(steps, known);
   }
 
   /** Everything that must be there before the first container, and stay up to date: the cgroup and the volumes. */
@@ -180,7 +207,7 @@ export class PodSyncer implements PodSteps {
   }
 
   async remove(pod: Pod): Promise<void> {
-    const { runtime, volumes, cgroups, statuses, probes, restarts } = this.#deps;
+    const { runtime, volumes, cgroups, statuses, probes, restarts, allocations } = this.#deps;
     const { uid } = pod.metadata;
     const status = await this.#look(pod);
     const release = async () => {
@@ -193,6 +220,8 @@ export class PodSyncer implements PodSteps {
     runtime.images.forgetPod(uid);
     for (const container of allContainers(pod.spec)) runtime.crashBackoff.forget(pod, container);
     restarts.keepOnly(uid, []);
+    allocations.forget(uid);
+    runtime.actuated.forget(status.containers.map(({ id }) => id));
     this.#actedAtMs.delete(uid);
     statuses.delete(uid);
   }
@@ -214,10 +243,12 @@ export class PodSyncer implements PodSteps {
     runtime: RuntimePodStatus,
     how: { verdict?: WaitingReason; terminal?: boolean },
   ): { status: PodStatus; ended: boolean } {
-    const { statuses, reasons, probes } = this.#deps;
+    const { statuses, reasons, probes, allocations } = this.#deps;
     const { uid } = pod.metadata;
     const { status, ended } = generatePodStatus({
-      pod,
+      pod: allocations.current(pod),
+      resize: allocations.conditions(uid),
+      actuated: (container) => this.#deps.runtime.actuated.of(container),
       runtime,
       previous: statuses.get(uid),
       waitingReason: (name) => reasons.get(uid, name),
@@ -228,9 +259,13 @@ export class PodSyncer implements PodSteps {
       hostIps: this.#deps.runtime.hostIps(),
       nowMs: Date.now(),
     });
-    statuses.set(pod, status);
+    statuses.set(allocations.desired(pod), status);
     return { status, ended };
   }
+}
+
+function isResized({ containersToUpdate, containersToKill }: PodActions): boolean {
+  return containersToUpdate.length > 0 || containersToKill.some(({ reason }) => reason === 'resize');
 }
 
 /** What is known of the pod once a sandbox was made, before the runtime is asked again. */
@@ -253,10 +288,9 @@ function deadlineMs(pod: Pod, status: PodStatus): number | undefined {
 }
 
 /** The soonest known time at which something can go on; failures without one are left to the worker's backoff. */
-function whenToRetry(steps: StepResult[], deadline: number | undefined): { retryAtMs?: number; failed: boolean } {
+function whenToRetry(steps: StepResult[], known: number[]): { retryAtMs?: number; failed: boolean } {
   const failures = failedSteps(steps);
-  const times = failures.map(({ retryAtMs }) => retryAtMs).filter((time) => time !== undefined);
-  if (deadline !== undefined) times.push(deadline);
+  const times = [...known, ...failures.map(({ retryAtMs }) => retryAtMs).filter((time) => time !== undefined)];
   const failed = failures.some(({ retryAtMs }) => retryAtMs === undefined);
   return { retryAtMs: times.length === 0 ? undefined : Math.min(...times), failed };
 }

@@ -29,7 +29,7 @@ import type {
   StreamingCall,
 } from './node-backend.ts';
 import { NodeObjects } from './node-objects.ts';
-import { type EphemeralPatch, patchedContainers } from './pod-patch.ts';
+import { type EphemeralPatch, patchedContainers, type ResizePatch, showsResize } from './pod-patch.ts';
 
 export type LocalNodeParts = {
   kubelet: Kubelet;
@@ -130,6 +130,19 @@ export class LocalNode implements NodeBackend {
       const now = kubelet.pod(namespace, name);
       const names = new Set(now.spec.ephemeralContainers?.map((one) => one.name));
       return containers.every((one) => names.has(one.name)) ? now : undefined;
+    };
+    return await waitFor(shown, { intervalMs: 5, signal });
+  }
+
+  async resize({ namespace, name }: PodName, patch: ResizePatch): Promise<ApiObject> {
+    const { kubelet, applied } = this.#parts;
+    const there = kubelet.pod(namespace, name);
+    if (!(await applied.resize({ kind: 'Pod', namespace, name }, patch)))
+      throw this.#fromFile('resize', there, 'change it there');
+    using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `resize pod ${name}`);
+    const shown = () => {
+      const now = kubelet.pod(namespace, name);
+      return showsResize(now, patch) ? now : undefined;
     };
     return await waitFor(shown, { intervalMs: 5, signal });
   }

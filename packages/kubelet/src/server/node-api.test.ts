@@ -299,3 +299,24 @@ test('containers for debugging are added as the Kubernetes API has it', async (t
   assert.equal((await call('PATCH', path.replace('/web/', '/none/'), patch(shell))).status, 404);
   assert.equal((await call('PUT', path, { spec: { ephemeralContainers: [] } })).status, 400, 'none can be removed');
 });
+
+test('an applied pod is resized as the Kubernetes API has it', async (t) => {
+  const { fake, manifests, call } = await serve(t, '');
+  using _followed = followDirectory(fake, manifests);
+  const resources = { requests: { cpu: '100m' } };
+  const spec = { containers: [{ name: 'main', image: 'busybox:1', resources }] };
+  const metadata = { name: 'web' };
+  await call('POST', '/podwright/v1/apply', { apiVersion: 'v1', kind: 'Pod', metadata, spec });
+  const before = await fake.pod('web', ({ status }) => status?.phase === 'Running');
+  const path = '/api/v1/namespaces/default/pods/web/resize';
+  const patch = (requests: object) => ({ spec: { containers: [{ name: 'main', resources: { requests } }] } });
+  assert.equal((await call('PATCH', path, patch({ cpu: '200m' }))).status, 200);
+  const allocated = (cpu: string) => () =>
+    fake.handle.pod('default', 'web').status?.containerStatuses?.[0]?.allocatedResources?.cpu === cpu;
+  await fake.until('it is resized', allocated('200m'));
+  assert.equal(fake.handle.pod('default', 'web').metadata.uid, before.metadata.uid);
+  const refused = await call('PATCH', path, patch({ memory: '1Gi' }));
+  assert.equal(refused.status, 400);
+  assert.match(refused.body.message, /neither added nor removed/);
+  assert.match((await call('PATCH', path, patch({ cpu: 'much' }))).body.message, /must be a quantity/);
+});

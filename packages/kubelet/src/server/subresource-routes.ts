@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import { type Call, type Handler, type Route, readBody, sendJson } from './api-call.ts';
 import type { NodeBackend } from './node-backend.ts';
-import { type PatchKind, parseEphemeralPatch } from './pod-patch.ts';
+import { type PatchKind, parseEphemeralPatch, parseResizePatch } from './pod-patch.ts';
 
 const PATCH_KINDS: Record<string, PatchKind> = {
   'application/strategic-merge-patch+json': 'merge-by-name',
@@ -11,17 +11,24 @@ const PATCH_KINDS: Record<string, PatchKind> = {
 
 /** Parts of a pod that only change through paths of their own, as the Kubernetes API has them. */
 export function subresourceRoutes(backend: NodeBackend): Route[] {
-  const path = '/api/v1/namespaces/:namespace/pods/:name/ephemeralcontainers';
-  const change: Handler = async (call) => {
+  const read: Handler = async (call) => sendJson(call.response, backend.get({ kind: 'Pod', ...nameOf(call) }));
+  const routes = (subresource: string, change: Handler): Route[] => {
+    const path = `/api/v1/namespaces/:namespace/pods/:name/${subresource}`;
+    return [
+      { method: 'GET', path, handler: read },
+      { method: 'PATCH', path, handler: change },
+      { method: 'PUT', path, handler: change },
+    ];
+  };
+  const addContainers: Handler = async (call) => {
     const patch = parseEphemeralPatch(await readBody(call.request), patchKind(call));
     sendJson(call.response, await backend.addEphemeralContainers(nameOf(call), patch));
   };
-  const read: Handler = async (call) => sendJson(call.response, backend.get({ kind: 'Pod', ...nameOf(call) }));
-  return [
-    { method: 'GET', path, handler: read },
-    { method: 'PATCH', path, handler: change },
-    { method: 'PUT', path, handler: change },
-  ];
+  const resize: Handler = async (call) => {
+    patchKind(call); // throws
+    sendJson(call.response, await backend.resize(nameOf(call), parseResizePatch(await readBody(call.request))));
+  };
+  return [...routes('ephemeralcontainers', addContainers), ...routes('resize', resize)];
 }
 
 function nameOf({ params }: Call): { namespace: string; name: string } {

@@ -1,5 +1,12 @@
 import { formatTime } from '../api/time.ts';
-import { type Container, type ContainerState, type ContainerStatus, isSidecar, type Pod } from '../api/types.ts';
+import {
+  type Container,
+  type ContainerState,
+  type ContainerStatus,
+  isSidecar,
+  type Pod,
+  type ResourceRequirements,
+} from '../api/types.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
@@ -15,6 +22,8 @@ export type StatusSources = {
   waitingReason(containerName: string): WaitingReason | undefined;
   readiness(containerId: string): ProbeResult | undefined;
   startup(containerId: string): ProbeResult | undefined;
+  /** What a running container was given of CPU and memory. */
+  actuated?: (container: RuntimeContainer) => ResourceRequirements | undefined;
   /** True once the pod ends: nothing will be started any more. */
   terminal: boolean;
   /** The pod begins anew in its sandbox: what the runtime does not have of it was removed for that. */
@@ -33,6 +42,7 @@ function containerStatus(container: Container, sources: StatusSources): Containe
   const newest = own[0];
   const status =
     newest === undefined ? neverSeen(container, sources) : seen(container, { newest, before: own[1] }, sources);
+  applyResources(container, status, newest && sources.actuated?.(newest));
   applyWaitingReason(container, status, sources);
   if (newest !== undefined && !isEphemeral(sources.pod, container)) applyProbes(container, { status, newest }, sources);
   return status;
@@ -119,6 +129,13 @@ function containerState(pod: Pod, container: RuntimeContainer, maxMessageBytes: 
       containerID: container.containerId,
     },
   };
+}
+
+/** What the container asks for, and what it has; nothing of either for one that asks for nothing. */
+function applyResources(container: Container, status: ContainerStatus, given: ResourceRequirements | undefined): void {
+  const { requests, limits } = container.resources ?? {};
+  if (requests !== undefined) status.allocatedResources = requests;
+  if (requests !== undefined || limits !== undefined) status.resources = given ?? container.resources;
 }
 
 /** A container that should run but could not be started waits, and its end moves to `lastState`. */

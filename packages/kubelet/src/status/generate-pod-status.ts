@@ -1,7 +1,14 @@
 import { formatTime } from '../api/time.ts';
-import { type ContainerStatus, everyContainer, type Pod, type PodStatus } from '../api/types.ts';
+import {
+  type ContainerStatus,
+  everyContainer,
+  type Pod,
+  type PodCondition,
+  type PodStatus,
+  type ResourceRequirements,
+} from '../api/types.ts';
 import { qosClass } from '../cgroups/qos.ts';
-import { isStopped, podIps, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { isStopped, podIps, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_POD_MESSAGE_BYTES } from '../limits.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
@@ -20,6 +27,10 @@ export type PodStatusInput = {
   startup: (containerId: string) => ProbeResult | undefined;
   /** Why the pod ends though its containers did not (`DeadlineExceeded`, …). */
   verdict?: WaitingReason;
+  /** Conditions of a resize that waits or goes on. */
+  resize?: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>[];
+  /** What a running container was given of CPU and memory. */
+  actuated?: (container: RuntimeContainer) => ResourceRequirements | undefined;
   /** Nothing of the pod will be started any more. */
   terminal: boolean;
   hostIps: string[];
@@ -49,6 +60,7 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
     statuses,
     sandboxReady,
     restarting: restartingCondition({ pod, phase, runtime, previous: previous?.conditions ?? [] }),
+    resize: input.resize,
     previous: previous?.conditions ?? [],
     now,
   });

@@ -57,7 +57,7 @@ const envFrom = object<EnvFromSource>({ prefix: string, configMapRef: envSource,
 
 export const resourceList = mapOf(quantity);
 
-const resources = object<ResourceRequirements>(
+export const resources = object<ResourceRequirements>(
   { limits: resourceList, requests: resourceList },
   { notYet: ['claims'] },
 );
