@@ -123,6 +123,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     pleg: ['api', 'kubecontainer', 'kuberuntime'],
     pod: [
       'api',
+      'api/validation',
       'cgroups',
       'config',
       'events',
@@ -137,7 +138,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'runtime-state': [],
     preflight: ['api', 'cgroups', 'config', 'images', 'node', 'pod'],
     prober: ['api', 'container', 'events', 'kubecontainer'],
-    server: ['api', 'api/validation', 'config', 'logs', 'node', 'preflight', 'trace', 'usage'],
+    server: ['api', 'api/schema', 'api/validation', 'config', 'logs', 'node', 'preflight', 'trace', 'usage'],
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],
     usage: [],

@@ -15,6 +15,8 @@ export const MAX_MANIFEST_FILES = 5000;
 
 // Pods and containers
 
+/** How often a pod that asks for more than there is looks again. */
+export const RESIZE_RETRY_MS = 10_000;
 /** Delays after steps that failed for a reason whose end no event announces. */
 export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */

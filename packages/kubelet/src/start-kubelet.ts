@@ -1,4 +1,5 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
+import { availableParallelism } from 'node:os';
 import { type CgroupHierarchy, errorCode, errorMessage } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
@@ -7,6 +8,7 @@ import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import { openPodCgroups } from './cgroups/cgroupfs-pod-cgroups.ts';
 import { hostCgroups, runtimeCgroupDriver } from './cgroups/host-cgroups.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
+import type { PodUpdate } from './config/pod-update.ts';
 import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
@@ -106,9 +108,11 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     strictGroups: await new RuntimeFeatures(cri).strictGroups(),
     host: await readContainerHost({ hierarchy, allocatableMemory: BigInt(allocatable.memoryBytes) }),
     obstacles: runtimeState,
+    allocatable: { cpu: BigInt(availableParallelism()) * 1000n, memory: BigInt(allocatable.memoryBytes) },
     hostIps,
     runtimeName: version.runtimeName,
   });
+  await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
   const running = run({ options, cri, events, parts, cgroups, sync, runtimeState });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
@@ -181,7 +185,7 @@ type RunInput = {
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
-function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'manifestErrors' | 'close'> {
+function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'manifestErrors' | 'update' | 'close'> {
   const { options, cri, parts, sync } = input;
   const { loop, cache, workers, pleg } = sync;
   const controller = new AbortController();
@@ -222,7 +226,8 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     await parts.volumes.close();
     cri.close();
   };
-  return { ready, endPods, manifestErrors: () => sources.errors(), close };
+  const update = (change: PodUpdate) => loop.handlePods(change);
+  return { ready, endPods, manifestErrors: () => sources.errors(), update, close };
 }
 
 /** Ends what no source has, once each has been read. */
