@@ -141,7 +141,7 @@ export class Kubelet {
     const { options, cri, objects, node } = this.#parts;
     const { images } = await cri.image.listImages({});
     const names = new Set(images.flatMap(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests]));
-    return { ...hostOf(options, node.allocatable), node: { objects, pods: this.pods(), images: names } };
+    return { ...(await hostOf(options, node.allocatable)), node: { objects, pods: this.pods(), images: names } };
   }
 
   /**

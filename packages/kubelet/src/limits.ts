@@ -19,6 +19,8 @@ export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
 export const MINIMUM_GRACE_SECONDS = 2;
 export const DEFAULT_GRACE_SECONDS = 30;
+/** Upstream's immediate eviction: hooks before the stop may still begin. */
+export const EVICTION_GRACE_SECONDS = 1;
 /** Stopping may take this much longer than the grace period before the runtime counts as hanging. */
 export const STOP_MARGIN_MS = 120_000;
 /** A file system that does not answer must not hold up its pod for ever. */
@@ -77,6 +79,11 @@ export const ORPHAN_PERIOD_MS = 60_000;
 export const VOLUME_LIMITS_PERIOD_MS = 10_000;
 /** How long measuring one volume may take. */
 export const MEASURE_TIMEOUT_MS = 60_000;
+
+/** Changes of a pod's status within this time are written to disk once; a kubelet that is killed loses them. */
+export const STATUS_RECORD_DELAY_MS = 100;
+/** A status has some 100 KiB at most: 12 KiB of messages, and conditions. */
+export const MAX_STATUS_RECORD_BYTES = 4 << 20;
 
 // What users see: statuses, events, traces, logs, the local API
 

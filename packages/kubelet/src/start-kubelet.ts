@@ -1,4 +1,5 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
+import { join } from 'node:path';
 import { type CgroupHierarchy, errorMessage } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
@@ -15,7 +16,10 @@ import { Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
+import { nodeResources } from './node/node-resources.ts';
 import type { KubeletOptions } from './options.ts';
+import { StatusManager } from './status/status-manager.ts';
+import { StatusRecords } from './status/status-records.ts';
 import { ContainerUsage } from './usage/container-usage.ts';
 
 /** What a caller gives of the kubelet itself: a connection, which the kubelet closes, and parts in place of its own. */
@@ -50,22 +54,27 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   const startedAtMs = Date.now();
   const capacity = await readNodeCapacity(hierarchy);
   const allocatable = nodeAllocatable(capacity, options.systemReserved);
+  const resources = await nodeResources(allocatable, options.rootDir);
+  const records = new StatusRecords(join(options.rootDir, 'pod-statuses'), logger);
+  const statuses = new StatusManager(await records.read(), records);
   const cgroups = await podCgroups({ options, cri, hierarchy, allocatable });
   const events = new PodEvents(options.nodeName);
   const hostIps = () => addresses;
-  const parts = kubeletParts({ options, cri, events, hostIps, allocatable }, given);
+  const parts = kubeletParts({ options, cri, events, hostIps, resources }, given);
   const sync = createPodSync({
     options,
     cri,
     events,
     parts,
     cgroups,
+    statuses,
+    resources,
     cgroupV2: hierarchy?.mode === 'v2',
     hostIps,
     runtimeName: version.runtimeName,
   });
   await sync.pleg.start();
-  const running = run({ options, cri, events, parts, cgroups, sync });
+  const running = run({ options, cri, events, parts, cgroups, sync, records });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = {
     name: options.nodeName,
@@ -106,6 +115,7 @@ type RunInput = {
   parts: KubeletParts;
   cgroups: PodCgroups;
   sync: PodSync;
+  records: StatusRecords;
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
@@ -143,6 +153,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     for (const stop of unsubscribe) stop();
     await sources.stop();
     await workers.stop();
+    await input.records.flush();
     await pleg.stop();
     parts.probes.stop();
     await housekeeping;
@@ -157,6 +168,7 @@ async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> 
   const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
   const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid)]);
   sync.loop.endOrphans();
+  sync.statuses.removeOrphans(known);
   await parts.volumes.removeOrphans(known);
   await cgroups.removeOrphans(known);
 }

@@ -35,6 +35,13 @@ test('a bare pod gets the defaults of the API server', () => {
   });
 });
 
+test('the two priority classes that every cluster has stand for their numbers', () => {
+  assert.equal(specOf({ priorityClassName: 'system-node-critical' }).priority, 2_000_001_000);
+  assert.equal(specOf({ priorityClassName: 'system-cluster-critical' }).priority, 2_000_000_000);
+  assert.equal(specOf({ priorityClassName: 'system-node-critical', priority: 7 }).priority, 7);
+  assert.equal(specOf({ priorityClassName: 'mine' }).priority, undefined);
+});
+
 test('what is given stays, also zero and false', () => {
   const spec = specOf({ terminationGracePeriodSeconds: 0, enableServiceLinks: false, restartPolicy: 'Never' });
   assert.equal(spec.terminationGracePeriodSeconds, 0);

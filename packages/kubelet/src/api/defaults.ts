@@ -1,5 +1,6 @@
 import { CONTAINER_FILE } from '@podwright/base';
 import { completeContainer } from './container-defaults.ts';
+import { SYSTEM_PRIORITIES } from './priority.ts';
 import type { ConfigMap, ManifestObject, ObjectMeta, Pod, PodSpec, RuntimeClass, Secret, Volume } from './types.ts';
 
 /** Sets what was left out as the API server sets it. Expects a decoded object; does not change it. */
@@ -38,10 +39,17 @@ function completeSpec(spec: PodSpec): PodSpec {
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 30,
     dnsPolicy: spec.dnsPolicy ?? 'ClusterFirst',
     securityContext: spec.securityContext ?? {},
+    ...prioritySet(spec),
     schedulerName: spec.schedulerName ?? 'default-scheduler',
     enableServiceLinks: spec.enableServiceLinks ?? true,
     ...(serviceAccountName === undefined ? {} : { serviceAccountName, serviceAccount: serviceAccountName }),
   };
+}
+
+/** The two classes that every cluster has; the others would be objects of an API server. */
+function prioritySet({ priority, priorityClassName = '' }: PodSpec): Pick<PodSpec, 'priority'> {
+  const known = SYSTEM_PRIORITIES.get(priorityClassName);
+  return priority !== undefined || known === undefined ? {} : { priority: known };
 }
 
 /** A volume without a source is an emptyDir, as the API has it since its first days. */

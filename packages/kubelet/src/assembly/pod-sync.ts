@@ -11,19 +11,21 @@ import { kubeletIdOf } from '../kuberuntime/labels.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { ERROR_BACKOFF } from '../limits.ts';
+import type { NodeResources } from '../node/node-resources.ts';
 import { hostResolvConf } from '../node/resolv-conf.ts';
 import type { KubeletOptions } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import { PodAdmission } from '../pod/admission.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
-import { refusePod } from '../pod/pod-admission.ts';
 import { PodManager } from '../pod/pod-manager.ts';
 import { PodSyncer } from '../pod/pod-syncer.ts';
 import { PodWorkers } from '../pod/pod-workers.ts';
 import { RestartRequests } from '../pod/restart-requests.ts';
 import { SyncLoop } from '../pod/sync-loop.ts';
 import { WaitingReasons } from '../pod/waiting-reasons.ts';
-import { StatusManager } from '../status/status-manager.ts';
+import type { ProbeAnswers } from '../status/container-statuses.ts';
+import type { StatusManager } from '../status/status-manager.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
 
@@ -34,6 +36,9 @@ export type PodSyncInput = {
   parts: KubeletParts;
   cgroups: PodCgroups;
   cgroupV2: boolean;
+  statuses: StatusManager;
+  /** What pods may have together. */
+  resources: NodeResources;
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -54,15 +59,15 @@ export type PodSync = {
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
 export function createPodSync(input: PodSyncInput): PodSync {
-  const { options, parts, cgroups } = input;
+  const { options, parts, cgroups, statuses, events } = input;
   const { logger } = options;
-  const statuses = new StatusManager();
   const cache = new PodStatusCache();
   const manager = new PodManager();
   const tracer = new PodTracer();
   const networks = new SandboxNetworks(input.cri);
   const restarts = new RestartRequests();
   const crashBackoff = new Backoff(options.crashLoopBackoff);
+  const admission = new PodAdmission(nodeFacts(options, input.resources));
   const pleg = new Pleg({
     cri: input.cri,
     reader: new RuntimePodReader({
@@ -87,7 +92,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     restarts,
     cgroups,
     logger,
-    refuse: (pod) => refuse(pod, workers.activePods(), options),
+    refusal: (podUid) => admission.refusalOf(podUid),
   });
   const workers = new PodWorkers({
     steps: syncer,
@@ -96,13 +101,13 @@ export function createPodSync(input: PodSyncInput): PodSync {
     errorBackoff: ERROR_BACKOFF,
   });
   const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
-  const loop = new SyncLoop({ manager, workers, runtimePods: () => cache.list(), onSeen, logger });
+  const probes: ProbeAnswers = {
+    readiness: (id) => parts.probes.readiness.get(id),
+    startup: (id) => parts.probes.startup.get(id),
+  };
+  const runtimePods = () => cache.list();
+  const loop = new SyncLoop({ manager, workers, admission, statuses, probes, events, runtimePods, onSeen, logger });
   return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts };
-}
-
-function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
-  const others = active.filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
-  return refusePod(pod, others, nodeFacts(options));
 }
 
 function runtimeDependencies(

@@ -39,6 +39,8 @@ export type SyncPodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
   plan: PodActions;
+  /** Called once a new sandbox has its network, with the pod's addresses: before images and containers. */
+  onSandboxReady?: (podIps: string[]) => void;
 };
 
 /** What a sync carries through its steps. */
@@ -161,7 +163,7 @@ function handlerOrDefault({ deps, pod }: Sync): string {
 
 /** The sandbox to start containers in; none if it could not be made. */
 async function useSandbox(
-  { deps, pod, plan, status, signal }: Sync,
+  { deps, pod, plan, status, onSandboxReady, signal }: Sync,
   config: SandboxInUse['config'],
 ): Promise<{ sandbox?: SandboxInUse; steps: StepResult[] }> {
   if (!plan.createSandbox) {
@@ -172,6 +174,7 @@ async function useSandbox(
   try {
     id = await deps.tracer.span(pod.metadata.uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
     const podIps = pod.spec.hostNetwork ? deps.hostIps() : ((await deps.networks.of(id, signal))?.ips ?? []);
+    onSandboxReady?.(podIps);
     return { sandbox: { id, config, podIps }, steps: [{ action, target: id }] };
   } catch (error) {
     signal.throwIfAborted();

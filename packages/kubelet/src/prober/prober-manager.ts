@@ -78,6 +78,8 @@ export class ProberManager implements PodProbes {
     const { uid } = pod.metadata;
     if (probeOf(container, kind) === undefined || this.#workers.has(key)) return;
     if (kind !== 'readiness' && this.#ending.has(uid)) return;
+    // it succeeded before the kubelet was restarted
+    if (kind === 'startup' && this.startup.get(found.id) === 'success') return;
     const gated =
       kind !== 'startup' && container.startupProbe !== undefined && this.startup.get(found.id) !== 'success';
     const set = (result: ProbeResult) =>

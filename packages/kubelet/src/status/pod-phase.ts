@@ -16,8 +16,8 @@ export function podPhase({ spec, initStatuses, statuses, terminal }: PhaseInput)
   const main = tally(spec.containers, statuses);
   const never = spec.restartPolicy === 'Never';
   if (init.failed > 0 && (never || terminal)) return 'Failed';
-  if (terminal && main.running === 0 && main.stopped > 0)
-    return main.stopped === main.succeeded ? 'Succeeded' : 'Failed';
+  const allStopped = main.stopped > 0 && main.running + main.waiting + main.unknown === 0;
+  if (terminal && allStopped) return main.stopped === main.succeeded ? 'Succeeded' : 'Failed';
   if (init.pending > 0 && main.running + main.stopped === 0) return 'Pending';
   if (main.waiting > 0) return 'Pending';
   if (main.unknown > 0) return 'Pending';

@@ -5,6 +5,7 @@ import { validateLabels, validateMeta } from './metadata.ts';
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from './names.ts';
 import { validateResourceList } from './resources.ts';
 import { check, each, MAX_INT32, within } from './rules.ts';
+import { validateScheduling } from './scheduling.ts';
 import { validatePodSecurity } from './security.ts';
 import { validateVolumes } from './volume.ts';
 
@@ -21,6 +22,7 @@ export function validatePod(pod: Pod, issues: IssueList): void {
   validateDns(spec, place.at('dnsConfig'));
   validatePodSecurity(spec.securityContext ?? {}, spec, place.at('securityContext'));
   validateResourceList(spec.overhead ?? {}, place.at('overhead'));
+  validateScheduling(spec, place);
   each(spec.tolerations, place.at('tolerations'), validateToleration);
 }
 
