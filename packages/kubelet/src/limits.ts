@@ -4,6 +4,8 @@
 
 /** How often sources are read again though nothing seemed to change: upstream's fileCheckFrequency and httpCheckFrequency. */
 export const SOURCE_PERIOD_MS = 20_000;
+/** How often a directory is tried that could not be read yet. */
+export const SOURCE_RETRY_MS = 1000;
 export const MANIFEST_URL_TIMEOUT_MS = 10_000;
 /** A file that was written this recently may be written still, so it is looked at again. */
 export const MANIFEST_QUIET_MS = 3;

@@ -135,15 +135,16 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     },
     runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
   });
+  const wrongFiles = () => new Set(sources.errors().map(({ file }) => file));
   let sourcesRead = false;
   const ready = sources.ready.then(() => {
     sourcesRead = true;
-    return removeOrphans(input);
+    return removeOrphans(input, wrongFiles());
   });
   ready.catch((error: unknown) =>
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
-  const housekeeping = keepUp(input, () => sourcesRead, controller.signal);
+  const housekeeping = keepUp(input, () => (sourcesRead ? wrongFiles() : undefined), controller.signal);
   const endPods = async () => {
     await sources.stop(); // or a change of a manifest would bring its pod back
     await Promise.all(sync.manager.list().map((pod) => workers.end(pod, { remove: true })));
@@ -164,10 +165,10 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
 }
 
 /** Ends what no source has, once each has been read. */
-async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> {
+async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
   const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
   const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid)]);
-  sync.loop.endOrphans();
+  sync.loop.endOrphans(wrong);
   sync.statuses.removeOrphans(known);
   await parts.volumes.removeOrphans(known);
   await cgroups.removeOrphans(known);
@@ -176,7 +177,7 @@ async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> 
 /** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */
 function keepUp(
   { options, cri, events, parts, sync }: RunInput,
-  sourcesRead: () => boolean,
+  wrongFiles: () => ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   const { loop, cache, workers, crashBackoff } = sync;
@@ -193,7 +194,8 @@ function keepUp(
     policies: { images: imageGc, containers: containerGc, logs: containerLog },
     runtimePods: () => cache.list(),
     cleanUpPods: () => {
-      if (sourcesRead()) loop.endOrphans();
+      const wrong = wrongFiles();
+      if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
     },
     enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),

@@ -58,7 +58,7 @@ function start({ runtimePods = [], known = [], kept = [] }: Given = {}) {
     logger: silentLogger,
   });
   const add = (...pods: Pod[]) => loop.handlePods({ operation: 'ADD', source: 'file', pods });
-  return { loop, told, seen, add, admission, statuses, stopped, answers };
+  return { loop, told, seen, add, admission, statuses, stopped, answers, runtime };
 }
 
 test('pods of a source go to their workers, and are seen for the first time once', () => {
@@ -81,7 +81,7 @@ test('a pod that left its source is ended and removed, and is new when it comes 
 test('pods that only the runtime has are ended, those of a source and those that end already are not', () => {
   const { loop, told } = start({ runtimePods: ['a', 'b', 'c'], known: ['b'] });
   loop.handlePods({ operation: 'ADD', source: 'file', pods: [podOf('a')] });
-  loop.endOrphans();
+  loop.endOrphans(new Set());
   assert.deepEqual(told, ['update a', 'end c {"remove":true}']);
 });
 
@@ -172,4 +172,13 @@ test('what a probe says is shown at once, whatever the worker is doing', () => {
     const ready = status.conditions!.find(({ type }) => type === 'Ready')!;
     assert.equal(ready.status, result === 'success' ? 'True' : 'False');
   }
+});
+
+test('a pod whose file is wrong at the start goes on: what it should be is not known', () => {
+  const { loop, told, runtime } = start({ runtimePods: ['a', 'b'] });
+  const owner = { uid: 'a', namespace: 'd', name: 'a', file: '/manifests/half.yaml' };
+  const sandbox = { id: 's', owner, ready: true, attempt: 0, createdAtMs: 0, hostNetwork: false, ips: [] };
+  runtime[0]!.sandboxes.push(sandbox);
+  loop.endOrphans(new Set(['/manifests/half.yaml']));
+  assert.deepEqual(told, ['end b {"remove":true}']);
 });

@@ -107,12 +107,16 @@ export class SyncLoop {
     if (manager.has(pod.metadata.uid)) workers.update(pod);
   }
 
-  /** Ends the pods that only the runtime knows. Called once every source has been read, and now and then afterwards. */
-  endOrphans(): void {
+  /**
+   * Ends the pods that only the runtime knows. Called once every source has been read, and now and then afterwards. What one of the
+   * files that are `wrong` wants is not known: the pods that were made from it go on.
+   */
+  endOrphans(wrong: ReadonlySet<string>): void {
     const { manager, workers, runtimePods, logger } = this.#deps;
     for (const status of runtimePods()) {
       const { uid, namespace, name } = status.pod;
-      if (manager.has(uid) || workers.has(uid)) continue;
+      const [file = ''] = status.sandboxes.map(({ owner }) => owner.file);
+      if (manager.has(uid) || workers.has(uid) || wrong.has(file)) continue;
       logger.info({ pod: `${namespace}/${name}`, uid }, 'ending a pod that no source has');
       this.#settle(workers.end(orphanPod(status), { remove: true }));
     }
