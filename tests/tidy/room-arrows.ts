@@ -133,7 +133,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     ],
     preflight: ['api', 'cgroups', 'config', 'images', 'node', 'pod'],
     prober: ['api', 'events', 'kubecontainer'],
-    server: ['api', 'api/validation', 'config', 'logs', 'node', 'preflight', 'trace', 'usage'],
+    server: ['api', 'api/schema', 'api/validation', 'config', 'logs', 'node', 'preflight', 'status', 'trace', 'usage'],
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],
     usage: [],

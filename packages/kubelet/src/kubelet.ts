@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Backoff, PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { absentObject } from './api/absent-object.ts';
+import { formatTime } from './api/time.ts';
 import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
@@ -22,6 +23,7 @@ import type { PodWorkers } from './pod/pod-workers.ts';
 import type { RestartRequests } from './pod/restart-requests.ts';
 import type { PreflightHost } from './preflight/preflight.ts';
 import { hostOf } from './preflight/preflight-host.ts';
+import { type ConditionsPatch, withForeignConditions } from './status/foreign-conditions.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
@@ -235,6 +237,13 @@ export class Kubelet {
     for (const container of hurry) crashBackoff.forget(crashKey(pod, container));
     workers.retry(pod.metadata.uid);
     return [...stop, ...hurry].map(({ name }) => name);
+  }
+
+  /** Sets conditions of a pod that others own, and returns the pod. `invalid_argument` for one of the kubelet's. */
+  patchConditions({ metadata: { uid, namespace, name } }: Pod, patch: ConditionsPatch): Pod {
+    const now = formatTime(Date.now());
+    this.#parts.statuses.change(uid, (pod, status) => withForeignConditions(pod, status, { patch, now }));
+    return this.pod(namespace, name);
   }
 
   /** Stops the kubelet; containers go on. */

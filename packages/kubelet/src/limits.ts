@@ -122,6 +122,10 @@ export const MAX_MANIFEST_ERRORS = 100;
 export const SEEN_TIMEOUT_MS = 5000;
 /** Each command has one connection for a call, and one for each log and watch that it follows. */
 export const MAX_CONNECTIONS = 1000;
+/** Of the conditions that a client sets: so many at once, and as long as meta/v1's Condition allows. */
+export const MAX_PATCHED_CONDITIONS = 50;
+export const MAX_CONDITION_REASON_LENGTH = 1024;
+export const MAX_CONDITION_MESSAGE_LENGTH = 32_768;
 /** Selectors are typed by people, or are a line of a client's. */
 export const MAX_SELECTOR_LENGTH = 4096;
 /** CPU is measured over at least this time: the kernel counts in ticks of up to 10 ms. */

@@ -1,6 +1,7 @@
 import type { Event, LocalObject, Pod } from '../api/types.ts';
 import type { LogEnd } from '../logs/log-reader.ts';
 import type { NodeObject } from '../node/node-object.ts';
+import type { ConditionsPatch } from '../status/foreign-conditions.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions, WatchEvent } from './local-api.ts';
@@ -47,6 +48,8 @@ export interface NodeBackend {
   remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void>;
   /** Changes labels and annotations of an object that was applied; resolves with it once everybody sees them. */
   patch(object: ObjectName<ApiKind>, patch: MetadataPatch): Promise<ApiObject>;
+  /** Changes conditions of a pod that are not the kubelet's own, such as those of readiness gates; resolves with the pod. */
+  patchStatus(pod: { namespace: string; name: string }, patch: ConditionsPatch): ApiObject;
   /** Where the log of a container, or of one attempt of it, is; `ended` aborts when it will not grow any more, or `signal` does. */
   log(
     pod: { namespace: string; name: string },
