@@ -154,7 +154,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     for (const stop of unsubscribe) stop();
     await sources.stop();
     await workers.stop();
-    await input.records.flush();
+    await input.records.close();
     await pleg.stop();
     parts.probes.stop();
     await housekeeping;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -27,6 +27,19 @@ test('what was saved is read by the next one, the latest of each pod, and what w
     [...(await new StatusRecords(directory, silentLogger).read())],
     [['a', { ...running, status: { phase: 'Running' } }]],
   );
+});
+
+test('without pods nothing stays on disk', async (context) => {
+  const directory = join(scratch(context), 'statuses');
+  const records = new StatusRecords(directory, silentLogger);
+  assert.equal((await records.read()).size, 0);
+  records.save('a', running);
+  await records.close();
+  assert.deepEqual(readdirSync(directory), ['a.json']);
+  records.delete('a');
+  await records.close();
+  assert.equal(existsSync(directory), false);
+  await records.close();
 });
 
 test('the end of a pod is written at once', async (context) => {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, isErrno, type Logger, namesIn, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import type { PodStatus } from '../api/types.ts';
@@ -27,7 +27,6 @@ export class StatusRecords {
 
   /** What the last kubelet here has written, by UID. */
   async read(): Promise<Map<string, StatusRecord>> {
-    await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
     const records = new Map<string, StatusRecord>();
     for (const file of await namesIn(this.#directory)) {
       const record = file.endsWith(SUFFIX) ? await this.#readFile(join(this.#directory, file)) : undefined;
@@ -60,6 +59,14 @@ export class StatusRecords {
     return this.#written;
   }
 
+  /** Writes what is left; without pods nothing stays on disk. */
+  async close(): Promise<void> {
+    await this.flush();
+    await rmdir(this.#directory).catch((error: unknown) => {
+      if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ENOTEMPTY')) throw error;
+    });
+  }
+
   #schedule(delayMs: number): void {
     if (delayMs === 0) void this.flush();
     else this.#timer ??= setTimeout(() => void this.flush(), delayMs);
@@ -69,7 +76,10 @@ export class StatusRecords {
     const path = join(this.#directory, podUid + SUFFIX);
     try {
       if (record === 'gone') await rm(path, { force: true });
-      else await writeFileAtomic(path, JSON.stringify(record));
+      else {
+        await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+        await writeFileAtomic(path, JSON.stringify(record));
+      }
     } catch (error) {
       this.#logger.warn(
         { path, error: errorMessage(error) },
