@@ -98,7 +98,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     cgroups: ['api', 'node'],
     config: ['api', 'api/schema', 'api/validation'],
     container: ['api', 'config', 'downward-api', 'logs', 'volumes'],
-    'downward-api': ['api', 'api/validation'],
+    'downward-api': ['api', 'api/validation', 'config'],
     events: ['api'],
     gc: ['api', 'events', 'kubecontainer', 'volumes'],
     images: ['api', 'config', 'events', 'kubecontainer'],

@@ -37,6 +37,8 @@ export const MAX_HOOK_MS = 24 * 3_600_000;
 export const MAX_ENVIRONMENT_LENGTH = 6 << 20;
 /** The longest argument or variable of a program, with its zero byte (MAX_ARG_STRLEN, execve(2)). */
 export const MAX_EXPANDED_LENGTH = 128 << 10;
+/** An environment file larger than this is not read. */
+export const MAX_ENVIRONMENT_FILE_BYTES = 1 << 20;
 /** Message files of earlier starts that are kept, for the container before this one and those of other sandboxes. */
 export const KEPT_MESSAGE_FILES = 4;
 /** Kubernetes' bounds: of the message file its last 4096 bytes, of the log 80 lines and 2048 bytes. */

@@ -1,6 +1,7 @@
 import type { Logger, Registry } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
 import type { SystemReserved } from './node/node-allocatable.ts';
+import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from './node/resource-policy.ts';
 
 /** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
 export type KubeletOptions = {
@@ -30,12 +31,18 @@ export type KubeletOptions = {
   cgroupDriver: 'auto' | 'cgroupfs' | 'systemd';
   clusterDns: string[];
   clusterDomain: string;
+  /** Pods that want a cluster's DNS are told of with an event while `clusterDns` is empty. */
+  warnOfMissingClusterDns: boolean;
   /** The resolv.conf that pods get their DNS settings from. */
   resolvConf: string;
   maxPods: number;
   allowedUnsafeSysctls: string[];
   /** Containers without a seccomp profile get the runtime's default. */
   seccompDefault: boolean;
+  /** Ids of the host that a pod in a user namespace gets, a multiple of 65536. */
+  userNamespaceIdsPerPod: number;
+  /** How containers are held to what they ask for. */
+  containerResources: ResourcePolicy;
   /** Most processes and threads of a pod, -1 for any number. */
   podPidsLimit: number;
   /** Kept back of the node for everything that is no pod. */
@@ -88,10 +95,13 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     cgroupDriver: 'auto',
     clusterDns: [],
     clusterDomain: 'cluster.local',
+    warnOfMissingClusterDns: false,
     resolvConf: '/etc/resolv.conf',
     maxPods: 110,
     allowedUnsafeSysctls: [],
     seccompDefault: false,
+    userNamespaceIdsPerPod: 65_536,
+    containerResources: DEFAULT_RESOURCE_POLICY,
     podPidsLimit: -1,
     systemReserved: { memoryBytes: 0, pids: 0 },
     enforceNodeAllocatable: true,

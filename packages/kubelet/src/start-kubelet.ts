@@ -13,6 +13,8 @@ import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
+import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
+import { readContainerHost } from './node/container-host.ts';
 import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
@@ -69,7 +71,8 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     cgroups,
     statuses,
     resources,
-    cgroupV2: hierarchy?.mode === 'v2',
+    strictGroups: await new RuntimeFeatures(cri).strictGroups(),
+    host: await readContainerHost({ hierarchy, allocatableMemory: BigInt(allocatable.memoryBytes) }),
     hostIps,
     runtimeName: version.runtimeName,
   });

@@ -35,13 +35,6 @@ test('a bare pod gets the defaults of the API server', () => {
   });
 });
 
-test('the two priority classes that every cluster has stand for their numbers', () => {
-  assert.equal(specOf({ priorityClassName: 'system-node-critical' }).priority, 2_000_001_000);
-  assert.equal(specOf({ priorityClassName: 'system-cluster-critical' }).priority, 2_000_000_000);
-  assert.equal(specOf({ priorityClassName: 'system-node-critical', priority: 7 }).priority, 7);
-  assert.equal(specOf({ priorityClassName: 'mine' }).priority, undefined);
-});
-
 test('what is given stays, also zero and false', () => {
   const spec = specOf({ terminationGracePeriodSeconds: 0, enableServiceLinks: false, restartPolicy: 'Never' });
   assert.equal(spec.terminationGracePeriodSeconds, 0);
@@ -103,4 +96,30 @@ test('the old name of the service account still works', () => {
 test('a host port of 0 is none', () => {
   const spec = specOf({ containers: [{ name: 'a', image: 'b', ports: [{ containerPort: 80, hostPort: 0 }] }] });
   assert.deepEqual(spec.containers[0]?.ports, [{ containerPort: 80, protocol: 'TCP' }]);
+});
+
+test('references to fields and resources have a version and a divisor', () => {
+  const fieldRef = { fieldPath: 'metadata.name' };
+  const resourceFieldRef = { containerName: 'a', resource: 'limits.cpu' };
+  const items = [
+    { path: 'f', fieldRef },
+    { path: 'r', resourceFieldRef },
+  ];
+  const complete = [
+    { path: 'f', fieldRef: { ...fieldRef, apiVersion: 'v1' } },
+    { path: 'r', resourceFieldRef: { ...resourceFieldRef, divisor: '0' } },
+  ];
+  const volumes = [
+    { name: 'd', downwardAPI: { items } },
+    { name: 'p', projected: { sources: [{ downwardAPI: { items } }] } },
+    { name: 'i', image: { reference: 'm' } },
+  ];
+  const env = [{ name: 'A', valueFrom: { resourceFieldRef } }];
+  const metadata = { name: 'web', namespace: '', uid: '' };
+  const spec = { containers: [{ name: 'a', image: 'b', env }], volumes };
+  const pod = applyDefaults<Pod>({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
+  assert.deepEqual(pod.spec.volumes?.[0]?.downwardAPI?.items, complete);
+  assert.deepEqual(pod.spec.volumes?.[1]?.projected?.sources?.[0]?.downwardAPI?.items, complete);
+  assert.equal(pod.spec.volumes?.[2]?.image?.pullPolicy, 'Always');
+  assert.equal(pod.spec.containers[0]?.env?.[0]?.valueFrom?.resourceFieldRef?.divisor, '0');
 });

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { errorMessage, type Logger } from '@podwright/base';
+import { errorMessage, isNotFound, type Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { bytesToFree, type DiskUsage, type ImageGcPolicy, type ImageRecord, imagesToRemove } from './image-garbage.ts';
 
@@ -22,6 +22,7 @@ export class ImageGarbageCollector {
     const usage = await this.#diskUsage();
     const bytes = usage === undefined ? 0n : bytesToFree(usage, this.#policy);
     if (bytes === 0n) return;
+    for (const id of await this.#mountedImages()) inUse.add(id);
     const choice = { inUse, minAgeMs: this.#policy.minAgeMs, nowMs };
     for (const id of imagesToRemove([...this.#records.values()], bytes, choice)) {
       this.#logger.info({ image: id }, 'removing an unused image: the disk is filling up');
@@ -50,6 +51,22 @@ export class ImageGarbageCollector {
     });
     this.#records = new Map(records);
     return inUse;
+  }
+
+  /** Images that are volumes of containers. */
+  async #mountedImages(): Promise<string[]> {
+    const { containers } = await this.#cri.runtime.listContainers({});
+    const statuses = await Promise.all(
+      containers.map(async ({ id }) => {
+        try {
+          return (await this.#cri.runtime.containerStatus({ containerId: id })).status;
+        } catch (error) {
+          if (isNotFound(error)) return undefined;
+          throw error;
+        }
+      }),
+    );
+    return statuses.flatMap((status) => status?.mounts ?? []).flatMap(({ image }) => (image ? [image.image] : []));
   }
 
   async #diskUsage(): Promise<DiskUsage | undefined> {

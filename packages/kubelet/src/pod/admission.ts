@@ -1,7 +1,8 @@
 /** Decides once for each pod, one after the other, whether it may run here. */
+import { isCriticalPod } from '../api/pod-priority.ts';
 import type { Pod } from '../api/types.ts';
 import { type NodeFacts, type Refusal, refusePod } from './pod-admission.ts';
-import { isCritical, podsToPreempt } from './preemption.ts';
+import { podsToPreempt } from './preemption.ts';
 
 /** What was decided about a pod: `preempt` are the pods that must end before it begins. */
 export type AdmissionDecision = { refusal: Refusal } | { refusal?: undefined; preempt: Pod[] };
@@ -51,7 +52,7 @@ export class PodAdmission {
  * of their creation, and else as they came. Pure.
  */
 export function admissionOrder(pods: Pod[], wasHere: (pod: Pod) => boolean): Pod[] {
-  const rank = (pod: Pod) => (wasHere(pod) ? 0 : isCritical(pod) ? 1 : 2);
+  const rank = (pod: Pod) => (wasHere(pod) ? 0 : isCriticalPod(pod) ? 1 : 2);
   const created = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp ?? '') || 0;
   return pods.toSorted((a, b) => rank(a) - rank(b) || created(a) - created(b));
 }

@@ -1,3 +1,4 @@
+import { dottedSysctl } from '../api/sysctl.ts';
 import { allContainers, isSidecar, type Pod } from '../api/types.ts';
 import { podRequest } from '../cgroups/pod-resources.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
@@ -7,6 +8,8 @@ import { type SelectableNode, wantsNode } from './node-affinity.ts';
 export type NodeFacts = SelectableNode & {
   maxPods: number;
   allowedUnsafeSysctls: string[];
+  /** Whether the runtime can keep containers from the groups of their image; absent if it was not asked. */
+  strictGroups?: boolean;
   /** What pods may have together: millicores of `cpu`, bytes or pieces of the others. */
   resources: Readonly<Record<string, bigint>>;
 };
@@ -38,7 +41,7 @@ const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
  * there if nothing else is in the way, so that a pod that may displace others could run.
  */
 export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | undefined {
-  const hopeless = refuseSysctls(pod, node) ?? refuseOs(pod);
+  const hopeless = refuseSysctls(pod, node) ?? refuseOs(pod) ?? refuseGroups(pod, node);
   if (hopeless !== undefined) return hopeless;
   const shortages = findShortages(pod, others, node);
   const unfit = refuseNode(pod, node) ?? refusePorts(pod, others);
@@ -85,6 +88,14 @@ function refuseNode(pod: Pod, node: NodeFacts): Refusal | undefined {
   return unfit('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
 }
 
+function refuseGroups({ spec }: Pod, { strictGroups }: NodeFacts): Refusal | undefined {
+  if (spec.securityContext?.supplementalGroupsPolicy !== 'Strict' || strictGroups !== false) return undefined;
+  return {
+    reason: 'SupplementalGroupsPolicyNotSupported',
+    message: 'SupplementalGroupsPolicy=Strict is not supported in this node',
+  };
+}
+
 const unfit = (reason: string, why: string): Refusal => ({
   reason,
   message: `Predicate ${reason} failed: ${why}`,
@@ -118,7 +129,7 @@ function conflicts(a: HostPort, b: HostPort): boolean {
 
 function refuseSysctls(pod: Pod, node: NodeFacts): Refusal | undefined {
   for (const { name } of pod.spec.securityContext?.sysctls ?? []) {
-    const why = whyForbidden(pod, name.replaceAll('/', '.'), node);
+    const why = whyForbidden(pod, dottedSysctl(name), node);
     if (why !== undefined) return { reason: 'SysctlForbidden', message: `forbidden sysctl: "${name}" ${why}` };
   }
   return undefined;

@@ -1,5 +1,5 @@
 /** Which pods make room for a pod that is more important (pkg/kubelet/preemption). Pure. */
-import { CRITICAL_PRIORITY } from '../api/priority.ts';
+import { isCriticalPod, podPriority } from '../api/pod-priority.ts';
 import type { Pod, QosClass } from '../api/types.ts';
 import { podRequest } from '../cgroups/pod-resources.ts';
 import { qosClass } from '../cgroups/qos.ts';
@@ -26,15 +26,10 @@ export function podsToPreempt(pod: Pod, others: Pod[], shortages: Shortage[]): P
   return [...least, ...middle, ...guaranteed];
 }
 
-/** Whether the pod is one that every node must run. */
-export function isCritical({ spec }: Pod): boolean {
-  return (spec.priority ?? 0) >= CRITICAL_PRIORITY;
-}
-
 function mayDisplace(pod: Pod, other: Pod): boolean {
-  const [own, its] = [pod.spec.priority, other.spec.priority];
-  if (isCritical(pod) && !isCritical(other)) return true;
-  return own !== undefined && its !== undefined && own > its;
+  if (isCriticalPod(pod) && !isCriticalPod(other)) return true;
+  const bothSay = [pod, other].every((one) => one.spec.priority !== undefined || podPriority(one) !== 0);
+  return bothSay && podPriority(pod) > podPriority(other);
 }
 
 const requestOf = (pod: Pod, resource: string) => (resource === 'pods' ? 1n : podRequest(pod, resource));

@@ -39,6 +39,7 @@ const podSpec = object<PodSpec>(
     shareProcessNamespace: boolean,
     hostname: string,
     subdomain: string,
+    hostnameOverride: string,
     setHostnameAsFQDN: boolean,
     hostAliases: list(hostAlias),
     securityContext: podSecurityContext,
@@ -64,7 +65,7 @@ const podSpec = object<PodSpec>(
   },
   {
     required: ['containers'],
-    notYet: [...['resourceClaims', 'schedulingGroup'], ...['workloadRef', 'resources', 'hostnameOverride']],
+    notYet: ['resourceClaims', 'schedulingGroup', 'workloadRef', 'resources'],
     refused: { ephemeralContainers: 'can only be added to a pod that runs already' },
   },
 );
