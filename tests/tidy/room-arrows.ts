@@ -138,7 +138,9 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'runtime-state': [],
     preflight: ['api', 'cgroups', 'config', 'images', 'node', 'pod'],
     prober: ['api', 'container', 'events', 'kubecontainer'],
-    server: ['api', 'api/schema', 'api/validation', 'config', 'logs', 'node', 'preflight', 'trace', 'usage'],
+    server: [
+      ...['api', 'api/schema', 'api/validation', 'config', 'logs', 'node', 'preflight', 'status', 'trace', 'usage'],
+    ],
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],
     usage: [],

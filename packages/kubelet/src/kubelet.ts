@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { absentObject } from './api/absent-object.ts';
+import { formatTime } from './api/time.ts';
 import { type EphemeralContainer, type Event, everyContainer, type Pod, podFullName } from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
@@ -25,6 +26,7 @@ import type { RestartRequests } from './pod/restart-requests.ts';
 import type { PreflightHost } from './preflight/preflight.ts';
 import { hostOf } from './preflight/preflight-host.ts';
 import type { RuntimeState } from './runtime-state/runtime-state.ts';
+import { type ConditionsPatch, withForeignConditions } from './status/foreign-conditions.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
@@ -160,7 +162,7 @@ export class Kubelet {
     const { options, cri, objects, node } = this.#parts;
     const { images } = await cri.image.listImages({});
     const names = new Set(images.flatMap(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests]));
-    return { ...hostOf(options, node.allocatable), node: { objects, pods: this.pods(), images: names } };
+    return { ...(await hostOf(options, node.allocatable)), node: { objects, pods: this.pods(), images: names } };
   }
 
   /**
@@ -270,6 +272,13 @@ export class Kubelet {
     }
     await ephemeral.set(known.pod, containers);
     update({ operation: 'UPDATE', source: known.source, pods: [known.pod] });
+  }
+
+  /** Sets conditions of a pod that others own, and returns the pod. `invalid_argument` for one of the kubelet's. */
+  patchConditions({ metadata: { uid, namespace, name } }: Pod, patch: ConditionsPatch): Pod {
+    const now = formatTime(Date.now());
+    this.#parts.statuses.change(uid, (pod, status) => withForeignConditions(pod, status, { patch, now }));
+    return this.pod(namespace, name);
   }
 
   /** Stops the kubelet; containers go on. */

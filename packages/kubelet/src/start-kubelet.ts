@@ -1,5 +1,5 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
-import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { type CgroupHierarchy, errorCode, errorMessage } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
@@ -21,9 +21,12 @@ import { requireOfHost } from './node/host-requirements.ts';
 import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
+import { nodeResources } from './node/node-resources.ts';
 import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
+import { StatusManager } from './status/status-manager.ts';
+import { StatusRecords } from './status/status-records.ts';
 import { ContainerUsage } from './usage/container-usage.ts';
 
 /** What a caller gives of the kubelet itself: a connection, which the kubelet closes, and parts in place of its own. */
@@ -86,6 +89,9 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   const startedAtMs = Date.now();
   const capacity = await readNodeCapacity(hierarchy);
   const allocatable = nodeAllocatable(capacity, options.systemReserved);
+  const resources = await nodeResources(allocatable, options.rootDir);
+  const records = new StatusRecords(join(options.rootDir, 'pod-statuses'), logger);
+  const statuses = new StatusManager(await records.read(), records);
   const cgroups = await podCgroups({ options, cri, hierarchy, allocatable });
   const events = new PodEvents(options.nodeName);
   cryBirth(events, options.nodeName);
@@ -98,23 +104,24 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const hostIps = () => addresses;
-  const parts = kubeletParts({ options, cri, events, hostIps, allocatable }, given);
+  const parts = kubeletParts({ options, cri, events, hostIps, resources }, given);
   const sync = createPodSync({
     options,
     cri,
     events,
     parts,
     cgroups,
+    statuses,
+    resources,
     strictGroups: await new RuntimeFeatures(cri).strictGroups(),
     host: await readContainerHost({ hierarchy, allocatableMemory: BigInt(allocatable.memoryBytes) }),
     obstacles: runtimeState,
-    allocatable: { cpu: BigInt(availableParallelism()) * 1000n, memory: BigInt(allocatable.memoryBytes) },
     hostIps,
     runtimeName: version.runtimeName,
   });
   await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
-  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState });
+  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = {
     name: options.nodeName,
@@ -182,6 +189,7 @@ type RunInput = {
   cgroups: PodCgroups;
   sync: PodSync;
   runtimeState: RuntimeState;
+  records: StatusRecords;
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
@@ -201,15 +209,16 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     },
     runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
   });
+  const wrongFiles = () => new Set(sources.errors().map(({ file }) => file));
   let sourcesRead = false;
   const ready = sources.ready.then(() => {
     sourcesRead = true;
-    return removeOrphans(input);
+    return removeOrphans(input, wrongFiles());
   });
   ready.catch((error: unknown) =>
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
-  const housekeeping = keepUp(input, () => sourcesRead, controller.signal);
+  const housekeeping = keepUp(input, () => (sourcesRead ? wrongFiles() : undefined), controller.signal);
   const endPods = async () => {
     await sources.stop(); // or a change of a manifest would bring its pod back
     await Promise.all(sync.manager.list().map((pod) => workers.end(pod, { remove: true })));
@@ -219,6 +228,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     for (const stop of unsubscribe) stop();
     await sources.stop();
     await workers.stop();
+    await input.records.close();
     await pleg.stop();
     await input.runtimeState.stop();
     parts.probes.stop();
@@ -231,11 +241,12 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
 }
 
 /** Ends what no source has, once each has been read. */
-async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> {
+async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
   const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
   // what the runtime has of a pod that cannot be read now still uses its volumes
   const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedUids()]);
-  sync.loop.endOrphans();
+  sync.loop.endOrphans(wrong);
+  sync.statuses.removeOrphans(known);
   await parts.volumes.removeOrphans(known);
   await cgroups.removeOrphans(known);
 }
@@ -243,7 +254,7 @@ async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> 
 /** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */
 function keepUp(
   { options, cri, events, parts, sync }: RunInput,
-  sourcesRead: () => boolean,
+  wrongFiles: () => ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   const { loop, cache, workers, crashBackoff } = sync;
@@ -260,7 +271,8 @@ function keepUp(
     policies: { images: imageGc, containers: containerGc, logs: containerLog },
     runtimePods: () => cache.list(),
     cleanUpPods: () => {
-      if (sourcesRead()) loop.endOrphans();
+      const wrong = wrongFiles();
+      if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
     },
     enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),

@@ -13,6 +13,7 @@ import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
 import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';
 import { preflight } from '../preflight/preflight.ts';
+import type { ConditionsPatch } from '../status/foreign-conditions.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import { hostUsage } from '../usage/host-usage.ts';
@@ -145,6 +146,11 @@ export class LocalNode implements NodeBackend {
       return showsResize(now, patch) ? now : undefined;
     };
     return await waitFor(shown, { intervalMs: 5, signal });
+  }
+
+  patchStatus({ namespace, name }: PodName, patch: ConditionsPatch): ApiObject {
+    const { kubelet } = this.#parts;
+    return kubelet.patchConditions(kubelet.pod(namespace, name), patch);
   }
 
   /** What was not applied comes from a manifest that somebody put there. */
