@@ -1,5 +1,4 @@
 import { KeyedLock, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
-import type { OciSpec } from '../oci/spec.ts';
 import {
   type ContainerConfig,
   type ContainerRecord,
@@ -100,9 +99,9 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     if (record !== undefined) await this.#remove(record.id, signal);
   }
 
-  /** What the container runs, or was created to run; `undefined` for one that an earlier version of Podwright created. */
-  spec(id: string): OciSpec | undefined {
-    return this.#context.files.spec(id);
+  /** What the container runs, or was created to run, as JSON; `undefined` for one that an earlier version of Podwright created. */
+  specText(id: string): string | undefined {
+    return this.#context.files.specText(id);
   }
 
   /** Changes the limits of a container that has not ended; 0 and '' leave what is. */
