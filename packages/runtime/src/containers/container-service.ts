@@ -1,4 +1,4 @@
-import { errorMessage, KeyedLock, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { errorMessage, KeyedLock, Later, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import {
   type ContainerConfig,
   type ContainerRecord,
@@ -26,6 +26,8 @@ const START_ENDS_TIMEOUT_MS = 120_000;
 /** How long the containers of a sandbox may take to be stopped or removed; each is bounded by itself, too. */
 const OF_SANDBOX_TIMEOUT_MS = 300_000;
 
+/** How long what remains of a container that has ended, or was removed, may stay while calls are answered. */
+const LATER_MS = 30;
 /** When what could not be removed of a container is tried again. */
 const REMOVE_AGAIN_MS = 60_000;
 
@@ -40,6 +42,8 @@ const PHASES: ExistingPhases<ContainerRecord> = { unfinished: HIDDEN_PHASES, fin
 export class ContainerService extends VisibleRecords<ContainerRecord> implements PodContainers {
   readonly #context: ContainerContext;
   readonly #changes = new KeyedLock();
+  /** What is done for nobody who waits: stops and starts of other containers come first. */
+  readonly #later = new Later(LATER_MS);
   /** Aborts when the service is closed. */
   readonly #closed = new AbortController();
   /** What ends the starts that are under way, by container. */
@@ -47,7 +51,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
 
   constructor(dependencies: ContainerServiceDependencies) {
     super(dependencies.table, HIDDEN_PHASES);
-    const exits = new ExitWatch(dependencies);
+    const exits = new ExitWatch({ ...dependencies, later: this.#later });
     this.#context = { ...dependencies, exits, changes: this.#changes };
   }
 
@@ -101,7 +105,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
 
   /**
    * Removes the container, killed first if it runs. An unknown one is a success. What has no process any more, files and cgroups,
-   * is removed when this has resolved; should that fail, it is tried again.
+   * is removed after this has resolved; should that fail, it is tried again.
    */
   async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const id = this.find(idOrPrefix)?.id;
@@ -109,7 +113,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     await this.#startEnded(id);
     await this.#change('retire', { id, signal }, async () => {
       await retireContainer(this.#context, id);
-      this.#removeRest(id);
+      this.#later.add(`remove ${id}`, () => this.#removeRest(id));
     });
   }
 
@@ -160,9 +164,15 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     return this.recoverEach(logger, one);
   }
 
+  /** Begins what waits for a better moment: it is work by then, see `SharedWork`. */
+  hurry(): void {
+    this.#later.beginAll();
+  }
+
   /** Stops watching; the containers go on. */
   close(): void {
     this.#closed.abort();
+    this.#later.close();
     this.#context.exits.close();
   }
 

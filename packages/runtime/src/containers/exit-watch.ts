@@ -1,4 +1,4 @@
-import { errorMessage, KeyedLock, type Logger, raceAbort, sleep } from '@podwright/base';
+import { errorMessage, KeyedLock, type Later, type Logger, raceAbort, sleep } from '@podwright/base';
 import type { RecordTable } from '@podwright/metadata';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { LifecycleEvents } from '../records/lifecycle-events.ts';
@@ -13,6 +13,8 @@ export type ExitWatchDependencies = {
   tasks: TaskRuntime;
   files: ContainerFiles;
   events: LifecycleEvents;
+  /** Where the clearing waits while there is more urgent work. */
+  later: Later;
   logger: Logger;
 };
 
@@ -42,8 +44,9 @@ export class ExitWatch {
     if (entry !== undefined) await raceAbort(entry.ended.promise, signal);
   }
 
-  /** Waits until what only a running container needs is cleared away, if that is under way. */
+  /** Waits until what only a running container needs is cleared away; if it has ended, that does not wait any longer. */
   async cleared(id: string): Promise<void> {
+    this.#dependencies.later.begin(`clear ${id}`);
     await this.#clearings.run(id, async () => undefined);
   }
 
@@ -68,11 +71,16 @@ export class ExitWatch {
   }
 
   #record(id: string, exit: TaskExit): void {
-    const { table, events, logger } = this.#dependencies;
+    const { table, events, later } = this.#dependencies;
     const record = table.get(id);
     if (record?.state.phase !== 'running') return;
     const end = endOfTask(exit, record.state.startedAtMs);
     events.publish('stopped', table.put({ ...record, state: { phase: 'exited', ...end } }));
+    later.add(`clear ${id}`, () => this.#beginClearing(id));
+  }
+
+  #beginClearing(id: string): void {
+    const { logger } = this.#dependencies;
     this.#clearings
       .run(id, () => this.#clear(id))
       .catch((error) => {
