@@ -13,6 +13,7 @@ import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import { crashKey } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
+import { SYNC_LOOP_THRESHOLD_MS } from './limits.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
@@ -22,6 +23,7 @@ import type { PodWorkers } from './pod/pod-workers.ts';
 import type { RestartRequests } from './pod/restart-requests.ts';
 import type { PreflightHost } from './preflight/preflight.ts';
 import { hostOf } from './preflight/preflight-host.ts';
+import type { RuntimeState } from './runtime-state/runtime-state.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
@@ -40,6 +42,7 @@ export type KubeletDependencies = {
   cgroups: PodCgroups;
   node: NodeFacts;
   usage: ContainerUsage;
+  runtimeState: Pick<RuntimeState, 'runtimeErrors' | 'networkError' | 'sinceLookMs'>;
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
   crashBackoff: Backoff;
@@ -75,6 +78,18 @@ export class Kubelet {
     this.runtime = { ...parts.version, apiVersion: parts.cri.apiVersion, endpoint };
     const seccomp = parts.options.seccompDefault ? 'RuntimeDefault' : 'Unconfined';
     this.podDefaults = { seccomp, ...parts.cgroups.enforced };
+  }
+
+  /** Why the node is not ready for pods, in upstream's words: of the runtime and its network. */
+  get problems(): string[] {
+    const { runtimeState } = this.#parts;
+    return [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((problem) => problem !== undefined);
+  }
+
+  /** Why the kubelet itself is not well; `undefined` if it is. For whoever would restart it. */
+  get illness(): string | undefined {
+    const sinceMs = this.#parts.runtimeState.sinceLookMs();
+    return sinceMs < SYNC_LOOP_THRESHOLD_MS ? undefined : 'sync Loop took longer than expected';
   }
 
   /** Whether `ready` has resolved. */
@@ -156,7 +171,7 @@ export class Kubelet {
   }
 
   node(): NodeObject {
-    return nodeObject(this.#parts.node, this.#isReady);
+    return nodeObject(this.#parts.node, this.#isReady, this.problems);
   }
 
   /** What the containers use now. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createLogger, PodwrightError, wrapError } from '@podwright/base';
 import { type KubeletOptions, kubeletOptions, quantityValue } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { dockerConfigsOf } from './configured-options.ts';
 
 /** Where a kubelet's runtime is, and what holds for pods where the configuration says nothing. */
 export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics'> &
@@ -15,7 +16,7 @@ export type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'podPidsLimi
 export const UPSTREAM_PROTECTION: PodProtection = {
   seccompDefault: false,
   podPidsLimit: -1,
-  systemReserved: { memoryBytes: 0, pids: 0 },
+  systemReserved: { memoryBytes: 0, pids: 0, cpuMillis: 0 },
 };
 
 /**
@@ -25,7 +26,7 @@ export const UPSTREAM_PROTECTION: PodProtection = {
 export const LONE_NODE_PROTECTION: PodProtection = {
   seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without filters every container would be refused
   podPidsLimit: 4096,
-  systemReserved: { memoryBytes: 'auto', pids: 'auto' },
+  systemReserved: { memoryBytes: 'auto', pids: 'auto', cpuMillis: 0 },
 };
 
 /** The kubelet's share of a node's settings. */
@@ -52,19 +53,21 @@ export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }:
     systemReserved: {
       memoryBytes: reservedMemory(kubelet.system_reserved.memory) ?? protection.systemReserved.memoryBytes,
       pids: kubelet.system_reserved.pid ?? protection.systemReserved.pids,
+      cpuMillis: 0,
     },
     enforceNodeAllocatable: kubelet.enforce_node_allocatable,
     images: {
       ...base.images,
       serializePulls: kubelet.serialize_image_pulls,
       maxParallelPulls: kubelet.max_parallel_image_pulls,
-      dockerConfigPaths: [join(config.root, 'kubelet/config.json'), '/root/.docker/config.json'],
+      dockerConfigPaths: dockerConfigsOf(join(config.root, 'kubelet')),
     },
     crashLoopBackoff: {
       initialMs: Math.min(10_000, kubelet.max_container_restart_period_seconds * 1000),
       maxMs: kubelet.max_container_restart_period_seconds * 1000,
     },
     containerLog: {
+      ...base.containerLog,
       maxSizeBytes: Number(quantityValue(kubelet.container_log_max_size)),
       maxFiles: kubelet.container_log_max_files,
     },
