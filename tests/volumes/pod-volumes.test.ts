@@ -128,7 +128,11 @@ test('a pod whose ConfigMap is missing waits and says so, and starts when it com
   const reported = () =>
     kubelet.handle
       .events()
-      .some(({ reason, message }) => reason === 'FailedMount' && message.includes('ConfigMap default/conf not found'));
+      .some(
+        ({ reason, message }) =>
+          reason === 'FailedMount' &&
+          message === 'MountVolume.SetUp failed for volume "conf" : configmap "conf" not found',
+      );
   await kubelet.until('the missing object is reported', reported);
   await kubelet.apply('objects.yaml', objects('hello'));
   await kubelet.pod('p', ({ status }) => status?.phase === 'Succeeded');

@@ -134,7 +134,7 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     startedAtMs,
   };
   const usage = new ContainerUsage(cri);
-  const { objects } = parts;
+  const { objects, claims } = parts;
   return new Kubelet({
     ...sync,
     ...running,
@@ -143,6 +143,7 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     events,
     cgroups,
     objects,
+    claims,
     node,
     usage,
     runtimeState,
@@ -233,7 +234,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     await input.runtimeState.stop();
     parts.probes.stop();
     await housekeeping;
-    await parts.volumes.close();
+    await Promise.all([parts.volumes.close(), parts.claims.close()]);
     cri.close();
   };
   const update = (change: PodUpdate) => loop.handlePods(change);

@@ -6,7 +6,13 @@ import { OBJECT_KINDS, POD, parseObjects } from '../client/object-names.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { type OutlineEntry, renderOutline } from '../output/outline.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { describeConfigMap, describeNode, describeRuntimeClass, describeSecret } from './describe-objects.ts';
+import {
+  describeClaim,
+  describeConfigMap,
+  describeNode,
+  describeRuntimeClass,
+  describeSecret,
+} from './describe-objects.ts';
 import { describePod } from './describe-pod.ts';
 import { eventTable } from './events.ts';
 
@@ -89,6 +95,8 @@ function entriesOf(object: ApiObject, { pods, defaults }: Surroundings): Outline
       return describeConfigMap(object);
     case 'Secret':
       return describeSecret(object);
+    case 'PersistentVolumeClaim':
+      return describeClaim(object);
     case 'RuntimeClass':
       return describeRuntimeClass(object);
     case 'Node':
