@@ -16,6 +16,7 @@ export type { NodeObject } from './node/node-object.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export { preflight } from './preflight/preflight.ts';
 export { thisHost } from './preflight/preflight-host.ts';
+export * from './server/kubelet-server-options.ts';
 export * from './server/local-api.ts';
 export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
 export { startKubelet } from './start-kubelet.ts';
