@@ -87,6 +87,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'events',
       'images',
       'kuberuntime',
+      'metrics',
       'node',
       'pleg',
       'pod',
@@ -100,7 +101,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     container: ['api', 'config', 'downward-api', 'logs', 'volumes'],
     'downward-api': ['api', 'api/validation'],
     events: ['api'],
-    gc: ['api', 'events', 'kubecontainer', 'volumes'],
+    gc: ['api', 'events', 'kubecontainer', 'stats', 'volumes'],
     images: ['api', 'config', 'events', 'kubecontainer'],
     kubecontainer: ['api', 'config'],
     kuberuntime: [
@@ -116,6 +117,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'trace',
     ],
     logs: [],
+    metrics: ['api', 'kubecontainer', 'node', 'pod', 'stats', 'trace'],
     node: ['api'],
     pleg: ['kubecontainer', 'kuberuntime'],
     pod: [
@@ -134,6 +136,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     preflight: ['api', 'cgroups', 'config', 'images', 'node', 'pod'],
     prober: ['api', 'events', 'kubecontainer'],
     server: ['api', 'api/validation', 'config', 'logs', 'node', 'preflight', 'trace', 'usage'],
+    'server/kubelet-api': ['api', 'kubecontainer', 'logs', 'metrics', 'server'],
+    stats: ['api', 'kubecontainer'],
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],
     usage: [],

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { type Backoff, PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { absentObject } from './api/absent-object.ts';
@@ -13,8 +13,10 @@ import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import { crashKey } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
+import { SYNC_LOOP_STUCK_MS } from './limits.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
+import type { Pleg } from './pleg/pleg.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import { planRestart } from './pod/container-restart-request.ts';
 import type { PodManager } from './pod/pod-manager.ts';
@@ -22,6 +24,7 @@ import type { PodWorkers } from './pod/pod-workers.ts';
 import type { RestartRequests } from './pod/restart-requests.ts';
 import type { PreflightHost } from './preflight/preflight.ts';
 import { hostOf } from './preflight/preflight-host.ts';
+import type { SummaryProvider } from './stats/summary-provider.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
@@ -40,6 +43,8 @@ export type KubeletDependencies = {
   cgroups: PodCgroups;
   node: NodeFacts;
   usage: ContainerUsage;
+  summary: SummaryProvider;
+  pleg: Pick<Pleg, 'lastRelistAtMs'>;
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
   crashBackoff: Backoff;
@@ -164,6 +169,37 @@ export class Kubelet {
     return this.#parts.usage.report(signal);
   }
 
+  /** What the node, its pods and their containers use, in full or CPU, memory and swap alone. */
+  get summary(): SummaryProvider {
+    return this.#parts.summary;
+  }
+
+  /** What it was started with. */
+  get options(): KubeletOptions {
+    return this.#parts.options;
+  }
+
+  /** Addresses of the node, primary first. */
+  get addresses(): string[] {
+    return this.#parts.node.addresses;
+  }
+
+  /** Memory of the node, in bytes. */
+  get memoryBytes(): number {
+    return this.#parts.node.capacity.memoryBytes;
+  }
+
+  /** The pods that the runtime has. */
+  runtimePods(): RuntimePodStatus[] {
+    return this.#parts.cache.list();
+  }
+
+  /** Why pods are not kept as their manifests want, if so. */
+  syncLoopError(): string | undefined {
+    const silentMs = performance.now() - this.#parts.pleg.lastRelistAtMs;
+    return silentMs > SYNC_LOOP_STUCK_MS ? 'sync Loop took longer than expected' : undefined;
+  }
+
   traces(podUid: string): TraceSpan[] {
     return this.#parts.tracer.spans(podUid);
   }
@@ -192,7 +228,7 @@ export class Kubelet {
       throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet${why && `: ${why}`}`);
     }
     const directory = podLogDirectory(this.#parts.options.podLogsDir, podIdentity(pod));
-    const path = wanted.logPath === '' ? join(directory, name, `${wanted.restartCount}.log`) : wanted.logPath;
+    const path = isAbsolute(wanted.logPath) ? wanted.logPath : join(directory, name, `${wanted.restartCount}.log`);
     return { path, running: wanted.state === 'running' };
   }
 

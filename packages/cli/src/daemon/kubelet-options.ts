@@ -1,12 +1,27 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger, PodwrightError, wrapError } from '@podwright/base';
-import { type KubeletOptions, kubeletOptions, quantityValue } from '@podwright/kubelet';
+import {
+  type KubeletOptions,
+  type KubeletServerOptions,
+  kubeletOptions,
+  kubeletServerOptions,
+  quantityValue,
+} from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 
 /** Where a kubelet's runtime is, and what holds for pods where the configuration says nothing. */
 export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics'> &
   Partial<Pick<KubeletOptions, 'cgroupDriver' | 'cgroupRoot'>> & { protection: PodProtection };
+
+/** Ports of the kubelet's HTTP API where the configuration names none; 0 for none at all. */
+export type ApiPorts = Pick<KubeletServerOptions, 'port' | 'healthzPort'>;
+
+/** Those of every kubelet. */
+export const UPSTREAM_PORTS: ApiPorts = { port: 10_250, healthzPort: 10_248 };
+
+/** A lone node opens no ports unasked: its API is on its socket. */
+export const LONE_NODE_PORTS: ApiPorts = { port: 0, healthzPort: 0 };
 
 /** Settings that keep a pod from the node and from other pods. */
 export type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'podPidsLimit' | 'systemReserved'>;
@@ -67,6 +82,24 @@ export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }:
     containerLog: {
       maxSizeBytes: Number(quantityValue(kubelet.container_log_max_size)),
       maxFiles: kubelet.container_log_max_files,
+    },
+  };
+}
+
+/** Where the kubelet's HTTP API is served, and to whom. */
+export function serverOptionsOf({ kubelet }: NodeConfig, ports: ApiPorts): KubeletServerOptions {
+  const { server } = kubelet;
+  const base = kubeletServerOptions();
+  return {
+    ...base,
+    address: server.address,
+    port: server.port ?? ports.port,
+    healthzPort: server.healthz_port ?? ports.healthzPort,
+    tls: { ...base.tls, certFile: server.tls_cert_file, privateKeyFile: server.tls_private_key_file },
+    authentication: {
+      anonymous: server.anonymous_auth,
+      clientCaFile: server.client_ca_file,
+      tokenFile: server.token_file,
     },
   };
 }

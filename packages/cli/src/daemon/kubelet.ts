@@ -1,8 +1,21 @@
-import { createLogger, VERSION } from '@podwright/base';
-import { type KubeletOptions, type LocalApiOptions, serveLocalApi, startKubelet } from '@podwright/kubelet';
+import { createLogger, type Registry, VERSION } from '@podwright/base';
+import {
+  type KubeletOptions,
+  type LocalApiOptions,
+  serveKubeletApi,
+  serveLocalApi,
+  startKubelet,
+} from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
-import { type KubeletPlace, kubeletOptionsOf, UPSTREAM_PROTECTION } from './kubelet-options.ts';
+import {
+  type ApiPorts,
+  type KubeletPlace,
+  kubeletOptionsOf,
+  serverOptionsOf,
+  UPSTREAM_PORTS,
+  UPSTREAM_PROTECTION,
+} from './kubelet-options.ts';
 import { openMetrics } from './metrics.ts';
 
 export type KubeletFlags = {
@@ -22,6 +35,7 @@ export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promi
       imageEndpoint: flags.imageServiceEndpoint,
       criApiVersion: flags.criApiVersion,
       protection: UPSTREAM_PROTECTION,
+      ports: UPSTREAM_PORTS,
       metrics: metrics.registry,
     },
     request,
@@ -31,13 +45,21 @@ export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promi
   await kubelet.close();
 }
 
-/** A kubelet on a runtime, with its local API. */
+/** A kubelet on a runtime, with its local API and its HTTP API. */
 export async function serveKubelet(
   config: NodeConfig,
-  place: KubeletPlace,
+  { ports, ...place }: KubeletPlace & { metrics: Registry; ports: ApiPorts },
   onStop: LocalApiOptions['onStop'],
 ): Promise<{ endPods: () => Promise<void>; close: () => Promise<void> }> {
+  const logger = createLogger({ name: 'api', level: config.log_level });
   const kubelet = await startKubelet(kubeletOptionsOf(config, place));
+  const api = await serveKubeletApi({
+    kubelet,
+    registry: place.metrics,
+    options: serverOptionsOf(config, ports),
+    facts: { configuration: config.kubelet, flags: {}, startedAtMs: Date.now() },
+    logger,
+  });
   const server = await serveLocalApi({
     socketPath: config.apiSocket,
     kubelet,
@@ -51,13 +73,13 @@ export async function serveKubelet(
       podLogsDir: config.pod_logs,
     },
     onStop,
-    logger: createLogger({ name: 'api', level: config.log_level }),
-    metrics: place.metrics,
+    logger,
+    kubeletApi: api.listener,
   });
   return {
     endPods: () => kubelet.endPods(),
     close: async () => {
-      await server.close();
+      await Promise.all([server.close(), api.close()]);
       await kubelet.close();
     },
   };

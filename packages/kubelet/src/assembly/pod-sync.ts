@@ -11,6 +11,7 @@ import { kubeletIdOf } from '../kuberuntime/labels.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { ERROR_BACKOFF } from '../limits.ts';
+import { KubeletMetrics } from '../metrics/kubelet-metrics.ts';
 import { hostResolvConf } from '../node/resolv-conf.ts';
 import type { KubeletOptions } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
@@ -44,6 +45,8 @@ export type PodSync = {
   statuses: StatusManager;
   cache: PodStatusCache;
   tracer: PodTracer;
+  /** Absent if nobody asks for metrics. */
+  metrics: KubeletMetrics | undefined;
   pleg: Pleg;
   workers: PodWorkers;
   loop: SyncLoop;
@@ -59,7 +62,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const statuses = new StatusManager();
   const cache = new PodStatusCache();
   const manager = new PodManager();
-  const tracer = new PodTracer();
+  const metrics = options.metrics && new KubeletMetrics(options.metrics, (uid) => manager.get(uid));
+  const tracer = new PodTracer((uid, span) => metrics?.step(uid, span));
   const networks = new SandboxNetworks(input.cri);
   const restarts = new RestartRequests();
   const crashBackoff = new Backoff(options.crashLoopBackoff);
@@ -90,14 +94,17 @@ export function createPodSync(input: PodSyncInput): PodSync {
     refuse: (pod) => refuse(pod, workers.activePods(), options),
   });
   const workers = new PodWorkers({
-    steps: syncer,
+    steps: metrics?.timed(syncer) ?? syncer,
     logger,
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,
   });
-  const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
+  const onSeen = (pod: Pod) => {
+    metrics?.seen(pod);
+    tracer.mark(pod.metadata.uid, 'pod seen');
+  };
   const loop = new SyncLoop({ manager, workers, runtimePods: () => cache.list(), onSeen, logger });
-  return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts };
+  return { manager, statuses, cache, tracer, metrics, pleg, workers, loop, crashBackoff, restarts };
 }
 
 function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {

@@ -17,6 +17,10 @@ export class PodManager {
     return this.#pods.has(podUid);
   }
 
+  get(podUid: string): Pod | undefined {
+    return this.#pods.get(podUid)?.pod;
+  }
+
   list(): Pod[] {
     return [...this.#pods.values()].map(({ pod }) => pod);
   }
