@@ -57,7 +57,6 @@ export async function serveKubelet(
     kubelet,
     registry: place.metrics,
     options: serverOptionsOf(config, ports),
-    facts: { configuration: config.kubelet, flags: {}, startedAtMs: Date.now() },
     logger,
   });
   const server = await serveLocalApi({

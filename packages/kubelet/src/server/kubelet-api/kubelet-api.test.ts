@@ -122,14 +122,14 @@ test('health is told as a whole and by its parts', async (t) => {
 
 test('pages about the kubelet', async (t) => {
   const { ask } = await serveApi(t);
-  assert.deepEqual(JSON.parse((await ask('/configz')).body), { kubeletconfig: { kind: 'KubeletConfiguration' } });
+  const configz = (await ask('/configz')).body;
+  const { kubeletconfig } = JSON.parse(configz) as { kubeletconfig: Record<string, unknown> };
+  assert.deepEqual([kubeletconfig.kind, kubeletconfig.maxPods], ['KubeletConfiguration', 110]);
+  assert.doesNotMatch(configz, /secret/);
   assert.match((await ask('/flagz')).body, /^\nkubelet flagz\nWarning: .*\nconfig=\/x\nv=2\n$/);
   const named = { accept: 'application/json;v=v1beta1;g=config.k8s.io;as=Statusz' };
   const status = JSON.parse((await ask('/statusz', { headers: named })).body) as Record<string, unknown>;
-  assert.deepEqual(
-    [status.kind, status.apiVersion, status.startTime],
-    ['Statusz', 'config.k8s.io/v1beta1', '1970-01-01T00:00:00Z'],
-  );
+  assert.deepEqual([status.kind, status.apiVersion], ['Statusz', 'config.k8s.io/v1beta1']);
   assert.deepEqual(status.paths, ['/configz', '/flagz', '/healthz', '/metrics', '/statusz']);
   assert.equal((await ask('/statusz', { headers: { accept: 'application/json' } })).status, 406);
 });
@@ -154,7 +154,7 @@ test('metrics have upstream’s names, each on its page', async (t) => {
   // the fake runtime tells no statistics
   assert.match((await ask('/metrics/resource')).body, /^resource_scrape_error 1$/m);
   assert.match((await ask('/metrics/cadvisor')).body, /^machine_cpu_cores \d+$/m);
-  assert.equal((await ask('/metrics/probes')).status, 200);
+  assert.match((await ask('/metrics/probes')).body, /^process_start_time_seconds \d+/m);
 });
 
 test('without debugging handlers only what is open to everybody is told', async (t) => {

@@ -12,10 +12,12 @@ import {
   REQUEST_HEAD_TIMEOUT_MS,
   STALLED_CLIENT_MS,
 } from '../../limits.ts';
+import { processMetrics } from '../../metrics/process-metrics.ts';
 import type { HttpListener } from '../http-listener.ts';
 import type { KubeletServerOptions } from '../kubelet-server-options.ts';
 import { sendText } from './api-route.ts';
 import { type Authenticator, authenticator } from './authentication.ts';
+import { effectiveConfiguration } from './effective-configuration.ts';
 import { healthListener } from './health-routes.ts';
 import { KubeletApi, type KubeletApiParts } from './kubelet-api.ts';
 import { serverCertificate } from './server-certificate.ts';
@@ -30,8 +32,12 @@ export type ServedKubeletApi = {
   close: () => Promise<void>;
 };
 
-export type ServeKubeletApiInput = Pick<KubeletApiParts, 'kubelet' | 'registry' | 'facts' | 'logger'> & {
+export type ServeKubeletApiInput = Pick<KubeletApiParts, 'kubelet' | 'registry' | 'logger'> & {
   options: KubeletServerOptions;
+  /** The KubeletConfiguration in force; made of the options if left out. */
+  configuration?: object;
+  /** Command-line flags with their values, without secrets. */
+  flags?: Record<string, string>;
   /** The host's log directory; `/var/log` if left out. */
   systemLogDirectory?: string;
 };
@@ -72,14 +78,14 @@ export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<Serv
   return { listener: api, addresses, close };
 }
 
-function apiParts({
-  kubelet,
-  registry,
-  facts,
-  logger,
-  options,
-  systemLogDirectory,
-}: ServeKubeletApiInput): KubeletApiParts {
+function apiParts(input: ServeKubeletApiInput): KubeletApiParts {
+  const { kubelet, registry, logger, options, systemLogDirectory } = input;
+  processMetrics(registry);
+  const facts = {
+    configuration: input.configuration ?? effectiveConfiguration(kubelet.options, options),
+    flags: input.flags ?? {},
+    startedAtMs: performance.timeOrigin,
+  };
   return {
     ...{ kubelet, registry, facts, logger },
     systemLogs: {

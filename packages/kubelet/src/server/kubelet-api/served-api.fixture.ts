@@ -48,7 +48,11 @@ export async function serveApi(
   const { manifest, ...options } = given;
   const directory = mkdtempSync(join(tmpdir(), 'pwk-api-'));
   const registry = new Registry();
-  const fake = await startFakeKubelet({ manifest, metrics: registry });
+  const fake = await startFakeKubelet({
+    manifest,
+    metrics: registry,
+    manifestUrlHeaders: { authorization: ['Basic secret'] },
+  });
   t.after(async () => {
     await fake.close();
     await rm(directory, { recursive: true, force: true });
@@ -63,7 +67,7 @@ export async function serveApi(
       authentication: { anonymous: true },
       ...options,
     }),
-    facts: { configuration: { kind: 'KubeletConfiguration' }, flags: { v: '2', config: '/x' }, startedAtMs: 0 },
+    flags: { v: '2', config: '/x' },
     systemLogDirectory: join(directory, 'log'),
     logger: silentLogger,
   });

@@ -5,7 +5,7 @@ import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.t
 
 /** What the pages about the kubelet itself tell. */
 export type KubeletFacts = {
-  /** A KubeletConfiguration: what is in force. */
+  /** A KubeletConfiguration: what is in force. Everybody who may call sees it. */
   configuration: object;
   /** Command-line flags with their values. */
   flags: Record<string, string>;
