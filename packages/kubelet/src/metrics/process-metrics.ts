@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { Gauge, type Registry } from '@podwright/base';
+import { Counter, Gauge, type Registry } from '@podwright/base';
 
+const CPU_SECONDS = 'process_cpu_seconds_total';
 const STARTED_AT_SECONDS = performance.timeOrigin / 1000;
 
 /** What client libraries tell of their own process. Registries that have it already keep it. */
@@ -16,8 +17,15 @@ export function processMetrics(registry: Registry): void {
   );
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss());
   gauge('process_open_fds', 'Number of open file descriptors.', () => readdirSync('/proc/self/fd').length);
-  gauge('process_cpu_seconds_total', 'Total user and system CPU time spent in seconds.', () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1e6;
+  if (registry.getSingleMetric(CPU_SECONDS) !== undefined) return;
+  const cpu: Counter = new Counter({
+    name: CPU_SECONDS,
+    help: 'Total user and system CPU time spent in seconds.',
+    registers: [registry],
+    collect: () => {
+      const { user, system } = process.cpuUsage();
+      cpu.reset();
+      cpu.inc((user + system) / 1e6);
+    },
   });
 }
