@@ -13,10 +13,9 @@ import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import { crashKey } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
-import { SYNC_LOOP_STUCK_MS } from './limits.ts';
+import { SYNC_LOOP_THRESHOLD_MS } from './limits.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
-import type { Pleg } from './pleg/pleg.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import { planRestart } from './pod/container-restart-request.ts';
 import type { PodManager } from './pod/pod-manager.ts';
@@ -24,6 +23,7 @@ import type { PodWorkers } from './pod/pod-workers.ts';
 import type { RestartRequests } from './pod/restart-requests.ts';
 import type { PreflightHost } from './preflight/preflight.ts';
 import { hostOf } from './preflight/preflight-host.ts';
+import type { RuntimeState } from './runtime-state/runtime-state.ts';
 import type { SummaryProvider } from './stats/summary-provider.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
@@ -44,7 +44,7 @@ export type KubeletDependencies = {
   node: NodeFacts;
   usage: ContainerUsage;
   summary: SummaryProvider;
-  pleg: Pick<Pleg, 'lastRelistAtMs'>;
+  runtimeState: Pick<RuntimeState, 'runtimeErrors' | 'networkError' | 'sinceLookMs'>;
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
   crashBackoff: Backoff;
@@ -80,6 +80,18 @@ export class Kubelet {
     this.runtime = { ...parts.version, apiVersion: parts.cri.apiVersion, endpoint };
     const seccomp = parts.options.seccompDefault ? 'RuntimeDefault' : 'Unconfined';
     this.podDefaults = { seccomp, ...parts.cgroups.enforced };
+  }
+
+  /** Why the node is not ready for pods, in upstream's words: of the runtime and its network. */
+  get problems(): string[] {
+    const { runtimeState } = this.#parts;
+    return [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((problem) => problem !== undefined);
+  }
+
+  /** Why the kubelet itself is not well; `undefined` if it is. For whoever would restart it. */
+  get illness(): string | undefined {
+    const sinceMs = this.#parts.runtimeState.sinceLookMs();
+    return sinceMs < SYNC_LOOP_THRESHOLD_MS ? undefined : 'sync Loop took longer than expected';
   }
 
   /** Whether `ready` has resolved. */
@@ -161,7 +173,7 @@ export class Kubelet {
   }
 
   node(): NodeObject {
-    return nodeObject(this.#parts.node, this.#isReady);
+    return nodeObject(this.#parts.node, this.#isReady, this.problems);
   }
 
   /** What the containers use now. */
@@ -192,12 +204,6 @@ export class Kubelet {
   /** The pods that the runtime has. */
   runtimePods(): RuntimePodStatus[] {
     return this.#parts.cache.list();
-  }
-
-  /** Why pods are not kept as their manifests want, if so. */
-  syncLoopError(): string | undefined {
-    const silentMs = performance.now() - this.#parts.pleg.lastRelistAtMs;
-    return silentMs > SYNC_LOOP_STUCK_MS ? 'sync Loop took longer than expected' : undefined;
   }
 
   traces(podUid: string): TraceSpan[] {

@@ -2,8 +2,6 @@
 
 // Sources of pods
 
-/** How often sources are read again though nothing seemed to change: upstream's fileCheckFrequency and httpCheckFrequency. */
-export const SOURCE_PERIOD_MS = 20_000;
 export const MANIFEST_URL_TIMEOUT_MS = 10_000;
 /** A file that was written this recently may be written still, so it is looked at again. */
 export const MANIFEST_QUIET_MS = 3;
@@ -33,6 +31,8 @@ export const MAX_HOOK_MS = 24 * 3_600_000;
 export const MAX_ENVIRONMENT_LENGTH = 6 << 20;
 /** The longest argument or variable of a program, with its zero byte (MAX_ARG_STRLEN, execve(2)). */
 export const MAX_EXPANDED_LENGTH = 128 << 10;
+/** An environment file larger than this is not read. */
+export const MAX_ENVIRONMENT_FILE_BYTES = 1 << 20;
 /** Message files of earlier starts that are kept, for the container before this one and those of other sandboxes. */
 export const KEPT_MESSAGE_FILES = 4;
 /** Kubernetes' bounds: of the message file its last 4096 bytes, of the log 80 lines and 2048 bytes. */
@@ -41,6 +41,20 @@ export const MAX_LOG_MESSAGE_BYTES = 2048;
 export const MAX_LOG_MESSAGE_LINES = 80;
 /** A line of a log may carry this much around its text, and come in pieces of it. */
 export const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
+
+// The runtime's own state
+
+/** How often the runtime is asked how it is: upstream's period, and what it is while something is wrong, so that pods start soon after. */
+export const RUNTIME_STATUS_PERIOD_MS = 5000;
+export const RUNTIME_STATUS_RETRY_MS = 1000;
+/** A runtime that was not ready for this long is down (maxWaitForContainerRuntime). */
+export const RUNTIME_DOWN_AFTER_MS = 30_000;
+/** A kubelet that did not come to ask the runtime for this long hangs (minimum of the sync loop's health check). */
+export const SYNC_LOOP_THRESHOLD_MS = 120_000;
+/** A runtime that is away this long when the kubelet starts is said to be, and waited for. */
+export const RUNTIME_START_PATIENCE_MS = 2000;
+/** How long a pod waits that is held up by the runtime or its network (backOffOnTransientErrorPeriod). */
+export const HELD_RETRY_MS = 1000;
 
 // Images
 
@@ -67,10 +81,9 @@ export const GRPC_ANSWER_LIMITS = { bytes: 16 << 10, events: 100 };
 
 // Housekeeping
 
-/** Upstream's periods of garbage collection and of log rotation. */
+/** Upstream's periods of garbage collection. */
 export const CONTAINER_GC_PERIOD_MS = 60_000;
 export const IMAGE_GC_PERIOD_MS = 300_000;
-export const LOG_ROTATION_PERIOD_MS = 10_000;
 /** How often pods that no source has are looked for. */
 export const ORPHAN_PERIOD_MS = 60_000;
 /** How often the volumes of pods are measured: upstream's monitoring period of the eviction manager. */
@@ -145,5 +158,3 @@ export const MAX_TOKEN_FILE_BYTES = 4 << 20;
 export const OWN_CERTIFICATE_MS = 365 * 24 * 3_600_000;
 /** Entries of a directory below `/logs/` that are shown. */
 export const MAX_LOG_DIRECTORY_ENTRIES = 10_000;
-/** The sync loop counts as stuck when nothing was seen of the runtime for this long: upstream's minimum. */
-export const SYNC_LOOP_STUCK_MS = 300_000;

@@ -1,5 +1,5 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
-import { type CgroupHierarchy, errorMessage } from '@podwright/base';
+import { type CgroupHierarchy, errorCode, errorMessage } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
@@ -13,10 +13,16 @@ import { runHousekeeping } from './gc/housekeeping.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
+import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
+import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
+import { readContainerHost } from './node/container-host.ts';
+import { requireOfHost } from './node/host-requirements.ts';
 import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
+import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
+import { RuntimeState } from './runtime-state/runtime-state.ts';
 import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
 import { ContainerUsage } from './usage/container-usage.ts';
 import { PodDirectories } from './volumes/pod-directories.ts';
@@ -24,12 +30,27 @@ import { PodDirectories } from './volumes/pod-directories.ts';
 /** What a caller gives of the kubelet itself: a connection, which the kubelet closes, and parts in place of its own. */
 export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
 
+/** How a caller waits for a runtime that is away when the kubelet starts. */
+export type Patience = {
+  /** Ends the waiting; the start then rejects with its reason. */
+  signal: AbortSignal;
+  /** Called when it is clear that there is something to wait for. */
+  onWait: () => void;
+};
+
 /**
  * Runs the pods of the manifest directory (and URL) on a container runtime until the kubelet is closed; containers go on, and
- * those that run already are taken over. Rejects with `unavailable` or `unimplemented` if there is no CRI runtime at the endpoint.
+ * those that run already are taken over. Rejects with `unimplemented` if what is at the endpoint is no CRI runtime, and without
+ * `patience` with `unavailable` if there is none.
  */
-export async function startKubelet(options: KubeletOptions, given: GivenParts = {}): Promise<Kubelet> {
-  const { cri = await connect(options), ...parts } = given;
+export async function startKubelet(
+  options: KubeletOptions,
+  given: GivenParts = {},
+  patience?: Patience,
+): Promise<Kubelet> {
+  await requireOfHost(options.requirements);
+  if (options.oomScoreAdj !== undefined) await applyOomScore(options.oomScoreAdj, options.logger);
+  const { cri = await connect(options, patience), ...parts } = given;
   try {
     return await assemble(options, cri, parts);
   } catch (error) {
@@ -38,9 +59,22 @@ export async function startKubelet(options: KubeletOptions, given: GivenParts = 
   }
 }
 
-function connect(options: KubeletOptions): Promise<CriClient> {
+async function connect(options: KubeletOptions, patience: Patience | undefined): Promise<CriClient> {
   const { runtimeEndpoint, imageEndpoint, criApiVersion: apiVersion, metrics, logger } = options;
-  return connectCri({ runtimeEndpoint, imageEndpoint, apiVersion, metrics, logger });
+  const requestTimeoutMs = options.runtimeRequestTimeoutMs;
+  const signal = patience?.signal;
+  const how = { runtimeEndpoint, imageEndpoint, apiVersion, requestTimeoutMs, metrics, logger, signal };
+  try {
+    return await connectCri({ ...how, connectTimeoutMs: patience && RUNTIME_START_PATIENCE_MS });
+  } catch (error) {
+    if (patience === undefined || signal?.aborted || errorCode(error) !== 'unavailable') throw error;
+    logger.error(
+      { endpoint: runtimeEndpoint, error: errorMessage(error) },
+      'container runtime is down, waiting for it',
+    );
+    patience.onWait();
+    return await connectCri({ ...how, connectTimeoutMs: Number.POSITIVE_INFINITY });
+  }
 }
 
 async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<KubeletParts>): Promise<Kubelet> {
@@ -55,6 +89,11 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   const allocatable = nodeAllocatable(capacity, options.systemReserved);
   const cgroups = await podCgroups({ options, cri, hierarchy, allocatable });
   const events = new PodEvents(options.nodeName);
+  cryBirth(events, options.nodeName);
+  const onRecovery = () => {
+    for (const { metadata } of sync.manager.list()) sync.workers.retry(metadata.uid);
+  };
+  const runtimeState = new RuntimeState({ cri, logger, onRecovery });
   const hostIps = () => addresses;
   const parts = kubeletParts({ options, cri, events, hostIps, allocatable }, given);
   const sync = createPodSync({
@@ -63,12 +102,14 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     events,
     parts,
     cgroups,
-    cgroupV2: hierarchy?.mode === 'v2',
+    strictGroups: await new RuntimeFeatures(cri).strictGroups(),
+    host: await readContainerHost({ hierarchy, allocatableMemory: BigInt(allocatable.memoryBytes) }),
+    obstacles: runtimeState,
     hostIps,
     runtimeName: version.runtimeName,
   });
-  await sync.pleg.start();
-  const running = run({ options, cri, events, parts, cgroups, sync });
+  await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
+  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = {
     name: options.nodeName,
@@ -85,8 +126,22 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
   countPods(sync, { nodeName: options.nodeName, cgroupVersion });
   const { objects } = parts;
-  const own = { options, cri, events, cgroups, objects, node, usage, summary, version: runtime };
+  const own = { options, cri, events, cgroups, objects, node, usage, summary, runtimeState, version: runtime };
   return new Kubelet({ ...sync, ...running, ...own });
+}
+
+/** Upstream's event of a kubelet's start. */
+function cryBirth(events: PodEvents, name: string): void {
+  events.event({ kind: 'Node', namespace: '', name, uid: name }, 'Normal', 'Starting', 'Starting kubelet.');
+}
+
+/** The subnet of pods, where the kubelet is told (`podCIDR`); a runtime that has another way does not mind. */
+async function tellPodCidr({ podCidr, logger }: KubeletOptions, cri: CriClient): Promise<void> {
+  if (podCidr === '') return;
+  const runtimeConfig = { networkConfig: { podCidr } };
+  await cri.runtime.updateRuntimeConfig({ runtimeConfig }).catch((error: unknown) => {
+    logger.error({ podCidr, error: errorMessage(error) }, 'the runtime could not be told the subnet of pods');
+  });
 }
 
 type SummaryInput = Pick<RunInput, 'options' | 'cri' | 'parts' | 'sync'> &
@@ -127,7 +182,7 @@ type CgroupsInput = {
 
 async function podCgroups({ options, cri, hierarchy, allocatable }: CgroupsInput): Promise<PodCgroups> {
   const { cgroupRoot: root, cgroupDriver, podPidsLimit, logger } = options;
-  const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri) : cgroupDriver;
+  const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri, options.cgroupDriverFallback) : cgroupDriver;
   const limits = {
     pidsPerPod: podPidsLimit > 0 ? podPidsLimit : undefined,
     allPods: options.enforceNodeAllocatable ? allocatable : undefined,
@@ -142,6 +197,7 @@ type RunInput = {
   parts: KubeletParts;
   cgroups: PodCgroups;
   sync: PodSync;
+  runtimeState: RuntimeState;
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
@@ -181,6 +237,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     await sources.stop();
     await workers.stop();
     await pleg.stop();
+    await input.runtimeState.stop();
     parts.probes.stop();
     await housekeeping;
     await parts.volumes.close();

@@ -11,6 +11,7 @@ const INTERNAL = [
   'podwright.dev/metadata-patch',
   'kubernetes.io/config.source',
   'kubernetes.io/config.hash',
+  'kubernetes.io/config.seen',
 ];
 
 /** Everything about a pod under kubectl's names, but its events. */

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { createLogger, PodwrightError, wrapError } from '@podwright/base';
 import {
   type KubeletOptions,
+  type KubeletServerConfiguration,
   type KubeletServerOptions,
   kubeletOptions,
   kubeletServerOptions,
   quantityValue,
 } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { dockerConfigsOf } from './configured-options.ts';
 
 /** Where a kubelet's runtime is, and what holds for pods where the configuration says nothing. */
 export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics'> &
@@ -30,7 +32,7 @@ export type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'podPidsLimi
 export const UPSTREAM_PROTECTION: PodProtection = {
   seccompDefault: false,
   podPidsLimit: -1,
-  systemReserved: { memoryBytes: 0, pids: 0 },
+  systemReserved: { memoryBytes: 0, pids: 0, cpuMillis: 0 },
 };
 
 /**
@@ -40,7 +42,7 @@ export const UPSTREAM_PROTECTION: PodProtection = {
 export const LONE_NODE_PROTECTION: PodProtection = {
   seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without filters every container would be refused
   podPidsLimit: 4096,
-  systemReserved: { memoryBytes: 'auto', pids: 'auto' },
+  systemReserved: { memoryBytes: 'auto', pids: 'auto', cpuMillis: 0 },
 };
 
 /** The kubelet's share of a node's settings. */
@@ -67,29 +69,38 @@ export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }:
     systemReserved: {
       memoryBytes: reservedMemory(kubelet.system_reserved.memory) ?? protection.systemReserved.memoryBytes,
       pids: kubelet.system_reserved.pid ?? protection.systemReserved.pids,
+      cpuMillis: 0,
     },
     enforceNodeAllocatable: kubelet.enforce_node_allocatable,
     images: {
       ...base.images,
       serializePulls: kubelet.serialize_image_pulls,
       maxParallelPulls: kubelet.max_parallel_image_pulls,
-      dockerConfigPaths: [join(config.root, 'kubelet/config.json'), '/root/.docker/config.json'],
+      dockerConfigPaths: dockerConfigsOf(join(config.root, 'kubelet')),
     },
     crashLoopBackoff: {
       initialMs: Math.min(10_000, kubelet.max_container_restart_period_seconds * 1000),
       maxMs: kubelet.max_container_restart_period_seconds * 1000,
     },
     containerLog: {
+      ...base.containerLog,
       maxSizeBytes: Number(quantityValue(kubelet.container_log_max_size)),
       maxFiles: kubelet.container_log_max_files,
     },
   };
 }
 
-/** Where the kubelet's HTTP API is served, and to whom. */
-export function serverOptionsOf({ kubelet }: NodeConfig, ports: ApiPorts): KubeletServerOptions {
-  const { server } = kubelet;
+/**
+ * Where the kubelet's HTTP API is served, and to whom: what a KubeletConfiguration or a flag of one says, else the node's own
+ * settings. Bearer tokens in a file are known to these alone.
+ */
+export function serverOptionsOf(
+  { kubelet: { server } }: NodeConfig,
+  ports: ApiPorts,
+  configured: KubeletServerConfiguration | undefined,
+): KubeletServerOptions {
   const base = kubeletServerOptions();
+  if (configured !== undefined) return configuredServer(configured, server.token_file);
   return {
     ...base,
     address: server.address,
@@ -101,6 +112,28 @@ export function serverOptionsOf({ kubelet }: NodeConfig, ports: ApiPorts): Kubel
       clientCaFile: server.client_ca_file,
       tokenFile: server.token_file,
     },
+  };
+}
+
+/** There is no API server to ask what anonymous callers may do: with `authorization.mode: Webhook` they may do nothing. */
+function configuredServer(configured: KubeletServerConfiguration, tokenFile: string | undefined): KubeletServerOptions {
+  const { enabled, healthz, tls, authentication, authorization } = configured;
+  const { certDir, ...ownTls } = tls;
+  return {
+    address: configured.address,
+    port: enabled ? configured.port : 0,
+    readOnlyPort: enabled ? configured.readOnlyPort : 0,
+    healthzBindAddress: healthz.bindAddress,
+    healthzPort: healthz.port,
+    tls: { ...ownTls, certDirectory: certDir },
+    authentication: {
+      anonymous: authentication.anonymous && authorization.mode === 'AlwaysAllow',
+      clientCaFile: authentication.clientCaFile,
+      tokenFile,
+    },
+    enableDebuggingHandlers: configured.enableDebuggingHandlers,
+    enableSystemLogHandler: configured.enableSystemLogHandler,
+    streamingConnectionIdleTimeoutMs: configured.streamingConnectionIdleTimeoutMs,
   };
 }
 

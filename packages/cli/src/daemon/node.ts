@@ -1,3 +1,4 @@
+import { createLogger } from '@podwright/base';
 import { startRuntime } from '@podwright/runtime';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
@@ -6,10 +7,12 @@ import { serveKubelet } from './kubelet.ts';
 import { LONE_NODE_PORTS, LONE_NODE_PROTECTION } from './kubelet-options.ts';
 import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
+import { serviceManagerOf } from './service-manager.ts';
 
 /** `podwright node`: the runtime, and a kubelet that reaches it through its socket like any other. */
 export async function runNode(config: NodeConfig): Promise<void> {
   const { stopped, request } = beginDaemon(config);
+  const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   await using metrics = await openMetrics(config);
   const { registry } = metrics;
   const cgroups = await openCgroupPlace(config);
@@ -24,11 +27,14 @@ export async function runNode(config: NodeConfig): Promise<void> {
     cgroupRoot: cgroups.cgroupParent,
     metrics: registry,
   };
-  const kubelet = await serveKubelet(config, place, request).catch(async (error: unknown) => {
+  const kubelet = await serveKubelet(config, place, { onStop: request }).catch(async (error: unknown) => {
     await runtime.close(); // or the process would live on without a kubelet
     throw error;
   });
+  await manager.ready('running');
+  manager.watch(() => kubelet.illness());
   const { removeHostState, endPods } = await stopped;
+  await manager.stop();
   if (endPods) await kubelet.endPods();
   await kubelet.close();
   await runtime.close({ removeHostState });

@@ -16,12 +16,16 @@ export type ContainerPort = {
 /** A key of a ConfigMap or Secret of the pod's namespace. */
 export type KeySelector = { name: string; key: string; optional?: boolean };
 
+/** A variable of an environment file that a container of the pod wrote; `path` is inside the volume. */
+export type FileKeySelector = { volumeName: string; path: string; key: string; optional?: boolean };
+
 /** Exactly one is set. */
 export type EnvVarSource = {
   fieldRef?: ObjectFieldSelector;
   resourceFieldRef?: ResourceFieldSelector;
   configMapKeyRef?: KeySelector;
   secretKeyRef?: KeySelector;
+  fileKeyRef?: FileKeySelector;
 };
 
 export type EnvVar = { name: string; value?: string; valueFrom?: EnvVarSource };

@@ -1,6 +1,17 @@
 import { CONTAINER_FILE } from '@podwright/base';
-import { completeContainer } from './container-defaults.ts';
-import type { ConfigMap, ManifestObject, ObjectMeta, Pod, PodSpec, RuntimeClass, Secret, Volume } from './types.ts';
+import { completeContainer, completeReference, defaultPullPolicy } from './container-defaults.ts';
+import type {
+  ConfigMap,
+  DownwardApiProjection,
+  ManifestObject,
+  ObjectMeta,
+  Pod,
+  PodSpec,
+  ProjectedVolumeSource,
+  RuntimeClass,
+  Secret,
+  Volume,
+} from './types.ts';
 
 /** Sets what was left out as the API server sets it. Expects a decoded object; does not change it. */
 export function applyDefaults<T extends ManifestObject>(object: T): T;
@@ -46,13 +57,27 @@ function completeSpec(spec: PodSpec): PodSpec {
 
 /** A volume without a source is an emptyDir, as the API has it since its first days. */
 function completeVolume(volume: Volume): Volume {
-  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected } = volume;
+  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image } = volume;
+  if (image)
+    return { ...volume, image: { ...image, pullPolicy: image.pullPolicy ?? defaultPullPolicy(image.reference) } };
   if (hostPath) return { ...volume, hostPath: { ...hostPath, type: hostPath.type ?? '' } };
   if (configMap) return { ...volume, configMap: withMode(configMap) };
   if (secret) return { ...volume, secret: withMode(secret) };
-  if (downwardAPI) return { ...volume, downwardAPI: withMode(downwardAPI) };
-  if (projected) return { ...volume, projected: withMode(projected) };
+  if (downwardAPI) return { ...volume, downwardAPI: withMode(completeFiles(downwardAPI)) };
+  if (projected) return { ...volume, projected: withMode(completeSources(projected)) };
   return { ...volume, emptyDir: emptyDir ?? {} };
+}
+
+function completeFiles<T extends DownwardApiProjection>(source: T): T {
+  return source.items === undefined ? source : { ...source, items: source.items.map(completeReference) };
+}
+
+function completeSources(source: ProjectedVolumeSource): ProjectedVolumeSource {
+  if (source.sources === undefined) return source;
+  const sources = source.sources.map((one) =>
+    one.downwardAPI === undefined ? one : { ...one, downwardAPI: completeFiles(one.downwardAPI) },
+  );
+  return { ...source, sources };
 }
 
 function withMode<T extends { defaultMode?: number }>(source: T): T {

@@ -38,6 +38,8 @@ export type PodSpec = {
   hostname?: string;
   subdomain?: string;
   setHostnameAsFQDN?: boolean;
+  /** The host name in place of what the fields above say. */
+  hostnameOverride?: string;
   hostAliases?: HostAlias[];
   securityContext?: PodSecurityContext;
   imagePullSecrets?: LocalObjectReference[];

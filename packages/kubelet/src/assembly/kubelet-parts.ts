@@ -44,7 +44,7 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   const objects = given.objects ?? new LocalObjects();
   const directories = new PodDirectories(options.rootDir);
   const nodeAllocatable = {
-    cpuMillis: BigInt(availableParallelism()) * 1000n,
+    cpuMillis: BigInt(availableParallelism()) * 1000n - BigInt(options.systemReserved.cpuMillis),
     memoryBytes: BigInt(allocatable.memoryBytes),
     ephemeralStorageBytes: 0n,
   };
@@ -61,15 +61,15 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     clusterDomain,
     hostsFile: '/etc/hosts',
   });
-  const { manifestDir, manifestUrl, manifestUrlHeaders, nodeName } = options;
+  const { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName } = options;
+  const sources = { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName, objects, logger };
   return {
     objects,
     volumes,
     probes: new ProberManager({ commands, events, logger }),
     hooks: new LifecycleHooks(commands),
     prepare: (request, signal) => preparer.prepare(request, signal),
-    startSources: (listener) =>
-      startPodSources({ ...listener, manifestDir, manifestUrl, manifestUrlHeaders, nodeName, objects, logger }),
+    startSources: (listener) => startPodSources({ ...listener, ...sources }),
     ...given,
   };
 }

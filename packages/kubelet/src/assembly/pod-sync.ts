@@ -1,21 +1,26 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
-import { totalmem } from 'node:os';
 import { Backoff } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
+import { UserNamespaces } from '../container/user-namespaces.ts';
+import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import { ImageManager } from '../images/image-manager.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
+import type { DnsSettings } from '../kuberuntime/dns-config.ts';
 import { kubeletIdOf } from '../kuberuntime/labels.ts';
+import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { ERROR_BACKOFF } from '../limits.ts';
 import { KubeletMetrics } from '../metrics/kubelet-metrics.ts';
-import { hostResolvConf } from '../node/resolv-conf.ts';
+import type { ContainerHost } from '../node/container-host.ts';
+import { hostResolvConf, searchProblem } from '../node/resolv-conf.ts';
+import { podIdRange } from '../node/subordinate-ids.ts';
 import type { KubeletOptions } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import type { Obstacles } from '../pod/hold-pod.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
 import { refusePod } from '../pod/pod-admission.ts';
 import { PodManager } from '../pod/pod-manager.ts';
@@ -26,6 +31,7 @@ import { SyncLoop } from '../pod/sync-loop.ts';
 import { WaitingReasons } from '../pod/waiting-reasons.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
+import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
 
 export type PodSyncInput = {
@@ -34,7 +40,10 @@ export type PodSyncInput = {
   events: EventRecorder;
   parts: KubeletParts;
   cgroups: PodCgroups;
-  cgroupV2: boolean;
+  host: ContainerHost;
+  /** Whether the runtime can keep containers from the groups of their image. */
+  strictGroups: boolean;
+  obstacles: Obstacles;
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -90,8 +99,9 @@ export function createPodSync(input: PodSyncInput): PodSync {
     probes: parts.probes,
     restarts,
     cgroups,
+    obstacles: input.obstacles,
     logger,
-    refuse: (pod) => refuse(pod, workers.activePods(), options),
+    refuse: (pod) => refuse(pod, workers.activePods(), input),
   });
   const workers = new PodWorkers({
     steps: metrics?.timed(syncer) ?? syncer,
@@ -107,9 +117,9 @@ export function createPodSync(input: PodSyncInput): PodSync {
   return { manager, statuses, cache, tracer, metrics, pleg, workers, loop, crashBackoff, restarts };
 }
 
-function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
+function refuse(pod: Pod, active: Pod[], { options, strictGroups }: PodSyncInput) {
   const others = active.filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
-  return refusePod(pod, others, nodeFacts(options));
+  return refusePod(pod, others, { ...nodeFacts(options), strictGroups });
 }
 
 function runtimeDependencies(
@@ -126,16 +136,32 @@ function runtimeDependencies(
     objects: parts.objects,
     prepare: parts.prepare,
     images: imageManager(input),
-    dns: async () => ({ ...options, host: await hostResolvConf(options.resolvConf) }),
+    dns: () => dnsSettings(options, events),
+    features: new RuntimeFeatures(cri),
+    userNamespaces: userNamespaces(options),
     cgroupParent: (pod) => cgroups.parentFor(pod),
     hostIps,
     podLogsDir: options.podLogsDir,
     kubeletId: kubeletIdOf(options.rootDir),
     clusterDomain: options.clusterDomain,
-    node: { memoryCapacity: BigInt(totalmem()), cgroupV2: input.cgroupV2 },
+    node: { policy: options.containerResources, host: input.host },
     seccompDefault: options.seccompDefault,
     seccompRoot: `${options.rootDir}/seccomp`,
   };
+}
+
+function userNamespaces({ rootDir, maxPods, userNamespaceIdsPerPod: idsPerPod }: KubeletOptions): UserNamespaces {
+  const directories = new PodDirectories(rootDir);
+  return new UserNamespaces({ directories, idsPerPod, maxPods, available: () => podIdRange(idsPerPod) });
+}
+
+/** The settings as they are now; what of the host's does not fit into those of pods is an event of the node. */
+async function dnsSettings(options: KubeletOptions, events: EventRecorder): Promise<DnsSettings> {
+  const { resolvConf, clusterDomain, nodeName } = options;
+  const host = await hostResolvConf(resolvConf);
+  const problem = searchProblem(resolvConf, host, clusterDomain);
+  if (problem !== undefined) events.event(nodeSubject(nodeName), 'Warning', 'CheckLimitsForResolvConf', problem);
+  return { ...options, host };
 }
 
 function imageManager({ options, cri, events, parts }: PodSyncInput): ImageManager {

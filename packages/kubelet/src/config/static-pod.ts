@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Pod } from '../api/types.ts';
+import type { Pod, PodSpec, Toleration } from '../api/types.ts';
 import type { PlacedObject } from './manifest.ts';
 import {
   CONFIG_FILE_ANNOTATION,
   CONFIG_HASH_ANNOTATION,
+  CONFIG_SEEN_ANNOTATION,
   CONFIG_SOURCE_ANNOTATION,
   type PodSourceName,
 } from './pod-update.ts';
@@ -13,7 +14,10 @@ import {
  * content, so that it is the same after a restart and another one when the manifest changes, as with the kubelet's static
  * pods. The name stays as it is: on a lone node nothing is gained from the node's name behind it.
  */
-export function identifyPod(placed: PlacedObject & { object: Pod }, source: PodSourceName, nodeName: string): Pod {
+export function identifyPod(
+  placed: PlacedObject & { object: Pod },
+  { source, nodeName, seenAtMs }: { source: PodSourceName; nodeName: string; seenAtMs: number },
+): Pod {
   const { object: pod, file } = placed;
   const hash = createHash('sha256')
     .update(JSON.stringify([nodeName, source, file, { ...pod, status: undefined }]))
@@ -23,12 +27,21 @@ export function identifyPod(placed: PlacedObject & { object: Pod }, source: PodS
     ...pod.metadata.annotations,
     [CONFIG_SOURCE_ANNOTATION]: source,
     [CONFIG_HASH_ANNOTATION]: hash,
+    [CONFIG_SEEN_ANNOTATION]: new Date(seenAtMs).toISOString().replace('Z', '000000Z'), // nanoseconds, as upstream
     [CONFIG_FILE_ANNOTATION]: file,
   };
   const { status: _, ...rest } = pod;
   return {
     ...rest,
     metadata: { ...pod.metadata, uid: pod.metadata.uid || hash, annotations },
-    spec: { ...pod.spec, nodeName },
+    spec: { ...pod.spec, nodeName, ...(source === 'file' ? { tolerations: withStaticToleration(pod.spec) } : {}) },
   };
+}
+
+/** Pods of a directory stay on their node whatever befalls it, as upstream's do. */
+function withStaticToleration({ tolerations = [] }: PodSpec): Toleration[] {
+  const isThere = tolerations.some(
+    ({ key, operator, effect }) => (key ?? '') === '' && operator === 'Exists' && effect === 'NoExecute',
+  );
+  return isThere ? tolerations : [...tolerations, { operator: 'Exists', effect: 'NoExecute' }];
 }

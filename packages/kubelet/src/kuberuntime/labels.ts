@@ -23,6 +23,9 @@ const TERMINATION_GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
 const PRE_STOP_ANNOTATION = 'io.kubernetes.container.preStopHandler';
 const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
 
+/** The order in which upstream writes them. */
+const PORT_FIELDS = ['name', 'hostPort', 'containerPort', 'protocol', 'hostIP'];
+
 type StringMap = Record<string, string>;
 
 /** What a container's labels and annotations say about it. */
@@ -86,7 +89,7 @@ export function containerAnnotations(pod: Pod, container: Container, restartCoun
   if (grace !== undefined) annotations[TERMINATION_GRACE_ANNOTATION] = String(grace);
   if (preStop !== undefined) annotations[PRE_STOP_ANNOTATION] = JSON.stringify(preStop);
   if (container.ports !== undefined && container.ports.length > 0) {
-    annotations[PORTS_ANNOTATION] = JSON.stringify(container.ports);
+    annotations[PORTS_ANNOTATION] = JSON.stringify(container.ports, PORT_FIELDS);
   }
   return annotations;
 }

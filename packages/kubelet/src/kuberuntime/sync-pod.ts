@@ -18,6 +18,7 @@ import {
 import { failedSteps, type StepResult, type SyncAction } from '../kubecontainer/sync-result.ts';
 import { crashKey, delayRestart } from './crash-backoff.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
+import { fetchVolumeImages, type VolumeImages } from './image-volumes.ts';
 import { killContainer } from './kill-container.ts';
 import { type KillPodDependencies, killPod } from './kill-pod.ts';
 import type { PodActions } from './pod-actions.ts';
@@ -56,11 +57,18 @@ export async function syncPod(
   if (failedSteps(stopped).length > 0 || (plan.killPod && !plan.createSandbox)) return stopped;
   const { due, delayed } = dueContainers(sync);
   if (due.length === 0 && !plan.createSandbox) return [...stopped, ...delayed];
-  const config = await makeSandboxConfig(deps, pod, plan.attempt);
+  const config = await sandboxConfig(sync);
+  if ('action' in config) return [...stopped, ...delayed, config];
   const images = fetchImages(sync, config, due);
+  const volumeImages = fetchVolumeImages(
+    deps,
+    { pod, containers: due, runtimeHandler: handlerOrDefault(sync), sandboxConfig: config },
+    signal,
+  );
   const { sandbox, steps } = await useSandbox(sync, config);
-  const started = sandbox === undefined ? [] : await startContainers(sync, { sandbox, images, containers: due });
-  await Promise.allSettled(images.values());
+  const started =
+    sandbox === undefined ? [] : await startContainers(sync, { sandbox, images, volumeImages, containers: due });
+  await Promise.allSettled([...images.values(), ...[...volumeImages.values()].map(({ outcome }) => outcome)]);
   signal.throwIfAborted();
   return [...stopped, ...delayed, ...steps, ...started];
 }
@@ -159,6 +167,21 @@ function handlerOrDefault({ deps, pod }: Sync): string {
   }
 }
 
+/** The sandbox's configuration, or the step that failed for want of one. */
+async function sandboxConfig({ deps, pod, plan, signal }: Sync): Promise<SandboxInUse['config'] | StepResult> {
+  try {
+    return await makeSandboxConfig(deps, { pod, attempt: plan.attempt }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = shownError(error);
+    if (plan.createSandbox) {
+      deps.events.event(eventSubject(pod), 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${why}`);
+    }
+    const message = `Failed to generate sandbox config for pod "${describePod(pod)}": ${why}`;
+    return { action: 'CreatePodSandbox', target: '', error: { reason: 'CreatePodSandboxError', message } };
+  }
+}
+
 /** The sandbox to start containers in; none if it could not be made. */
 async function useSandbox(
   { deps, pod, plan, status, signal }: Sync,
@@ -182,19 +205,23 @@ async function useSandbox(
   }
 }
 
-type Starts = { sandbox: SandboxInUse; images: Images; containers: Container[] };
+type Starts = { sandbox: SandboxInUse; images: Images; volumeImages: VolumeImages; containers: Container[] };
 
 /**
  * Creates and starts containers in the order of the specification. A hook after a start holds the next container back; an
  * init container that cannot be started holds all others back.
  */
-async function startContainers(sync: Sync, { sandbox, images, containers }: Starts): Promise<StepResult[]> {
+async function startContainers(
+  sync: Sync,
+  { sandbox, images, volumeImages, containers }: Starts,
+): Promise<StepResult[]> {
   const { deps, pod, status, signal } = sync;
   const ended: StepResult[] = [];
   const starting: Promise<StepResult>[] = [];
   for (const container of containers) {
     const action = actionOf(sync, container);
-    const request: StartRequest = { pod, container, status, sandbox, image: images.get(container.name)!, action };
+    const image = images.get(container.name)!;
+    const request: StartRequest = { pod, container, status, sandbox, image, volumeImages, action };
     const begun = await beginContainer(deps, request, signal);
     if (!begun.created) {
       ended.push({ ...begun.result, held: true });

@@ -63,11 +63,6 @@ export class Pleg {
     this.#loops = Promise.all([this.#relistLoop(), this.#eventLoop()]);
   }
 
-  /** When everything was listed last (`performance.now`). */
-  get lastRelistAtMs(): number {
-    return this.#lastRelistAtMs;
-  }
-
   async stop(): Promise<void> {
     this.#controller.abort();
     await this.#loops;

@@ -29,6 +29,18 @@ test('a pod for another kind of node is refused', () => {
   check(podOf({ os: { name: 'windows' } }), [], 'PodOSNotSupported');
 });
 
+test('a pod whose groups must be its own is refused by a runtime that cannot hold to that', () => {
+  const strict = podOf({ securityContext: { supplementalGroupsPolicy: 'Strict' } });
+  const refusal = (pod: Pod, strictGroups?: boolean) => refusePod(pod, [], { ...node, strictGroups });
+  assert.equal(refusal(strict), undefined);
+  assert.equal(refusal(strict, true), undefined);
+  assert.equal(refusal(podOf({ securityContext: { supplementalGroupsPolicy: 'Merge' } }), false), undefined);
+  assert.deepEqual(refusal(strict, false), {
+    reason: 'SupplementalGroupsPolicyNotSupported',
+    message: 'SupplementalGroupsPolicy=Strict is not supported in this node',
+  });
+});
+
 test('a host port is taken by address and protocol', () => {
   check(withPort(80), [withPort(81)], undefined);
   check(withPort(80), [withPort(80)], 'NodePorts');

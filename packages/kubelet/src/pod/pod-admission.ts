@@ -1,8 +1,15 @@
+import { dottedSysctl } from '../api/sysctl.ts';
 import { allContainers, isSidecar, type Pod } from '../api/types.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
 /** What a node offers to the pods that want to run on it. */
-export type NodeFacts = { labels: Record<string, string>; maxPods: number; allowedUnsafeSysctls: string[] };
+export type NodeFacts = {
+  labels: Record<string, string>;
+  maxPods: number;
+  allowedUnsafeSysctls: string[];
+  /** Whether the runtime can keep containers from the groups of their image; absent if it was not asked. */
+  strictGroups?: boolean;
+};
 
 /** Sysctls that are isolated in a pod's namespaces and affect no other pod (Kubernetes: Using sysctls in a cluster). */
 const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
@@ -26,12 +33,26 @@ export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): WaitingReas
     const message = `Node didn't have enough resource: pods, requested: 1, used: ${others.length}, capacity: ${node.maxPods}`;
     return { reason: 'OutOfpods', message };
   }
-  return refuseOs(pod) ?? refuseSelector(pod, node) ?? refusePorts(pod, others) ?? refuseSysctls(pod, node);
+  return (
+    refuseOs(pod) ??
+    refuseGroups(pod, node) ??
+    refuseSelector(pod, node) ??
+    refusePorts(pod, others) ??
+    refuseSysctls(pod, node)
+  );
 }
 
 function refuseOs(pod: Pod): WaitingReason | undefined {
   if (pod.spec.os === undefined || pod.spec.os.name === 'linux') return undefined;
   return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" };
+}
+
+function refuseGroups({ spec }: Pod, { strictGroups }: NodeFacts): WaitingReason | undefined {
+  if (spec.securityContext?.supplementalGroupsPolicy !== 'Strict' || strictGroups !== false) return undefined;
+  return {
+    reason: 'SupplementalGroupsPolicyNotSupported',
+    message: 'SupplementalGroupsPolicy=Strict is not supported in this node',
+  };
 }
 
 function refuseSelector(pod: Pod, node: NodeFacts): WaitingReason | undefined {
@@ -74,7 +95,7 @@ function conflicts(a: HostPort, b: HostPort): boolean {
 
 function refuseSysctls(pod: Pod, node: NodeFacts): WaitingReason | undefined {
   for (const { name } of pod.spec.securityContext?.sysctls ?? []) {
-    const dotted = name.replaceAll('/', '.');
+    const dotted = dottedSysctl(name);
     const hostShared =
       (pod.spec.hostNetwork && dotted.startsWith('net.')) || (pod.spec.hostIPC && dotted.startsWith('kernel.'));
     if (hostShared) {

@@ -72,6 +72,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     probes: probes as unknown as PodProbes,
     restarts: new RestartRequests(),
     cgroups: cgroups as unknown as PodCgroups,
+    obstacles: { runtimeErrors: () => [], networkError: () => undefined },
     logger: silentLogger,
     refuse: () => refusal,
   });

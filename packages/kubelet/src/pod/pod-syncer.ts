@@ -23,6 +23,7 @@ import type { PodProbes } from '../prober/pod-probes.ts';
 import { generatePodStatus } from '../status/generate-pod-status.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import { holdPod, type Obstacles } from './hold-pod.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import type { RestartRequests } from './restart-requests.ts';
@@ -37,6 +38,7 @@ export type PodSyncerDependencies = {
   probes: PodProbes;
   restarts: RestartRequests;
   cgroups: PodCgroups;
+  obstacles: Obstacles;
   logger: Logger;
   /** Why a pod that has not run yet may not run here. */
   refuse: (pod: Pod) => WaitingReason | undefined;
@@ -70,6 +72,8 @@ export class PodSyncer implements PodSteps {
     const restartRequested = (id: string) => this.#deps.restarts.has(uid, id);
     const plan = computePodActions({ pod, status, probes, restartRequested });
     if (plan.killPod && !plan.createSandbox) return { ended: true };
+    const held = holdPod(pod, this.#deps.obstacles, this.#deps.runtime.events);
+    if (held !== undefined) return held;
     const makeReady = () => this.#makeReady(pod, signal);
     await (isEmptyPlan(plan) ? makeReady() : this.#deps.runtime.tracer.span(uid, 'cgroup and volumes', makeReady));
     if (isEmptyPlan(plan)) return { ended: false, retryAtMs: deadlineMs(pod, before.status) };

@@ -72,7 +72,7 @@ test('what the node has is not missing, and images that it has not will be pulle
   const text = podText('containers:\n- {name: a, image: x/b:1}\n- {name: b, image: c, imagePullPolicy: Never}');
   assert.deepEqual(findings(text, withNode(others, [])), [
     'note web spec.containers[0].image: x/b:1 is not on this host yet; it will be pulled',
-    'problem web spec.containers[1].image: c is not on this host, and imagePullPolicy Never keeps it from being pulled',
+    'problem web spec.containers[1].image: c is not on this host, and its pull policy Never keeps it from being pulled',
   ]);
 });
 

@@ -8,6 +8,7 @@ import { PodwrightError } from '@podwright/base';
  *                       /volume-subpaths/<volume>/<container>/<index>
  *                       /containers/<container>/<random>      (termination messages)
  *                       /etc-hosts
+ *                       /userns   (ids of the pod's user namespace)
  *   <rootDir>/trash     (what is being removed)
  */
 export class PodDirectories {
@@ -46,6 +47,10 @@ export class PodDirectories {
 
   etcHosts(uid: string): string {
     return join(this.pod(uid), 'etc-hosts');
+  }
+
+  userNamespace(uid: string): string {
+    return join(this.pod(uid), 'userns');
   }
 }
 

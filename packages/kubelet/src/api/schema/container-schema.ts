@@ -5,6 +5,7 @@ import type {
   EnvSourceReference,
   EnvVar,
   EnvVarSource,
+  FileKeySelector,
   KeySelector,
   ResourceRequirements,
   VolumeMount,
@@ -30,10 +31,18 @@ const keySelector = object<KeySelector>(
   { required: ['name', 'key'] },
 );
 
-const valueFrom = object<EnvVarSource>(
-  { fieldRef, resourceFieldRef, configMapKeyRef: keySelector, secretKeyRef: keySelector },
-  { notYet: ['fileKeyRef'] },
+const fileKeyRef = object<FileKeySelector>(
+  { volumeName: string, path: string, key: string, optional: boolean },
+  { required: ['volumeName', 'path', 'key'] },
 );
+
+const valueFrom = object<EnvVarSource>({
+  fieldRef,
+  resourceFieldRef,
+  configMapKeyRef: keySelector,
+  secretKeyRef: keySelector,
+  fileKeyRef,
+});
 
 const envVar = object<EnvVar>({ name: string, value: string, valueFrom }, { required: ['name'] });
 

@@ -38,6 +38,7 @@ const podSpec = object<PodSpec>(
     shareProcessNamespace: boolean,
     hostname: string,
     subdomain: string,
+    hostnameOverride: string,
     setHostnameAsFQDN: boolean,
     hostAliases: list(hostAlias),
     securityContext: podSecurityContext,
@@ -62,7 +63,7 @@ const podSpec = object<PodSpec>(
     required: ['containers'],
     notYet: [
       ...['affinity', 'topologySpreadConstraints', 'schedulingGates', 'resourceClaims', 'schedulingGroup'],
-      ...['workloadRef', 'resources', 'hostnameOverride'],
+      ...['workloadRef', 'resources'],
     ],
     refused: { ephemeralContainers: 'can only be added to a pod that runs already' },
   },

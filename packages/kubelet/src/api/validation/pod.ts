@@ -8,6 +8,9 @@ import { check, each, MAX_INT32, within } from './rules.ts';
 import { validatePodSecurity } from './security.ts';
 import { validateVolumes } from './volume.ts';
 
+/** What the kernel takes (uname(2)). */
+const MAX_HOSTNAME_LENGTH = 64;
+
 /** Rules of a pod, as the API server has them for what a lone node supports. Expects defaults to be set. */
 export function validatePod(pod: Pod, issues: IssueList): void {
   validateMeta(pod.metadata, issues.at('metadata'));
@@ -80,6 +83,7 @@ function validateTimes(spec: PodSpec, issues: IssueList): void {
 function validateNames(spec: PodSpec, issues: IssueList): void {
   check(dnsLabel, spec.hostname, issues.at('hostname'));
   check(dnsLabel, spec.subdomain, issues.at('subdomain'));
+  validateHostnameOverride(spec, issues.at('hostnameOverride'));
   check(dnsSubdomain, spec.nodeName, issues.at('nodeName'));
   check(dnsSubdomain, spec.runtimeClassName, issues.at('runtimeClassName'));
   check(dnsSubdomain, spec.priorityClassName, issues.at('priorityClassName'));
@@ -96,11 +100,24 @@ function validateNames(spec: PodSpec, issues: IssueList): void {
   if (spec.os?.name === 'windows') issues.at('os', 'name').add('this node runs linux');
 }
 
+/** It is the whole name, whatever `hostname` and `subdomain` say. */
+function validateHostnameOverride(spec: PodSpec, issues: IssueList): void {
+  const name = spec.hostnameOverride;
+  if (name === undefined) return;
+  dnsSubdomain(name, issues);
+  if (name.length > MAX_HOSTNAME_LENGTH) issues.add(`must be at most ${MAX_HOSTNAME_LENGTH} characters`);
+  if (spec.setHostnameAsFQDN) issues.addKey('must not be given while setHostnameAsFQDN is true');
+  if (spec.hostNetwork) issues.addKey('must not be given while hostNetwork is true');
+}
+
 function validateHostNamespaces(spec: PodSpec, issues: IssueList): void {
   if (spec.hostPID && spec.shareProcessNamespace) {
     issues.at('shareProcessNamespace').add('must not be true together with hostPID');
   }
-  if (spec.hostUsers === false) issues.at('hostUsers').add('false (a user namespace) is not supported yet');
+  if (spec.hostUsers !== false) return;
+  for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
+    if (spec[field]) issues.at(field).add('must not be true while hostUsers is false');
+  }
 }
 
 function validateDns(spec: PodSpec, issues: IssueList): void {

@@ -256,6 +256,12 @@ test('hooks have one handler and end within the grace period', () => {
     'spec.containers[0].lifecycle.preStop.sleep.seconds: must be between 0 and terminationGracePeriodSeconds (30), got 31',
   ]);
   check(container({ lifecycle: { postStart: {} } }), ['spec.containers[0].lifecycle.postStart: must have one of']);
+  for (const stopSignal of ['SIGTERM', 'SIGRTMIN+15', 'SIGRTMAX-14'])
+    check(container({ lifecycle: { stopSignal } }, { os: { name: 'linux' } }), []);
+  for (const stopSignal of ['SIGFOO', 'SIGRTMIN+16', 'SIGRTMAX-15'])
+    check(container({ lifecycle: { stopSignal } }, { os: { name: 'linux' } }), [
+      'spec.containers[0].lifecycle.stopSignal: must be a signal',
+    ]);
   check(container({ lifecycle: { stopSignal: 'TERM' } }, { os: { name: 'linux' } }), [
     'spec.containers[0].lifecycle.stopSignal: must be a signal',
   ]);
@@ -289,7 +295,7 @@ test('what would reach beyond the pod or is not supported yet is refused', () =>
   check(sysctls('kernel.shm_rmid_forced', { hostIPC: true }), [
     'spec.securityContext.sysctls[0].name: "kernel.shm_rmid_forced" must not be set while hostIPC',
   ]);
-  check(pod({ hostUsers: false }), ['spec.hostUsers: false (a user namespace) is not supported yet']);
+  check(sysctls('net/ipv4/conf/eth0.100/rp_filter'), []);
   check(pod({ hostPID: true, shareProcessNamespace: true }), ['spec.shareProcessNamespace: must not be true']);
   check(pod({ os: { name: 'windows' } }), ['spec.os.name: this node runs linux']);
   check(
@@ -298,7 +304,7 @@ test('what would reach beyond the pod or is not supported yet is refused', () =>
     }),
     [
       'spec.containers[0].securityContext.runAsUser: must be between 0',
-      'spec.containers[0].securityContext.procMount: Unmasked needs',
+      'spec.containers[0].securityContext.procMount: Unmasked needs a user namespace: hostUsers: false',
       'spec.containers[0].securityContext.allowPrivilegeEscalation: must not be false for a privileged',
     ],
   );
@@ -314,6 +320,40 @@ test('what would reach beyond the pod or is not supported yet is refused', () =>
       'spec.securityContext.seccompProfile.localhostProfile: must be a relative path',
     ],
   );
+});
+
+test('a pod with users of its own shares no other namespace with the host', () => {
+  check(pod({ hostUsers: false }), []);
+  check(container({ securityContext: { procMount: 'Unmasked' } }, { hostUsers: false }), []);
+  check(pod({ hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true }), [
+    'spec.hostNetwork: must not be true while hostUsers is false',
+    'spec.hostPID: must not be true',
+    'spec.hostIPC: must not be true',
+  ]);
+});
+
+test('a host name of its own stands alone', () => {
+  check(pod({ hostnameOverride: 'db.example.org', hostname: 'x', subdomain: 'y' }), []);
+  check(pod({ hostnameOverride: `${'a'.repeat(60)}.example` }), ['spec.hostnameOverride: must be at most 64']);
+  check(pod({ hostnameOverride: 'A', setHostnameAsFQDN: true, hostNetwork: true }), [
+    'spec.hostnameOverride: must be lower case',
+    'spec.hostnameOverride: must not be given while setHostnameAsFQDN',
+    'spec.hostnameOverride: must not be given while hostNetwork',
+  ]);
+});
+
+test('an image is a volume, and a variable comes from a file of an emptyDir', () => {
+  const volumes = [{ name: 'model', image: { reference: 'm:1' } }, { name: 'tmp' }];
+  const file = (volumeName: string, path: string, key = 'A') =>
+    container({ env: [{ name: 'A', valueFrom: { fileKeyRef: { volumeName, path, key } } }] }, { volumes });
+  check(file('tmp', 'd/env'), []);
+  const place = 'spec.containers[0].env[0].valueFrom.fileKeyRef';
+  check(file('model', 'env'), [`${place}.volumeName: "model" must be an emptyDir`]);
+  check(file('none', 'env'), [`${place}.volumeName: the pod has no volume "none"`]);
+  check(file('tmp', '../env', 'A=B'), [`${place}.key: must be printable`, `${place}.path: must not contain ".."`]);
+  check(pod({ volumes: [{ name: 'model', image: { reference: '' } }] }), [
+    'spec.volumes[0].image.reference: must not be empty',
+  ]);
 });
 
 test('DNS settings keep to the resolver limits', () => {

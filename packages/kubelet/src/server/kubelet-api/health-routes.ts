@@ -10,7 +10,7 @@ export function kubeletChecks(kubelet: Kubelet): HealthCheck[] {
   return [
     { name: 'ping', error: () => undefined },
     { name: 'log', error: () => undefined },
-    { name: 'syncloop', error: () => kubelet.syncLoopError() },
+    { name: 'syncloop', error: () => kubelet.illness },
   ];
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { getCiphers, type SecureVersion, type TlsOptions } from 'node:tls';
 import { didYouMean, PodwrightError, wrapError } from '@podwright/base';
+import { CIPHER_SUITES } from '../../configuration/rules/server-rules.ts';
 import { REQUEST_HEAD_TIMEOUT_MS } from '../../limits.ts';
 import type { KubeletServerOptions, TlsVersion } from '../kubelet-server-options.ts';
 import type { SelfSigned } from './self-signed-certificate.ts';
@@ -55,20 +56,12 @@ function cipherList({ cipherSuites, minVersion }: KubeletServerOptions['tls']): 
   return [...chosen, ...(isOld ? ['@SECLEVEL=0'] : [])].join(':');
 }
 
-/** `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` is `ECDHE-RSA-AES128-GCM-SHA256`. Throws `invalid_argument` for unknown ones. Pure. */
+/** OpenSSL's name of a suite. Throws `invalid_argument` for one that there is not, or that this host's OpenSSL does not have. */
 export function opensslName(name: string): string {
-  const converted = name
-    .replace(/^TLS_(RSA_WITH_)?/, '')
-    .replace(/_WITH_/, '_')
-    .replace(/AES_(\d+)/, 'AES$1')
-    .replace(/3DES_EDE_CBC/, 'DES-CBC3')
-    .replace(/RC4_128/, 'RC4')
-    .replace(/AES(\d+)_CBC/, 'AES$1')
-    .replace(/(CHACHA20_POLY1305)_SHA256$/, '$1')
-    .replaceAll('_', '-');
-  if (name.startsWith('TLS_') && getCiphers().includes(converted.toLowerCase())) return converted;
+  const known = Object.hasOwn(CIPHER_SUITES, name) ? CIPHER_SUITES[name]! : undefined;
+  if (known !== undefined && getCiphers().includes(known.toLowerCase())) return known;
   throw new PodwrightError(
     'invalid_argument',
-    `tlsCipherSuites: "${name.slice(0, 100)}" is not a cipher suite that this host has${didYouMean(name, TLS13_SUITES)}`,
+    `tlsCipherSuites: "${name.slice(0, 100)}" is not a cipher suite that this host has${didYouMean(name, Object.keys(CIPHER_SUITES))}`,
   );
 }
