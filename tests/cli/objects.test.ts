@@ -148,7 +148,7 @@ test('describe tells everything, and no secret', async () => {
     /^ {4}Mounts: +\/conf from conf \(ro\)$/m,
     /^ {2}Ready: +True$/m,
     /^QoS Class: +Burstable$/m,
-    /Started container main/,
+    /Container started/,
   ])
     assert.match(text, line);
   assert.doesNotMatch(text, /metadata-patch/);

@@ -1,23 +1,24 @@
 import { isAbsolute, join } from 'node:path';
-import { type Backoff, PodwrightError, type Subscription } from '@podwright/base';
+import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { absentObject } from './api/absent-object.ts';
-import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
+import { type EphemeralContainer, type Event, everyContainer, type Pod, podFullName } from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
 import type { ManifestError } from './config/manifest.ts';
 import { existingPod } from './config/pod-config.ts';
-import type { ExistingPod } from './config/pod-update.ts';
+import type { ExistingPod, PodUpdate } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
-import { crashKey } from './kuberuntime/crash-backoff.ts';
+import type { CrashBackoff } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { SYNC_LOOP_THRESHOLD_MS } from './limits.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import { planRestart } from './pod/container-restart-request.ts';
+import type { EphemeralContainers } from './pod/ephemeral-containers.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
 import type { RestartRequests } from './pod/restart-requests.ts';
@@ -47,8 +48,11 @@ export type KubeletDependencies = {
   runtimeState: Pick<RuntimeState, 'runtimeErrors' | 'networkError' | 'sinceLookMs'>;
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
-  crashBackoff: Backoff;
+  crashBackoff: CrashBackoff;
   restarts: RestartRequests;
+  ephemeral: EphemeralContainers;
+  /** Takes a change of a pod that comes from no source. */
+  update: (update: PodUpdate) => void;
   ready: Promise<void>;
   endPods: () => Promise<void>;
   close: () => Promise<void>;
@@ -274,9 +278,25 @@ export class Kubelet {
       pod.metadata.uid,
       stop.map(({ id }) => id),
     );
-    for (const container of hurry) crashBackoff.forget(crashKey(pod, container));
+    for (const container of hurry) crashBackoff.forget(pod, container);
     workers.retry(pod.metadata.uid);
     return [...stop, ...hurry].map(({ name }) => name);
+  }
+
+  /**
+   * Has a pod have these containers for debugging besides its own. `failed_precondition` for a pod that runs no more,
+   * `invalid_argument` for containers that cannot be.
+   */
+  async setEphemeralContainers({ metadata: { uid }, status }: Pod, containers: EphemeralContainer[]): Promise<void> {
+    const { manager, ephemeral, update } = this.#parts;
+    const known = manager.get(uid);
+    const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+    if (known === undefined || ended) {
+      const why = ended ? `it has ended (${status.phase})` : 'it is being deleted';
+      throw new PodwrightError('failed_precondition', `add a container to a pod: ${why}`);
+    }
+    await ephemeral.set(known.pod, containers);
+    update({ operation: 'UPDATE', source: known.source, pods: [known.pod] });
   }
 
   /** Stops the kubelet; containers go on. */
@@ -290,7 +310,7 @@ export class Kubelet {
 
   /** '' means the first ordinary container. */
   #containerName(pod: Pod, wanted: string): string {
-    const names = allContainers(pod.spec).map(({ name }) => name);
+    const names = everyContainer(pod.spec).map(({ name }) => name);
     const name = wanted === '' ? pod.spec.containers[0]!.name : wanted;
     if (names.includes(name)) return name;
     const message = `find container ${name} of pod ${podFullName(pod)}: it has ${names.join(', ')}`;
@@ -309,7 +329,11 @@ export class Kubelet {
 
 /** What keeps a container from running, '' if nothing is known to. */
 function waitingReason({ status }: Pod, name: string): string {
-  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const statuses = [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ];
   const { waiting, terminated } = statuses.find((one) => one.name === name)?.state ?? {};
   if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;
   return waiting?.reason ?? '';

@@ -1,5 +1,8 @@
 /** The kubelet's timers and bounds that are not options, with their sources. */
 
+/** setTimeout's limit: with more it does not wait at all. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 // Sources of pods
 
 export const MANIFEST_URL_TIMEOUT_MS = 10_000;
@@ -12,6 +15,8 @@ export const MAX_MANIFEST_FILES = 5000;
 
 // Pods and containers
 
+/** How often a pod that asks for more than there is looks again. */
+export const RESIZE_RETRY_MS = 10_000;
 /** Delays after steps that failed for a reason whose end no event announces. */
 export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
@@ -56,6 +61,13 @@ export const RUNTIME_START_PATIENCE_MS = 2000;
 /** How long a pod waits that is held up by the runtime or its network (backOffOnTransientErrorPeriod). */
 export const HELD_RETRY_MS = 1000;
 
+// What the runtime has
+
+/** No listing answered for longer than this means that the kubelet is not healthy (upstream's genericPlegRelistThreshold). */
+export const PLEG_THRESHOLD_MS = 180_000;
+/** How long the start of the kubelet waits for pods that are slow to be read. */
+export const PLEG_START_PATIENCE_MS = 10_000;
+
 // Images
 
 /** Registries sometimes answer with pages of HTML, which are too long for a status. */
@@ -65,13 +77,18 @@ export const MAX_DOCKER_CONFIG_BYTES = 1 << 20;
 
 // Probes
 
-/** Before the first period has passed, an unready container is looked at this often, growing to the period. */
+/** Until its first tick, an unready container is looked at this often, each time half as often. */
 export const EAGER_PROBE_INITIAL_MS = 25;
+/** A probe that could not be made is tried so often at once (upstream's maxProbeRetries). */
+export const MAX_PROBE_TRIES = 3;
+/** A container that began this long before the kubelet may count as one of its own (upstream's kubeletRestartGracePeriod). */
+export const KUBELET_RESTART_GRACE_MS = 10_000;
 /** Output that an event shows of a failed probe. */
 export const MAX_PROBE_OUTPUT_BYTES = 1024;
 /** As much of a body as upstream reads. */
 export const MAX_PROBE_BODY_BYTES = 10 << 10;
-export const MAX_PROBE_REDIRECTS = 10;
+/** Requests of one httpGet handler, as Go's client makes at most. */
+export const MAX_PROBE_REQUESTS = 10;
 /** Answers such as 103 before the one that counts. */
 export const MAX_INFORMATIONAL_ANSWERS = 10;
 /** Enough for the heads and bodies of all redirects; what a body has beyond that is not read. */

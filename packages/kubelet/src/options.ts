@@ -97,7 +97,7 @@ export type KubeletOptions = {
   /** The HTTP servers; `undefined` for none. */
   server?: KubeletServerConfiguration;
   logger: Logger;
-  /** Where calls to the runtime are counted, as `kubelet_runtime_operations_*`. */
+  /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
   metrics?: Registry;
 };
 

@@ -1,4 +1,5 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
+import { availableParallelism } from 'node:os';
 import { type CgroupHierarchy, errorCode, errorMessage } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
@@ -7,6 +8,7 @@ import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import { openPodCgroups } from './cgroups/cgroupfs-pod-cgroups.ts';
 import { hostCgroups, runtimeCgroupDriver } from './cgroups/host-cgroups.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
+import type { PodUpdate } from './config/pod-update.ts';
 import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
@@ -93,7 +95,11 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   const onRecovery = () => {
     for (const { metadata } of sync.manager.list()) sync.workers.retry(metadata.uid);
   };
-  const runtimeState = new RuntimeState({ cri, logger, onRecovery });
+  const plegHealth = () => {
+    const problem = sync.pleg.problem();
+    return problem && `PLEG is not healthy: ${problem}`;
+  };
+  const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const hostIps = () => addresses;
   const parts = kubeletParts({ options, cri, events, hostIps, allocatable }, given);
   const sync = createPodSync({
@@ -105,9 +111,11 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     strictGroups: await new RuntimeFeatures(cri).strictGroups(),
     host: await readContainerHost({ hierarchy, allocatableMemory: BigInt(allocatable.memoryBytes) }),
     obstacles: runtimeState,
+    allocatable: { cpu: BigInt(availableParallelism()) * 1000n, memory: BigInt(allocatable.memoryBytes) },
     hostIps,
     runtimeName: version.runtimeName,
   });
+  await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
   const running = run({ options, cri, events, parts, cgroups, sync, runtimeState });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
@@ -201,7 +209,7 @@ type RunInput = {
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
-function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'manifestErrors' | 'close'> {
+function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'manifestErrors' | 'update' | 'close'> {
   const { options, cri, parts, sync } = input;
   const { loop, cache, workers, pleg } = sync;
   const controller = new AbortController();
@@ -243,7 +251,8 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     await parts.volumes.close();
     cri.close();
   };
-  return { ready, endPods, manifestErrors: () => sources.errors(), close };
+  const update = (change: PodUpdate) => loop.handlePods(change);
+  return { ready, endPods, manifestErrors: () => sources.errors(), update, close };
 }
 
 /** Tells the metrics of each change of a pod's status. */
@@ -256,7 +265,8 @@ async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal):
 /** Ends what no source has, once each has been read. */
 async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> {
   const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
-  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid)]);
+  // what the runtime has of a pod that cannot be read now still uses its volumes
+  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedUids()]);
   sync.loop.endOrphans();
   await parts.volumes.removeOrphans(known);
   await cgroups.removeOrphans(known);

@@ -13,7 +13,6 @@ const FOREIGN_VERBS: Record<string, string> = {
   autoscale: 'pods are not scaled on one node',
   rollout: "change the file and 'podwright apply FILE': a changed pod is replaced",
   expose: "give the container's port a hostPort, or use the pod's address from 'podwright ps'",
-  debug: "'podwright exec -it POD -- sh' runs a shell in a container",
   explain: "a field that is not supported is refused by name: 'podwright apply FILE' says so",
   diff: "'podwright get pod NAME -o yaml' prints what there is",
   kustomize: "pipe what it prints: 'kubectl kustomize DIR | podwright apply -'",

@@ -13,7 +13,8 @@ import { describeTime, entry, lines, type OutlineEntry, section } from '../outpu
 
 /** A container and what became of it, as kubectl describes it. */
 export function describeContainer(pod: Pod, container: Container, defaults: PodDefaults | undefined): OutlineEntry {
-  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {};
+  const statuses = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
   const status = statuses.find(({ name }) => name === container.name);
   const below = [
     ...entry('Container ID', status?.containerID),

@@ -23,6 +23,9 @@ export function describePod(pod: Pod, defaults: PodDefaults | undefined): Outlin
     ...identity(pod),
     ...(spec.initContainers?.length ? [section('Init Containers', containers(spec.initContainers))] : []),
     section('Containers', containers(spec.containers)),
+    ...(spec.ephemeralContainers?.length
+      ? [section('Ephemeral Containers', containers(spec.ephemeralContainers))]
+      : []),
     section('Conditions', (status?.conditions ?? []).flatMap(conditionEntries)),
     section('Volumes', (spec.volumes ?? []).map(describeVolume)),
     ...entry('QoS Class', status?.qosClass),

@@ -79,7 +79,7 @@ function completeProbe(probe: Probe): Probe {
   return {
     ...probe,
     ...present('httpGet', probe.httpGet && completeHttpGet(probe.httpGet)),
-    initialDelaySeconds: probe.initialDelaySeconds ?? 0,
+    ...present('grpc', probe.grpc && { ...probe.grpc, service: probe.grpc.service ?? '' }),
     timeoutSeconds: probe.timeoutSeconds || 1,
     periodSeconds: probe.periodSeconds || 10,
     successThreshold: probe.successThreshold || 1,

@@ -76,7 +76,6 @@ test('ports, probes and volumes are completed', () => {
   assert.deepEqual(spec.containers[0]?.ports, [{ containerPort: 80, hostPort: 80, protocol: 'TCP' }]);
   assert.deepEqual(spec.containers[0]?.livenessProbe, {
     httpGet: { port: 80, path: '/', scheme: 'HTTP' },
-    initialDelaySeconds: 0,
     timeoutSeconds: 1,
     periodSeconds: 10,
     successThreshold: 1,

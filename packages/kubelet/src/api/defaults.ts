@@ -3,6 +3,7 @@ import { completeContainer, completeReference, defaultPullPolicy } from './conta
 import type {
   ConfigMap,
   DownwardApiProjection,
+  EphemeralContainer,
   ManifestObject,
   ObjectMeta,
   Pod,
@@ -45,6 +46,9 @@ function completeSpec(spec: PodSpec): PodSpec {
       ? {}
       : { initContainers: spec.initContainers.map((container) => completeContainer(container, spec)) }),
     containers: spec.containers.map((container) => completeContainer(container, spec)),
+    ...(spec.ephemeralContainers === undefined
+      ? {}
+      : { ephemeralContainers: spec.ephemeralContainers.map((container) => completeEphemeral(container, spec)) }),
     restartPolicy: spec.restartPolicy ?? 'Always',
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 30,
     dnsPolicy: spec.dnsPolicy ?? 'ClusterFirst',
@@ -53,6 +57,12 @@ function completeSpec(spec: PodSpec): PodSpec {
     enableServiceLinks: spec.enableServiceLinks ?? true,
     ...(serviceAccountName === undefined ? {} : { serviceAccountName, serviceAccount: serviceAccountName }),
   };
+}
+
+/** An ephemeral container has no resources of its own, so none are set. */
+export function completeEphemeral(container: EphemeralContainer, spec: PodSpec): EphemeralContainer {
+  const { resources, ...complete } = completeContainer(container, spec);
+  return container.resources === undefined ? complete : { ...complete, resources };
 }
 
 /** A volume without a source is an emptyDir, as the API has it since its first days. */

@@ -1,4 +1,4 @@
-import { type Container, isSidecar, type ResourceList } from './container.ts';
+import { type Container, type EphemeralContainer, isSidecar, type ResourceList } from './container.ts';
 import type { LocalObjectReference, ObjectMeta } from './object-meta.ts';
 import type { PodStatus } from './pod-status.ts';
 import type { PodSecurityContext } from './security-context.ts';
@@ -24,6 +24,7 @@ export type Toleration = {
 export type PodSpec = {
   containers: Container[];
   initContainers?: Container[];
+  ephemeralContainers?: EphemeralContainer[];
   volumes?: Volume[];
   restartPolicy?: RestartPolicy;
   terminationGracePeriodSeconds?: number;
@@ -77,6 +78,11 @@ export function podFullName(pod: Pod): string {
 /** Init containers, then ordinary ones. */
 export function allContainers(spec: PodSpec): Container[] {
   return [...(spec.initContainers ?? []), ...spec.containers];
+}
+
+/** Containers of every kind, those for debugging last. */
+export function everyContainer(spec: PodSpec): Container[] {
+  return [...allContainers(spec), ...(spec.ephemeralContainers ?? [])];
 }
 
 /** Sidecars in the order of the specification. */

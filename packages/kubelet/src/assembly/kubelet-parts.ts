@@ -66,8 +66,8 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   return {
     objects,
     volumes,
-    probes: new ProberManager({ commands, events, logger }),
-    hooks: new LifecycleHooks(commands),
+    probes: new ProberManager({ commands, events, metrics: options.metrics }),
+    hooks: new LifecycleHooks({ commands, events, metrics: options.metrics }),
     prepare: (request, signal) => preparer.prepare(request, signal),
     startSources: (listener) => startPodSources({ ...listener, ...sources }),
     ...given,

@@ -1,11 +1,12 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
-import { Backoff } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { UserNamespaces } from '../container/user-namespaces.ts';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import { ImageManager } from '../images/image-manager.ts';
+import { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
+import { CrashBackoff } from '../kuberuntime/crash-backoff.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import type { DnsSettings } from '../kuberuntime/dns-config.ts';
 import { kubeletIdOf } from '../kuberuntime/labels.ts';
@@ -20,9 +21,11 @@ import { podIdRange } from '../node/subordinate-ids.ts';
 import type { KubeletOptions } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import type { Obstacles } from '../pod/hold-pod.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
 import { refusePod } from '../pod/pod-admission.ts';
+import { PodAllocations } from '../pod/pod-allocations.ts';
 import { PodManager } from '../pod/pod-manager.ts';
 import { PodSyncer } from '../pod/pod-syncer.ts';
 import { PodWorkers } from '../pod/pod-workers.ts';
@@ -44,6 +47,8 @@ export type PodSyncInput = {
   /** Whether the runtime can keep containers from the groups of their image. */
   strictGroups: boolean;
   obstacles: Obstacles;
+  /** What pods may use together: thousandths of a core, and bytes. */
+  allocatable: { cpu: bigint; memory: bigint };
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -60,8 +65,9 @@ export type PodSync = {
   workers: PodWorkers;
   loop: SyncLoop;
   /** Delays between restarts of containers. */
-  crashBackoff: Backoff;
+  crashBackoff: CrashBackoff;
   restarts: RestartRequests;
+  ephemeral: EphemeralContainers;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -71,11 +77,13 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const statuses = new StatusManager();
   const cache = new PodStatusCache();
   const manager = new PodManager();
-  const metrics = options.metrics && new KubeletMetrics(options.metrics, (uid) => manager.get(uid));
+  const metrics = options.metrics && new KubeletMetrics(options.metrics, (uid) => manager.get(uid)?.pod);
   const tracer = new PodTracer((uid, span) => metrics?.step(uid, span));
   const networks = new SandboxNetworks(input.cri);
   const restarts = new RestartRequests();
-  const crashBackoff = new Backoff(options.crashLoopBackoff);
+  const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
+  const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
+  const actuated = new ActuatedResources();
   const pleg = new Pleg({
     cri: input.cri,
     reader: new RuntimePodReader({
@@ -86,18 +94,26 @@ export function createPodSync(input: PodSyncInput): PodSync {
     }),
     cache,
     logger,
+    metrics: options.metrics,
     relistPeriodMs: options.relist.periodMs,
     eventedRelistPeriodMs: options.relist.eventedPeriodMs,
     onChange: (podUid) => loop.handleLifecycle(podUid),
   });
+  const allocations = new PodAllocations({
+    events: input.events,
+    actuated,
+    node: input.allocatable,
+    activePods: () => workers.activePods(),
+  });
   const syncer = new PodSyncer({
-    runtime: runtimeDependencies(input, { tracer, networks, crashBackoff }),
+    runtime: runtimeDependencies(input, { tracer, networks, crashBackoff, actuated }),
     pleg,
     statuses,
     reasons: new WaitingReasons(),
     volumes: parts.volumes,
     probes: parts.probes,
     restarts,
+    allocations,
     cgroups,
     obstacles: input.obstacles,
     logger,
@@ -113,8 +129,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
     metrics?.seen(pod);
     tracer.mark(pod.metadata.uid, 'pod seen');
   };
-  const loop = new SyncLoop({ manager, workers, runtimePods: () => cache.list(), onSeen, logger });
-  return { manager, statuses, cache, tracer, metrics, pleg, workers, loop, crashBackoff, restarts };
+  const loop = new SyncLoop({ manager, workers, ephemeral, runtimePods: () => cache.list(), onSeen, logger });
+  return { manager, statuses, cache, tracer, metrics, pleg, workers, loop, crashBackoff, restarts, ephemeral };
 }
 
 function refuse(pod: Pod, active: Pod[], { options, strictGroups }: PodSyncInput) {
@@ -124,7 +140,7 @@ function refuse(pod: Pod, active: Pod[], { options, strictGroups }: PodSyncInput
 
 function runtimeDependencies(
   input: PodSyncInput,
-  own: { tracer: PodTracer; networks: SandboxNetworks; crashBackoff: Backoff },
+  own: { tracer: PodTracer; networks: SandboxNetworks; crashBackoff: CrashBackoff; actuated: ActuatedResources },
 ): KuberuntimeDependencies {
   const { options, cri, events, parts, cgroups, hostIps } = input;
   return {

@@ -2,8 +2,11 @@
 export type SyncAction =
   | 'KillPodSandbox'
   | 'KillContainer'
+  | 'RemoveContainer'
   | 'CreatePodSandbox'
+  | 'StartEphemeralContainer'
   | 'StartInitContainer'
+  | 'ResizePodInPlace'
   | 'StartContainer';
 
 /** Why a container waits, as its status shows it. The reasons are the kubelet's. */

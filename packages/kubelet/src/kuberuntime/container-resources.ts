@@ -1,7 +1,7 @@
 import { create, HugepageLimitSchema, type LinuxContainerResources } from '@podwright/cri';
 import { isNodeCriticalPod } from '../api/pod-priority.ts';
 import { parseQuantity, quantityValue } from '../api/quantity.ts';
-import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import { type Container, type Pod, sidecarsOf } from '../api/types.ts';
 import { linuxResources } from '../cgroups/linux-resources.ts';
 import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
 import type { ContainerHost } from '../node/container-host.ts';
@@ -47,7 +47,7 @@ export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigi
   if (qos === 'Guaranteed') return GUARANTEED_OOM_SCORE_ADJ;
   if (qos === 'BestEffort') return 1000n;
   const own = burstableScore(container, memoryCapacity);
-  if (!isSidecar(container)) return own;
+  if (!sidecarsOf(pod).some(({ name }) => name === container.name)) return own;
   const scores = pod.spec.containers.map((other) => burstableScore(other, memoryCapacity));
   return scores.every((score) => own <= score) ? own : scores.toSorted((a, b) => Number(a - b))[0]!;
 }

@@ -1,4 +1,4 @@
-import { Backoff, silentLogger } from '@podwright/base';
+import { silentLogger } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { LocalObjects } from '../config/local-objects.ts';
 import { UserNamespaces } from '../container/user-namespaces.ts';
@@ -8,6 +8,8 @@ import type { ContainerHost } from '../node/container-host.ts';
 import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from '../node/resource-policy.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
+import { ActuatedResources } from './actuated-resources.ts';
+import { CrashBackoff } from './crash-backoff.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import type { NodeResources } from './node-resources.ts';
 import { RuntimeFeatures } from './runtime-features.ts';
@@ -33,7 +35,8 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
     images: new ImageManager({ cri, events, objects, logger, queue, backoff, dockerConfigPaths: [] }),
     hooks: { run: async () => undefined },
     tracer: new PodTracer(),
-    crashBackoff: new Backoff({ initialMs: 1000, maxMs: 4000 }),
+    crashBackoff: new CrashBackoff({ initialMs: 1000, maxMs: 4000 }),
+    actuated: new ActuatedResources(),
     prepare: async () => ({ environment: [], command: [], args: [], mounts: [] }),
     dns: async () => ({
       clusterDns: [],

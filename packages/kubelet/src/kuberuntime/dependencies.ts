@@ -1,4 +1,4 @@
-import type { Backoff, Logger } from '@podwright/base';
+import type { Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
@@ -7,6 +7,8 @@ import type { UserNamespaces } from '../container/user-namespaces.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { ImageManager } from '../images/image-manager.ts';
 import type { PodTracer } from '../trace/pod-tracer.ts';
+import type { ActuatedResources } from './actuated-resources.ts';
+import type { CrashBackoff } from './crash-backoff.ts';
 import type { DnsSettings } from './dns-config.ts';
 import type { HookRunner } from './lifecycle-hooks.ts';
 import type { NodeResources } from './node-resources.ts';
@@ -23,8 +25,8 @@ export type KuberuntimeDependencies = {
   objects: ObjectLookup;
   tracer: PodTracer;
   logger: Logger;
-  /** Delays between restarts, by `crashKey`. */
-  crashBackoff: Backoff;
+  crashBackoff: CrashBackoff;
+  actuated: ActuatedResources;
   /** Environment, command and mounts of a container. Rejects with why it cannot be configured. */
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer>;
   /** Host DNS and cluster DNS, as they are now. */

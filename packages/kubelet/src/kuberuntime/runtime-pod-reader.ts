@@ -187,6 +187,7 @@ export class RuntimePodReader {
       terminationGracePeriodSeconds: info.terminationGracePeriodSeconds,
       logPath: status.logPath,
       preStop: info.preStop,
+      resources: info.resources,
     };
     if (exited) this.#ended.set(container.id, container);
     return container;
@@ -210,9 +211,11 @@ function readTerminationMessage(status: ContainerStatus, info: ContainerInfo): P
 
 type Dated = { createdAt: bigint; metadata?: { attempt: number } };
 
+/** Attempts count up, whatever somebody does to the clock of the host between them. */
 function newestFirst(a: Dated, b: Dated): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
-  return (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
+  const attempts = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
+  if (attempts !== 0 || a.createdAt === b.createdAt) return attempts;
+  return a.createdAt < b.createdAt ? 1 : -1;
 }
 
 function sandboxFacts(sandbox: PodSandbox | PodSandboxStatus) {

@@ -29,6 +29,9 @@ const FRESH: PodActions = {
   attempt: 0,
   sandboxId: undefined,
   containersToKill: [],
+  containersToReset: [],
+  ephemeralContainersToStart: [],
+  containersToUpdate: [],
   initContainersToStart: [],
   containersToStart: ['app'],
 };

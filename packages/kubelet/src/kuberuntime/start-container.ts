@@ -2,13 +2,13 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LOG_DIRECTORY, shownError } from '@podwright/base';
 import type { Image, PodSandboxConfig } from '@podwright/cri';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, EphemeralContainer, Pod } from '../api/types.ts';
 import { needsRecursiveReadOnly } from '../container/container-mounts.ts';
 import type { PreparedContainer, PrepareRequest } from '../container/prepared-container.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
-import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { StepResult, SyncAction, WaitingReason } from '../kubecontainer/sync-result.ts';
 import { containerConfig, imageUser } from './container-config.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
@@ -56,6 +56,11 @@ export async function beginContainer(
   if ('waiting' in image) {
     return { created: false, result: { ...step, error: image.waiting, retryAtMs: image.retryAtMs } };
   }
+  const target = targetOf(request);
+  if ('reason' in target) {
+    warn(deps, request, `Error: ${target.message}`);
+    return { created: false, result: { ...step, error: target } };
+  }
   const mounted = await mountedImages(container, request.volumeImages);
   if ('waiting' in mounted) {
     warn(deps, request, `Error: ${mounted.waiting.reason}`);
@@ -68,7 +73,11 @@ export async function beginContainer(
     warn(deps, request, `Error: ${violation.message}`);
     return { created: false, result: { ...step, error: violation } };
   }
-  const created = await createContainer(deps, { ...request, prepared: configured, image: image.image }, signal);
+  const created = await createContainer(
+    deps,
+    { ...request, targetId: target.id, prepared: configured, image: image.image },
+    signal,
+  );
   if ('reason' in created) return { created: false, result: { ...step, error: created } };
   const result = finishStart(deps, { ...request, id: created.id }, signal).then((error) => ({ ...step, error }));
   return { created: true, result };
@@ -88,8 +97,17 @@ async function finishStart(
   } catch (error) {
     return fail(deps, request, { reason: 'RunContainerError', error, signal });
   }
-  deps.events.event(eventSubject(pod, container.name), 'Normal', 'Started', `Started container ${container.name}`);
+  deps.events.event(eventSubject(pod, container.name), 'Normal', 'Started', 'Container started');
   return runPostStart(deps, request, signal);
+}
+
+/** The runtime's id of the container whose processes an ephemeral container is to see; none for any other container. */
+function targetOf({ container, status }: StartRequest): { id: string | undefined } | WaitingReason {
+  const { targetContainerName: name }: EphemeralContainer = container;
+  if (!name) return { id: undefined };
+  const target = latestContainer(status, name);
+  if (target !== undefined) return { id: target.id };
+  return { reason: 'CreateContainerConfigError', message: `unable to find target container ${name}` };
 }
 
 async function configure(
@@ -116,7 +134,11 @@ async function supportsRecursiveReadOnly(
   return typeof features === 'object' && features.recursiveReadOnlyMounts;
 }
 
-type CreateRequest = Omit<StartRequest, 'image'> & { prepared: PreparedContainer; image: Image };
+type CreateRequest = Omit<StartRequest, 'image'> & {
+  targetId: string | undefined;
+  prepared: PreparedContainer;
+  image: Image;
+};
 
 async function createContainer(
   deps: StartContainerDependencies,
@@ -133,7 +155,7 @@ async function createContainer(
     const { containerId } = await deps.tracer.span(pod.metadata.uid, `create ${container.name}`, () =>
       deps.cri.runtime.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, { signal }),
     );
-    deps.events.event(eventSubject(pod, container.name), 'Normal', 'Created', `Created container: ${container.name}`);
+    deps.events.event(eventSubject(pod, container.name), 'Normal', 'Created', 'Container created');
     return { id: containerId };
   } catch (error) {
     return fail(deps, request, { reason: 'CreateContainerError', error, signal });
@@ -155,9 +177,11 @@ async function runPostStart(
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
-    const why = `PostStartHook failed: ${shownError(error)}`;
-    deps.events.event(eventSubject(pod, container.name), 'Warning', 'FailedPostStartHook', why);
-    const message = `FailedPostStartHook: container ${container.name} is stopped`;
+    const why = shownError(error);
+    deps.logger.warn({ pod: describePod(pod), container: container.name, error: why }, 'a postStart hook failed');
+    // what it said stays out of the event: commands and servers may tell secrets
+    deps.events.event(eventSubject(pod, container.name), 'Warning', 'FailedPostStartHook', 'PostStartHook failed');
+    const message = 'FailedPostStartHook';
     await killContainer(
       deps,
       { pod, spec: container, id, name: container.name, message, podIps: sandbox.podIps },

@@ -180,8 +180,10 @@ export class KubeletMetrics {
   }
 
   #containerType(podUid: string, name: string): string {
-    const isInit = this.#podOf(podUid)?.spec.initContainers?.some((container) => container.name === name);
-    return isInit ? 'init_container' : 'container';
+    const spec = this.#podOf(podUid)?.spec;
+    const isOneOf = (containers: { name: string }[] | undefined) => containers?.some((one) => one.name === name);
+    if (isOneOf(spec?.containers)) return 'container';
+    return isOneOf(spec?.initContainers) ? 'init_container' : 'ephemeral_container';
   }
 
   #named(name: string, help: string) {

@@ -9,16 +9,16 @@ export class PodManager {
     this.#pods.set(pod.metadata.uid, { pod, source });
   }
 
+  get(podUid: string): { pod: Pod; source: PodSourceName } | undefined {
+    return this.#pods.get(podUid);
+  }
+
   delete(podUid: string): void {
     this.#pods.delete(podUid);
   }
 
   has(podUid: string): boolean {
     return this.#pods.has(podUid);
-  }
-
-  get(podUid: string): Pod | undefined {
-    return this.#pods.get(podUid)?.pod;
   }
 
   list(): Pod[] {

@@ -1,30 +1,36 @@
 /** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
 import { type Logger, PodwrightError, shownError } from '@podwright/base';
-import { allContainers, type Pod, type PodStatus, podFullName } from '../api/types.ts';
+import { allContainers, type Pod, type PodStatus, podFullName, type ResourceRequirements } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { existingPod } from '../config/pod-config.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import {
   isStopped,
+  latestContainer,
   otherOwner,
   podAddresses,
   type RuntimePodStatus,
   runningContainers,
+  withSandbox,
 } from '../kubecontainer/runtime-pod.ts';
 import { failedSteps, hasActed, type StepResult, type WaitingReason } from '../kubecontainer/sync-result.ts';
 import { computePodActions } from '../kuberuntime/compute-pod-actions.ts';
-import { crashKey } from '../kuberuntime/crash-backoff.ts';
 import { type KillPodDependencies, killPod } from '../kuberuntime/kill-pod.ts';
-import { describePodActions, isEmptyPlan } from '../kuberuntime/pod-actions.ts';
+import { describePodActions, isEmptyPlan, type PodActions } from '../kuberuntime/pod-actions.ts';
 import { type RemovePodDependencies, removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
-import { type SyncPodDependencies, syncPod } from '../kuberuntime/sync-pod.ts';
+import { widestPod } from '../kuberuntime/resize-actions.ts';
+import { type SyncPodDependencies, type SyncPodRequest, syncPod } from '../kuberuntime/sync-pod.ts';
+import { RESIZE_RETRY_MS } from '../limits.ts';
 import type { Pleg } from '../pleg/pleg.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
+import { isMarked } from '../status/all-containers-restarting.ts';
 import { generatePodStatus } from '../status/generate-pod-status.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { holdPod, type Obstacles } from './hold-pod.ts';
 import { orphanPod } from './orphan-pod.ts';
+import type { PodAllocations } from './pod-allocations.ts';
 import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
@@ -37,6 +43,7 @@ export type PodSyncerDependencies = {
   volumes: PodVolumes;
   probes: PodProbes;
   restarts: RestartRequests;
+  allocations: PodAllocations;
   cgroups: PodCgroups;
   obstacles: Obstacles;
   logger: Logger;
@@ -53,10 +60,12 @@ export class PodSyncer implements PodSteps {
     this.#deps = deps;
   }
 
-  async sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome> {
+  async sync(desired: Pod, signal: AbortSignal): Promise<SyncOutcome> {
     const { pleg } = this.#deps;
-    const { uid } = pod.metadata;
-    const status = await pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(uid) ?? 0);
+    const { uid } = desired.metadata;
+    const status = await pleg.getNewerThan(podIdentity(desired), this.#actedAtMs.get(uid) ?? 0);
+    const pod = this.#deps.allocations.allocate(desired, status);
+    this.#deps.allocations.settle(pod, status);
     const other = otherOwner(status, podIdentity(pod));
     if (other !== undefined) return this.#endOther(orphanPod({ ...status, pod: other }), signal);
     const before = this.#report(pod, status, {});
@@ -70,13 +79,22 @@ export class PodSyncer implements PodSteps {
     };
     this.#deps.restarts.keepOnly(uid, runningContainers(status));
     const restartRequested = (id: string) => this.#deps.restarts.has(uid, id);
-    const plan = computePodActions({ pod, status, probes, restartRequested });
+    const plan = computePodActions({
+      pod,
+      status,
+      probes,
+      restartRequested,
+      restartAllContainers: isMarked(before.status.conditions),
+      actuated: (container) => this.#deps.runtime.actuated.of(container),
+    });
     if (plan.killPod && !plan.createSandbox) return { ended: true };
     const held = holdPod(pod, this.#deps.obstacles, this.#deps.runtime.events);
     if (held !== undefined) return held;
-    const makeReady = () => this.#makeReady(pod, signal);
+    // while a pod is resized, its cgroup holds what its containers had as well as what they get
+    const widest = isResized(plan) ? widestPod(pod, (name) => this.#givenTo(status, name)) : pod;
+    const makeReady = () => this.#makeReady(widest, signal);
     await (isEmptyPlan(plan) ? makeReady() : this.#deps.runtime.tracer.span(uid, 'cgroup and volumes', makeReady));
-    if (isEmptyPlan(plan)) return { ended: false, retryAtMs: deadlineMs(pod, before.status) };
+    if (isEmptyPlan(plan)) return { ended: false, ...this.#whenToRetry(pod, [], before.status) };
     this.#deps.logger.debug({ pod: podFullName(pod), uid, plan: describePodActions(plan) }, 'syncing the pod');
     return this.#act(pod, { status, plan }, signal);
   }
@@ -98,27 +116,50 @@ export class PodSyncer implements PodSteps {
     const { runtime, reasons } = this.#deps;
     let steps: StepResult[];
     try {
-      steps = await syncPod(runtime, { pod, ...request }, signal);
+      const onSandboxReady = (made: { id: string; podIps: string[] }) =>
+        this.#report(pod, withNewSandbox(pod, request, made), {});
+      steps = await syncPod(runtime, { pod, ...request, onSandboxReady }, signal);
     } finally {
       this.#acted(pod);
     }
     reasons.record(pod.metadata.uid, steps);
     const after = hasActed(steps) ? await this.#look(pod) : request.status;
+    const resize = steps.find(({ action }) => action === 'ResizePodInPlace');
+    if (isResized(request.plan) && failedSteps(steps).length === 0) await this.#deps.cgroups.ensure(pod);
+    this.#deps.allocations.settle(pod, after, resize?.error?.message);
     this.#deps.probes.update(pod, after, podAddresses(runtime, pod, after));
     const { status } = this.#report(pod, after, {});
-    return { ended: false, ...whenToRetry(steps, deadlineMs(pod, status)) };
+    if (steps.some(({ action, error }) => action === 'RemoveContainer' && error === undefined))
+      return { ended: false, retryAtMs: Date.now() }; // the pod begins anew
+    return { ended: false, ...this.#whenToRetry(pod, steps, status) };
+  }
+
+  #givenTo(status: RuntimePodStatus, name: string): ResourceRequirements | undefined {
+    const current = latestContainer(status, name);
+    return current?.state === 'running' ? this.#deps.runtime.actuated.of(current) : undefined;
+  }
+
+  /** A pod that waits for room on the node looks for it now and then. */
+  #whenToRetry(pod: Pod, steps: StepResult[], status: PodStatus): { retryAtMs?: number; failed?: boolean } {
+    const pending = this.#deps.allocations.isPending(pod.metadata.uid);
+    const bounds = [deadlineMs(pod, status), pending ? Date.now() + RESIZE_RETRY_MS : undefined];
+    const known = bounds.filter((time) => time !== undefined);
+    if (steps.length === 0) return { retryAtMs: known.length === 0 ? undefined : Math.min(...known) };
+    return whenToRetry(steps, known);
   }
 
   /** Everything that must be there before the first container, and stay up to date: the cgroup and the volumes. */
   async #makeReady(pod: Pod, signal: AbortSignal): Promise<void> {
     const { runtime, cgroups, volumes } = this.#deps;
-    try {
-      await Promise.all([cgroups.ensure(pod), volumes.mountForPod(pod, signal)]);
-    } catch (error) {
+    const failed = (reason: string, what: string) => (error: unknown) => {
       signal.throwIfAborted();
-      runtime.events.event(eventSubject(pod), 'Warning', 'FailedMount', shownError(error));
+      runtime.events.event(eventSubject(pod), 'Warning', reason, `${what}${shownError(error)}`);
       throw error;
-    }
+    };
+    await Promise.all([
+      cgroups.ensure(pod).catch(failed('FailedCreatePodContainer', 'unable to ensure pod container exists: ')),
+      volumes.mountForPod(pod, signal).catch(failed('FailedMount', '')),
+    ]);
   }
 
   /** Why a pod fails as a whole: it was refused before it began, or has had its time. */
@@ -170,7 +211,7 @@ export class PodSyncer implements PodSteps {
   }
 
   async remove(pod: Pod): Promise<void> {
-    const { runtime, volumes, cgroups, statuses, probes, restarts } = this.#deps;
+    const { runtime, volumes, cgroups, statuses, probes, restarts, allocations } = this.#deps;
     const { uid } = pod.metadata;
     const status = await this.#look(pod);
     const release = async () => {
@@ -181,8 +222,10 @@ export class PodSyncer implements PodSteps {
     await removePodFromRuntime(runtime, { pod, status, release });
     await this.#look(pod);
     runtime.images.forgetPod(uid);
-    for (const container of allContainers(pod.spec)) runtime.crashBackoff.forget(crashKey(pod, container));
+    for (const container of allContainers(pod.spec)) runtime.crashBackoff.forget(pod, container);
     restarts.keepOnly(uid, []);
+    allocations.forget(uid);
+    runtime.actuated.forget(status.containers.map(({ id }) => id));
     this.#actedAtMs.delete(uid);
     statuses.delete(uid);
   }
@@ -204,10 +247,12 @@ export class PodSyncer implements PodSteps {
     runtime: RuntimePodStatus,
     how: { verdict?: WaitingReason; terminal?: boolean },
   ): { status: PodStatus; ended: boolean } {
-    const { statuses, reasons, probes } = this.#deps;
+    const { statuses, reasons, probes, allocations } = this.#deps;
     const { uid } = pod.metadata;
     const { status, ended } = generatePodStatus({
-      pod,
+      pod: allocations.current(pod),
+      resize: allocations.conditions(uid),
+      actuated: (container) => this.#deps.runtime.actuated.of(container),
       runtime,
       previous: statuses.get(uid),
       waitingReason: (name) => reasons.get(uid, name),
@@ -218,9 +263,25 @@ export class PodSyncer implements PodSteps {
       hostIps: this.#deps.runtime.hostIps(),
       nowMs: Date.now(),
     });
-    statuses.set(pod, status);
+    statuses.set(allocations.desired(pod), status);
     return { status, ended };
   }
+}
+
+function isResized({ containersToUpdate, containersToKill }: PodActions): boolean {
+  return containersToUpdate.length > 0 || containersToKill.some(({ reason }) => reason === 'resize');
+}
+
+/** What is known of the pod once a sandbox was made, before the runtime is asked again. */
+function withNewSandbox(
+  pod: Pod,
+  { status, plan }: Pick<SyncPodRequest, 'status' | 'plan'>,
+  { id, podIps }: { id: string; podIps: string[] },
+): RuntimePodStatus {
+  const hostNetwork = pod.spec.hostNetwork === true;
+  const made = { id, owner: existingPod(pod), ready: true, attempt: plan.attempt, createdAtMs: Date.now() };
+  const ips = hostNetwork ? [] : podIps;
+  return withSandbox(status, { id, sandbox: { ...made, hostNetwork, ips }, containers: [] });
 }
 
 /** When the pod's time is over, in Unix milliseconds. */
@@ -231,10 +292,9 @@ function deadlineMs(pod: Pod, status: PodStatus): number | undefined {
 }
 
 /** The soonest known time at which something can go on; failures without one are left to the worker's backoff. */
-function whenToRetry(steps: StepResult[], deadline: number | undefined): { retryAtMs?: number; failed: boolean } {
+function whenToRetry(steps: StepResult[], known: number[]): { retryAtMs?: number; failed: boolean } {
   const failures = failedSteps(steps);
-  const times = failures.map(({ retryAtMs }) => retryAtMs).filter((time) => time !== undefined);
-  if (deadline !== undefined) times.push(deadline);
+  const times = [...known, ...failures.map(({ retryAtMs }) => retryAtMs).filter((time) => time !== undefined)];
   const failed = failures.some(({ retryAtMs }) => retryAtMs === undefined);
   return { retryAtMs: times.length === 0 ? undefined : Math.min(...times), failed };
 }

@@ -12,6 +12,7 @@
 import { Backoff, errorMessage, type Logger } from '@podwright/base';
 import { type Pod, podFullName } from '../api/types.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import { MAX_TIMER_MS } from '../limits.ts';
 
 /** How a pod is to end. */
 export type PodEnd = {
@@ -77,8 +78,6 @@ type Worker = {
 
 /** Least time between a failed step and the next one, unless a retry is asked for. */
 const MIN_RETRY_MS = 1000;
-/** setTimeout's limit. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class PodWorkers {
   readonly #options: PodWorkersOptions;

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { PodDirectories } from '../volumes/pod-directories.ts';
+import { EphemeralContainers } from './ephemeral-containers.ts';
 import { PodManager } from './pod-manager.ts';
 import type { PodWorkers } from './pod-workers.ts';
 import { SyncLoop } from './sync-loop.ts';
@@ -27,6 +29,7 @@ function start({ runtimePods = [] as string[], known = [] as string[] } = {}) {
     (uid): RuntimePodStatus => ({ pod: { uid, namespace: 'd', name: uid }, sandboxes: [], containers: [] }),
   );
   const loop = new SyncLoop({
+    ephemeral: new EphemeralContainers(new PodDirectories('/none')),
     manager: new PodManager(),
     workers: workers as unknown as PodWorkers,
     runtimePods: () => statuses,

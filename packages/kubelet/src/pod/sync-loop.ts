@@ -9,6 +9,7 @@ import type { PodUpdate } from '../config/pod-update.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResultUpdate } from '../prober/probe-results.ts';
+import type { EphemeralContainers } from './ephemeral-containers.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PodManager } from './pod-manager.ts';
 import type { PodWorkers } from './pod-workers.ts';
@@ -18,6 +19,8 @@ export type SyncLoopDependencies = {
   workers: PodWorkers;
   /** Every pod that the runtime has, as last seen. */
   runtimePods: () => RuntimePodStatus[];
+  /** What people added to pods. */
+  ephemeral: EphemeralContainers;
   /** A pod entered the kubelet. */
   onSeen: (pod: Pod) => void;
   logger: Logger;
@@ -31,11 +34,12 @@ export class SyncLoop {
   }
 
   handlePods({ operation, source, pods }: PodUpdate): void {
-    const { manager, workers, logger, onSeen } = this.#deps;
-    for (const pod of pods) {
+    const { manager, workers, logger, onSeen, ephemeral } = this.#deps;
+    for (const pod of pods.map((given) => ephemeral.complete(given))) {
       logger.debug({ operation, source, pod: podFullName(pod), uid: pod.metadata.uid }, 'pod update');
       if (operation === 'REMOVE') {
         manager.delete(pod.metadata.uid);
+        ephemeral.forget(pod.metadata.uid);
         this.#settle(workers.end(pod, { remove: true }));
         continue;
       }

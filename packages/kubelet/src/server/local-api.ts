@@ -15,6 +15,8 @@ import type { PodDefaults } from '../kubelet.ts';
  * | GET …/NAME | one object |
  * | DELETE …/NAME [?gracePeriodSeconds=N] | a pod's answers at once; of pods, configmaps, secrets and runtimeclasses that were applied |
  * | PATCH …/NAME | body: a merge patch of `metadata.labels` and `metadata.annotations`; the object; of those that were applied |
+ * | GET, PUT, PATCH …/pods/NAME/ephemeralcontainers | body: a pod, or a merge patch of `spec.ephemeralContainers`; the pod |
+ * | GET, PUT, PATCH …/pods/NAME/resize | body: a pod, or a merge patch of the resources of `spec.containers` and `spec.initContainers`; the pod, of those that were applied |
  * | GET /apis/metrics.k8s.io/v1beta1/pods, …/namespaces/NS/pods, …/nodes | PodMetricsList, NodeMetricsList |
  * | GET …/pods/NAME/log ?container= &containerID= &follow= &previous= &tailLines= &sinceSeconds= &timestamps= &limitBytes= | text |
  * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the runtime |
@@ -53,7 +55,7 @@ export type ApplyResult = {
     namespace: string;
     name: string;
     uid?: string;
-    action: 'created' | 'replaced' | 'unchanged';
+    action: 'created' | 'replaced' | 'resized' | 'unchanged';
   }[];
   /** Fields of the pods that this node ignores; with `dryRun=All` everything that pods will meet. */
   findings: Finding[];

@@ -7,6 +7,7 @@ import {
   waitFor,
   withTimeout,
 } from '@podwright/base';
+import type { Pod } from '../api/types.ts';
 import { ignoredFields } from '../config/ignored-fields.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
@@ -29,6 +30,7 @@ import type {
   StreamingCall,
 } from './node-backend.ts';
 import { NodeObjects } from './node-objects.ts';
+import { type EphemeralPatch, patchedContainers, type ResizePatch, showsResize } from './pod-patch.ts';
 
 export type LocalNodeParts = {
   kubelet: Kubelet;
@@ -115,6 +117,33 @@ export class LocalNode implements NodeBackend {
     const shown = () => {
       const now = this.#objects.get(object);
       return showsPatch(now.metadata, patch) ? now : undefined;
+    };
+    return await waitFor(shown, { intervalMs: 5, signal });
+  }
+
+  async addEphemeralContainers({ namespace, name }: PodName, patch: EphemeralPatch): Promise<Pod> {
+    const { kubelet } = this.#parts;
+    const pod = kubelet.pod(namespace, name);
+    const containers = patchedContainers(pod.spec.ephemeralContainers ?? [], patch);
+    await kubelet.setEphemeralContainers(pod, containers);
+    using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `debug pod ${name}`);
+    const shown = () => {
+      const now = kubelet.pod(namespace, name);
+      const names = new Set(now.spec.ephemeralContainers?.map((one) => one.name));
+      return containers.every((one) => names.has(one.name)) ? now : undefined;
+    };
+    return await waitFor(shown, { intervalMs: 5, signal });
+  }
+
+  async resize({ namespace, name }: PodName, patch: ResizePatch): Promise<ApiObject> {
+    const { kubelet, applied } = this.#parts;
+    const there = kubelet.pod(namespace, name);
+    if (!(await applied.resize({ kind: 'Pod', namespace, name }, patch)))
+      throw this.#fromFile('resize', there, 'change it there');
+    using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `resize pod ${name}`);
+    const shown = () => {
+      const now = kubelet.pod(namespace, name);
+      return showsResize(now, patch) ? now : undefined;
     };
     return await waitFor(shown, { intervalMs: 5, signal });
   }

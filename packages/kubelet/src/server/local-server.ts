@@ -21,6 +21,7 @@ import type { HttpListener } from './http-listener.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
 import { isDryRun, logQuery, stopOptions, streamingCall } from './query.ts';
+import { subresourceRoutes } from './subresource-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
 
 export type LocalServerOptions = {
@@ -83,7 +84,11 @@ export class LocalServer {
       const pod = { namespace: params.namespace!, name: params.name! };
       sendJson(response, backend.restart(pod, query.get('container') ?? undefined));
     });
-    for (const { method, path, handler } of [...objectRoutes(backend), ...usageRoutes(backend)])
+    for (const { method, path, handler } of [
+      ...objectRoutes(backend),
+      ...subresourceRoutes(backend),
+      ...usageRoutes(backend),
+    ])
       this.#on(method, path, handler);
     this.#on('GET', '/api/v1/namespaces/:namespace/pods/:name/log', async (call) => sendLog(backend, call));
   }

@@ -65,7 +65,9 @@ async function serve(t: TestContext, manifest: string): Promise<Served & { open:
 
 function send(socketPath: string, call: { method: string; path: string; body?: object }): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const headers = { host: 'node', 'content-type': 'application/merge-patch+json' };
+  const kind =
+    call.path.endsWith('ephemeralcontainers') && call.method === 'PATCH' ? 'strategic-merge-patch' : 'merge-patch';
+  const headers = { host: 'node', 'content-type': `application/${kind}+json` };
   const outgoing = request({ socketPath, method: call.method, path: call.path, headers, agent: false }, resolve);
   outgoing.on('error', reject).end(call.body && JSON.stringify(call.body));
   return promise;
@@ -274,4 +276,47 @@ test('a patch of what was not applied, or of anything but labels and annotations
   await check('pods/a', own, /is the node's own$/);
   writeFileSync(join(manifests, 'applied-configmap_default_c.json'), '{"metadata":{}}');
   await check('configmaps/c', { metadata: { labels: { '-': 'x' } } }, /^patch configmap c: /);
+});
+
+test('containers for debugging are added as the Kubernetes API has it', async (t) => {
+  const { fake, call } = await serve(t, pod('web', 'app: web'));
+  await fake.pod('web', ({ status }) => status?.phase === 'Running');
+  const path = '/api/v1/namespaces/default/pods/web/ephemeralcontainers';
+  const names = ({ body }: Answer) =>
+    (body as unknown as { spec: { ephemeralContainers?: { name: string }[] } }).spec.ephemeralContainers?.map(
+      ({ name }) => name,
+    );
+  const patch = (...containers: object[]) => ({ spec: { ephemeralContainers: containers } });
+  assert.deepEqual(names(await call('GET', path)), undefined);
+  const shell = { name: 'shell', image: 'busybox:1', targetContainerName: 'main' };
+  assert.deepEqual(names(await call('PATCH', path, patch(shell))), ['shell']);
+  assert.deepEqual(names(await call('PATCH', path, patch({ name: 'two', image: 'busybox:1' }))), ['shell', 'two']);
+  const refused = await call('PATCH', path, patch({ name: 'bad', image: 'busybox:1', ports: [{ containerPort: 1 }] }));
+  assert.equal(refused.status, 400);
+  assert.match(refused.body.message, /spec\.ephemeralContainers\[2\]\.ports: cannot be set for an ephemeral container/);
+  const unknown = await call('PATCH', path, patch({ name: 'x', image: 'y', imag: 'z' }));
+  assert.match(unknown.body.message, /spec\.ephemeralContainers\[0\]\.imag: unknown field; did you mean "image"/);
+  assert.equal((await call('PATCH', path.replace('/web/', '/none/'), patch(shell))).status, 404);
+  assert.equal((await call('PUT', path, { spec: { ephemeralContainers: [] } })).status, 400, 'none can be removed');
+});
+
+test('an applied pod is resized as the Kubernetes API has it', async (t) => {
+  const { fake, manifests, call } = await serve(t, '');
+  using _followed = followDirectory(fake, manifests);
+  const resources = { requests: { cpu: '100m' } };
+  const spec = { containers: [{ name: 'main', image: 'busybox:1', resources }] };
+  const metadata = { name: 'web' };
+  await call('POST', '/podwright/v1/apply', { apiVersion: 'v1', kind: 'Pod', metadata, spec });
+  const before = await fake.pod('web', ({ status }) => status?.phase === 'Running');
+  const path = '/api/v1/namespaces/default/pods/web/resize';
+  const patch = (requests: object) => ({ spec: { containers: [{ name: 'main', resources: { requests } }] } });
+  assert.equal((await call('PATCH', path, patch({ cpu: '200m' }))).status, 200);
+  const allocated = (cpu: string) => () =>
+    fake.handle.pod('default', 'web').status?.containerStatuses?.[0]?.allocatedResources?.cpu === cpu;
+  await fake.until('it is resized', allocated('200m'));
+  assert.equal(fake.handle.pod('default', 'web').metadata.uid, before.metadata.uid);
+  const refused = await call('PATCH', path, patch({ memory: '1Gi' }));
+  assert.equal(refused.status, 400);
+  assert.match(refused.body.message, /neither added nor removed/);
+  assert.match((await call('PATCH', path, patch({ cpu: 'much' }))).body.message, /must be a quantity/);
 });

@@ -5,6 +5,7 @@ import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions, WatchEvent } from './local-api.ts';
 import type { MetadataPatch } from './metadata-patch.ts';
+import type { EphemeralPatch, ResizePatch } from './pod-patch.ts';
 
 /** Every kind of object that a node lists. */
 export type ApiObject = Pod | LocalObject | Event | NodeObject;
@@ -47,6 +48,10 @@ export interface NodeBackend {
   remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void>;
   /** Changes labels and annotations of an object that was applied; resolves with it once everybody sees them. */
   patch(object: ObjectName<ApiKind>, patch: MetadataPatch): Promise<ApiObject>;
+  /** Adds containers for debugging to a pod that runs; resolves with it once everybody sees them. */
+  addEphemeralContainers(pod: { namespace: string; name: string }, patch: EphemeralPatch): Promise<Pod>;
+  /** Gives an applied pod other amounts of CPU and memory; resolves with it once everybody sees them. */
+  resize(pod: { namespace: string; name: string }, patch: ResizePatch): Promise<ApiObject>;
   /** Where the log of a container, or of one attempt of it, is; `ended` aborts when it will not grow any more, or `signal` does. */
   log(
     pod: { namespace: string; name: string },

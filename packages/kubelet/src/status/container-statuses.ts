@@ -1,8 +1,16 @@
 import { formatTime } from '../api/time.ts';
-import { type Container, type ContainerState, type ContainerStatus, isSidecar, type Pod } from '../api/types.ts';
+import {
+  type Container,
+  type ContainerState,
+  type ContainerStatus,
+  isSidecar,
+  type Pod,
+  type ResourceRequirements,
+} from '../api/types.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
+import { removedStatus } from './all-containers-restarting.ts';
 
 /** What statuses are made from besides what the runtime says. */
 export type StatusSources = {
@@ -14,8 +22,12 @@ export type StatusSources = {
   waitingReason(containerName: string): WaitingReason | undefined;
   readiness(containerId: string): ProbeResult | undefined;
   startup(containerId: string): ProbeResult | undefined;
+  /** What a running container was given of CPU and memory. */
+  actuated?: (container: RuntimeContainer) => ResourceRequirements | undefined;
   /** True once the pod ends: nothing will be started any more. */
   terminal: boolean;
+  /** The pod begins anew in its sandbox: what the runtime does not have of it was removed for that. */
+  restarting: boolean;
   /** How much of a termination message each container may show. */
   maxMessageBytes: number;
 };
@@ -30,13 +42,14 @@ function containerStatus(container: Container, sources: StatusSources): Containe
   const newest = own[0];
   const status =
     newest === undefined ? neverSeen(container, sources) : seen(container, { newest, before: own[1] }, sources);
+  applyResources(container, status, newest && sources.actuated?.(newest));
   applyWaitingReason(container, status, sources);
-  if (newest !== undefined) applyProbes(container, { status, newest }, sources);
+  if (newest !== undefined && !isEphemeral(sources.pod, container)) applyProbes(container, { status, newest }, sources);
   return status;
 }
 
 /** The runtime knows nothing of the container: it was not created yet, or was removed. */
-function neverSeen(container: Container, { pod, previous, terminal }: StatusSources): ContainerStatus {
+function neverSeen(container: Container, { pod, previous, terminal, restarting }: StatusSources): ContainerStatus {
   const old = previous.get(container.name);
   const blank: ContainerStatus = {
     name: container.name,
@@ -49,6 +62,7 @@ function neverSeen(container: Container, { pod, previous, terminal }: StatusSour
     imageID: '',
   };
   if (old === undefined) return blank;
+  if (restarting && !isEphemeral(pod, container) && old.state.waiting === undefined) return removedStatus(old, blank);
   if (old.state.terminated !== undefined) {
     // It ran to its end and was then garbage collected.
     return { ...old, ready: !isSidecar(container) && isInit(pod, container) && old.state.terminated.exitCode === 0 };
@@ -62,6 +76,10 @@ function neverSeen(container: Container, { pod, previous, terminal }: StatusSour
   };
   if (terminal) return { ...blank, state: { terminated: lost } };
   return { ...blank, lastState: { terminated: { ...lost, message: 'The container could not be located' } } };
+}
+
+function isEphemeral(pod: Pod, container: Container): boolean {
+  return pod.spec.ephemeralContainers?.includes(container) === true;
 }
 
 function isInit(pod: Pod, container: Container): boolean {
@@ -111,6 +129,13 @@ function containerState(pod: Pod, container: RuntimeContainer, maxMessageBytes: 
       containerID: container.containerId,
     },
   };
+}
+
+/** What the container asks for, and what it has; nothing of either for one that asks for nothing. */
+function applyResources(container: Container, status: ContainerStatus, given: ResourceRequirements | undefined): void {
+  const { requests, limits } = container.resources ?? {};
+  if (requests !== undefined) status.allocatedResources = requests;
+  if (requests !== undefined || limits !== undefined) status.resources = given ?? container.resources;
 }
 
 /** A container that should run but could not be started waits, and its end moves to `lastState`. */

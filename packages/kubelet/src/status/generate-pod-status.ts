@@ -1,10 +1,18 @@
 import { formatTime } from '../api/time.ts';
-import type { ContainerStatus, Pod, PodStatus } from '../api/types.ts';
+import {
+  type ContainerStatus,
+  everyContainer,
+  type Pod,
+  type PodCondition,
+  type PodStatus,
+  type ResourceRequirements,
+} from '../api/types.ts';
 import { qosClass } from '../cgroups/qos.ts';
-import { isStopped, podIps, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { isStopped, podIps, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_POD_MESSAGE_BYTES } from '../limits.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
+import { isRestartingAll, restartingCondition } from './all-containers-restarting.ts';
 import { containerStatuses, type StatusSources } from './container-statuses.ts';
 import { podConditions } from './pod-conditions.ts';
 import { podPhase } from './pod-phase.ts';
@@ -19,6 +27,10 @@ export type PodStatusInput = {
   startup: (containerId: string) => ProbeResult | undefined;
   /** Why the pod ends though its containers did not (`DeadlineExceeded`, …). */
   verdict?: WaitingReason;
+  /** Conditions of a resize that waits or goes on. */
+  resize?: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>[];
+  /** What a running container was given of CPU and memory. */
+  actuated?: (container: RuntimeContainer) => ResourceRequirements | undefined;
   /** Nothing of the pod will be started any more. */
   terminal: boolean;
   hostIps: string[];
@@ -34,6 +46,7 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
   const sources = statusSources(input);
   const initStatuses = containerStatuses(pod.spec.initContainers ?? [], sources);
   const statuses = containerStatuses(pod.spec.containers, sources);
+  const ephemeral = containerStatuses(pod.spec.ephemeralContainers ?? [], sources);
   const final = decidePhase(input, initStatuses, statuses);
   const ended = final === 'Succeeded' || final === 'Failed';
   const phase = ended && !isStopped(runtime) ? 'Running' : final;
@@ -46,6 +59,8 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
     initStatuses,
     statuses,
     sandboxReady,
+    restarting: restartingCondition({ pod, phase, runtime, previous: previous?.conditions ?? [] }),
+    resize: input.resize,
     previous: previous?.conditions ?? [],
     now,
   });
@@ -57,6 +72,7 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
     startTime: previous?.startTime ?? startTime(runtime) ?? now,
     ...(initStatuses.length > 0 ? { initContainerStatuses: initStatuses } : {}),
     containerStatuses: statuses,
+    ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
     qosClass: qosClass(pod),
   };
   return { status, ended };
@@ -64,12 +80,16 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
 
 function statusSources(input: PodStatusInput): StatusSources {
   const { previous } = input;
-  const old: ContainerStatus[] = [...(previous?.initContainerStatuses ?? []), ...(previous?.containerStatuses ?? [])];
-  const { containers, initContainers = [] } = input.pod.spec;
+  const old: ContainerStatus[] = [
+    ...(previous?.initContainerStatuses ?? []),
+    ...(previous?.containerStatuses ?? []),
+    ...(previous?.ephemeralContainerStatuses ?? []),
+  ];
   return {
     ...input,
+    restarting: isRestartingAll(input.pod, input.runtime, previous?.conditions ?? []),
     previous: new Map(old.map((status) => [status.name, status])),
-    maxMessageBytes: Math.floor(MAX_POD_MESSAGE_BYTES / (containers.length + initContainers.length)),
+    maxMessageBytes: Math.floor(MAX_POD_MESSAGE_BYTES / everyContainer(input.pod.spec).length),
   };
 }
 
@@ -77,7 +97,7 @@ function decidePhase(input: PodStatusInput, initStatuses: ContainerStatus[], sta
   const before = input.previous?.phase;
   if (before === 'Failed' || before === 'Succeeded') return before;
   if (input.verdict !== undefined) return 'Failed' as const;
-  return podPhase({ spec: input.pod.spec, initStatuses, statuses, terminal: input.terminal });
+  return podPhase({ pod: input.pod, initStatuses, statuses, terminal: input.terminal });
 }
 
 function keptVerdict(previous: PodStatus | undefined): Partial<WaitingReason> {

@@ -10,10 +10,17 @@ export type ConditionsInput = {
   statuses: ContainerStatus[];
   /** The sandbox is ready and has its network. */
   sandboxReady: boolean;
+  /** Whether the pod begins anew in its sandbox, for pods that may. */
+  restarting?: Verdict;
+  /** A resize that waits or goes on. */
+  resize?: Verdict[];
   previous: PodCondition[];
   /** RFC 3339, for conditions that change now. */
   now: string;
 };
+
+/** Conditions of the kubelet's that are not there while they do not hold. */
+const PASSING = new Set(['AllContainersRestarting', 'PodResizePending', 'PodResizeInProgress']);
 
 /** The conditions that the kubelet owns, and then those of others that were there before. */
 export function podConditions(input: ConditionsInput): PodCondition[] {
@@ -24,8 +31,10 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
     readyVerdict(input, containersReady),
     containersReady,
     verdict('PodScheduled', true),
+    ...(input.restarting === undefined ? [] : [input.restarting]),
+    ...(input.resize ?? []),
   ];
-  const others = input.previous.filter(({ type }) => !own.some((one) => one.type === type));
+  const others = input.previous.filter(({ type }) => !PASSING.has(type) && !own.some((one) => one.type === type));
   return [...own.map((one) => withTimes(one, input)), ...others];
 }
 

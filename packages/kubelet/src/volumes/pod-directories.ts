@@ -8,6 +8,7 @@ import { PodwrightError } from '@podwright/base';
  *                       /volume-subpaths/<volume>/<container>/<index>
  *                       /containers/<container>/<random>      (termination messages)
  *                       /etc-hosts
+ *                       /ephemeral-containers.json    (containers that people added)
  *                       /userns   (ids of the pod's user namespace)
  *   <rootDir>/trash     (what is being removed)
  */
@@ -43,6 +44,10 @@ export class PodDirectories {
 
   containers(uid: string, container: string): string {
     return join(this.pod(uid), 'containers', oneName(container));
+  }
+
+  ephemeralContainers(uid: string): string {
+    return join(this.pod(uid), 'ephemeral-containers.json');
   }
 
   etcHosts(uid: string): string {

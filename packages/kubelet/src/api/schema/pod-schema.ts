@@ -1,5 +1,5 @@
 import type { DnsConfig, HostAlias, Pod, PodSpec, Toleration } from '../types.ts';
-import { container, resourceList } from './container-schema.ts';
+import { container, ephemeralContainer, resourceList } from './container-schema.ts';
 import { anything, boolean, type Decoder, int64, integer, list, mapOf, object, oneOf, string } from './decoder.ts';
 import { localObjectReference, objectMeta } from './metadata-schema.ts';
 import { podSecurityContext } from './security-schema.ts';
@@ -25,6 +25,7 @@ const podSpec = object<PodSpec>(
   {
     containers: list(container),
     initContainers: list(container),
+    ephemeralContainers: list(ephemeralContainer),
     volumes: list(volume),
     restartPolicy: oneOf('Always', 'OnFailure', 'Never'),
     terminationGracePeriodSeconds: int64,
@@ -65,7 +66,6 @@ const podSpec = object<PodSpec>(
       ...['affinity', 'topologySpreadConstraints', 'schedulingGates', 'resourceClaims', 'schedulingGroup'],
       ...['workloadRef', 'resources'],
     ],
-    refused: { ephemeralContainers: 'can only be added to a pod that runs already' },
   },
 );
 

@@ -4,6 +4,7 @@ import { validateContainer } from './container.ts';
 import { validateLabels, validateMeta } from './metadata.ts';
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from './names.ts';
 import { validateResourceList } from './resources.ts';
+import { validateRestart } from './restart.ts';
 import { check, each, MAX_INT32, within } from './rules.ts';
 import { validatePodSecurity } from './security.ts';
 import { validateVolumes } from './volume.ts';
@@ -33,20 +34,27 @@ function validateContainers(spec: PodSpec, issues: IssueList): void {
   validateHostPorts(spec, issues);
   each(spec.initContainers, issues.at('initContainers'), (container, place) => {
     validateContainer(container, spec, place);
-    if (!isSidecar(container)) refuseSidecarFields(container, place);
+    validateRestart(container, spec, place);
+    if (!isSidecar(container)) refuseInitFields(container, place);
   });
   each(spec.containers, issues.at('containers'), (container, place) => {
     validateContainer(container, spec, place);
-    if (container.restartPolicy !== undefined) place.at('restartPolicy').addKey('may only be set for init containers');
+    validateRestart(container, spec, place);
   });
+  if ((spec.ephemeralContainers ?? []).length > 0)
+    issues.at('ephemeralContainers').addKey('cannot be set on create: `podwright debug` adds one to a pod that runs');
 }
 
 /** An init container that runs to its end has no use for what watches a running container. */
-function refuseSidecarFields(container: Container, issues: IssueList): void {
+function refuseInitFields(container: Container, issues: IssueList): void {
   for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
     if (container[field] !== undefined)
       issues.at(field).addKey('must not be set for init containers without restartPolicy: Always');
   }
+  each(container.resizePolicy, issues.at('resizePolicy'), ({ restartPolicy }, place) => {
+    if (restartPolicy === 'RestartContainer')
+      place.at('restartPolicy').add('must not be RestartContainer for init containers without restartPolicy: Always');
+  });
 }
 
 function validateContainerNames(spec: PodSpec, issues: IssueList): void {

@@ -84,15 +84,46 @@ test('containers have unique names, and at least one is there', () => {
   ]);
 });
 
-test('init containers that end take no probes or hooks, and only they take a restart policy', () => {
+test('init containers that end take no probes or hooks', () => {
   const hook = { preStop: { exec: { command: ['x'] } } };
   check(
     pod({ initContainers: [{ name: 'i', image: 'b', lifecycle: hook, livenessProbe: { tcpSocket: { port: 1 } } }] }),
     ['spec.initContainers[0].lifecycle: must not be set', 'spec.initContainers[0].livenessProbe: must not be set'],
   );
   check(pod({ initContainers: [{ name: 'i', image: 'b', restartPolicy: 'Always', lifecycle: hook }] }), []);
-  check(container({ restartPolicy: 'Always' }), [
-    'spec.containers[0].restartPolicy: may only be set for init containers',
+});
+
+test('restart rules need a restart policy, and their number is bounded', () => {
+  const rule = { action: 'Restart' as const, exitCodes: { operator: 'In' as const, values: [1] } };
+  check(container({ restartPolicy: 'Always' }), []);
+  check(container({ restartPolicy: 'Never', restartPolicyRules: [rule] }), []);
+  check(container({ restartPolicyRules: [rule] }), [
+    'spec.containers[0].restartPolicy: is required while there are restartPolicyRules',
+  ]);
+  const long = { ...rule, exitCodes: { operator: 'In' as const, values: Array.from({ length: 256 }, () => 1) } };
+  check(container({ restartPolicy: 'Never', restartPolicyRules: [...Array.from({ length: 20 }, () => rule), long] }), [
+    'spec.containers[0].restartPolicyRules: must have at most 20 rules, got 21',
+    'spec.containers[0].restartPolicyRules[20].exitCodes.values: must have at most 255 exit codes, got 256',
+  ]);
+});
+
+test('resize policies are one a resource, and restart nothing that may not be restarted', () => {
+  const restart = { resourceName: 'cpu' as const, restartPolicy: 'RestartContainer' as const };
+  check(container({ resizePolicy: [restart] }), []);
+  check(container({ resizePolicy: [restart, restart] }), [
+    'spec.containers[0].resizePolicy[1].resourceName: resource "cpu" is used twice',
+  ]);
+  check(pod({ restartPolicy: 'Never', containers: [{ name: 'a', image: 'b', resizePolicy: [restart] }] }), [
+    'spec.containers[0].resizePolicy[0].restartPolicy: must be NotRequired while the restartPolicy of the pod is Never',
+  ]);
+  check(pod({ initContainers: [{ name: 'i', image: 'b', resizePolicy: [restart] }] }), [
+    'spec.initContainers[0].resizePolicy[0].restartPolicy: must not be RestartContainer for init containers without restartPolicy: Always',
+  ]);
+});
+
+test('no pod is created with containers for debugging', () => {
+  check(pod({ ephemeralContainers: [{ name: 'shell', image: 'b' }] }), [
+    'spec.ephemeralContainers: cannot be set on create: `podwright debug` adds one to a pod that runs',
   ]);
 });
 

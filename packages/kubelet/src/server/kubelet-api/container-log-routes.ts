@@ -53,8 +53,8 @@ type Attempt = { kind: 'attempt'; containerId: string } | { kind: 'none'; messag
 
 /** The container whose log is meant, as the pod's status has it, or why there is none (upstream's validateContainerLogStatus). Pure. */
 export function attemptOf({ metadata, status }: Pod, name: string, previous: boolean): Attempt {
-  const all = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
-  const found = all.find((one) => one.name === name);
+  const lists = [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses];
+  const found = lists.flatMap((list) => list ?? []).find((one) => one.name === name);
   const where = `container ${JSON.stringify(name)} in pod ${JSON.stringify(metadata.name)}`;
   const none = (message: string): Attempt => ({ kind: 'none', message });
   if (found === undefined) return none(`${where} is not available`);

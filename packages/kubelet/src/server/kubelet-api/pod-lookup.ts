@@ -1,4 +1,4 @@
-import type { Container, Pod } from '../../api/types.ts';
+import { type Container, everyContainer, type Pod } from '../../api/types.ts';
 import type { RuntimeContainer } from '../../kubecontainer/runtime-pod.ts';
 import type { Kubelet } from '../../kubelet.ts';
 
@@ -12,7 +12,7 @@ export function podOfName(kubelet: Kubelet, namespace: string, name: string): Po
 export const fullName = ({ metadata }: Pod) => `${metadata.name}_${metadata.namespace}`;
 
 export function containerOf({ spec }: Pod, name: string): Container | undefined {
-  return [...spec.containers, ...(spec.initContainers ?? [])].find((one) => one.name === name);
+  return everyContainer(spec).find((one) => one.name === name);
 }
 
 /** A running container of the pod; none if `uid` is given and is another pod's. */

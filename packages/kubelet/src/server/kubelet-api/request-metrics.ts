@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
+import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/base';
 
 /** Counts requests under upstream's names (pkg/kubelet/server/metrics). */
 export type RequestCounter = {
@@ -11,7 +11,6 @@ export type RequestCounter = {
 const METHODS = new Set(['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT']);
 const LONG_RUNNING = new Set(['exec', 'attach', 'portforward', 'debug']);
 const LABELS = ['method', 'path', 'server_type', 'long_running'] as const;
-type Label = (typeof LABELS)[number];
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** `folders` are the paths that are counted by name; servers of one registry share the metrics. */
@@ -47,31 +46,25 @@ export function requestMetrics(
 }
 
 function metricsOf(registry: Registry) {
-  const existing = <T>(name: string) => registry.getSingleMetric(`kubelet_${name}`) as T | undefined;
   const named = (name: string, help: string) => ({ name: `kubelet_${name}`, help, registers: [registry] });
-  const withLabels = (name: string, help: string) => ({ ...named(name, help), labelNames: LABELS });
+  const requests = named('http_requests_total', 'Number of the http requests received since the server started');
+  const inFlight = named('http_inflight_requests', 'Number of the inflight http requests');
+  const seconds = named('http_requests_duration_seconds', 'Duration in seconds to serve http requests');
+  const webSockets = named(
+    'websocket_streaming_requests_total',
+    'Total number of WebSocket streaming requests (exec/attach/portforward) received by the kubelet.',
+  );
+  const labelNames = LABELS;
+  const buckets = DEFAULT_BUCKETS;
   return {
-    requests:
-      existing<Counter<Label>>('http_requests_total') ??
-      new Counter(withLabels('http_requests_total', 'Number of the http requests received since the server started')),
-    inFlight:
-      existing<Gauge<Label>>('http_inflight_requests') ??
-      new Gauge(withLabels('http_inflight_requests', 'Number of the inflight http requests')),
-    seconds:
-      existing<Histogram<Label>>('http_requests_duration_seconds') ??
-      new Histogram({
-        ...withLabels('http_requests_duration_seconds', 'Duration in seconds to serve http requests'),
-        buckets: DEFAULT_BUCKETS,
-      }),
-    webSockets:
-      existing<Counter<'subresource'>>('websocket_streaming_requests_total') ??
-      new Counter({
-        ...named(
-          'websocket_streaming_requests_total',
-          'Total number of WebSocket streaming requests (exec/attach/portforward) received by the kubelet.',
-        ),
-        labelNames: ['subresource'],
-      }),
+    requests: metricIn(registry, requests.name, () => new Counter({ ...requests, labelNames })),
+    inFlight: metricIn(registry, inFlight.name, () => new Gauge({ ...inFlight, labelNames })),
+    seconds: metricIn(registry, seconds.name, () => new Histogram({ ...seconds, labelNames, buckets })),
+    webSockets: metricIn(
+      registry,
+      webSockets.name,
+      () => new Counter({ ...webSockets, labelNames: ['subresource'] as const }),
+    ),
   };
 }
 
