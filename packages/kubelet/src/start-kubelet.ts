@@ -14,6 +14,7 @@ import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
+import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
 import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
 import { readContainerHost } from './node/container-host.ts';
@@ -25,9 +26,11 @@ import { nodeResources } from './node/node-resources.ts';
 import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
+import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
 import { StatusManager } from './status/status-manager.ts';
 import { StatusRecords } from './status/status-records.ts';
 import { ContainerUsage } from './usage/container-usage.ts';
+import { PodDirectories } from './volumes/pod-directories.ts';
 
 /** What a caller gives of the kubelet itself: a connection, which the kubelet closes, and parts in place of its own. */
 export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
@@ -134,21 +137,12 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     startedAtMs,
   };
   const usage = new ContainerUsage(cri);
+  const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
+  const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
+  countPods(sync, { nodeName: options.nodeName, cgroupVersion });
   const { objects, claims } = parts;
-  return new Kubelet({
-    ...sync,
-    ...running,
-    options,
-    cri,
-    events,
-    cgroups,
-    objects,
-    claims,
-    node,
-    usage,
-    runtimeState,
-    version: runtime,
-  });
+  const own = { options, cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, version: runtime };
+  return new Kubelet({ ...sync, ...running, ...own });
 }
 
 /** Upstream's event of a kubelet's start. */
@@ -162,6 +156,35 @@ async function tellPodCidr({ podCidr, logger }: KubeletOptions, cri: CriClient):
   const runtimeConfig = { networkConfig: { podCidr } };
   await cri.runtime.updateRuntimeConfig({ runtimeConfig }).catch((error: unknown) => {
     logger.error({ podCidr, error: errorMessage(error) }, 'the runtime could not be told the subnet of pods');
+  });
+}
+
+type SummaryInput = Pick<RunInput, 'options' | 'cri' | 'parts' | 'sync'> &
+  Pick<SummaryParts, 'hierarchy' | 'memoryBytes'>;
+
+function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: SummaryInput): SummaryProvider {
+  const { nodeName, cgroupRoot, rootDir, podLogsDir, logger } = options;
+  const directories = new PodDirectories(rootDir);
+  return new SummaryProvider({
+    ...{ cri, nodeName, hierarchy, memoryBytes, cgroupRoot, rootDir, logger },
+    logDirectory: (pod) => podLogDirectory(podLogsDir, pod),
+    hostsFile: (uid) => directories.etcHosts(uid),
+    runtimePods: () => sync.cache.list(),
+    podOf: (uid) => sync.statuses.pod(uid),
+    volumePaths: (uid) => parts.volumes.pathsOf(uid),
+  });
+}
+
+/** Metrics of pods, if somebody asks for metrics. */
+function countPods(
+  { metrics, cache, manager, workers }: PodSync,
+  node: { nodeName: string; cgroupVersion: 1 | 2 },
+): void {
+  metrics?.count({
+    ...node,
+    runtimePods: () => cache.list(),
+    desiredPods: () => manager.list(),
+    activePods: () => workers.activePods(),
   });
 }
 
@@ -220,6 +243,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
   const housekeeping = keepUp(input, () => (sourcesRead ? wrongFiles() : undefined), controller.signal);
+  void tellMetrics(sync, controller.signal);
   const endPods = async () => {
     await sources.stop(); // or a change of a manifest would bring its pod back
     await Promise.all(sync.manager.list().map((pod) => workers.end(pod, { remove: true })));
@@ -239,6 +263,13 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
   };
   const update = (change: PodUpdate) => loop.handlePods(change);
   return { ready, endPods, manifestErrors: () => sources.errors(), update, close };
+}
+
+/** Tells the metrics of each change of a pod's status. */
+async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal): Promise<void> {
+  if (metrics === undefined) return;
+  for await (const { type, pod } of statuses.subscribe(signal))
+    metrics.told(pod.metadata.uid, type === 'DELETED' ? undefined : pod);
 }
 
 /** Ends what no source has, once each has been read. */
@@ -264,7 +295,10 @@ function keepUp(
     volumes: parts.volumes,
     events,
     logger,
-    evict: (pod: Pod, verdict: WaitingReason) => loop.evict(pod, verdict),
+    evict: (pod: Pod, verdict: WaitingReason) => {
+      sync.metrics?.evicted('emptydirfs.limit');
+      loop.evict(pod, verdict);
+    },
   };
   const work = {
     cri,
