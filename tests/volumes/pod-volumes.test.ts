@@ -156,6 +156,6 @@ spec:
   await kubelet.apply('small.yaml', manifest('small', '4Mi'));
   const { status } = await kubelet.pod('big', ({ status }) => status?.phase === 'Failed');
   assert.equal(status?.reason, 'Evicted');
-  assert.equal(status?.message, 'Usage of EmptyDir volume "scratch" exceeds the limit "1Mi".');
+  assert.equal(status?.message, 'Usage of EmptyDir volume "scratch" exceeds the limit "1Mi". ');
   await kubelet.pod('small', ({ status }) => status?.phase === 'Running');
 });

@@ -57,7 +57,7 @@ async function setUp(context: TestContext) {
     });
   const manager = newManager();
   context.after(async () => {
-    await manager.removeOrphans(new Set());
+    await manager.removeOrphans(() => false);
     assert.deepEqual(await mounter.mountsBelow(scratch), []);
     await rm(scratch, { recursive: true });
   });
@@ -289,11 +289,28 @@ test('what is left of unknown pods is unmounted and removed, and nothing behind 
   const below = join(directories.pod('p'), 'volumes/kubernetes.io~empty-dir/data/bound');
   await mkdir(below);
   await runChecked('mount', ['--bind', join(scratch, 'precious'), below]);
-  assert.deepEqual(await newManager().removeOrphans(new Set(['p'])), []);
-  assert.deepEqual(await newManager().removeOrphans(new Set()), ['p']);
+  assert.deepEqual(await newManager().removeOrphans((uid) => uid === 'p'), []);
+  assert.deepEqual(await newManager().removeOrphans(() => false), ['p']);
   assert.deepEqual(await mounter.mountsBelow(directories.root), []);
   assert.deepEqual(await readdir(directories.root), []);
   assert.equal(await readFile(join(scratch, 'precious/file'), 'utf8'), 'x');
+});
+
+test('a pod that comes back while what was left of it is removed finds a volume of its own', async (context) => {
+  const { manager } = await setUp(context);
+  const pod = podWith([{ name: 'data', emptyDir: { medium: 'Memory' } }]);
+  const before = (await manager.mountForPod(pod, signal)).paths.get('data')!;
+  await writeFile(join(before, 'file'), 'x');
+  let mounting: ReturnType<typeof manager.mountForPod> | undefined;
+  const isKnown = () => {
+    mounting ??= manager.mountForPod(pod, signal);
+    return false;
+  };
+  assert.deepEqual(await manager.removeOrphans(isKnown), ['p']);
+  const path = (await mounting!).paths.get('data')!;
+  await writeFile(join(path, 'another'), 'x');
+  assert.deepEqual(await manager.removeOrphans(() => true), []);
+  assert.deepEqual(await readdir(path), ['another']);
 });
 
 test('a root directory behind a link is cleaned as well', async (context) => {

@@ -279,8 +279,14 @@ async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: Readonly
   const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedUids()]);
   sync.loop.endOrphans(wrong);
   sync.statuses.removeOrphans(known);
-  await parts.volumes.removeOrphans(known);
+  await parts.volumes.removeOrphans((uid) => known.has(uid));
   await cgroups.removeOrphans(known);
+}
+
+/** Whether anybody still has to do with a pod: its manifest, its worker, or the runtime. */
+function isKnownPod({ manager, workers, cache, pleg }: PodSync, uid: string): boolean {
+  if (manager.get(uid) !== undefined || workers.has(uid) || pleg.listedUids().has(uid)) return true;
+  return cache.list().some(({ pod }) => pod.uid === uid);
 }
 
 /** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */
@@ -305,10 +311,11 @@ function keepUp(
     logger,
     policies: { images: imageGc, containers: containerGc, logs: containerLog },
     runtimePods: () => cache.list(),
-    cleanUpPods: () => {
+    cleanUpPods: async () => {
       const wrong = wrongFiles();
       if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
+      if (wrong !== undefined) await parts.volumes.removeOrphans((uid) => isKnownPod(sync, uid));
     },
     enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),
   };

@@ -36,8 +36,8 @@ export interface PodVolumes {
   /** Removes everything that the node keeps for the pod, volumes, hosts file and messages. May be repeated. */
   removeForPod(podUid: string): Promise<void>;
 
-  /** Removes everything of pods that are not in `keep`; returns their UIDs. */
-  removeOrphans(keep: ReadonlySet<string>): Promise<string[]>;
+  /** Removes everything of pods that nobody knows any more, each asked for just before; returns their UIDs. */
+  removeOrphans(isKnown: (podUid: string) => boolean): Promise<string[]>;
 
   /** Ends what goes on in the background: removed trees leave their places at once and are deleted afterwards. */
   close(): Promise<void>;

@@ -74,13 +74,21 @@ export class VolumeManager implements PodVolumes {
     await this.#locks.run(podUid, () => this.#clear(this.#options.directories.pod(podUid)));
   }
 
-  async removeOrphans(keep: ReadonlySet<string>): Promise<string[]> {
-    const uids = (await namesIn(this.#options.directories.root)).filter((uid) => !keep.has(uid));
-    for (const uid of uids) {
-      await this.removeForPod(uid);
+  async removeOrphans(isKnown: (podUid: string) => boolean): Promise<string[]> {
+    const removed: string[] = [];
+    for (const uid of await namesIn(this.#options.directories.root)) {
+      // a pod that comes meanwhile waits for the lock, and finds nothing of the one before
+      const isGone = await this.#locks.run(uid, async () => {
+        if (isKnown(uid)) return false;
+        this.#paths.delete(uid);
+        await this.#clear(this.#options.directories.pod(uid));
+        return true;
+      });
+      if (!isGone) continue;
+      removed.push(uid);
       this.#options.logger.info({ uid }, 'removed what was left of a pod');
     }
-    return uids;
+    return removed;
   }
 
   close(): Promise<void> {
