@@ -69,6 +69,21 @@ test('a sidecar is killed no sooner than the containers that it serves', () => {
   const sidecar: Container = { ...withResources('s', { requests: { memory: '1Mi' } }), restartPolicy: 'Always' };
   const pod = podOf([withResources('a', { requests: { memory: '5Gi' } })], [sidecar]);
   assert.equal(containerResources(pod, sidecar, node).oomScoreAdj, 500n);
+  pod.spec.containers.push(withResources('b', { requests: { memory: '1Gi' } }));
+  assert.equal(containerResources(pod, sidecar, node).oomScoreAdj, 900n, 'as the first that it serves');
+});
+
+test('a container has the limits of its pod where it has none, and a share of what its pod asks for', () => {
+  const own = withResources('a', { requests: { memory: '1Gi' } });
+  const pod = podOf([own, withResources('b', { requests: { cpu: '100m' }, limits: { cpu: '200m' } })]);
+  pod.spec.resources = { requests: { memory: '3Gi' }, limits: { cpu: '2', memory: '4Gi', 'hugepages-2Mi': '2Mi' } };
+  const { host } = fakeNode({ memoryCapacity: 10n * GIBIBYTE, hugePageSizes: ['2MB'], countsSwap: true });
+  const [a, b] = pod.spec.containers.map((container) => containerResources(pod, container, { ...node, host }));
+  assert.deepEqual([a?.cpuShares, a?.cpuQuota, a?.memoryLimitInBytes], [2048n, 200_000n, 4n * GIBIBYTE]);
+  assert.deepEqual([b?.cpuShares, b?.cpuQuota, b?.memoryLimitInBytes], [102n, 20_000n, 4n * GIBIBYTE]);
+  assert.equal(a?.memorySwapLimitInBytes, 4n * GIBIBYTE);
+  assert.equal(a?.hugepageLimits[0]?.limit, 2n << 20n);
+  assert.deepEqual([a?.oomScoreAdj, b?.oomScoreAdj], [800n, 900n]);
 });
 
 test('on cgroup v2 a container that is out of memory is killed whole', () => {
