@@ -23,11 +23,6 @@ export function podRequest(pod: Pod, name: string): bigint {
   return inUnits(amountOf(pod, 'requests', name) + overheadOf(pod, name), name);
 }
 
-/** What the pod asks for: millicores and bytes, its overhead included. */
-export function podRequests(pod: Pod): { cpu: bigint; memory: bigint } {
-  return { cpu: podRequest(pod, 'cpu'), memory: podRequest(pod, 'memory') };
-}
-
 /** What the pod may use of a resource, its overhead included; 0 if anything in it has no limit. */
 function podLimit(pod: Pod, name: Resource): bigint {
   const limit = amountOf(pod, 'limits', name);

@@ -38,8 +38,8 @@ export type SyncPodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
   plan: PodActions;
-  /** Told of a sandbox that was made, before containers are started in it. */
-  onSandboxReady?: (sandbox: { id: string; podIps: string[] }) => void;
+  /** Called once a new sandbox has its network, with the pod's addresses: before images and containers. */
+  onSandboxReady?: (podIps: string[]) => void;
 };
 
 /** What a sync carries through its steps. */
@@ -208,7 +208,7 @@ async function useSandbox(
   try {
     id = await deps.tracer.span(pod.metadata.uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
     const podIps = pod.spec.hostNetwork ? deps.hostIps() : ((await deps.networks.of(id, signal))?.ips ?? []);
-    onSandboxReady?.({ id, podIps });
+    onSandboxReady?.(podIps);
     return { sandbox: { id, config, podIps }, steps: [{ action, target: id }] };
   } catch (error) {
     signal.throwIfAborted();

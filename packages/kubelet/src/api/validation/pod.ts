@@ -7,6 +7,7 @@ import { validatePodResources } from './pod-resources.ts';
 import { validateResourceList } from './resources.ts';
 import { validateRestart } from './restart.ts';
 import { check, each, MAX_INT32, within } from './rules.ts';
+import { validateScheduling } from './scheduling.ts';
 import { validatePodSecurity } from './security.ts';
 import { validateVolumes } from './volume.ts';
 
@@ -27,6 +28,7 @@ export function validatePod(pod: Pod, issues: IssueList): void {
   validatePodSecurity(spec.securityContext ?? {}, spec, place.at('securityContext'));
   validatePodResources(spec, place.at('resources'));
   validateResourceList(spec.overhead ?? {}, place.at('overhead'));
+  validateScheduling(spec, place);
   each(spec.tolerations, place.at('tolerations'), validateToleration);
 }
 
