@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Pod, ResourceRequirements } from '../api/types.ts';
-import { cgroupLimits } from '../cgroups/cgroupfs-pod-cgroups.ts';
 import { qosClass } from '../cgroups/qos.ts';
 import { containerResources } from './container-resources.ts';
 import { fakeNode } from './dependencies.fixture.ts';
@@ -170,32 +169,4 @@ test('with memory QoS a container is throttled before its limit, and keeps what 
   check({ limits: both }, 'TieredReservation', { 'memory.min': '1073741824' });
   check({ requests: { memory: '1Gi' } }, 'None', { ...open, 'memory.high': '9771048960' });
   check({}, 'None', open);
-});
-
-test("a pod's cgroup has the sum of its containers, or the peak of its init containers", () => {
-  const half = withResources('a', { limits: both });
-  const init = withResources('i', { limits: { cpu: '3', memory: '1Gi' } });
-  assert.deepEqual(cgroupLimits(podOf([half, { ...half, name: 'b' }], [init])), {
-    v1: {
-      cpu: { 'cpu.shares': '3072', 'cpu.cfs_period_us': '100000', 'cpu.cfs_quota_us': '300000' },
-      memory: { 'memory.limit_in_bytes': String(2n * GIBIBYTE) },
-      pids: { 'pids.max': 'max' },
-    },
-    v2: {
-      cpu: { 'cpu.weight': '118', 'cpu.max': '300000 100000' },
-      memory: { 'memory.max': String(2n * GIBIBYTE) },
-      pids: { 'pids.max': 'max' },
-    },
-  });
-});
-
-test("a pod's cgroup has the node's limit of processes", () => {
-  const { v1, v2 } = cgroupLimits(podOf([withResources('a', {})]), 4096);
-  assert.deepEqual([v1.pids, v2.pids], [{ 'pids.max': '4096' }, { 'pids.max': '4096' }]);
-});
-
-test("a pod's cgroup is unlimited unless every container has a limit", () => {
-  const { v2 } = cgroupLimits(podOf([withResources('a', { limits: both }), withResources('b')]));
-  assert.equal(v2.memory?.['memory.max'], 'max');
-  assert.equal(v2.cpu?.['cpu.max'], 'max 100000');
 });

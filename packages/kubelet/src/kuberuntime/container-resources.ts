@@ -1,8 +1,15 @@
 import { create, HugepageLimitSchema, type LinuxContainerResources } from '@podwright/cri';
-import { containersAmount, hasPodLevelResources, podLevelAmount, withPodLimits } from '../api/pod-amounts.ts';
+import {
+  containersAmount,
+  hasPodLevelResources,
+  isHugePages,
+  podLevelAmount,
+  withPodLimits,
+} from '../api/pod-amounts.ts';
 import { isNodeCriticalPod } from '../api/pod-priority.ts';
-import { parseQuantity, quantityValue } from '../api/quantity.ts';
+import { quantityValue } from '../api/quantity.ts';
 import { allContainers, type Container, type Pod, type PodSpec, sidecarsOf } from '../api/types.ts';
+import { hugePageSize } from '../cgroups/huge-pages.ts';
 import { linuxResources } from '../cgroups/linux-resources.ts';
 import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
 import { inUnits } from '../cgroups/units.ts';
@@ -77,20 +84,8 @@ function hugepageLimits(spec: PodSpec, container: Container, sizes: string[]) {
   const limits = { ...(hasPodLevelResources(spec) ? spec.resources?.limits : {}), ...container.resources?.limits };
   const wanted = new Map(
     Object.entries(limits)
-      .filter(([name]) => name.startsWith('hugepages-'))
-      .map(([name, limit]) => [pageSize(name.slice('hugepages-'.length)), quantityValue(limit)]),
+      .filter(([name]) => isHugePages(name))
+      .map(([name, limit]) => [hugePageSize(name), quantityValue(limit)]),
   );
   return sizes.map((size) => create(HugepageLimitSchema, { pageSize: size, limit: wanted.get(size) ?? 0n }));
-}
-
-/** `2Mi` and `2048Ki` as the files of cgroups name that size, `2MB`. */
-function pageSize(quantity: string): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
-  let size = parseQuantity(quantity).nanos / 1_000_000_000n;
-  let unit = 0;
-  while (size > 0n && size % 1024n === 0n && unit < units.length - 1) {
-    size /= 1024n;
-    unit++;
-  }
-  return `${size}${units[unit]}`;
 }
