@@ -31,7 +31,7 @@ test('--detach --timeout names what is not ready, with its log, and keeps it', a
   assert.match(err, /^podwright: not ready within 3 s \(--timeout\): kept$/m);
   assert.match(err, /^kept: (CrashLoopBackOff|Error)/m);
   assert.match(err, /^ {4}FATAL: DATABASE_URL is not set$/m);
-  assert.match(err, /^ {2}more: podwright --.* describe kept; podwright --.* logs kept -c main/m);
+  assert.match(err, /^ {2}more:\n {4}podwright --.* describe kept\n {4}podwright --.* logs kept -c main/m);
   assert.match(out, /^1 pod goes on running/m);
   assert.doesNotMatch(err, /stopping the pods/);
   assert.match(await place.ok('logs', 'kept'), /FATAL/);
@@ -49,7 +49,7 @@ test('logs come from the first line of each container and each attempt, also bes
   assert.equal(code, 130);
   assert.match(
     err,
-    /^crash: (CrashLoopBackOff|Error|Running)(.|\n)*^ {4}FATAL.*\n {2}more: podwright --.* run --detach .*two\.yaml/m,
+    /^crash: (CrashLoopBackOff|Error|Running)(.|\n)*^ {4}FATAL.*\n {2}it stays, .*\n {4}podwright --.* run --detach .*two\.yaml\n {4}podwright --.* describe crash/m,
   );
   assert.doesNotMatch(err, /^web: /m);
   assert.doesNotMatch(out, /\x1b/);

@@ -5,7 +5,9 @@ import { findingLine, ofManifest, type PlacedFinding, placeFindings } from '../m
 import { readSources } from '../manifests/manifest-sources.ts';
 import { type ManifestOptions, manifestNames } from '../manifests/read-manifests.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
+import { terminalWidth } from '../output/terminal.ts';
 import { escapeTerminal } from '../output/terminal-text.ts';
+import { wrapText } from '../output/wrap.ts';
 import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 
 export type CheckOptions = ManifestOptions & { output: OutputFormat };
@@ -15,7 +17,10 @@ export async function check({ settings }: CommandContext, files: string[], optio
   const { findings, counts } = await checkManifests(await settings(), manifestNames('check', files, options), options);
   const problems = findings.filter(({ severity }) => severity === 'problem').length;
   await printAs(options.output, { findings, objects: counts }, () =>
-    [...findings.map(lineOf), summary(problems, findings.length - problems, counts)].join('\n'),
+    wrapText(
+      [...findings.map(lineOf), summary(problems, findings.length - problems, counts)].join('\n'),
+      terminalWidth(),
+    ),
   );
   return problems > 0 ? 1 : 0;
 }

@@ -8,6 +8,7 @@ import { renderTable } from '../output/table.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
+import { wrapText } from '../output/wrap.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { type PrintOptions, printName, TablePrinter } from './object-printer.ts';
 import { columnsOf } from './object-tables.ts';
@@ -103,11 +104,11 @@ function nothingHappened({ namespace, allNamespaces, for: about }: EventsOptions
   return allNamespaces ? what : `${what} in the namespace ${namespace}; -A shows those of all namespaces`;
 }
 
-/** Events of one object, oldest first. */
+/** Events of one object, oldest first, with the whole of what they say. */
 export function eventTable(items: Event[]): string {
   if (items.length === 0) return 'no events';
   const now = Date.now();
-  return renderTable(
+  const table = renderTable(
     ['LAST SEEN', 'TYPE', 'REASON', 'MESSAGE'],
     byTime(items).map(({ lastTimestamp, count, type, reason, message }) => [
       formatAge(lastTimestamp, now) + (count > 1 ? ` (x${count})` : ''),
@@ -115,6 +116,6 @@ export function eventTable(items: Event[]): string {
       reason,
       message,
     ]),
-    terminalWidth(),
   );
+  return wrapText(table, terminalWidth());
 }

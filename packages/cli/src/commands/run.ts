@@ -7,7 +7,7 @@ import { dryRun } from '../manifests/dry-run.ts';
 import { printNotes } from '../manifests/findings.ts';
 import { type ManifestOptions, type Manifests, manifestNames, readManifests } from '../manifests/read-manifests.ts';
 import { canRedraw, terminalWidth } from '../output/terminal.ts';
-import { print, printError } from '../output/terminal-text.ts';
+import { print, printError, printProse } from '../output/terminal-text.ts';
 import { Interrupted, type Interrupts, listenForInterrupts, TimedOut, timeoutSignal } from '../run/interrupt.ts';
 import { TerminalView } from '../run/live-view.ts';
 import { LogFollower } from '../run/log-follower.ts';
@@ -175,7 +175,7 @@ function tellRunning(pods: Pod[]): void {
   const running = pods.filter((pod) => !isEnded(pod)).length;
   if (running === 0) return;
   const go = `${counted(running, 'pod')} ${running === 1 ? 'goes' : 'go'}`;
-  print(`${go} on running; see 'podwright ps', 'podwright logs', 'podwright delete', 'podwright stop'`);
+  printProse(`${go} on running; see 'podwright ps', 'podwright logs', 'podwright delete', 'podwright stop'`);
 }
 
 /** A time-out, a signal, or a failure; when the node has gone nothing can be asked of it. */
@@ -205,11 +205,10 @@ async function explain(course: ShownCourse, pods: Pod[]): Promise<void> {
   using signal = withTimeout(interrupts.again, NODE_ANSWER_TIMEOUT_MS, 'read the logs');
   for (const pod of pods) {
     const keeps = options.detach || !session.isMade(pod);
-    const advice = keeps
-      ? undefined
-      : `${program} run --detach ${names.join(' ')} keeps it; then ${program} describe ${pod.metadata.name}`;
+    const keptBy = keeps ? undefined : `run --detach ${names.join(' ')}`;
     const warning = warnings.get(pod.metadata.uid);
-    console.error(await explainTrouble(pod, { client: node.client, program, warning, advice, signal }));
+    const width = terminalWidth(process.stderr);
+    console.error(await explainTrouble(pod, { client: node.client, program, warning, keptBy, signal, width }));
   }
 }
 
@@ -240,7 +239,7 @@ async function leaveNode(node: EnsuredNode, options: RunOptions): Promise<void> 
   if (others === undefined) return;
   if (others.length === 0) return stopNode(node.client, { removeHostState: true, endPods: false });
   if (options.detach) return;
-  print(
+  printProse(
     `the node goes on: it has ${counted(others.length, 'other pod')}; 'podwright ps' lists them, 'podwright stop' ends it`,
   );
 }
