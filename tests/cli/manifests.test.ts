@@ -121,7 +121,7 @@ test('a node takes directories and URLs, tells what it leaves out and ignores, a
     rmSync(place.path('root/manifests/broken.yaml'));
     await place.until(async () => (await place.call('ps')).err === '');
 
-    await place.ok('delete', '-f', directory, '-R', '--grace-period', '0');
+    await place.ok('delete', '-f', directory, '-R', '--force');
     assert.deepEqual(await place.pods(), []);
   } finally {
     daemon.child.kill('SIGTERM');

@@ -9,6 +9,7 @@ test('a wrong command line is told in our words, and where to read on', async ()
   await check('top', 'top: TYPE is missing: podwright top [options] <type> [name]');
   await check('wait --for=delete', 'wait: POD is missing: podwright wait [options] <pod...>');
   await check('wait web', "wait: --for <condition> is missing; 'podwright wait --help' explains");
+  await check('--config', "--config <file>: the value is missing; 'podwright --help' explains");
   await check('ps web', 'ps: too many words (web): podwright ps [options]');
   await check('ps --al', "ps: unknown option '--al'; 'podwright ps --help' explains");
   await check('ps --wathc', "ps: unknown option '--wathc'; did you mean --watch?");

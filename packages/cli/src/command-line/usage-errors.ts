@@ -28,6 +28,8 @@ function reworded(command: Command, message: string): string {
   if (missing !== undefined) return `${missing.toUpperCase()} is missing: ${usage(command)}`;
   const [, option] = /^required option '(.*)' not specified$/.exec(message) ?? [];
   if (option !== undefined) return `${option} is missing`;
+  const [, bare] = /^option '(.*)' argument missing$/.exec(message) ?? [];
+  if (bare !== undefined) return `${bare}: the value is missing`;
   const [, words] =
     /^too many arguments(?: for '.*?')?\. Expected \d+ arguments? but got \d+: (.*)\.$/s.exec(message) ?? [];
   if (words !== undefined) return `too many words (${words}): ${usage(command)}`;

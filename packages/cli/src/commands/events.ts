@@ -3,7 +3,7 @@ import type { Event, EventType } from '@podwright/kubelet';
 import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object-client.ts';
 import { kindOfWord, parseObjects } from '../client/object-names.ts';
 import { MAX_SHOWN_EVENTS, SHOWN_EVENTS_AGE_MS } from '../limits.ts';
-import { printValue } from '../output/object-format.ts';
+import { isTable, printValue } from '../output/object-format.ts';
 import { renderTable } from '../output/table.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
@@ -67,7 +67,7 @@ const tableOf = (options: EventsOptions) =>
 /** Returns whether anything was printed. */
 async function printEvents(events: Event[], table: TablePrinter, { output }: EventsOptions): Promise<boolean> {
   if (output.type === 'name') events.forEach(printName);
-  else if (output.type === 'table' || output.type === 'wide') table.print(events);
+  else if (isTable(output)) table.print(events);
   else {
     await printValue(output, { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: events });
     return true;
@@ -84,8 +84,7 @@ async function watch(client: ObjectClient, query: ObjectQuery, { options, isWant
   let listed = false;
   const { output } = options;
   const show = async (events: Event[]) => {
-    if (output.type === 'table' || output.type === 'wide' || output.type === 'name')
-      return void (await printEvents(events, table, options));
+    if (isTable(output) || output.type === 'name') return void (await printEvents(events, table, options));
     for (const event of events) await printValue(output, event);
   };
   for await (const change of client.watch(EVENTS, query, new AbortController().signal)) {

@@ -33,7 +33,10 @@ export async function top(
     throw new PodwrightError('invalid_argument', `top ${type}: 'top pods' and 'top node' are what there is`);
   const client = new ObjectClient(config.apiSocket);
   const look = () => (kind === 'Node' ? nodeTable(client, options) : podTable(client, name, options));
-  if (!options.watch) return print(await look());
+  if (!options.watch) {
+    const text = await look();
+    return text === '' ? undefined : print(text);
+  }
   let drawn = 0;
   for (;;) {
     drawn = redraw(await look(), drawn);
