@@ -2,7 +2,7 @@ import { counted, errorCode, errorMessage, PodwrightError, raceAbort, withTimeou
 import type { Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { type EnsuredNode, ensureNode, stopNode } from '../daemon/ensure-node.ts';
-import { LAST_LOGS_TIMEOUT_MS, NODE_ANSWER_TIMEOUT_MS } from '../limits.ts';
+import { DETACHED_STEADY_MS, LAST_LOGS_TIMEOUT_MS, NODE_ANSWER_TIMEOUT_MS, STEADY_MS } from '../limits.ts';
 import { dryRun } from '../manifests/dry-run.ts';
 import { printNotes } from '../manifests/findings.ts';
 import { type ManifestOptions, type Manifests, manifestNames, readManifests } from '../manifests/read-manifests.ts';
@@ -145,20 +145,30 @@ async function comeUpAndEnd(course: ShownCourse): Promise<Ending> {
 async function untilEnd(course: ShownCourse): Promise<Ending> {
   const { session, options, view, logs, interrupts } = course;
   const inTime = AbortSignal.any([interrupts.first, timeoutSignal(options.timeout)]);
-  await session.settled(inTime);
+  await session.settled(inTime, options.detach ? DETACHED_STEADY_MS : STEADY_MS);
   view.settle();
   const pods = () => [...session.pods.values()];
   print(podTable(pods(), session.tookMs, terminalWidth()));
   if (options.detach) return leaveRunning(course);
   const explained = pods().every(isEnded) ? [] : pods().filter((pod) => !isWell(pod));
   await explain(course, explained);
-  await session.ended(options.once ? inTime : interrupts.first);
+  await session.ended(options.once ? inTime : AbortSignal.any([interrupts.first, whenNotWell(inTime, pods)]));
   if (logs !== undefined) await drain(logs);
   for (const pod of session.taken) printError(`${podLabel(pod)}: deleted by another command before it had ended`);
   const known = new Set([...explained, ...session.taken].map(({ metadata }) => metadata.uid));
   const failed = pods().filter(({ metadata, status }) => status?.phase === 'Failed' && !known.has(metadata.uid));
   await explain(course, failed);
   return { exitCode: session.exitCode(), early: false, keep: false };
+}
+
+/** A time-out counts for pods that were ready before as well: those that crash again and again are so for a while. */
+function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
+  const late = new AbortController();
+  const look = () => {
+    if (pods().some((pod) => !isWell(pod) && !isEnded(pod))) late.abort(inTime.reason);
+  };
+  inTime.addEventListener('abort', look, { once: true });
+  return late.signal;
 }
 
 /** For those that wait; what is wrong is told now, as nobody looks on. */

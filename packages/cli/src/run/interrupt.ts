@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { isErrno } from '@podwright/base';
 import { tellOutputFailed } from '../output/standard-output.ts';
+import { canRedraw } from '../output/terminal.ts';
 
 /** The reason of an aborted signal when a person pressed Ctrl-C, the process was asked to end, or nobody reads its output any more. */
 export class Interrupted extends Error {
@@ -34,7 +35,11 @@ export function listenForInterrupts(): Interrupts {
   const first = new AbortController();
   const again = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(name, () => (first.signal.aborted ? again : first).abort(new Interrupted(name)));
+    process.on(name, () => {
+      // what the terminal shows of Ctrl-C is no beginning of a sentence
+      if (name === 'SIGINT' && canRedraw(process.stderr)) process.stderr.write('\r\x1b[K');
+      (first.signal.aborted ? again : first).abort(new Interrupted(name));
+    });
   process.stdout.removeAllListeners('error'); // the one that exits
   process.stdout.on('error', (error) => {
     const closed = isErrno(error, 'EPIPE');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sleep } from '@podwright/base';
 import type { Pod, PodWatchEvent } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
@@ -45,7 +46,7 @@ function session(action: 'created' | 'unchanged' | 'replaced') {
 test('what was made is removed, pods first', async () => {
   const { made, deleted, push, never } = session('created');
   push('ADDED', up);
-  await made.settled(never);
+  await made.settled(never, 0);
   await made.remove(0);
   assert.deepEqual(deleted, ['Pod 0', 'ConfigMap']);
 });
@@ -54,7 +55,7 @@ test('what stood before is never removed', async () => {
   for (const action of ['unchanged', 'replaced'] as const) {
     const { made, deleted, push, never } = session(action);
     push('ADDED', up);
-    await made.settled(never);
+    await made.settled(never, 0);
     await made.remove();
     assert.deepEqual(deleted, []);
     assert.equal(made.isMade(up), false);
@@ -81,4 +82,32 @@ test('a pod that had ended before it was deleted keeps its exit code', async () 
   push('DELETED', failed);
   assert.equal(made.exitCode(), 3);
   assert.deepEqual(made.taken, []);
+});
+
+test('a pod that no probe looks at is settled once it has run for a moment, not if it fails at once', async () => {
+  const { made, push, never } = session('created');
+  const crashing = podOf({
+    containers: [status('a', { waiting: { reason: 'CrashLoopBackOff' } }, { lastState: ended(1) })],
+  });
+  let settled = false;
+  const waiting = made.settled(never, 40).then(() => {
+    settled = true;
+  });
+  push('ADDED', up);
+  await sleep(10);
+  push('MODIFIED', crashing);
+  await sleep(60);
+  assert.equal(settled, false);
+  assert.deepEqual(made.tookMs, new Map());
+  push('MODIFIED', up);
+  await waiting;
+  assert.equal(made.tookMs.size, 1);
+});
+
+test('a pod whose probe has told that it is ready is settled at once', async () => {
+  const { made, push, never } = session('created');
+  const probe = { tcpSocket: { port: 80 } };
+  const containers = up.spec.containers.map((container) => ({ ...container, readinessProbe: probe }));
+  push('ADDED', { ...up, spec: { ...up.spec, containers } } as Pod);
+  await made.settled(never, 1_000_000);
 });
