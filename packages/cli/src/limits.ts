@@ -50,4 +50,4 @@ export const TOP_PERIOD_MS = 2000;
 
 /** How long pods that no probe looks at must run until `run` calls them ready; with --detach scripts wait for it. */
 export const STEADY_MS = 200;
-export const DETACHED_STEADY_MS = 25;
+export const DETACHED_STEADY_MS = 15;

@@ -1,7 +1,6 @@
 import { counted, errorCode, errorMessage, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
-import { NodeClient } from '../client/node-client.ts';
-import { type EnsuredNode, ensureNode, stopNode } from '../daemon/ensure-node.ts';
+import { type EnsuredNode, ensureNode, findNode, stopNode } from '../daemon/ensure-node.ts';
 import { DETACHED_STEADY_MS, LAST_LOGS_TIMEOUT_MS, NODE_ANSWER_TIMEOUT_MS, STEADY_MS } from '../limits.ts';
 import { dryRun } from '../manifests/dry-run.ts';
 import { printNotes } from '../manifests/findings.ts';
@@ -16,7 +15,7 @@ import { explainTrouble, isInTrouble } from '../run/not-ready.ts';
 import { PlainView } from '../run/plain-view.ts';
 import { isEnded, isReady, isWell, lostContainers } from '../run/pod-end.ts';
 import { podLabel } from '../run/pod-rows.ts';
-import { allowReplacing, tellStood } from '../run/replacing.ts';
+import { applyWithConsent, tellStood } from '../run/replacing.ts';
 import { RunSession } from '../run/run-session.ts';
 import { podTable, type RunView } from '../run/run-view.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -33,10 +32,11 @@ export type RunOptions = ManifestOptions & {
 /** `podwright run FILE…`: returns the exit code. */
 export async function run(files: string[], options: RunOptions, context: CommandContext): Promise<number> {
   const names = manifestNames('run', files, options);
+  const found = findNode(context.config);
   const manifests = await readRunnable(names, options);
-  if (options.dryRun) return dryRun(new NodeClient(context.config.apiSocket), manifests);
+  if (options.dryRun) return dryRun(found.client, manifests);
   const interrupts = listenForInterrupts();
-  const node = await ensureNode(context.config, context.configArgs);
+  const node = await ensureNode(found, context.config, context.configArgs);
   try {
     const program = ['podwright', ...context.configArgs].join(' ');
     const course = { node, program, options: { ...options, detach: options.detach ?? false }, names, interrupts };
@@ -84,9 +84,7 @@ async function begin({ text, decoded }: Manifests, { node, options, names, inter
   const signal = interrupts.first;
   signal.throwIfAborted();
   const canAsk = process.stdin.isTTY && process.stderr.isTTY && !names.includes('-');
-  await allowReplacing(text, { client: node.client, force: options.force ?? false, canAsk, signal });
-  signal.throwIfAborted();
-  const applied = await node.client.apply(text);
+  const applied = await applyWithConsent(text, { client: node.client, force: options.force ?? false, canAsk, signal });
   printNotes(applied.findings, decoded);
   const session = new RunSession(node.client, applied);
   if (!options.detach) tellStood(session.stood);

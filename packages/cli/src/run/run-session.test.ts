@@ -10,22 +10,23 @@ const up = podOf({ containers: [status('a', RUNNING, { ready: true })], ready: t
 const going: Pod = { ...up, metadata: { ...up.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
 const failed = podOf({ containers: [status('a', ended(3))], phase: 'Failed', restartPolicy: 'Never' });
 
+type News = PodWatchEvent | { type: 'listed' };
+
 /** A session of the pod web and a ConfigMap; what the node tells is pushed. */
 function session(action: 'created' | 'unchanged' | 'replaced') {
   const deleted: string[] = [];
-  const waiting: ((event: PodWatchEvent) => void)[] = [];
-  const queue: PodWatchEvent[] = [];
-  const push = (type: PodWatchEvent['type'], object: Pod) => {
-    const event = { type, object };
+  const waiting: ((event: News) => void)[] = [];
+  const queue: News[] = [];
+  const push = (type: PodWatchEvent['type'], object: Pod) => tell({ type, object });
+  const tell = (event: News) => {
     const next = waiting.shift();
     if (next === undefined) queue.push(event);
     else next(event);
   };
   const client = {
     watchPods: async function* () {
-      for (;;) yield queue.shift() ?? (await new Promise<PodWatchEvent>((resolve) => waiting.push(resolve)));
+      for (;;) yield queue.shift() ?? (await new Promise<News>((resolve) => waiting.push(resolve)));
     },
-    pods: async () => [up],
     delete: async ({ kind }: { kind: string }, grace?: number) => {
       deleted.push(grace === undefined ? kind : `${kind} ${grace}`);
       if (kind === 'Pod') push('DELETED', going);
@@ -40,7 +41,7 @@ function session(action: 'created' | 'unchanged' | 'replaced') {
   });
   const stop = new AbortController();
   void made.watch(stop.signal);
-  return { made, deleted, push, never: stop.signal };
+  return { made, deleted, push, tell, never: stop.signal };
 }
 
 test('what was made is removed, pods first', async () => {
@@ -110,4 +111,11 @@ test('a pod whose probe has told that it is ready is settled at once', async () 
   const containers = up.spec.containers.map((container) => ({ ...container, readinessProbe: probe }));
   push('ADDED', { ...up, spec: { ...up.spec, containers } } as Pod);
   await made.settled(never, 1_000_000);
+});
+
+test('a pod that is not there when the watch begins was deleted before it', async () => {
+  const { made, tell, never } = session('created');
+  tell({ type: 'listed' });
+  await made.ended(never);
+  assert.equal(made.exitCode(), 1);
 });

@@ -85,10 +85,10 @@ export class RunSession {
   /** Keeps the states up to date until the signal aborts or the node goes away. */
   async watch(signal: AbortSignal): Promise<void> {
     const mine = new Set(this.uids);
-    const opened = () => void this.#missing(signal).catch(() => undefined); // the watch itself tells of a node that is gone
     try {
-      for await (const { type, object } of this.#client.watchPods(signal, opened)) {
-        if (mine.has(object.metadata.uid)) this.#take(object, type === 'DELETED');
+      for await (const change of this.#client.watchPods(signal)) {
+        if (change.type === 'listed') this.#missing();
+        else if (mine.has(change.object.metadata.uid)) this.#take(change.object, change.type === 'DELETED');
       }
       if (!signal.aborted) throw new PodwrightError('unavailable', NODE_ENDED);
     } catch (error) {
@@ -163,10 +163,8 @@ export class RunSession {
   }
 
   /** Pods that were deleted before the watch began never come in it. */
-  async #missing(signal: AbortSignal): Promise<void> {
-    const there = new Set((await this.#client.pods()).map(({ metadata }) => metadata.uid));
-    if (signal.aborted) return;
-    for (const uid of this.uids) if (!there.has(uid) && !this.pods.has(uid)) this.#gone.add(uid);
+  #missing(): void {
+    for (const uid of this.uids) if (!this.pods.has(uid)) this.#gone.add(uid);
     this.#wake();
   }
 

@@ -20,7 +20,7 @@ import { readLog } from '../logs/log-reader.ts';
 import { type Call, type Handler, type Method, readBody, sendJson, sendLine } from './api-call.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
-import { isDryRun, logQuery, stopOptions, streamingCall } from './query.ts';
+import { applyOptions, logQuery, stopOptions, streamingCall } from './query.ts';
 import { usageRoutes } from './usage-routes.ts';
 
 export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger; metrics?: Registry };
@@ -62,7 +62,7 @@ export class LocalServer {
     );
     this.#on('GET', '/podwright/v1/transfers', async (call) => sendTransfers(backend, call));
     this.#on('POST', '/podwright/v1/apply', async ({ request, response, query }) =>
-      sendJson(response, await backend.apply(await readBody(request), { dryRun: isDryRun(query) })),
+      sendJson(response, await backend.apply(await readBody(request), applyOptions(query))),
     );
     this.#on('POST', '/podwright/v1/stop', async ({ response, query }) => {
       sendJson(response, {});
