@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { sleep } from '@podwright/base';
 import type { Bench } from './bench.ts';
 import { bringUp, type RunningPod, takeDown } from './life-cycle.ts';
 import { type BenchNode, removeManifests, runManifests, startNode } from './manifests.ts';
+import { commandNames, cpuTimeMs, memoryOf, processIds } from './processes.ts';
 import type { Side } from './sides.ts';
 import { median, type Row, type Table } from './tables.ts';
 
@@ -90,37 +90,4 @@ async function cpuShare({ pid }: Side): Promise<number> {
   const [cpu, wall] = [cpuTimeMs(pid), performance.now()];
   await sleep(REST_MS);
   return (cpuTimeMs(pid) - cpu) / (performance.now() - wall);
-}
-
-/** User and system time of a process; Linux counts it in hundredths of a second (proc(5), `utime`). */
-function cpuTimeMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
-/** Memory of a process in MiB; zeros once it has gone. */
-function memoryOf(pid: number): { rss: number; pss: number } {
-  let text: string;
-  try {
-    text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-  } catch {
-    return { rss: 0, pss: 0 };
-  }
-  const value = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1024;
-  return { rss: value('Rss'), pss: value('Pss') };
-}
-
-function processIds(): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-}
-
-/** True for a process whose command line names `directory`: what a runtime with its state there has started. */
-function commandNames(pid: number, directory: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory);
-  } catch {
-    return false;
-  }
 }

@@ -55,11 +55,14 @@ export function writeNetworkList(directory: string, index: number): string {
 
 const subnetOf = (index: number) => `10.${201 + index}.0.0/16`;
 
-/** containerd with runc, all of it in `scratch`. */
-export async function startContainerd(scratch: string): Promise<Side> {
-  const directory = join(scratch, 'containerd');
+/** containerd with runc, all of it in a directory of `scratch`; `index` distinguishes bridges and subnets. */
+export async function startContainerd(
+  scratch: string,
+  { name: own, index } = { name: 'containerd', index: 0 },
+): Promise<Side> {
+  const directory = join(scratch, own);
   for (const name of ['cni', 'certs']) mkdirSync(join(directory, name), { recursive: true });
-  writeNetworkList(directory, 0);
+  writeNetworkList(directory, index);
   const socket = join(directory, 'c.sock');
   writeFileSync(join(directory, 'config.toml'), containerdConfig(directory, socket));
   const daemon = startDaemon(directory, [PEER.containerd, '--config', join(directory, 'config.toml')]);

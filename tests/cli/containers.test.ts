@@ -171,6 +171,20 @@ test('attach passes a pipe on with its end, and ends with the container', async 
   assert.match(err, /pod web has no container none/);
 });
 
+test('debug adds a container that sees the processes of another, joins it, and leaves it to be seen', async () => {
+  const script = 'read line; echo $line; ps | grep -c "[h]ttpd"; exit 3';
+  const image = `--image=${exampleImage}`;
+  const joined = place.start('debug', 'web', '-i', image, '-c', 'look', '--target', 'server', '--', 'sh', '-c', script);
+  joined.child.stdin!.write('from outside\n');
+  const { out } = await joined.ended();
+  assert.equal(out, 'from outside\n1\n');
+  assert.equal(await place.ok('logs', 'web', 'look'), 'from outside\n1\n');
+  assert.match(await place.ok('describe', 'web'), /Ephemeral Containers:\n {2}look:[\s\S]*Exit Code: +3/);
+  const [code, , err] = await said('debug', 'web', image, '-c', 'lost', '--target', 'none');
+  assert.equal(code, 1);
+  assert.match(err, /targetContainerName: the pod has no container "none"; it has prepare, server, side/);
+});
+
 test('cp takes files and directories both ways', async () => {
   const from = place.path('input', 'tree');
   mkdirSync(`${from}/deep`, { recursive: true });

@@ -220,3 +220,37 @@ async function get(host: string, port: number): Promise<string> {
   await once(socket, 'close');
   return text;
 }
+
+test('a manifest that asks for other amounts changes the cgroups of a running pod and of its container', async (context) => {
+  const kubelet = await start(context);
+  const sized = (cpu: string, memory: string) =>
+    manifest(
+      'sized',
+      `  containers:\n  - ${container('main', FOREVER, `, resources: {limits: {cpu: ${cpu}, memory: ${memory}}}`)}\n`,
+    );
+  await kubelet.apply('sized.yaml', sized('200m', '64Mi'));
+  const before = await kubelet.pod('sized', isReady);
+  const memoryOf = async (pod: Pod) => {
+    const hierarchy = (await discoverCgroups())!;
+    const tree = treeOf(hierarchy, 'memory')!;
+    const file = tree.version === 2 ? 'memory.max' : 'memory.limit_in_bytes';
+    const path = join(kubelet.options.cgroupRoot, 'kubepods', `pod${pod.metadata.uid}`);
+    const id = statusOf(pod, 'main').containerID!.replace(/^.*:\/\//, '');
+    const read = (at: string) => readFile(join(cgroupDirectory(tree, at), file), 'utf8').then((text) => Number(text));
+    return [await read(path), await read(join(path, id))];
+  };
+  assert.deepEqual(await memoryOf(before), [64 << 20, 64 << 20]);
+  for (const [cpu, memory, bytes] of [
+    ['300m', '128Mi', 128 << 20],
+    ['100m', '32Mi', 32 << 20],
+  ] as const) {
+    await kubelet.apply('sized.yaml', sized(cpu, memory));
+    const now = await kubelet.pod('sized', (pod) => {
+      const resizing = pod.status!.conditions!.some(({ type }) => type === 'PodResizeInProgress');
+      return !resizing && statusOf(pod, 'main').resources?.limits?.memory === memory;
+    });
+    assert.deepEqual(await memoryOf(now), [bytes, bytes]);
+    assert.equal(statusOf(now, 'main').restartCount, 0);
+    assert.equal(statusOf(now, 'main').containerID, statusOf(before, 'main').containerID);
+  }
+});

@@ -25,7 +25,7 @@ export type RealKubelet = {
 };
 
 export async function startRealKubelet(
-  containerd: Containerd,
+  containerd: Pick<Containerd, 'bridge' | 'endpoint' | 'scratch'>,
   given: Partial<KubeletOptions> = {},
 ): Promise<RealKubelet> {
   const scratch = mkdtempSync(join(containerd.scratch, 'kubelet-'));

@@ -92,7 +92,7 @@ test('a daemon stays with its pods after --detach, and every command reaches the
   assert.match(await place.ok('logs', 'a'), /^started$/m);
   const exec = await place.call('exec', 'a', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7');
   assert.deepEqual({ ...exec, signal: null }, { code: 7, signal: null, out: 'out\n', err: 'err\n' });
-  assert.match(await place.ok('describe', 'a'), /Started container main/);
+  assert.match(await place.ok('describe', 'a'), /Container started/);
   const events = await place.json<{ items: { reason: string }[] } | { reason: string }[]>('events');
   const reasons = (Array.isArray(events) ? events : events.items).map(({ reason }) => reason);
   assert.ok(reasons.includes('Started'), reasons.join());

@@ -54,7 +54,8 @@ async function makePreparer(context: TestContext) {
     spec: { containers: [container] },
   };
   return async () => {
-    const { mounts } = await preparer.prepare({ pod, container, podIps: ['10.0.0.2'] }, new AbortController().signal);
+    const request = { pod, container, podIps: ['10.0.0.2'], volumeImages: new Map(), recursiveReadOnly: false };
+    const { mounts } = await preparer.prepare(request, new AbortController().signal);
     const pathOf = (name: string) => mounts.find((mount) => mount.name === name)!.hostPath;
     return { hosts: pathOf('etc-hosts'), message: pathOf('termination-log') };
   };

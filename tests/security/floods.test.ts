@@ -157,7 +157,7 @@ async function hasBegun({ begun }: Door): Promise<boolean> {
   if (typeof begun === 'string') return (await place.call('logs', 'flood', '--tail', '5')).out.includes(begun);
   // A container whose hook has not ended is shown as one that is being made: its events tell more.
   const { out } = await place.call('describe', 'flood');
-  if (begun === undefined) return out.includes('Started container main');
+  if (begun === undefined) return out.includes('Container started');
   const pod = (await place.pods()).find(({ metadata }) => metadata.name.startsWith('flood'));
   return (pod?.status?.containerStatuses?.[0]?.restartCount ?? 0) >= begun;
 }

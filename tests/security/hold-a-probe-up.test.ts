@@ -67,14 +67,14 @@ async function probe(kind: 'httpGet' | 'grpc') {
   return verdict;
 }
 
-const verdicts: [string, 'success' | 'failure' | 'error'][] = [
+const verdicts: [string, 'success' | 'warning' | 'failure' | 'error'][] = [
   ['an endless body', 'success'],
   ['an endless body in chunks of a byte', 'failure'],
   ['endless headers', 'failure'],
   ['endless provisional answers', 'failure'],
   ['another protocol', 'failure'],
   ['a redirect to itself', 'failure'],
-  ['a redirect to a file', 'success'], // not followed, as none to another host: it is the answer itself, as for the kubelet
+  ['a redirect to a file', 'warning'], // not followed, as none to another host: it is the answer itself, as for the kubelet
   ['a redirect to no URL', 'failure'],
   ['no HTTP', 'failure'],
 ];

@@ -92,6 +92,7 @@ test('variables that double with each line do not fill the memory', () => {
         spec: { containers: [] },
       },
       objects: new LocalObjects(),
+      files: new Map(),
       nodeAllocatable: { cpuMillis: 1n, memoryBytes: 1n, ephemeralStorageBytes: 1n },
       podIps: [],
       hostIps: [],

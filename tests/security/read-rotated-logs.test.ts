@@ -31,7 +31,7 @@ test('rotated logs, and directories that an earlier version left open, are close
   const { containerId } = await cri.runtime.createContainer({ podSandboxId, config: container });
   await cri.runtime.startContainer({ containerId });
   const talker = { id: containerId, logPath: join(directory, '0.log'), state: 'running' } as RuntimeContainer;
-  const policy = { maxSizeBytes: 1, maxFiles: 4 };
+  const policy = { maxSizeBytes: 1, maxFiles: 4, maxWorkers: 1 };
   for (let round = 0; round < 3; round++) {
     await rotateLogs({ cri, logger: silentLogger, policy }, [talker]);
     await sleep(1100); // rotated files are named by the second

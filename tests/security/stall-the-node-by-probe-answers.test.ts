@@ -1,6 +1,7 @@
 /** What answers probes and hooks must not keep the kubelet busy: the probes of other pods would be late, and these restarted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Pod } from '@podwright/kubelet';
 import { LifecycleHooks } from '../../packages/kubelet/src/kuberuntime/lifecycle-hooks.ts';
 import { Prober } from '../../packages/kubelet/src/prober/prober.ts';
 import { type EndlessAnswer, startAnswering } from './endless-answers.fixture.ts';
@@ -67,8 +68,11 @@ for (const [what, answer] of Object.entries(grpcAnswers)) {
 
 test('hooks that are answered by endless early hints cost little and fail', { timeout: 60_000 }, () =>
   attack(httpAnswers['early hints']![0], async (port) => {
-    const request = { pod: {} as never, container, containerId: 'id', podIps, handler: { httpGet: { port } } };
+    const metadata = { name: 'p', namespace: 'default', uid: 'u' };
+    const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [container] } };
+    const request = { pod, container, containerId: 'id', podIps, handler: { httpGet: { port } } };
     const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000);
-    await assert.rejects(new LifecycleHooks(commands).run(request, signal), { code: 'unavailable' });
+    const hooks = new LifecycleHooks({ commands, events: { event: () => undefined } });
+    await assert.rejects(hooks.run(request, signal), { code: 'unavailable' });
   }),
 );

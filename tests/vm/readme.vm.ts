@@ -64,7 +64,7 @@ test('`make run` brings the example up, every command reaches it, and Ctrl-C lea
   assert.match(await podwright('ps'), /^default +web +2\/2 +Running/m);
   assert.match(await podwright('logs', 'web', '-c', 'server'), /GET|url:/);
   assert.match(await podwright('exec', 'web', '-c', 'server', '--', 'ls', '/www'), /^index\.html$/m);
-  assert.match(await podwright('describe', 'web'), /Started container server/);
+  assert.match(await podwright('describe', 'web'), /Container started/);
   assert.match(await podwright('trace', 'web'), /cgroup/);
   assert.match(await podwright('doctor'), /^ok +cgroups +v2:.*\n.*^ok +cgroup driver +systemd:/ms);
   run.type('\x03');

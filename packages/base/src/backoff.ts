@@ -12,7 +12,7 @@ export class Backoff {
   readonly #now: () => number;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(policy: BackoffPolicy, now: () => number = Date.now) {
+  constructor(policy: BackoffPolicy, now: () => number = () => performance.now()) {
     this.#policy = policy;
     this.#now = now;
   }

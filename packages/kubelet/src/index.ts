@@ -9,6 +9,13 @@ export { NO_TEXT, textOfManifest } from './config/manifest-file.ts';
 export * from './config/manifest-url.ts';
 export * from './config/pod-config.ts';
 export * from './config/pod-update.ts';
+export { checkedConfiguration } from './configuration/check-configuration.ts';
+export { flagHelp, type OwnFlag, parseCommandLine } from './configuration/command-line.ts';
+export { isKubeletConfiguration, readConfigurationFile } from './configuration/configuration-file.ts';
+export { readDropIns } from './configuration/drop-ins.ts';
+export { isServerField, type KubeletConfiguration } from './configuration/fields/field-table.ts';
+export { type GivenFields, layFlags } from './configuration/given-fields.ts';
+export type { KubeletServerConfiguration } from './configuration/server-configuration.ts';
 export { parseImageReference } from './images/image-reference.ts';
 export { credentialsFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
@@ -16,8 +23,14 @@ export type { NodeObject } from './node/node-object.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export { preflight } from './preflight/preflight.ts';
 export { thisHost } from './preflight/preflight-host.ts';
+export {
+  type ServedKubeletApi,
+  type ServeKubeletApiInput,
+  serveKubeletApi,
+} from './server/kubelet-api/serve-kubelet-api.ts';
+export * from './server/kubelet-server-options.ts';
 export * from './server/local-api.ts';
 export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
-export { startKubelet } from './start-kubelet.ts';
+export { type Patience, startKubelet } from './start-kubelet.ts';
 export type { PodChange } from './status/status-manager.ts';
 export type { TraceSpan } from './trace/pod-tracer.ts';

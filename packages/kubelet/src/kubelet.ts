@@ -1,27 +1,33 @@
-import { join } from 'node:path';
-import { type Backoff, PodwrightError, type Subscription } from '@podwright/base';
+import { isAbsolute, join } from 'node:path';
+import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { absentObject } from './api/absent-object.ts';
-import { allContainers, type Event, type Pod, podFullName } from './api/types.ts';
+import { formatTime } from './api/time.ts';
+import { type EphemeralContainer, type Event, everyContainer, type Pod, podFullName } from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
 import type { ManifestError } from './config/manifest.ts';
 import { existingPod } from './config/pod-config.ts';
-import type { ExistingPod } from './config/pod-update.ts';
+import type { ExistingPod, PodUpdate } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
-import { crashKey } from './kuberuntime/crash-backoff.ts';
+import type { CrashBackoff } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
+import { SYNC_LOOP_THRESHOLD_MS } from './limits.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import { planRestart } from './pod/container-restart-request.ts';
+import type { EphemeralContainers } from './pod/ephemeral-containers.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
 import type { RestartRequests } from './pod/restart-requests.ts';
 import type { PreflightHost } from './preflight/preflight.ts';
 import { hostOf } from './preflight/preflight-host.ts';
+import type { RuntimeState } from './runtime-state/runtime-state.ts';
+import type { SummaryProvider } from './stats/summary-provider.ts';
+import { type ConditionsPatch, withForeignConditions } from './status/foreign-conditions.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
@@ -40,10 +46,15 @@ export type KubeletDependencies = {
   cgroups: PodCgroups;
   node: NodeFacts;
   usage: ContainerUsage;
+  summary: SummaryProvider;
+  runtimeState: Pick<RuntimeState, 'runtimeErrors' | 'networkError' | 'sinceLookMs'>;
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
-  crashBackoff: Backoff;
+  crashBackoff: CrashBackoff;
   restarts: RestartRequests;
+  ephemeral: EphemeralContainers;
+  /** Takes a change of a pod that comes from no source. */
+  update: (update: PodUpdate) => void;
   ready: Promise<void>;
   endPods: () => Promise<void>;
   close: () => Promise<void>;
@@ -75,6 +86,18 @@ export class Kubelet {
     this.runtime = { ...parts.version, apiVersion: parts.cri.apiVersion, endpoint };
     const seccomp = parts.options.seccompDefault ? 'RuntimeDefault' : 'Unconfined';
     this.podDefaults = { seccomp, ...parts.cgroups.enforced };
+  }
+
+  /** Why the node is not ready for pods, in upstream's words: of the runtime and its network. */
+  get problems(): string[] {
+    const { runtimeState } = this.#parts;
+    return [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((problem) => problem !== undefined);
+  }
+
+  /** Why the kubelet itself is not well; `undefined` if it is. For whoever would restart it. */
+  get illness(): string | undefined {
+    const sinceMs = this.#parts.runtimeState.sinceLookMs();
+    return sinceMs < SYNC_LOOP_THRESHOLD_MS ? undefined : 'sync Loop took longer than expected';
   }
 
   /** Whether `ready` has resolved. */
@@ -141,7 +164,7 @@ export class Kubelet {
     const { options, cri, objects, node } = this.#parts;
     const { images } = await cri.image.listImages({});
     const names = new Set(images.flatMap(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests]));
-    return { ...hostOf(options, node.allocatable), node: { objects, pods: this.pods(), images: names } };
+    return { ...(await hostOf(options, node.allocatable)), node: { objects, pods: this.pods(), images: names } };
   }
 
   /**
@@ -156,12 +179,37 @@ export class Kubelet {
   }
 
   node(): NodeObject {
-    return nodeObject(this.#parts.node, this.#isReady);
+    return nodeObject(this.#parts.node, this.#isReady, this.problems);
   }
 
   /** What the containers use now. */
   usage(signal: AbortSignal): Promise<UsageReport> {
     return this.#parts.usage.report(signal);
+  }
+
+  /** What the node, its pods and their containers use, in full or CPU, memory and swap alone. */
+  get summary(): SummaryProvider {
+    return this.#parts.summary;
+  }
+
+  /** What it was started with. */
+  get options(): KubeletOptions {
+    return this.#parts.options;
+  }
+
+  /** Addresses of the node, primary first. */
+  get addresses(): string[] {
+    return this.#parts.node.addresses;
+  }
+
+  /** Memory of the node, in bytes. */
+  get memoryBytes(): number {
+    return this.#parts.node.capacity.memoryBytes;
+  }
+
+  /** The pods that the runtime has. */
+  runtimePods(): RuntimePodStatus[] {
+    return this.#parts.cache.list();
   }
 
   traces(podUid: string): TraceSpan[] {
@@ -192,7 +240,7 @@ export class Kubelet {
       throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet${why && `: ${why}`}`);
     }
     const directory = podLogDirectory(this.#parts.options.podLogsDir, podIdentity(pod));
-    const path = wanted.logPath === '' ? join(directory, name, `${wanted.restartCount}.log`) : wanted.logPath;
+    const path = isAbsolute(wanted.logPath) ? wanted.logPath : join(directory, name, `${wanted.restartCount}.log`);
     return { path, running: wanted.state === 'running' };
   }
 
@@ -232,9 +280,32 @@ export class Kubelet {
       pod.metadata.uid,
       stop.map(({ id }) => id),
     );
-    for (const container of hurry) crashBackoff.forget(crashKey(pod, container));
+    for (const container of hurry) crashBackoff.forget(pod, container);
     workers.retry(pod.metadata.uid);
     return [...stop, ...hurry].map(({ name }) => name);
+  }
+
+  /**
+   * Has a pod have these containers for debugging besides its own. `failed_precondition` for a pod that runs no more,
+   * `invalid_argument` for containers that cannot be.
+   */
+  async setEphemeralContainers({ metadata: { uid }, status }: Pod, containers: EphemeralContainer[]): Promise<void> {
+    const { manager, ephemeral, update } = this.#parts;
+    const known = manager.get(uid);
+    const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+    if (known === undefined || ended) {
+      const why = ended ? `it has ended (${status.phase})` : 'it is being deleted';
+      throw new PodwrightError('failed_precondition', `add a container to a pod: ${why}`);
+    }
+    await ephemeral.set(known.pod, containers);
+    update({ operation: 'UPDATE', source: known.source, pods: [known.pod] });
+  }
+
+  /** Sets conditions of a pod that others own, and returns the pod. `invalid_argument` for one of the kubelet's. */
+  patchConditions({ metadata: { uid, namespace, name } }: Pod, patch: ConditionsPatch): Pod {
+    const now = formatTime(Date.now());
+    this.#parts.statuses.change(uid, (pod, status) => withForeignConditions(pod, status, { patch, now }));
+    return this.pod(namespace, name);
   }
 
   /** Stops the kubelet; containers go on. */
@@ -248,7 +319,7 @@ export class Kubelet {
 
   /** '' means the first ordinary container. */
   #containerName(pod: Pod, wanted: string): string {
-    const names = allContainers(pod.spec).map(({ name }) => name);
+    const names = everyContainer(pod.spec).map(({ name }) => name);
     const name = wanted === '' ? pod.spec.containers[0]!.name : wanted;
     if (names.includes(name)) return name;
     const message = `find container ${name} of pod ${podFullName(pod)}: it has ${names.join(', ')}`;
@@ -267,7 +338,11 @@ export class Kubelet {
 
 /** What keeps a container from running, '' if nothing is known to. */
 function waitingReason({ status }: Pod, name: string): string {
-  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const statuses = [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ];
   const { waiting, terminated } = statuses.find((one) => one.name === name)?.state ?? {};
   if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;
   return waiting?.reason ?? '';

@@ -1,9 +1,12 @@
 /** The kubelet's timers and bounds that are not options, with their sources. */
 
+/** setTimeout's limit: with more it does not wait at all. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 // Sources of pods
 
-/** How often sources are read again though nothing seemed to change: upstream's fileCheckFrequency and httpCheckFrequency. */
-export const SOURCE_PERIOD_MS = 20_000;
+/** How often a directory is tried that could not be read yet. */
+export const SOURCE_RETRY_MS = 1000;
 export const MANIFEST_URL_TIMEOUT_MS = 10_000;
 /** A file that was written this recently may be written still, so it is looked at again. */
 export const MANIFEST_QUIET_MS = 3;
@@ -14,11 +17,15 @@ export const MAX_MANIFEST_FILES = 5000;
 
 // Pods and containers
 
+/** How often a pod that asks for more than there is looks again. */
+export const RESIZE_RETRY_MS = 10_000;
 /** Delays after steps that failed for a reason whose end no event announces. */
 export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
 export const MINIMUM_GRACE_SECONDS = 2;
 export const DEFAULT_GRACE_SECONDS = 30;
+/** Upstream's immediate eviction: hooks before the stop may still begin. */
+export const EVICTION_GRACE_SECONDS = 1;
 /** Stopping may take this much longer than the grace period before the runtime counts as hanging. */
 export const STOP_MARGIN_MS = 120_000;
 /** A file system that does not answer must not hold up its pod for ever. */
@@ -33,6 +40,8 @@ export const MAX_HOOK_MS = 24 * 3_600_000;
 export const MAX_ENVIRONMENT_LENGTH = 6 << 20;
 /** The longest argument or variable of a program, with its zero byte (MAX_ARG_STRLEN, execve(2)). */
 export const MAX_EXPANDED_LENGTH = 128 << 10;
+/** An environment file larger than this is not read. */
+export const MAX_ENVIRONMENT_FILE_BYTES = 1 << 20;
 /** Message files of earlier starts that are kept, for the container before this one and those of other sandboxes. */
 export const KEPT_MESSAGE_FILES = 4;
 /** Kubernetes' bounds: of the message file its last 4096 bytes, of the log 80 lines and 2048 bytes. */
@@ -41,6 +50,27 @@ export const MAX_LOG_MESSAGE_BYTES = 2048;
 export const MAX_LOG_MESSAGE_LINES = 80;
 /** A line of a log may carry this much around its text, and come in pieces of it. */
 export const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
+
+// The runtime's own state
+
+/** How often the runtime is asked how it is: upstream's period, and what it is while something is wrong, so that pods start soon after. */
+export const RUNTIME_STATUS_PERIOD_MS = 5000;
+export const RUNTIME_STATUS_RETRY_MS = 1000;
+/** A runtime that was not ready for this long is down (maxWaitForContainerRuntime). */
+export const RUNTIME_DOWN_AFTER_MS = 30_000;
+/** A kubelet that did not come to ask the runtime for this long hangs (minimum of the sync loop's health check). */
+export const SYNC_LOOP_THRESHOLD_MS = 120_000;
+/** A runtime that is away this long when the kubelet starts is said to be, and waited for. */
+export const RUNTIME_START_PATIENCE_MS = 2000;
+/** How long a pod waits that is held up by the runtime or its network (backOffOnTransientErrorPeriod). */
+export const HELD_RETRY_MS = 1000;
+
+// What the runtime has
+
+/** No listing answered for longer than this means that the kubelet is not healthy (upstream's genericPlegRelistThreshold). */
+export const PLEG_THRESHOLD_MS = 180_000;
+/** How long the start of the kubelet waits for pods that are slow to be read. */
+export const PLEG_START_PATIENCE_MS = 10_000;
 
 // Images
 
@@ -51,13 +81,18 @@ export const MAX_DOCKER_CONFIG_BYTES = 1 << 20;
 
 // Probes
 
-/** Before the first period has passed, an unready container is looked at this often, growing to the period. */
+/** Until its first tick, an unready container is looked at this often, each time half as often. */
 export const EAGER_PROBE_INITIAL_MS = 25;
+/** A probe that could not be made is tried so often at once (upstream's maxProbeRetries). */
+export const MAX_PROBE_TRIES = 3;
+/** A container that began this long before the kubelet may count as one of its own (upstream's kubeletRestartGracePeriod). */
+export const KUBELET_RESTART_GRACE_MS = 10_000;
 /** Output that an event shows of a failed probe. */
 export const MAX_PROBE_OUTPUT_BYTES = 1024;
 /** As much of a body as upstream reads. */
 export const MAX_PROBE_BODY_BYTES = 10 << 10;
-export const MAX_PROBE_REDIRECTS = 10;
+/** Requests of one httpGet handler, as Go's client makes at most. */
+export const MAX_PROBE_REQUESTS = 10;
 /** Answers such as 103 before the one that counts. */
 export const MAX_INFORMATIONAL_ANSWERS = 10;
 /** Enough for the heads and bodies of all redirects; what a body has beyond that is not read. */
@@ -67,16 +102,20 @@ export const GRPC_ANSWER_LIMITS = { bytes: 16 << 10, events: 100 };
 
 // Housekeeping
 
-/** Upstream's periods of garbage collection and of log rotation. */
+/** Upstream's periods of garbage collection. */
 export const CONTAINER_GC_PERIOD_MS = 60_000;
 export const IMAGE_GC_PERIOD_MS = 300_000;
-export const LOG_ROTATION_PERIOD_MS = 10_000;
 /** How often pods that no source has are looked for. */
 export const ORPHAN_PERIOD_MS = 60_000;
 /** How often the volumes of pods are measured: upstream's monitoring period of the eviction manager. */
 export const VOLUME_LIMITS_PERIOD_MS = 10_000;
 /** How long measuring one volume may take. */
 export const MEASURE_TIMEOUT_MS = 60_000;
+
+/** Changes of a pod's status within this time are written to disk once; a kubelet that is killed loses them. */
+export const STATUS_RECORD_DELAY_MS = 100;
+/** A status has some 100 KiB at most: 12 KiB of messages, and conditions. */
+export const MAX_STATUS_RECORD_BYTES = 4 << 20;
 
 // What users see: statuses, events, traces, logs, the local API
 
@@ -113,9 +152,39 @@ export const MAX_MANIFEST_ERRORS = 100;
 export const SEEN_TIMEOUT_MS = 5000;
 /** Each command has one connection for a call, and one for each log and watch that it follows. */
 export const MAX_CONNECTIONS = 1000;
+/** Of the conditions that a client sets: so many at once, and as long as meta/v1's Condition allows. */
+export const MAX_PATCHED_CONDITIONS = 50;
+export const MAX_CONDITION_REASON_LENGTH = 1024;
+export const MAX_CONDITION_MESSAGE_LENGTH = 32_768;
 /** Selectors are typed by people, or are a line of a client's. */
 export const MAX_SELECTOR_LENGTH = 4096;
 /** CPU is measured over at least this time: the kernel counts in ticks of up to 10 ms. */
 export const LEAST_USAGE_WINDOW_MS = 500;
 /** A look at the statistics that is older than this is not what somebody asks for now. */
 export const USAGE_SAMPLE_KEPT_MS = 30_000;
+/** How long the runtime may take to tell what its pods use. */
+export const STATISTICS_TIMEOUT_MS = 30_000;
+/** A walk through a volume's files is good for this long: upstream's volumeStatsAggPeriod. */
+export const VOLUME_USE_KEPT_MS = 60_000;
+
+// The kubelet's HTTP API
+
+/** Heads of requests hold commands: as much as three long arguments take, percent-encoded. */
+export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
+/** A client has this long to send the head of a request, and the whole of one; none of ours needs a body. */
+export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
+/** Between two requests on one connection: as upstream. */
+export const KEEP_ALIVE_TIMEOUT_MS = 90_000;
+/** A client that takes none of what it asked for is cut off after this long. */
+export const STALLED_CLIENT_MS = 60_000;
+/** Bodies of requests that mean nothing to us are read away up to this. */
+export const MAX_IGNORED_BODY_BYTES = 64 << 10;
+/** How long a command of `/run` may take: upstream's bound of a response. */
+export const MAX_RUN_MS = 4 * 3_600_000;
+/** Bearer tokens of a file, and its size. */
+export const MAX_TOKENS = 10_000;
+export const MAX_TOKEN_FILE_BYTES = 4 << 20;
+/** A certificate of our own is valid this long, as upstream's, and is replaced when less than a tenth of it is left. */
+export const OWN_CERTIFICATE_MS = 365 * 24 * 3_600_000;
+/** Entries of a directory below `/logs/` that are shown. */
+export const MAX_LOG_DIRECTORY_ENTRIES = 10_000;

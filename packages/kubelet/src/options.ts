@@ -1,6 +1,9 @@
 import type { Logger, Registry } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
+import type { KubeletServerConfiguration } from './configuration/server-configuration.ts';
+import type { HostRequirements } from './node/host-requirements.ts';
 import type { SystemReserved } from './node/node-allocatable.ts';
+import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from './node/resource-policy.ts';
 
 /** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
 export type KubeletOptions = {
@@ -14,28 +17,45 @@ export type KubeletOptions = {
   manifestUrl?: string;
   /** Sent with each request for it. */
   manifestUrlHeaders: Record<string, string[]>;
+  /** How often the directory is read again although nothing was seen, and how often the URL is. */
+  sourcePeriods: { fileMs: number; urlMs: number };
   /** `unix:///path`, an absolute path, or `tcp://host:port`. */
   runtimeEndpoint: string;
   /** Where images are, if not at the runtime. */
   imageEndpoint?: string;
   /** `auto` takes v1, or v1alpha2 from a runtime that has no v1. */
   criApiVersion: CriApiVersion | 'auto';
+  /** Deadline of calls to the runtime; those that may take long have more, or none. */
+  runtimeRequestTimeoutMs: number;
   nodeName: string;
-  /** Address that pods in the host's network show; '' finds the address of the default route. */
+  /**
+   * Address that pods in the host's network show, or one of each family with a comma; '' finds that of the default route, IPv4 first,
+   * `::` and `0.0.0.0` find it with their family first.
+   */
   nodeIp: string;
   nodeLabels: Record<string, string>;
   /** Cgroup below which pods have theirs, '' to leave cgroups to the runtime. */
   cgroupRoot: string;
-  /** `auto` asks the runtime, and takes cgroupfs from one that does not say; `systemd` makes slices. */
+  /** `auto` asks the runtime; `systemd` makes slices. */
   cgroupDriver: 'auto' | 'cgroupfs' | 'systemd';
+  /** What `auto` takes from a runtime that does not say. */
+  cgroupDriverFallback: 'cgroupfs' | 'systemd';
   clusterDns: string[];
   clusterDomain: string;
+  /** Pods that want a cluster's DNS are told of with an event while `clusterDns` is empty. */
+  warnOfMissingClusterDns: boolean;
   /** The resolv.conf that pods get their DNS settings from. */
   resolvConf: string;
+  /** Subnet of pods, which the runtime is told; '' if that is its own business. */
+  podCidr: string;
   maxPods: number;
   allowedUnsafeSysctls: string[];
   /** Containers without a seccomp profile get the runtime's default. */
   seccompDefault: boolean;
+  /** Ids of the host that a pod in a user namespace gets, a multiple of 65536. */
+  userNamespaceIdsPerPod: number;
+  /** How containers are held to what they ask for. */
+  containerResources: ResourcePolicy;
   /** Most processes and threads of a pod, -1 for any number. */
   podPidsLimit: number;
   /** Kept back of the node for everything that is no pod. */
@@ -54,22 +74,30 @@ export type KubeletOptions = {
     dockerConfigPaths: string[];
   };
   crashLoopBackoff: { initialMs: number; maxMs: number };
-  /** Log files of a container are rotated at this size; so many are kept. */
-  containerLog: { maxSizeBytes: number; maxFiles: number };
+  /** Log files of a container are rotated at this size; so many are kept. So many are looked at at a time, this often. */
+  containerLog: { maxSizeBytes: number; maxFiles: number; maxWorkers: number; monitorPeriodMs: number };
   imageGc: {
     /** Percentage of the image file system at which images are removed, and at which it stops. */
     highThresholdPercent: number;
     lowThresholdPercent: number;
     /** Images that were used more recently stay. */
     minAgeMs: number;
+    /** Images that were not used for this long are removed in any case; 0 for never. */
+    maxAgeMs: number;
   };
-  /** Dead containers to keep: of each container, and (-1: any number) of all. */
-  containerGc: { maxPerContainer: number; maxContainers: number };
+  /** Dead containers to keep: of each container, and (-1: any number) of all. Those that ended more recently stay. */
+  containerGc: { maxPerContainer: number; maxContainers: number; minAgeMs: number };
+  /** The process's own oom_score_adj, or the nearest that may be set; `undefined` leaves it. */
+  oomScoreAdj?: number;
+  /** What the host must be like for the kubelet to start. */
+  requirements: HostRequirements;
   /** A pod is looked at after this long even if nothing happened. */
   resyncPeriodMs: number;
   relist: { periodMs: number; eventedPeriodMs: number };
+  /** The HTTP servers; `undefined` for none. */
+  server?: KubeletServerConfiguration;
   logger: Logger;
-  /** Where calls to the runtime are counted, as `kubelet_runtime_operations_*`. */
+  /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
   metrics?: Registry;
 };
 
@@ -81,19 +109,26 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     rootDir: '/var/lib/podwright/kubelet',
     podLogsDir: '/var/log/pods',
     manifestUrlHeaders: {},
+    sourcePeriods: { fileMs: 20_000, urlMs: 20_000 },
     criApiVersion: 'auto',
+    runtimeRequestTimeoutMs: 120_000,
     nodeIp: '',
     nodeLabels: {},
     cgroupRoot: '/podwright',
     cgroupDriver: 'auto',
+    cgroupDriverFallback: 'cgroupfs',
     clusterDns: [],
     clusterDomain: 'cluster.local',
+    warnOfMissingClusterDns: false,
     resolvConf: '/etc/resolv.conf',
+    podCidr: '',
     maxPods: 110,
     allowedUnsafeSysctls: [],
     seccompDefault: false,
+    userNamespaceIdsPerPod: 65_536,
+    containerResources: DEFAULT_RESOURCE_POLICY,
     podPidsLimit: -1,
-    systemReserved: { memoryBytes: 0, pids: 0 },
+    systemReserved: { memoryBytes: 0, pids: 0, cpuMillis: 0 },
     enforceNodeAllocatable: true,
     images: {
       serializePulls: false,
@@ -104,9 +139,10 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
       dockerConfigPaths: ['/var/lib/podwright/kubelet/config.json', '/root/.docker/config.json'],
     },
     crashLoopBackoff: { initialMs: 10_000, maxMs: 300_000 },
-    containerLog: { maxSizeBytes: 10 << 20, maxFiles: 5 },
-    imageGc: { highThresholdPercent: 85, lowThresholdPercent: 80, minAgeMs: 120_000 },
-    containerGc: { maxPerContainer: 1, maxContainers: -1 },
+    containerLog: { maxSizeBytes: 10 << 20, maxFiles: 5, maxWorkers: 1, monitorPeriodMs: 10_000 },
+    imageGc: { highThresholdPercent: 85, lowThresholdPercent: 80, minAgeMs: 120_000, maxAgeMs: 0 },
+    containerGc: { maxPerContainer: 1, maxContainers: -1, minAgeMs: 0 },
+    requirements: { noSwap: false, kernelDefaults: false },
     resyncPeriodMs: 60_000,
     relist: { periodMs: 1000, eventedPeriodMs: 20_000 },
     ...given,

@@ -1,5 +1,6 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
-import { type CgroupHierarchy, errorMessage } from '@podwright/base';
+import { join } from 'node:path';
+import { type CgroupHierarchy, errorCode, errorMessage } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
@@ -7,26 +8,54 @@ import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import { openPodCgroups } from './cgroups/cgroupfs-pod-cgroups.ts';
 import { hostCgroups, runtimeCgroupDriver } from './cgroups/host-cgroups.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
+import type { PodUpdate } from './config/pod-update.ts';
 import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
+import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
+import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
+import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
+import { readContainerHost } from './node/container-host.ts';
+import { requireOfHost } from './node/host-requirements.ts';
 import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
+import { nodeResources } from './node/node-resources.ts';
+import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
+import { RuntimeState } from './runtime-state/runtime-state.ts';
+import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
+import { StatusManager } from './status/status-manager.ts';
+import { StatusRecords } from './status/status-records.ts';
 import { ContainerUsage } from './usage/container-usage.ts';
+import { PodDirectories } from './volumes/pod-directories.ts';
 
 /** What a caller gives of the kubelet itself: a connection, which the kubelet closes, and parts in place of its own. */
 export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
 
+/** How a caller waits for a runtime that is away when the kubelet starts. */
+export type Patience = {
+  /** Ends the waiting; the start then rejects with its reason. */
+  signal: AbortSignal;
+  /** Called when it is clear that there is something to wait for. */
+  onWait: () => void;
+};
+
 /**
  * Runs the pods of the manifest directory (and URL) on a container runtime until the kubelet is closed; containers go on, and
- * those that run already are taken over. Rejects with `unavailable` or `unimplemented` if there is no CRI runtime at the endpoint.
+ * those that run already are taken over. Rejects with `unimplemented` if what is at the endpoint is no CRI runtime, and without
+ * `patience` with `unavailable` if there is none.
  */
-export async function startKubelet(options: KubeletOptions, given: GivenParts = {}): Promise<Kubelet> {
-  const { cri = await connect(options), ...parts } = given;
+export async function startKubelet(
+  options: KubeletOptions,
+  given: GivenParts = {},
+  patience?: Patience,
+): Promise<Kubelet> {
+  await requireOfHost(options.requirements);
+  if (options.oomScoreAdj !== undefined) await applyOomScore(options.oomScoreAdj, options.logger);
+  const { cri = await connect(options, patience), ...parts } = given;
   try {
     return await assemble(options, cri, parts);
   } catch (error) {
@@ -35,9 +64,22 @@ export async function startKubelet(options: KubeletOptions, given: GivenParts = 
   }
 }
 
-function connect(options: KubeletOptions): Promise<CriClient> {
+async function connect(options: KubeletOptions, patience: Patience | undefined): Promise<CriClient> {
   const { runtimeEndpoint, imageEndpoint, criApiVersion: apiVersion, metrics, logger } = options;
-  return connectCri({ runtimeEndpoint, imageEndpoint, apiVersion, metrics, logger });
+  const requestTimeoutMs = options.runtimeRequestTimeoutMs;
+  const signal = patience?.signal;
+  const how = { runtimeEndpoint, imageEndpoint, apiVersion, requestTimeoutMs, metrics, logger, signal };
+  try {
+    return await connectCri({ ...how, connectTimeoutMs: patience && RUNTIME_START_PATIENCE_MS });
+  } catch (error) {
+    if (patience === undefined || signal?.aborted || errorCode(error) !== 'unavailable') throw error;
+    logger.error(
+      { endpoint: runtimeEndpoint, error: errorMessage(error) },
+      'container runtime is down, waiting for it',
+    );
+    patience.onWait();
+    return await connectCri({ ...how, connectTimeoutMs: Number.POSITIVE_INFINITY });
+  }
 }
 
 async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<KubeletParts>): Promise<Kubelet> {
@@ -50,22 +92,39 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   const startedAtMs = Date.now();
   const capacity = await readNodeCapacity(hierarchy);
   const allocatable = nodeAllocatable(capacity, options.systemReserved);
+  const resources = await nodeResources(allocatable, options.rootDir);
+  const records = new StatusRecords(join(options.rootDir, 'pod-statuses'), logger);
+  const statuses = new StatusManager(await records.read(), records);
   const cgroups = await podCgroups({ options, cri, hierarchy, allocatable });
   const events = new PodEvents(options.nodeName);
+  cryBirth(events, options.nodeName);
+  const onRecovery = () => {
+    for (const { metadata } of sync.manager.list()) sync.workers.retry(metadata.uid);
+  };
+  const plegHealth = () => {
+    const problem = sync.pleg.problem();
+    return problem && `PLEG is not healthy: ${problem}`;
+  };
+  const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const hostIps = () => addresses;
-  const parts = kubeletParts({ options, cri, events, hostIps, allocatable }, given);
+  const parts = kubeletParts({ options, cri, events, hostIps, resources }, given);
   const sync = createPodSync({
     options,
     cri,
     events,
     parts,
     cgroups,
-    cgroupV2: hierarchy?.mode === 'v2',
+    statuses,
+    resources,
+    strictGroups: await new RuntimeFeatures(cri).strictGroups(),
+    host: await readContainerHost({ hierarchy, allocatableMemory: BigInt(allocatable.memoryBytes) }),
+    obstacles: runtimeState,
     hostIps,
     runtimeName: version.runtimeName,
   });
-  await sync.pleg.start();
-  const running = run({ options, cri, events, parts, cgroups, sync });
+  await sync.ephemeral.load(options.logger);
+  await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
+  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = {
     name: options.nodeName,
@@ -78,8 +137,55 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     startedAtMs,
   };
   const usage = new ContainerUsage(cri);
+  const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
+  const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
+  countPods(sync, { nodeName: options.nodeName, cgroupVersion });
   const { objects } = parts;
-  return new Kubelet({ ...sync, ...running, options, cri, events, cgroups, objects, node, usage, version: runtime });
+  const own = { options, cri, events, cgroups, objects, node, usage, summary, runtimeState, version: runtime };
+  return new Kubelet({ ...sync, ...running, ...own });
+}
+
+/** Upstream's event of a kubelet's start. */
+function cryBirth(events: PodEvents, name: string): void {
+  events.event({ kind: 'Node', namespace: '', name, uid: name }, 'Normal', 'Starting', 'Starting kubelet.');
+}
+
+/** The subnet of pods, where the kubelet is told (`podCIDR`); a runtime that has another way does not mind. */
+async function tellPodCidr({ podCidr, logger }: KubeletOptions, cri: CriClient): Promise<void> {
+  if (podCidr === '') return;
+  const runtimeConfig = { networkConfig: { podCidr } };
+  await cri.runtime.updateRuntimeConfig({ runtimeConfig }).catch((error: unknown) => {
+    logger.error({ podCidr, error: errorMessage(error) }, 'the runtime could not be told the subnet of pods');
+  });
+}
+
+type SummaryInput = Pick<RunInput, 'options' | 'cri' | 'parts' | 'sync'> &
+  Pick<SummaryParts, 'hierarchy' | 'memoryBytes'>;
+
+function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: SummaryInput): SummaryProvider {
+  const { nodeName, cgroupRoot, rootDir, podLogsDir, logger } = options;
+  const directories = new PodDirectories(rootDir);
+  return new SummaryProvider({
+    ...{ cri, nodeName, hierarchy, memoryBytes, cgroupRoot, rootDir, logger },
+    logDirectory: (pod) => podLogDirectory(podLogsDir, pod),
+    hostsFile: (uid) => directories.etcHosts(uid),
+    runtimePods: () => sync.cache.list(),
+    podOf: (uid) => sync.statuses.pod(uid),
+    volumePaths: (uid) => parts.volumes.pathsOf(uid),
+  });
+}
+
+/** Metrics of pods, if somebody asks for metrics. */
+function countPods(
+  { metrics, cache, manager, workers }: PodSync,
+  node: { nodeName: string; cgroupVersion: 1 | 2 },
+): void {
+  metrics?.count({
+    ...node,
+    runtimePods: () => cache.list(),
+    desiredPods: () => manager.list(),
+    activePods: () => workers.activePods(),
+  });
 }
 
 type CgroupsInput = {
@@ -91,7 +197,7 @@ type CgroupsInput = {
 
 async function podCgroups({ options, cri, hierarchy, allocatable }: CgroupsInput): Promise<PodCgroups> {
   const { cgroupRoot: root, cgroupDriver, podPidsLimit, logger } = options;
-  const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri) : cgroupDriver;
+  const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri, options.cgroupDriverFallback) : cgroupDriver;
   const limits = {
     pidsPerPod: podPidsLimit > 0 ? podPidsLimit : undefined,
     allPods: options.enforceNodeAllocatable ? allocatable : undefined,
@@ -106,10 +212,12 @@ type RunInput = {
   parts: KubeletParts;
   cgroups: PodCgroups;
   sync: PodSync;
+  runtimeState: RuntimeState;
+  records: StatusRecords;
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
-function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'manifestErrors' | 'close'> {
+function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'manifestErrors' | 'update' | 'close'> {
   const { options, cri, parts, sync } = input;
   const { loop, cache, workers, pleg } = sync;
   const controller = new AbortController();
@@ -125,15 +233,17 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     },
     runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
   });
+  const wrongFiles = () => new Set(sources.errors().map(({ file }) => file));
   let sourcesRead = false;
   const ready = sources.ready.then(() => {
     sourcesRead = true;
-    return removeOrphans(input);
+    return removeOrphans(input, wrongFiles());
   });
   ready.catch((error: unknown) =>
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
-  const housekeeping = keepUp(input, () => sourcesRead, controller.signal);
+  const housekeeping = keepUp(input, () => (sourcesRead ? wrongFiles() : undefined), controller.signal);
+  void tellMetrics(sync, controller.signal);
   const endPods = async () => {
     await sources.stop(); // or a change of a manifest would bring its pod back
     await Promise.all(sync.manager.list().map((pod) => workers.end(pod, { remove: true })));
@@ -143,20 +253,32 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     for (const stop of unsubscribe) stop();
     await sources.stop();
     await workers.stop();
+    await input.records.close();
     await pleg.stop();
+    await input.runtimeState.stop();
     parts.probes.stop();
     await housekeeping;
     await parts.volumes.close();
     cri.close();
   };
-  return { ready, endPods, manifestErrors: () => sources.errors(), close };
+  const update = (change: PodUpdate) => loop.handlePods(change);
+  return { ready, endPods, manifestErrors: () => sources.errors(), update, close };
+}
+
+/** Tells the metrics of each change of a pod's status. */
+async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal): Promise<void> {
+  if (metrics === undefined) return;
+  for await (const { type, pod } of statuses.subscribe(signal))
+    metrics.told(pod.metadata.uid, type === 'DELETED' ? undefined : pod);
 }
 
 /** Ends what no source has, once each has been read. */
-async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> {
+async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
   const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
-  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid)]);
-  sync.loop.endOrphans();
+  // what the runtime has of a pod that cannot be read now still uses its volumes
+  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedUids()]);
+  sync.loop.endOrphans(wrong);
+  sync.statuses.removeOrphans(known);
   await parts.volumes.removeOrphans(known);
   await cgroups.removeOrphans(known);
 }
@@ -164,7 +286,7 @@ async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> 
 /** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */
 function keepUp(
   { options, cri, events, parts, sync }: RunInput,
-  sourcesRead: () => boolean,
+  wrongFiles: () => ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   const { loop, cache, workers, crashBackoff } = sync;
@@ -173,7 +295,10 @@ function keepUp(
     volumes: parts.volumes,
     events,
     logger,
-    evict: (pod: Pod, verdict: WaitingReason) => loop.evict(pod, verdict),
+    evict: (pod: Pod, verdict: WaitingReason) => {
+      sync.metrics?.evicted('emptydirfs.limit');
+      loop.evict(pod, verdict);
+    },
   };
   const work = {
     cri,
@@ -181,7 +306,8 @@ function keepUp(
     policies: { images: imageGc, containers: containerGc, logs: containerLog },
     runtimePods: () => cache.list(),
     cleanUpPods: () => {
-      if (sourcesRead()) loop.endOrphans();
+      const wrong = wrongFiles();
+      if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
     },
     enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),

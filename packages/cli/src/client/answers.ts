@@ -31,7 +31,12 @@ const containerStatuses = array(
 const pod = object({
   metadata: object({ name: string(), namespace: string(), uid: string() }),
   spec: object({ containers: array(object({ name: string(), image: string() })) }),
-  status: object({ phase: string(), containerStatuses, initContainerStatuses: containerStatuses }).optional(),
+  status: object({
+    phase: string(),
+    containerStatuses,
+    initContainerStatuses: containerStatuses,
+    ephemeralContainerStatuses: containerStatuses,
+  }).optional(),
 });
 const event = object({
   metadata: object({ name: string() }),

@@ -1,5 +1,6 @@
 import type {
   ApplyResult,
+  EphemeralContainer,
   Event,
   EventWatchEvent,
   ImageTransfer,
@@ -122,6 +123,17 @@ export class NodeClient {
   restart(pod: { namespace: string; name: string }, container: string | undefined): Promise<RestartAnswer> {
     const path = podPath(pod.namespace, pod.name).replace('/api/v1/', '/podwright/v1/');
     return this.http.json({ method: 'POST', path: `${path}/restart`, query: { container } }, decodeRestart);
+  }
+
+  /** Adds a container for debugging to a pod that runs. */
+  addEphemeralContainer(
+    { namespace, name }: { namespace: string; name: string },
+    container: EphemeralContainer,
+  ): Promise<Pod> {
+    const path = `${podPath(namespace, name)}/ephemeralcontainers`;
+    const body = JSON.stringify({ spec: { ephemeralContainers: [container] } });
+    const contentType = 'application/strategic-merge-patch+json';
+    return this.http.json({ method: 'PATCH', path, body, contentType }, decodePod);
   }
 
   traces(podUid: string): Promise<TraceSpan[]> {

@@ -16,8 +16,8 @@ function withoutBooleanValues(command: Command, args: string[]): string[] {
       ({ long, required, optional }) => !required && !optional && (long === `--${name}` || long === `--no-${name}`),
     );
     if (name === undefined || option === undefined) return [word];
-    const turnsOn = option.long === `--${name}`;
-    return turnsOn === (value === 'true') ? [option.long!] : [];
+    const own = value === 'true' ? `--${name}` : `--no-${name}`;
+    return command.options.some(({ long }) => long === own) ? [own] : [];
   });
   return [...words, ...args.slice(end)];
 }

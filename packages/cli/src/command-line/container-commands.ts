@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
+import { DEBUG_PROFILES } from '../commands/debug-profiles.ts';
 import type { Action } from './action.ts';
-import { count, namespaceOption, positiveSeconds } from './options.ts';
+import { count, environmentVariables, namespaceOption, positiveSeconds } from './options.ts';
 import { separateCommand } from './plain-command.ts';
 
 /** Commands for the containers of a pod. */
@@ -43,6 +44,7 @@ export function addContainerCommands(program: Command, action: Action): void {
         (await import('../commands/cp.ts')).cp(context, { from, to }, options),
       ),
     );
+  addDebug(program, action);
   addPortForward(program, action);
   program
     .command('restart <pod>')
@@ -53,6 +55,33 @@ export function addContainerCommands(program: Command, action: Action): void {
     .action(
       action(async (context, [pod, options]: [string, import('../commands/restart.ts').RestartOptions]) =>
         (await import('../commands/restart.ts')).restart(context, pod, options),
+      ),
+    );
+}
+
+function addDebug(program: Command, action: Action): void {
+  program
+    .command('debug <pod> [command...]')
+    .description(
+      'add a container to a pod that runs, to look into it: podwright debug POD -it --image IMAGE [-- COMMAND]',
+    )
+    .addOption(namespaceOption())
+    .requiredOption('--image <image>', 'the image of the container')
+    .option('-c, --container <name>', 'the name of the container (default: debugger-xxxxx)')
+    .option('--target <container>', 'see the processes of this container')
+    .option('-i, --stdin', 'pass standard input on, and join the container')
+    .option('-t, --tty', 'with a terminal')
+    .option('--attach', 'join the container once it runs')
+    .option('--no-attach', 'do not join it')
+    .option('--arguments-only', "what follows -- are the arguments of the image's own command")
+    .option('--env <name=value>', 'a variable of its environment; may be given several times', environmentVariables, [])
+    .addOption(new Option('--image-pull-policy <policy>').choices(['Always', 'IfNotPresent', 'Never']))
+    .addOption(new Option('--profile <name>', 'what it may do').choices(DEBUG_PROFILES).default('general'))
+    .option('-q, --quiet', 'say nothing but what matters')
+    .action(
+      action(
+        async (context, [pod, command, options]: [string, string[], import('../commands/debug.ts').DebugOptions]) =>
+          (await import('../commands/debug.ts')).debug(context, { pod, command }, options),
       ),
     );
 }
@@ -79,7 +108,7 @@ function addLogs(program: Command, action: Action): void {
     .description("print a container's log, or those of several")
     .addOption(namespaceOption())
     .addOption(containerOption())
-    .option('--all-containers', 'of every container of the pod, init containers first')
+    .option('--all-containers', 'of every container of the pod, init containers first, those for debugging last')
     .option('-l, --selector <labels>', 'of the pods with these labels, such as app=web')
     .option('--prefix', 'with the pod and the container before each line')
     .option('-f, --follow', 'go on as it grows, to the end of this run of the container')

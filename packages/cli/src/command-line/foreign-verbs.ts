@@ -5,15 +5,12 @@ import type { Command } from 'commander';
 const FOREIGN_VERBS: Record<string, string> = {
   create: "'podwright apply FILE' creates objects, 'podwright run FILE' runs pods in the foreground",
   replace: "'podwright apply FILE' changes what differs",
-  patch:
-    "'podwright label' and 'podwright annotate' change metadata; for all else change the file and 'podwright apply FILE'",
   edit: "change the file and 'podwright apply FILE'; 'podwright get pod NAME -o yaml' prints what there is",
   set: "change the file and 'podwright apply FILE'",
   scale: "pods are not scaled on one node; give each a name in the file and 'podwright apply FILE'",
   autoscale: 'pods are not scaled on one node',
   rollout: "change the file and 'podwright apply FILE': a changed pod is replaced",
   expose: "give the container's port a hostPort, or use the pod's address from 'podwright ps'",
-  debug: "'podwright exec -it POD -- sh' runs a shell in a container",
   explain: "a field that is not supported is refused by name: 'podwright apply FILE' says so",
   diff: "'podwright get pod NAME -o yaml' prints what there is",
   kustomize: "pipe what it prints: 'kubectl kustomize DIR | podwright apply -'",

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { settingsText } from '../help/settings.ts';
+import type { ConfigFlags } from '../settings/config-flags.ts';
 import type { Action } from './action.ts';
 import { outputOption } from './options.ts';
 
@@ -36,20 +37,24 @@ export function addNodeCommands(program: Command, action: Action): void {
     );
   program
     .command('kubelet')
-    .description('the kubelet alone, on any container runtime')
+    .description("the kubelet alone, on any container runtime, with upstream's flags and configuration")
+    .usage('[options] [flags]')
     .addHelpText('after', settingsHelp)
-    .requiredOption('--container-runtime-endpoint <endpoint>', 'such as unix:///run/containerd/containerd.sock')
-    .option('--image-service-endpoint <endpoint>', "default: the runtime's")
+    .helpOption(false) // upstream's flags, which are loaded with the daemon, are part of it
+    .option('-h, --help', "display help for command, with the flags, which are those of upstream's kubelet")
+    .allowUnknownOption()
+    .allowExcessArguments()
     .addOption(
       new Option('--cri-api-version <version>', 'which version of the CRI to speak')
         .choices(['auto', 'v1', 'v1alpha2'])
         .default('auto'),
     )
-    .action(
-      action(async (context, [options]: [import('../daemon/kubelet.ts').KubeletFlags]) =>
-        (await import('../daemon/kubelet.ts')).runKubelet(await context.settings(), options),
-      ),
-    );
+    .action(async (options: import('../daemon/kubelet.ts').KubeletFlags & { help?: true }, command: Command) => {
+      const { kubeletCommand, kubeletFlagsHelp } = await import('../daemon/kubelet-command.ts');
+      if (options.help !== true) return kubeletCommand(program.opts<ConfigFlags>(), options, command.args);
+      command.outputHelp();
+      process.stdout.write(kubeletFlagsHelp());
+    });
   program
     .command('doctor')
     .description('what this host can do, and what is missing')

@@ -34,6 +34,16 @@ export const allNamespacesOption = () => new Option('-A, --all-namespaces', 'tho
 export const selectorOption = () =>
   new Option('-l, --selector <selector>', 'only those with these labels: a=b, a!=b, a in (b,c), a, !a');
 
+/** Reads variables as kubectl does: `A=1`, or several with commas between them. */
+export function environmentVariables(value: string, before: { name: string; value: string }[]) {
+  const added = value.split(/,(?=[A-Za-z_][\w.-]*=)/).map((text) => {
+    const [, name, content] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (name === undefined) throw new InvalidArgumentError('a variable such as NAME=value is needed');
+    return { name, value: content! };
+  });
+  return [...before, ...added];
+}
+
 /** Reads kubectl's `--timeout` of `wait` as milliseconds; a negative one stays so. */
 export function signedSeconds(value: string): number {
   return value.startsWith('-') ? -positiveSeconds(value.slice(1)) : positiveSeconds(value);

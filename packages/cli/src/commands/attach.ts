@@ -2,7 +2,7 @@ import type { Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { streamContainer } from './container-streams.ts';
+import { type StreamTarget, streamContainer } from './container-streams.ts';
 import { chooseContainer, findPod } from './pod-arguments.ts';
 import { DetachKeys } from './terminal.ts';
 
@@ -16,7 +16,15 @@ export async function attach({ config }: CommandContext, argument: string, optio
   const pod = await findPod(new NodeClient(config.apiSocket), argument, options.namespace);
   const { name, note } = chooseContainer(pod, options.container);
   if (note !== undefined) printError(note);
-  const target = { socketPath: config.apiSocket, pod, container: name };
+  return attachContainer({ socketPath: config.apiSocket, pod, container: name }, options);
+}
+
+/** The same of a container that is known. */
+export async function attachContainer(
+  target: StreamTarget & { pod: Pod },
+  options: Pick<AttachOptions, 'stdin' | 'tty'>,
+): Promise<number> {
+  const { pod, container: name } = target;
   const { tty, stdin } = streamsOf(pod, name, options);
   const keyboard = tty && stdin && process.stdin.isTTY;
   const left = new AbortController();
@@ -41,8 +49,13 @@ export async function attach({ config }: CommandContext, argument: string, optio
 }
 
 /** A container has a terminal or none, whatever is asked for; what it has not is said. */
-function streamsOf(pod: Pod, name: string, options: AttachOptions): { tty: boolean; stdin: boolean } {
-  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
+function streamsOf(
+  pod: Pod,
+  name: string,
+  options: Pick<AttachOptions, 'stdin' | 'tty'>,
+): { tty: boolean; stdin: boolean } {
+  const { containers: own, initContainers = [], ephemeralContainers = [] } = pod.spec;
+  const containers = [...own, ...initContainers, ...ephemeralContainers];
   const { tty = false, stdin = false } = containers.find((container) => container.name === name)!;
   const lacks = (what: string) =>
     printError(`podwright: container ${name} has no ${what} in the manifest, so it is not used`);

@@ -29,6 +29,10 @@ test('a variable that refers to something tells to what, not what is there', () 
     { secretKeyRef: { name: 's', key: 'k', optional: true } },
     "<set to the key 'k' in secret 's'>  Optional: true",
   );
+  check(
+    { fileKeyRef: { volumeName: 'v', path: 'd/env', key: 'k' } },
+    "<set to the key 'k' in file 'd/env' of volume 'v'>  Optional: false",
+  );
 });
 
 test('the state before the last restart is told with its times', () => {

@@ -13,7 +13,8 @@ import { describeTime, entry, lines, type OutlineEntry, section } from '../outpu
 
 /** A container and what became of it, as kubectl describes it. */
 export function describeContainer(pod: Pod, container: Container, defaults: PodDefaults | undefined): OutlineEntry {
-  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {};
+  const statuses = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
   const status = statuses.find(({ name }) => name === container.name);
   const below = [
     ...entry('Container ID', status?.containerID),
@@ -127,9 +128,13 @@ function describeEnvSource({ prefix, configMapRef, secretRef }: EnvFromSource): 
 /** A reference is told, never what it leads to. */
 export function describeVariable({ value, valueFrom }: EnvVar): string {
   if (valueFrom === undefined) return value ?? '';
-  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
   if (fieldRef) return `(${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`;
   if (resourceFieldRef) return `(${resourceFieldRef.resource})`;
+  if (fileKeyRef) {
+    const { key, path, volumeName, optional } = fileKeyRef;
+    return `<set to the key '${key}' in file '${path}' of volume '${volumeName}'>  Optional: ${optional === true}`;
+  }
   const [reference, kind] = configMapKeyRef ? [configMapKeyRef, 'config map'] : [secretKeyRef!, 'secret'];
   return `<set to the key '${reference.key}' in ${kind} '${reference.name}'>  Optional: ${reference.optional === true}`;
 }

@@ -11,6 +11,7 @@ const INTERNAL = [
   'podwright.dev/metadata-patch',
   'kubernetes.io/config.source',
   'kubernetes.io/config.hash',
+  'kubernetes.io/config.seen',
 ];
 
 /** Everything about a pod under kubectl's names, but its events. */
@@ -22,6 +23,9 @@ export function describePod(pod: Pod, defaults: PodDefaults | undefined): Outlin
     ...identity(pod),
     ...(spec.initContainers?.length ? [section('Init Containers', containers(spec.initContainers))] : []),
     section('Containers', containers(spec.containers)),
+    ...(spec.ephemeralContainers?.length
+      ? [section('Ephemeral Containers', containers(spec.ephemeralContainers))]
+      : []),
     section('Conditions', (status?.conditions ?? []).flatMap(conditionEntries)),
     section('Volumes', (spec.volumes ?? []).map(describeVolume)),
     ...entry('QoS Class', status?.qosClass),

@@ -6,7 +6,14 @@ export function describeVolume(volume: Volume): OutlineEntry {
   return { label: volume.name, below: sourceEntries(volume) };
 }
 
-function sourceEntries({ emptyDir, hostPath, configMap, secret, downwardAPI, projected }: Volume): OutlineEntry[] {
+function sourceEntries(volume: Volume): OutlineEntry[] {
+  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image } = volume;
+  if (image)
+    return [
+      ...entry('Type', 'Image (a container image or OCI artifact)'),
+      ...entry('Reference', image.reference),
+      ...entry('PullPolicy', image.pullPolicy),
+    ];
   if (emptyDir)
     return [
       ...entry('Type', "EmptyDir (a temporary directory that shares a pod's lifetime)"),

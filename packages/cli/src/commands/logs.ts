@@ -89,8 +89,8 @@ async function findSources(
       : [await findPod(client, target.pod, namespace)];
   return pods.flatMap((pod): Source[] => {
     if (options.allContainers) {
-      const { initContainers = [], containers } = pod.spec;
-      return [...initContainers, ...containers].map(({ name }) => ({ pod, container: name }));
+      const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
+      return [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => ({ pod, container: name }));
     }
     const { name, note } = chooseContainer(pod, target.container ?? options.container);
     if (note !== undefined) printError(note);

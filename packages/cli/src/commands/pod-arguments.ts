@@ -16,11 +16,13 @@ export function findPod(client: NodeClient, argument: string, namespace: string)
  * `note` tells which was taken of several. `not_found` if the pod has none of that name.
  */
 export function chooseContainer(pod: Pod, wanted: string | undefined): { name: string; note?: string } {
-  const { containers, initContainers = [] } = pod.spec;
-  const all = [...containers.map(({ name }) => name), ...initContainers.map(({ name }) => name)];
-  const listed = [...containers.map(({ name }) => name), ...initContainers.map(({ name }) => `${name} (init)`)].join(
-    ', ',
-  );
+  const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;
+  const all = [...containers, ...initContainers, ...ephemeralContainers].map(({ name }) => name);
+  const listed = [
+    ...containers.map(({ name }) => name),
+    ...initContainers.map(({ name }) => `${name} (init)`),
+    ...ephemeralContainers.map(({ name }) => `${name} (ephem)`),
+  ].join(', ');
   if (wanted !== undefined) {
     if (all.includes(wanted)) return { name: wanted };
     const message = `pod ${pod.metadata.name} has no container ${wanted}; it has ${listed}`;

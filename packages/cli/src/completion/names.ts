@@ -18,7 +18,9 @@ export async function namesOnNode(config: NodeConfig, { wanted, options }: Quest
   const of = wanted.pod?.replace(/^pods?\//, '');
   return here
     .filter(({ metadata }) => of === undefined || metadata.name === of)
-    .flatMap(({ spec }) => [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name));
+    .flatMap(({ spec }) =>
+      [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])].map(({ name }) => name),
+    );
 }
 
 async function imageNames({ criSocket }: NodeConfig): Promise<string[]> {

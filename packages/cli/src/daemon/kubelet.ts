@@ -1,63 +1,105 @@
-import { createLogger, VERSION } from '@podwright/base';
-import { type KubeletOptions, type LocalApiOptions, serveLocalApi, startKubelet } from '@podwright/kubelet';
+import { createLogger, type Registry, VERSION } from '@podwright/base';
+import {
+  type KubeletOptions,
+  type LocalApiOptions,
+  type Patience,
+  serveKubeletApi,
+  serveLocalApi,
+  startKubelet,
+} from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
-import { type KubeletPlace, kubeletOptionsOf, UPSTREAM_PROTECTION } from './kubelet-options.ts';
+import {
+  type ApiPorts,
+  type KubeletPlace,
+  kubeletOptionsOf,
+  serverOptionsOf,
+  UPSTREAM_PORTS,
+  UPSTREAM_PROTECTION,
+} from './kubelet-options.ts';
+import type { KubeletSettings } from './kubelet-settings.ts';
 import { openMetrics } from './metrics.ts';
+import { serviceManagerOf } from './service-manager.ts';
 
-export type KubeletFlags = {
-  containerRuntimeEndpoint: string;
-  imageServiceEndpoint?: string;
-  criApiVersion: KubeletOptions['criApiVersion'];
-};
+/** Options of the command that are no fields of a configuration. */
+export type KubeletFlags = { criApiVersion: KubeletOptions['criApiVersion'] };
 
-/** `podwright kubelet`: runs pods on a runtime that is there already, until it is told to stop. Pods go on without it. */
-export async function runKubelet(config: NodeConfig, flags: KubeletFlags): Promise<void> {
+/** Where upstream's kubelet looks for a runtime that nobody named. */
+const DEFAULT_RUNTIME_ENDPOINT = 'unix:///run/containerd/containerd.sock';
+
+/**
+ * `podwright kubelet`: runs pods on a runtime that is not its own, until it is told to stop. Pods go on without it. A runtime
+ * that is away when it starts is waited for.
+ */
+export async function runKubelet({ config, configure }: KubeletSettings, flags: KubeletFlags): Promise<void> {
   const { stopped, request } = beginDaemon(config);
+  const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   await using metrics = await openMetrics(config);
-  const kubelet = await serveKubelet(
-    config,
-    {
-      runtimeEndpoint: flags.containerRuntimeEndpoint,
-      imageEndpoint: flags.imageServiceEndpoint,
-      criApiVersion: flags.criApiVersion,
-      protection: UPSTREAM_PROTECTION,
-      metrics: metrics.registry,
-    },
-    request,
-  );
+  const place = {
+    runtimeEndpoint: DEFAULT_RUNTIME_ENDPOINT,
+    criApiVersion: flags.criApiVersion,
+    protection: UPSTREAM_PROTECTION,
+    ports: UPSTREAM_PORTS,
+    metrics: metrics.registry,
+    configure,
+  };
+  const toldToStop = new AbortController();
+  void stopped.then(() => toldToStop.abort(new Error('the kubelet was told to stop')));
+  const patience = { signal: toldToStop.signal, onWait: () => void manager.ready('container runtime is down') };
+  let kubelet: ServedKubelet;
+  try {
+    kubelet = await serveKubelet(config, place, { onStop: request, patience });
+  } catch (error) {
+    if (toldToStop.signal.aborted) return manager.stop();
+    throw error;
+  }
+  await manager.ready('running');
+  manager.watch(() => kubelet.illness());
   const { endPods } = await stopped;
+  await manager.stop();
   if (endPods) await kubelet.endPods();
   await kubelet.close();
 }
 
-/** A kubelet on a runtime, with its local API. */
+type ServedKubelet = { endPods: () => Promise<void>; illness: () => string | undefined; close: () => Promise<void> };
+
+/** A kubelet on a runtime, with its local API and its HTTP API. */
 export async function serveKubelet(
   config: NodeConfig,
-  place: KubeletPlace,
-  onStop: LocalApiOptions['onStop'],
-): Promise<{ endPods: () => Promise<void>; close: () => Promise<void> }> {
-  const kubelet = await startKubelet(kubeletOptionsOf(config, place));
+  place: KubeletPlace & { metrics: Registry; ports: ApiPorts; configure?: KubeletSettings['configure'] },
+  { onStop, patience }: { onStop: LocalApiOptions['onStop']; patience?: Patience },
+): Promise<ServedKubelet> {
+  const { configure = (options) => options, ports, ...runtime } = place;
+  const options = configure(kubeletOptionsOf(config, runtime));
+  const kubelet = await startKubelet(options, {}, patience);
+  const logger = createLogger({ name: 'api', level: config.log_level });
+  const api = await serveKubeletApi({
+    kubelet,
+    registry: place.metrics,
+    options: serverOptionsOf(config, ports, options.server),
+    logger,
+  });
   const server = await serveLocalApi({
     socketPath: config.apiSocket,
     kubelet,
     info: {
-      name: config.node_name,
+      name: options.nodeName,
       version: VERSION,
       startedAt: new Date().toISOString(),
       rootDir: config.root,
       stateDir: config.state,
-      manifestDir: config.manifests,
-      podLogsDir: config.pod_logs,
+      manifestDir: options.manifestDir,
+      podLogsDir: options.podLogsDir,
     },
     onStop,
-    logger: createLogger({ name: 'api', level: config.log_level }),
-    metrics: place.metrics,
+    logger,
+    kubeletApi: api.listener,
   });
   return {
     endPods: () => kubelet.endPods(),
+    illness: () => kubelet.illness,
     close: async () => {
-      await server.close();
+      await Promise.all([server.close(), api.close()]);
       await kubelet.close();
     },
   };

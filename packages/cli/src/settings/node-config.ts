@@ -27,9 +27,19 @@ const MAX_FILE_BYTES = 1 << 20;
  * Errors (`invalid_argument`) name the file, the line, the key and the value, and say what would be right.
  */
 export function loadConfig(flags: ConfigFlags): NodeConfig {
-  const given = flags.config ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined);
-  const file = resolve(given ?? DEFAULT_FILE);
-  const config = parseConfig(given === undefined ? '' : readText(file), file, flags);
+  const file = givenFile(flags);
+  return configOfText(file === undefined ? '' : readText(file), { file, flags });
+}
+
+/** The file that the settings are in, if there is one: `--config`, or the default place. */
+export function givenFile({ config }: ConfigFlags): string | undefined {
+  return config !== undefined ? resolve(config) : existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined;
+}
+
+/** The settings of a text under the flags. */
+export function configOfText(text: string, given: { file: string | undefined; flags: ConfigFlags }): NodeConfig {
+  const { file = DEFAULT_FILE, flags } = given;
+  const config = parseConfig(text, file, flags);
   return {
     ...config,
     manifests: config.manifests ?? join(config.root, 'manifests'),
@@ -39,7 +49,8 @@ export function loadConfig(flags: ConfigFlags): NodeConfig {
   };
 }
 
-function readText(file: string): string {
+/** `invalid_argument` for what cannot be read, or is too large. */
+export function readText(file: string): string {
   try {
     const { size } = statSync(file);
     if (size > MAX_FILE_BYTES) throw new Error(`it has ${size} bytes; a configuration has at most ${MAX_FILE_BYTES}`);

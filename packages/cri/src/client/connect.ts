@@ -24,7 +24,9 @@ export type ConnectOptions = {
   logger: Logger;
   /** Where calls are counted, as `kubelet_runtime_operations_*`. */
   metrics?: Registry;
-  /** How long to wait for a runtime that is not up yet; 10 s if left out. */
+  /** Deadline of ordinary calls, the kubelet's `runtimeRequestTimeout`; 2 min if left out. */
+  requestTimeoutMs?: number;
+  /** How long to wait for a runtime that is not up yet, `Infinity` until the signal aborts; 10 s if left out. */
   connectTimeoutMs?: number;
   /** `auto` (the default) takes v1, or v1alpha2 from a runtime that has no v1. */
   apiVersion?: CriApiVersion | 'auto';
@@ -56,7 +58,7 @@ export async function connectCri(options: ConnectOptions): Promise<CriClient> {
   const connect = async (endpointText: string, service: 'runtime' | 'image') => {
     const endpoint = parseEndpoint(endpointText);
     const credentials = endpoint.kind === 'tcp' ? credentialsOf(options.tls) : grpcCredentials.createInsecure();
-    const connection = new Connection(endpoint, credentials, observer);
+    const connection = new Connection(endpoint, credentials, { observer, requestTimeoutMs: options.requestTimeoutMs });
     open.push(connection);
     const apiVersion = await negotiateVersion({
       connection,

@@ -36,9 +36,15 @@ const WINDOW_BYTES = 1 << 20;
 export class Connection {
   readonly #client: Client;
   readonly #observer: CallObserver;
+  readonly #requestTimeoutMs: number | undefined;
 
-  constructor(endpoint: CriEndpoint, credentials: ChannelCredentials, observer: CallObserver) {
+  constructor(
+    endpoint: CriEndpoint,
+    credentials: ChannelCredentials,
+    { observer, requestTimeoutMs }: { observer: CallObserver; requestTimeoutMs?: number },
+  ) {
     this.#observer = observer;
+    this.#requestTimeoutMs = requestTimeoutMs;
     this.#client = new Client(grpcTarget(endpoint), credentials, {
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
       'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
@@ -81,9 +87,14 @@ export class Connection {
       method.responseDeserialize,
       call.request as Message,
       new Metadata(),
-      { deadline: deadlineOf(call) },
+      { deadline: this.#deadlineOf(call) },
     );
     return iterateStream(stream, { signal, done });
+  }
+
+  #deadlineOf({ name, request, options }: Call): number {
+    const usual = () => defaultTimeoutMs(name, request, this.#requestTimeoutMs) ?? Number.POSITIVE_INFINITY;
+    return Date.now() + (options?.timeoutMs ?? usual());
   }
 
   #unary(call: Call): Promise<Message> {
@@ -98,7 +109,7 @@ export class Connection {
       method.responseDeserialize,
       call.request as Message,
       new Metadata(),
-      { deadline: deadlineOf(call) },
+      { deadline: this.#deadlineOf(call) },
       (error, response) => {
         signal?.removeEventListener('abort', onAbort);
         if (error === null) resolve(response!);
@@ -144,10 +155,6 @@ function iterateStream(
 async function* failedStream(reason: unknown, done: (error?: unknown) => void): AsyncGenerator<Message> {
   done(reason);
   throw reason;
-}
-
-function deadlineOf({ name, request, options }: Call): number {
-  return Date.now() + (options?.timeoutMs ?? defaultTimeoutMs(name, request) ?? Number.POSITIVE_INFINITY);
 }
 
 /** The server's class and message, unchanged; what grpc-js says itself (no connection, deadline) comes the same way. */

@@ -4,7 +4,8 @@ import { DEFAULT_CALL_TIMEOUT_MS } from '../limits.ts';
 type RequestTimeout = { timeout?: bigint };
 
 /**
- * How long a call may take when its caller says nothing, in ms; `undefined` is for ever (until its signal aborts).
+ * How long a call may take when its caller says nothing, in ms; `undefined` is for ever (until its signal aborts). `usualMs` is the
+ * kubelet's `runtimeRequestTimeout`.
  *
  * - `runPodSandbox` has twice the usual time, because a network is set up in it.
  * - `stopContainer`, `execSync` and `checkpointContainer` carry a timeout of their own for the work, which comes on top.
@@ -13,16 +14,20 @@ type RequestTimeout = { timeout?: bigint };
  *   the progress and aborts.
  * - A watch has none.
  */
-export function defaultTimeoutMs(method: string, request: RequestTimeout): number | undefined {
+export function defaultTimeoutMs(
+  method: string,
+  request: RequestTimeout,
+  usualMs: number = DEFAULT_CALL_TIMEOUT_MS,
+): number | undefined {
   const ownMs = Math.max(0, Number(request.timeout ?? 0n) * 1000);
   switch (method) {
     case 'runPodSandbox':
-      return 2 * DEFAULT_CALL_TIMEOUT_MS;
+      return 2 * usualMs;
     case 'stopContainer':
     case 'checkpointContainer':
-      return DEFAULT_CALL_TIMEOUT_MS + ownMs;
+      return usualMs + ownMs;
     case 'execSync':
-      return ownMs === 0 ? undefined : DEFAULT_CALL_TIMEOUT_MS + ownMs;
+      return ownMs === 0 ? undefined : usualMs + ownMs;
     case 'pullImage':
     case 'getContainerEvents':
     case 'watch':
@@ -30,6 +35,6 @@ export function defaultTimeoutMs(method: string, request: RequestTimeout): numbe
     case 'save':
       return undefined;
     default:
-      return DEFAULT_CALL_TIMEOUT_MS;
+      return usualMs;
   }
 }

@@ -1,7 +1,7 @@
 import { errorMessage, isUnimplemented, PodwrightError, sleep } from '@podwright/base';
 import { type CriApiVersion, packageOf } from '../api-version.ts';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
-import { CONNECT_RETRY_MS } from '../limits.ts';
+import { CONNECT_RETRY_MS, DEFAULT_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import type { Connection } from './connection.ts';
 import { createServiceClient } from './service-client.ts';
 
@@ -25,7 +25,8 @@ export async function negotiateVersion(negotiation: Negotiation): Promise<CriApi
   const endsAtMs = Date.now() + negotiation.connectTimeoutMs;
   for (let delayMs = CONNECT_RETRY_MS.initial; ; delayMs = Math.min(2 * delayMs, CONNECT_RETRY_MS.max)) {
     try {
-      return await findVersion(negotiation, Math.max(1, endsAtMs - Date.now()));
+      const leftMs = Math.max(1, endsAtMs - Date.now());
+      return await findVersion(negotiation, Math.min(leftMs, DEFAULT_CONNECT_TIMEOUT_MS));
     } catch (error) {
       negotiation.signal?.throwIfAborted();
       if (isUnimplemented(error)) throw notServed(negotiation, error);

@@ -16,7 +16,7 @@ test('a server is well until it closes, and says so for itself and each service'
   const socket = join(directory, 'cri.sock');
   const server = await createCriServer({ socket, handlers: { runtime: {}, image: {} }, logger: silentLogger });
   const observer = { started: () => () => undefined };
-  const connection = new Connection(parseEndpoint(socket), credentials.createInsecure(), observer);
+  const connection = new Connection(parseEndpoint(socket), credentials.createInsecure(), { observer });
   t.after(async () => {
     connection.close();
     await server.close(0);

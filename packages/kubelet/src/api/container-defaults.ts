@@ -2,6 +2,7 @@ import type {
   Container,
   ContainerPort,
   EnvVar,
+  EnvVarSource,
   HttpGetAction,
   Lifecycle,
   LifecycleHandler,
@@ -56,11 +57,20 @@ function completePort(port: ContainerPort, hostNetwork: boolean): ContainerPort 
 }
 
 function completeVariable(variable: EnvVar): EnvVar {
-  const fieldRef = variable.valueFrom?.fieldRef;
-  if (fieldRef === undefined) return variable;
+  const { valueFrom } = variable;
+  return valueFrom === undefined ? variable : { ...variable, valueFrom: completeReference(valueFrom) };
+}
+
+/** A reference to a field or a resource of the pod; a divisor of 0 stands for 1. */
+export function completeReference<T extends Pick<EnvVarSource, 'fieldRef' | 'resourceFieldRef'>>(source: T): T {
+  const { fieldRef, resourceFieldRef } = source;
   return {
-    ...variable,
-    valueFrom: { ...variable.valueFrom, fieldRef: { ...fieldRef, apiVersion: fieldRef.apiVersion || 'v1' } },
+    ...source,
+    ...present('fieldRef', fieldRef && { ...fieldRef, apiVersion: fieldRef.apiVersion || 'v1' }),
+    ...present(
+      'resourceFieldRef',
+      resourceFieldRef && { ...resourceFieldRef, divisor: resourceFieldRef.divisor ?? '0' },
+    ),
   };
 }
 
@@ -69,7 +79,7 @@ function completeProbe(probe: Probe): Probe {
   return {
     ...probe,
     ...present('httpGet', probe.httpGet && completeHttpGet(probe.httpGet)),
-    initialDelaySeconds: probe.initialDelaySeconds ?? 0,
+    ...present('grpc', probe.grpc && { ...probe.grpc, service: probe.grpc.service ?? '' }),
     timeoutSeconds: probe.timeoutSeconds || 1,
     periodSeconds: probe.periodSeconds || 10,
     successThreshold: probe.successThreshold || 1,

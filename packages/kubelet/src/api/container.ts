@@ -16,12 +16,16 @@ export type ContainerPort = {
 /** A key of a ConfigMap or Secret of the pod's namespace. */
 export type KeySelector = { name: string; key: string; optional?: boolean };
 
+/** A variable of an environment file that a container of the pod wrote; `path` is inside the volume. */
+export type FileKeySelector = { volumeName: string; path: string; key: string; optional?: boolean };
+
 /** Exactly one is set. */
 export type EnvVarSource = {
   fieldRef?: ObjectFieldSelector;
   resourceFieldRef?: ResourceFieldSelector;
   configMapKeyRef?: KeySelector;
   secretKeyRef?: KeySelector;
+  fileKeyRef?: FileKeySelector;
 };
 
 export type EnvVar = { name: string; value?: string; valueFrom?: EnvVarSource };
@@ -48,7 +52,20 @@ export type VolumeMount = {
   mountPropagation?: MountPropagation;
 };
 
-/** An ordinary or an init container. `restartPolicy` is only for init containers: `Always` makes a sidecar. */
+/** What follows from a container's exit code; the first rule that matches wins over `restartPolicy`. */
+export type ContainerRestartRule = {
+  /** `RestartAllContainers` begins the pod anew in its sandbox, init containers first. */
+  action: 'Restart' | 'RestartAllContainers';
+  exitCodes: { operator: 'In' | 'NotIn'; values?: number[] };
+};
+
+/** Whether a change of the resource restarts the container; without a policy it does not. */
+export type ContainerResizePolicy = {
+  resourceName: 'cpu' | 'memory';
+  restartPolicy: 'NotRequired' | 'RestartContainer';
+};
+
+/** An ordinary or an init container. `restartPolicy` wins over the pod's; `Always` makes a sidecar of an init container. */
 export type Container = {
   name: string;
   image: string;
@@ -60,7 +77,9 @@ export type Container = {
   env?: EnvVar[];
   envFrom?: EnvFromSource[];
   resources?: ResourceRequirements;
-  restartPolicy?: 'Always';
+  resizePolicy?: ContainerResizePolicy[];
+  restartPolicy?: 'Always' | 'OnFailure' | 'Never';
+  restartPolicyRules?: ContainerRestartRule[];
   volumeMounts?: VolumeMount[];
   livenessProbe?: Probe;
   readinessProbe?: Probe;
@@ -74,7 +93,13 @@ export type Container = {
   tty?: boolean;
 };
 
-/** True for an init container that keeps running beside the ordinary ones (a native sidecar). */
+/**
+ * A container that people add to a pod that runs, to look into it. It is started once, and never again. With
+ * `targetContainerName` it sees the processes of that container.
+ */
+export type EphemeralContainer = Container & { targetContainerName?: string };
+
+/** True for an init container that keeps running beside the ordinary ones (a native sidecar). Expects an init container. */
 export function isSidecar(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }

@@ -76,7 +76,6 @@ test('ports, probes and volumes are completed', () => {
   assert.deepEqual(spec.containers[0]?.ports, [{ containerPort: 80, hostPort: 80, protocol: 'TCP' }]);
   assert.deepEqual(spec.containers[0]?.livenessProbe, {
     httpGet: { port: 80, path: '/', scheme: 'HTTP' },
-    initialDelaySeconds: 0,
     timeoutSeconds: 1,
     periodSeconds: 10,
     successThreshold: 1,
@@ -96,4 +95,30 @@ test('the old name of the service account still works', () => {
 test('a host port of 0 is none', () => {
   const spec = specOf({ containers: [{ name: 'a', image: 'b', ports: [{ containerPort: 80, hostPort: 0 }] }] });
   assert.deepEqual(spec.containers[0]?.ports, [{ containerPort: 80, protocol: 'TCP' }]);
+});
+
+test('references to fields and resources have a version and a divisor', () => {
+  const fieldRef = { fieldPath: 'metadata.name' };
+  const resourceFieldRef = { containerName: 'a', resource: 'limits.cpu' };
+  const items = [
+    { path: 'f', fieldRef },
+    { path: 'r', resourceFieldRef },
+  ];
+  const complete = [
+    { path: 'f', fieldRef: { ...fieldRef, apiVersion: 'v1' } },
+    { path: 'r', resourceFieldRef: { ...resourceFieldRef, divisor: '0' } },
+  ];
+  const volumes = [
+    { name: 'd', downwardAPI: { items } },
+    { name: 'p', projected: { sources: [{ downwardAPI: { items } }] } },
+    { name: 'i', image: { reference: 'm' } },
+  ];
+  const env = [{ name: 'A', valueFrom: { resourceFieldRef } }];
+  const metadata = { name: 'web', namespace: '', uid: '' };
+  const spec = { containers: [{ name: 'a', image: 'b', env }], volumes };
+  const pod = applyDefaults<Pod>({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
+  assert.deepEqual(pod.spec.volumes?.[0]?.downwardAPI?.items, complete);
+  assert.deepEqual(pod.spec.volumes?.[1]?.projected?.sources?.[0]?.downwardAPI?.items, complete);
+  assert.equal(pod.spec.volumes?.[2]?.image?.pullPolicy, 'Always');
+  assert.equal(pod.spec.containers[0]?.env?.[0]?.valueFrom?.resourceFieldRef?.divisor, '0');
 });

@@ -1,6 +1,18 @@
 import { CONTAINER_FILE } from '@podwright/base';
-import { completeContainer } from './container-defaults.ts';
-import type { ConfigMap, ManifestObject, ObjectMeta, Pod, PodSpec, RuntimeClass, Secret, Volume } from './types.ts';
+import { completeContainer, completeReference, defaultPullPolicy } from './container-defaults.ts';
+import type {
+  ConfigMap,
+  DownwardApiProjection,
+  EphemeralContainer,
+  ManifestObject,
+  ObjectMeta,
+  Pod,
+  PodSpec,
+  ProjectedVolumeSource,
+  RuntimeClass,
+  Secret,
+  Volume,
+} from './types.ts';
 
 /** Sets what was left out as the API server sets it. Expects a decoded object; does not change it. */
 export function applyDefaults<T extends ManifestObject>(object: T): T;
@@ -34,6 +46,9 @@ function completeSpec(spec: PodSpec): PodSpec {
       ? {}
       : { initContainers: spec.initContainers.map((container) => completeContainer(container, spec)) }),
     containers: spec.containers.map((container) => completeContainer(container, spec)),
+    ...(spec.ephemeralContainers === undefined
+      ? {}
+      : { ephemeralContainers: spec.ephemeralContainers.map((container) => completeEphemeral(container, spec)) }),
     restartPolicy: spec.restartPolicy ?? 'Always',
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 30,
     dnsPolicy: spec.dnsPolicy ?? 'ClusterFirst',
@@ -44,15 +59,35 @@ function completeSpec(spec: PodSpec): PodSpec {
   };
 }
 
+/** An ephemeral container has no resources of its own, so none are set. */
+export function completeEphemeral(container: EphemeralContainer, spec: PodSpec): EphemeralContainer {
+  const { resources, ...complete } = completeContainer(container, spec);
+  return container.resources === undefined ? complete : { ...complete, resources };
+}
+
 /** A volume without a source is an emptyDir, as the API has it since its first days. */
 function completeVolume(volume: Volume): Volume {
-  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected } = volume;
+  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image } = volume;
+  if (image)
+    return { ...volume, image: { ...image, pullPolicy: image.pullPolicy ?? defaultPullPolicy(image.reference) } };
   if (hostPath) return { ...volume, hostPath: { ...hostPath, type: hostPath.type ?? '' } };
   if (configMap) return { ...volume, configMap: withMode(configMap) };
   if (secret) return { ...volume, secret: withMode(secret) };
-  if (downwardAPI) return { ...volume, downwardAPI: withMode(downwardAPI) };
-  if (projected) return { ...volume, projected: withMode(projected) };
+  if (downwardAPI) return { ...volume, downwardAPI: withMode(completeFiles(downwardAPI)) };
+  if (projected) return { ...volume, projected: withMode(completeSources(projected)) };
   return { ...volume, emptyDir: emptyDir ?? {} };
+}
+
+function completeFiles<T extends DownwardApiProjection>(source: T): T {
+  return source.items === undefined ? source : { ...source, items: source.items.map(completeReference) };
+}
+
+function completeSources(source: ProjectedVolumeSource): ProjectedVolumeSource {
+  if (source.sources === undefined) return source;
+  const sources = source.sources.map((one) =>
+    one.downwardAPI === undefined ? one : { ...one, downwardAPI: completeFiles(one.downwardAPI) },
+  );
+  return { ...source, sources };
 }
 
 function withMode<T extends { defaultMode?: number }>(source: T): T {

@@ -1,6 +1,7 @@
-import { type Container, isSidecar, type ResourceList } from './container.ts';
+import { type Container, type EphemeralContainer, isSidecar, type ResourceList } from './container.ts';
 import type { LocalObjectReference, ObjectMeta } from './object-meta.ts';
 import type { PodStatus } from './pod-status.ts';
+import type { Affinity, TopologySpreadConstraint } from './scheduling.ts';
 import type { PodSecurityContext } from './security-context.ts';
 import type { Volume } from './volume.ts';
 
@@ -24,6 +25,7 @@ export type Toleration = {
 export type PodSpec = {
   containers: Container[];
   initContainers?: Container[];
+  ephemeralContainers?: EphemeralContainer[];
   volumes?: Volume[];
   restartPolicy?: RestartPolicy;
   terminationGracePeriodSeconds?: number;
@@ -38,6 +40,8 @@ export type PodSpec = {
   hostname?: string;
   subdomain?: string;
   setHostnameAsFQDN?: boolean;
+  /** The host name in place of what the fields above say. */
+  hostnameOverride?: string;
   hostAliases?: HostAlias[];
   securityContext?: PodSecurityContext;
   imagePullSecrets?: LocalObjectReference[];
@@ -47,6 +51,9 @@ export type PodSpec = {
   os?: { name: 'linux' | 'windows' };
   nodeName?: string;
   nodeSelector?: Record<string, string>;
+  affinity?: Affinity;
+  topologySpreadConstraints?: TopologySpreadConstraint[];
+  schedulingGates?: { name: string }[];
   tolerations?: Toleration[];
   priority?: number;
   priorityClassName?: string;
@@ -75,6 +82,11 @@ export function podFullName(pod: Pod): string {
 /** Init containers, then ordinary ones. */
 export function allContainers(spec: PodSpec): Container[] {
   return [...(spec.initContainers ?? []), ...spec.containers];
+}
+
+/** Containers of every kind, those for debugging last. */
+export function everyContainer(spec: PodSpec): Container[] {
+  return [...allContainers(spec), ...(spec.ephemeralContainers ?? [])];
 }
 
 /** Sidecars in the order of the specification. */

@@ -29,7 +29,7 @@ export type ProbeHandler = {
   grpc?: GrpcAction;
 };
 
-/** Times in seconds. After defaulting every number but `terminationGracePeriodSeconds` is set. */
+/** Times in seconds. After defaulting every number but `initialDelaySeconds` and `terminationGracePeriodSeconds` is set. */
 export type Probe = ProbeHandler & {
   initialDelaySeconds?: number;
   timeoutSeconds?: number;

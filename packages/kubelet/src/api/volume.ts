@@ -49,6 +49,9 @@ export type VolumeProjection = {
 
 export type ProjectedVolumeSource = { sources?: VolumeProjection[]; defaultMode?: number };
 
+/** An image whose files are the volume; `reference` and `pullPolicy` are as a container's. */
+export type ImageVolumeSource = { reference: string; pullPolicy?: 'Always' | 'IfNotPresent' | 'Never' };
+
 /** A named volume with exactly one source. */
 export type Volume = {
   name: string;
@@ -58,4 +61,5 @@ export type Volume = {
   secret?: SecretVolumeSource;
   downwardAPI?: DownwardApiVolumeSource;
   projected?: ProjectedVolumeSource;
+  image?: ImageVolumeSource;
 };

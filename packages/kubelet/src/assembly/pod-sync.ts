@@ -1,30 +1,42 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
-import { totalmem } from 'node:os';
-import { Backoff } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
+import { UserNamespaces } from '../container/user-namespaces.ts';
+import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import { ImageManager } from '../images/image-manager.ts';
+import { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
+import { CrashBackoff } from '../kuberuntime/crash-backoff.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
+import type { DnsSettings } from '../kuberuntime/dns-config.ts';
 import { kubeletIdOf } from '../kuberuntime/labels.ts';
+import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { ERROR_BACKOFF } from '../limits.ts';
-import { hostResolvConf } from '../node/resolv-conf.ts';
+import { KubeletMetrics } from '../metrics/kubelet-metrics.ts';
+import type { ContainerHost } from '../node/container-host.ts';
+import type { NodeResources } from '../node/node-resources.ts';
+import { hostResolvConf, searchProblem } from '../node/resolv-conf.ts';
+import { podIdRange } from '../node/subordinate-ids.ts';
 import type { KubeletOptions } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import { PodAdmission } from '../pod/admission.ts';
+import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
+import type { Obstacles } from '../pod/hold-pod.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
-import { refusePod } from '../pod/pod-admission.ts';
+import { PodAllocations } from '../pod/pod-allocations.ts';
 import { PodManager } from '../pod/pod-manager.ts';
 import { PodSyncer } from '../pod/pod-syncer.ts';
 import { PodWorkers } from '../pod/pod-workers.ts';
 import { RestartRequests } from '../pod/restart-requests.ts';
 import { SyncLoop } from '../pod/sync-loop.ts';
 import { WaitingReasons } from '../pod/waiting-reasons.ts';
-import { StatusManager } from '../status/status-manager.ts';
+import type { ProbeAnswers } from '../status/container-statuses.ts';
+import type { StatusManager } from '../status/status-manager.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
+import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
 
 export type PodSyncInput = {
@@ -33,7 +45,13 @@ export type PodSyncInput = {
   events: EventRecorder;
   parts: KubeletParts;
   cgroups: PodCgroups;
-  cgroupV2: boolean;
+  statuses: StatusManager;
+  /** What pods may have together. */
+  resources: NodeResources;
+  host: ContainerHost;
+  /** Whether the runtime can keep containers from the groups of their image. */
+  strictGroups: boolean;
+  obstacles: Obstacles;
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -44,25 +62,31 @@ export type PodSync = {
   statuses: StatusManager;
   cache: PodStatusCache;
   tracer: PodTracer;
+  /** Absent if nobody asks for metrics. */
+  metrics: KubeletMetrics | undefined;
   pleg: Pleg;
   workers: PodWorkers;
   loop: SyncLoop;
   /** Delays between restarts of containers. */
-  crashBackoff: Backoff;
+  crashBackoff: CrashBackoff;
   restarts: RestartRequests;
+  ephemeral: EphemeralContainers;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
 export function createPodSync(input: PodSyncInput): PodSync {
-  const { options, parts, cgroups } = input;
+  const { options, parts, cgroups, statuses, events } = input;
   const { logger } = options;
-  const statuses = new StatusManager();
   const cache = new PodStatusCache();
   const manager = new PodManager();
-  const tracer = new PodTracer();
+  const metrics = options.metrics && new KubeletMetrics(options.metrics, (uid) => manager.get(uid)?.pod);
+  const tracer = new PodTracer((uid, span) => metrics?.step(uid, span));
   const networks = new SandboxNetworks(input.cri);
   const restarts = new RestartRequests();
-  const crashBackoff = new Backoff(options.crashLoopBackoff);
+  const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
+  const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
+  const actuated = new ActuatedResources();
+  const admission = new PodAdmission({ ...nodeFacts(options, input.resources), strictGroups: input.strictGroups });
   const pleg = new Pleg({
     cri: input.cri,
     reader: new RuntimePodReader({
@@ -73,41 +97,54 @@ export function createPodSync(input: PodSyncInput): PodSync {
     }),
     cache,
     logger,
+    metrics: options.metrics,
     relistPeriodMs: options.relist.periodMs,
     eventedRelistPeriodMs: options.relist.eventedPeriodMs,
     onChange: (podUid) => loop.handleLifecycle(podUid),
   });
+  const allocations = new PodAllocations({
+    events: input.events,
+    actuated,
+    node: input.resources,
+    activePods: () => workers.activePods(),
+  });
   const syncer = new PodSyncer({
-    runtime: runtimeDependencies(input, { tracer, networks, crashBackoff }),
+    runtime: runtimeDependencies(input, { tracer, networks, crashBackoff, actuated }),
     pleg,
     statuses,
     reasons: new WaitingReasons(),
     volumes: parts.volumes,
     probes: parts.probes,
     restarts,
+    allocations,
     cgroups,
+    obstacles: input.obstacles,
     logger,
-    refuse: (pod) => refuse(pod, workers.activePods(), options),
+    refusal: (podUid) => admission.refusalOf(podUid),
   });
   const workers = new PodWorkers({
-    steps: syncer,
+    steps: metrics?.timed(syncer) ?? syncer,
     logger,
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,
   });
-  const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
-  const loop = new SyncLoop({ manager, workers, runtimePods: () => cache.list(), onSeen, logger });
-  return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts };
-}
-
-function refuse(pod: Pod, active: Pod[], options: KubeletOptions) {
-  const others = active.filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
-  return refusePod(pod, others, nodeFacts(options));
+  const onSeen = (pod: Pod) => {
+    metrics?.seen(pod);
+    tracer.mark(pod.metadata.uid, 'pod seen');
+  };
+  const probes: ProbeAnswers = {
+    readiness: (id) => parts.probes.readiness.get(id),
+    startup: (id) => parts.probes.startup.get(id),
+  };
+  const runtimePods = () => cache.list();
+  const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
+  const loop = new SyncLoop({ ...kept, runtimePods, onSeen, logger });
+  return { manager, statuses, cache, tracer, metrics, pleg, workers, loop, crashBackoff, restarts, ephemeral };
 }
 
 function runtimeDependencies(
   input: PodSyncInput,
-  own: { tracer: PodTracer; networks: SandboxNetworks; crashBackoff: Backoff },
+  own: { tracer: PodTracer; networks: SandboxNetworks; crashBackoff: CrashBackoff; actuated: ActuatedResources },
 ): KuberuntimeDependencies {
   const { options, cri, events, parts, cgroups, hostIps } = input;
   return {
@@ -119,16 +156,32 @@ function runtimeDependencies(
     objects: parts.objects,
     prepare: parts.prepare,
     images: imageManager(input),
-    dns: async () => ({ ...options, host: await hostResolvConf(options.resolvConf) }),
+    dns: () => dnsSettings(options, events),
+    features: new RuntimeFeatures(cri),
+    userNamespaces: userNamespaces(options),
     cgroupParent: (pod) => cgroups.parentFor(pod),
     hostIps,
     podLogsDir: options.podLogsDir,
     kubeletId: kubeletIdOf(options.rootDir),
     clusterDomain: options.clusterDomain,
-    node: { memoryCapacity: BigInt(totalmem()), cgroupV2: input.cgroupV2 },
+    node: { policy: options.containerResources, host: input.host },
     seccompDefault: options.seccompDefault,
     seccompRoot: `${options.rootDir}/seccomp`,
   };
+}
+
+function userNamespaces({ rootDir, maxPods, userNamespaceIdsPerPod: idsPerPod }: KubeletOptions): UserNamespaces {
+  const directories = new PodDirectories(rootDir);
+  return new UserNamespaces({ directories, idsPerPod, maxPods, available: () => podIdRange(idsPerPod) });
+}
+
+/** The settings as they are now; what of the host's does not fit into those of pods is an event of the node. */
+async function dnsSettings(options: KubeletOptions, events: EventRecorder): Promise<DnsSettings> {
+  const { resolvConf, clusterDomain, nodeName } = options;
+  const host = await hostResolvConf(resolvConf);
+  const problem = searchProblem(resolvConf, host, clusterDomain);
+  if (problem !== undefined) events.event(nodeSubject(nodeName), 'Warning', 'CheckLimitsForResolvConf', problem);
+  return { ...options, host };
 }
 
 function imageManager({ options, cri, events, parts }: PodSyncInput): ImageManager {

@@ -8,9 +8,9 @@ export function cpuShares(milliCpu: bigint): bigint {
 }
 
 /** CFS quota in microseconds a period for a limit in thousandths of a core; 0 means no limit. The kernel's least is 1 ms. */
-export function cpuQuota(milliCpu: bigint): bigint {
+export function cpuQuota(milliCpu: bigint, periodMicros = CPU_PERIOD_MICROS): bigint {
   if (milliCpu === 0n) return 0n;
-  const quota = (milliCpu * CPU_PERIOD_MICROS) / 1000n;
+  const quota = (milliCpu * periodMicros) / 1000n;
   return quota < 1000n ? 1000n : quota;
 }
 

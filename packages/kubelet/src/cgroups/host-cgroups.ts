@@ -14,13 +14,16 @@ export async function hostCgroups(
   }
 }
 
-/** Asks the runtime which driver its cgroups have; one that cannot say is taken for cgroupfs. */
-export async function runtimeCgroupDriver(cri: CriClient): Promise<'cgroupfs' | 'systemd'> {
+/** Asks the runtime which driver its cgroups have; `fallback` is that of one that cannot say. */
+export async function runtimeCgroupDriver(
+  cri: CriClient,
+  fallback: 'cgroupfs' | 'systemd',
+): Promise<'cgroupfs' | 'systemd'> {
   try {
     const { linux } = await cri.runtime.runtimeConfig({});
     return linux?.cgroupDriver === CgroupDriver.SYSTEMD ? 'systemd' : 'cgroupfs';
   } catch (error) {
-    if (isUnimplemented(error)) return 'cgroupfs';
+    if (isUnimplemented(error)) return fallback;
     throw error;
   }
 }

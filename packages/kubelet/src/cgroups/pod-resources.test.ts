@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Pod, PodSpec } from '../api/types.ts';
+import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
 import { podOverhead, podResources, podTotals } from './pod-resources.ts';
+
+const enforcement = { policy: DEFAULT_RESOURCE_POLICY, host: { cgroupV2: false } };
 
 /** A container as `cpu request/cpu limit/memory limit`; a `*` before it makes it a sidecar. */
 function containerOf(text: string, index: number): Container {
@@ -49,8 +52,11 @@ test('overhead comes on top of what is limited, and is told to the runtime apart
   const pod = podOf(['100m/200m/1Ki'], [], { overhead: { cpu: '50m', memory: '1Ki' } });
   check(pod, [150, 250, 2048]);
   check(podOf(['100m//'], [], { overhead: { cpu: '50m', memory: '1Ki' } }), [150, 0, 0]);
-  assert.equal(podResources(pod).memoryLimitInBytes, 1024n);
-  assert.equal(podResources(pod).cpuQuota, 20_000n);
-  assert.deepEqual([podOverhead(pod).cpuQuota, podOverhead(pod).memoryLimitInBytes], [5000n, 1024n]);
-  assert.equal(podOverhead(podOf([''])).cpuShares, 0n);
+  assert.equal(podResources(pod, enforcement).memoryLimitInBytes, 1024n);
+  assert.equal(podResources(pod, enforcement).cpuQuota, 20_000n);
+  assert.deepEqual(
+    [podOverhead(pod, enforcement).cpuQuota, podOverhead(pod, enforcement).memoryLimitInBytes],
+    [5000n, 1024n],
+  );
+  assert.equal(podOverhead(podOf(['']), enforcement).cpuShares, 0n);
 });

@@ -1,11 +1,11 @@
 import { create, type LinuxContainerResources, LinuxContainerResourcesSchema } from '@podwright/cri';
 import { quantityMilliValue, quantityValue } from '../api/quantity.ts';
 import { type Container, isSidecar, type Pod } from '../api/types.ts';
-import { CPU_PERIOD_MICROS, cpuQuota, cpuShares } from './cpu.ts';
+import { type Enforcement, linuxResources, type ResourceAmounts } from './linux-resources.ts';
 import { limitOf, requestOf } from './qos.ts';
 
 type Resource = 'cpu' | 'memory';
-type Amount = (container: Container, name: Resource) => bigint;
+type Amount<N extends string> = (container: Container, name: N) => bigint;
 
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 
@@ -13,7 +13,7 @@ const larger = (a: bigint, b: bigint) => (a > b ? a : b);
  * What the whole pod needs: the ordinary containers with all sidecars, or any init container with the sidecars started
  * before it, whichever is more.
  */
-function podTotal(pod: Pod, name: Resource, amount: Amount): bigint {
+function podTotal<N extends string>(pod: Pod, name: N, amount: Amount<N>): bigint {
   let sidecars = 0n;
   let initPeak = 0n;
   for (const container of pod.spec.initContainers ?? []) {
@@ -25,7 +25,7 @@ function podTotal(pod: Pod, name: Resource, amount: Amount): bigint {
   return larger(together, initPeak);
 }
 
-function overheadOf(pod: Pod, name: Resource): bigint {
+function overheadOf(pod: Pod, name: string): bigint {
   const text = pod.spec.overhead?.[name];
   if (text === undefined) return 0n;
   return name === 'cpu' ? quantityMilliValue(text) : quantityValue(text);
@@ -37,10 +37,8 @@ function limitsAll(pod: Pod, name: Resource): boolean {
   return [...pod.spec.containers, ...init].every((container) => limitOf(container, name) > 0n);
 }
 
-/** Limits of the pod's cgroup: millicores and bytes, 0 for none. Overhead comes on top of the containers. */
-export type PodTotals = { milliCpuRequest: bigint; milliCpuLimit: bigint; memoryLimitBytes: bigint };
-
-export function podTotals(pod: Pod): PodTotals {
+/** Limits of the pod's cgroup. Overhead comes on top of the containers. */
+export function podTotals(pod: Pod): ResourceAmounts {
   const limit = (name: Resource) => (limitsAll(pod, name) ? podTotal(pod, name, limitOf) + overheadOf(pod, name) : 0n);
   return {
     milliCpuRequest: podTotal(pod, 'cpu', requestOf) + overheadOf(pod, 'cpu'),
@@ -49,30 +47,26 @@ export function podTotals(pod: Pod): PodTotals {
   };
 }
 
-/** What the pod asks for: millicores and bytes, its overhead included. */
-export function podRequests(pod: Pod): { cpu: bigint; memory: bigint } {
-  const request = (name: Resource) => podTotal(pod, name, requestOf) + overheadOf(pod, name);
-  return { cpu: request('cpu'), memory: request('memory') };
+/** What the pod asks for of a resource, its overhead included: millicores of `cpu`, of the others bytes or pieces. */
+export function podRequest(pod: Pod, name: string): bigint {
+  return podTotal(pod, name, requestOf) + overheadOf(pod, name);
 }
 
-/** The totals without the overhead, for runtimes that size a virtual machine by them. */
-export function podResources(pod: Pod): LinuxContainerResources {
-  const bare = podTotals({ ...pod, spec: { ...pod.spec, overhead: undefined } });
-  return linuxResources(bare.milliCpuRequest, bare.milliCpuLimit, bare.memoryLimitBytes);
+/** What the pod's containers ask for without its overhead, for runtimes that size a virtual machine by it. */
+export function podResources(pod: Pod, enforcement: Enforcement): LinuxContainerResources {
+  return linuxResources(
+    {
+      milliCpuRequest: podTotal(pod, 'cpu', requestOf),
+      milliCpuLimit: podTotal(pod, 'cpu', limitOf),
+      memoryLimitBytes: podTotal(pod, 'memory', limitOf),
+    },
+    enforcement,
+  );
 }
 
-export function podOverhead(pod: Pod): LinuxContainerResources {
-  const milliCpu = overheadOf(pod, 'cpu');
+export function podOverhead(pod: Pod, enforcement: Enforcement): LinuxContainerResources {
   if (pod.spec.overhead === undefined) return create(LinuxContainerResourcesSchema);
-  return linuxResources(milliCpu, milliCpu, overheadOf(pod, 'memory'));
-}
-
-function linuxResources(milliCpu: bigint, milliCpuLimit: bigint, memoryLimitInBytes: bigint): LinuxContainerResources {
-  const quota = cpuQuota(milliCpuLimit);
-  return create(LinuxContainerResourcesSchema, {
-    cpuShares: cpuShares(milliCpu),
-    cpuPeriod: quota === 0n ? 0n : CPU_PERIOD_MICROS,
-    cpuQuota: quota,
-    memoryLimitInBytes,
-  });
+  const milliCpu = overheadOf(pod, 'cpu');
+  const memoryLimitBytes = overheadOf(pod, 'memory');
+  return linuxResources({ milliCpuRequest: milliCpu, milliCpuLimit: milliCpu, memoryLimitBytes }, enforcement);
 }

@@ -1,4 +1,5 @@
 import type { FieldPath } from '../api/issue.ts';
+import { podPriority } from '../api/pod-priority.ts';
 import type { Pod } from '../api/types.ts';
 import { type Finding, ObjectFindings } from './finding.ts';
 
@@ -12,7 +13,7 @@ export function ignoredFields(pod: Pod, nodeName: string): Finding[] {
     ignored(['spec', 'nodeName'], spec.nodeName, `this node is "${nodeName}", and runs the pod`);
   if (spec.schedulerName !== undefined && spec.schedulerName !== 'default-scheduler')
     ignored(['spec', 'schedulerName'], spec.schedulerName, 'a lone node has no scheduler');
-  if (spec.priorityClassName)
+  if (spec.priorityClassName && podPriority(pod) === 0)
     ignored(['spec', 'priorityClassName'], spec.priorityClassName, 'a lone node has no priority classes');
   if (spec.preemptionPolicy !== undefined)
     ignored(['spec', 'preemptionPolicy'], spec.preemptionPolicy, 'a lone node has no scheduler');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import { LocalObjects } from './local-objects.ts';
 import { decodeManifest } from './manifest.ts';
@@ -69,11 +69,80 @@ test('a pod knows its source, file and node', () => {
   const pod = config.pods()[0]!;
   assert.match(pod.metadata.uid, /^[0-9a-f]{32}$/);
   assert.equal(pod.spec.nodeName, 'node');
-  assert.deepEqual(pod.metadata.annotations, {
+  const { 'kubernetes.io/config.seen': seen, ...annotations } = pod.metadata.annotations!;
+  assert.match(seen!, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/);
+  assert.deepEqual(annotations, {
     'kubernetes.io/config.source': 'file',
     'kubernetes.io/config.hash': pod.metadata.uid,
     'podwright.dev/config.file': '/m/a.yaml',
   });
+});
+
+test('a pod that only changes stays first seen when it was', () => {
+  const { config } = newConfig();
+  const seen = () => config.pods()[0]!.metadata.annotations!['kubernetes.io/config.seen'];
+  mock.timers.enable({ apis: ['Date'], now: 1000 });
+  try {
+    config.set('file', snapshot({ 'a.yaml': podText('a', { uid: 'u' }) }));
+    mock.timers.tick(5000);
+    config.set('file', snapshot({ 'a.yaml': podText('a', { uid: 'u', image: 'c' }) }));
+    assert.equal(seen(), '1970-01-01T00:00:01.000000000Z');
+    config.set('file', snapshot({ 'a.yaml': podText('a', { uid: 'v' }) }));
+    assert.equal(seen(), '1970-01-01T00:00:06.000000000Z');
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+const classed = (spec: object) =>
+  JSON.stringify({
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' } },
+    spec: { containers: [{ name: 'a', image: 'b' }], runtimeClassName: 'kata', ...spec },
+  });
+const kata = (more: object) =>
+  JSON.stringify({
+    ...{ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'kata' }, handler: 'kata' },
+    ...more,
+  });
+
+test("a pod gets its RuntimeClass's overhead and scheduling, also from one that comes later", () => {
+  const { config, take } = newConfig();
+  const toleration = { key: 'kata', operator: 'Exists' };
+  const own = { nodeSelector: { disk: 'ssd' }, tolerations: [toleration] };
+  config.set('file', snapshot({ 'a.yaml': classed(own) }));
+  assert.equal(config.pods()[0]!.spec.overhead, undefined);
+  const scheduling = { nodeSelector: { vm: 'yes' }, tolerations: [toleration, { key: 'x', operator: 'Exists' }] };
+  const overhead = { podFixed: { cpu: '250m', memory: '120Mi' } };
+  config.set('file', snapshot({ 'a.yaml': classed(own), 'k.yaml': kata({ overhead, scheduling }) }));
+  assert.deepEqual(take(), ['ADD a', 'UPDATE a']);
+  const { spec } = config.pods()[0]!;
+  assert.deepEqual(spec.overhead, { cpu: '250m', memory: '120Mi' });
+  assert.deepEqual(spec.nodeSelector, { disk: 'ssd', vm: 'yes' });
+  const everyNode = { operator: 'Exists', effect: 'NoExecute' };
+  assert.deepEqual(spec.tolerations, [toleration, everyNode, scheduling.tolerations[1]]);
+  config.set('file', snapshot({ 'a.yaml': classed(own), 'k.yaml': kata({ overhead, scheduling }) }));
+  assert.deepEqual(take(), [], 'nothing has changed');
+});
+
+test('a pod that its RuntimeClass contradicts is an error', () => {
+  const check = (spec: object, runtimeClass: object, expected: string[]) => {
+    const { config } = newConfig();
+    config.set('file', snapshot({ 'a.yaml': classed(spec), 'k.yaml': kata(runtimeClass) }));
+    assert.deepEqual(config.errors().map(String), expected);
+    assert.equal(config.pods().length, expected.length === 0 ? 1 : 0);
+  };
+  const overhead = { podFixed: { cpu: '250m' } };
+  const different =
+    'a.yaml:1:1: spec.overhead: Pod\'s Overhead doesn\'t match the one that RuntimeClass "kata" defines; leave it out';
+  check({ overhead: { cpu: '0.25' } }, { overhead }, []);
+  check({ overhead: { cpu: '300m' } }, { overhead }, [different]);
+  check({ overhead: { cpu: '250m', memory: '1Mi' } }, { overhead }, [different]);
+  check({ overhead: { cpu: '250m' } }, {}, [different]);
+  const selects = (vm: string) => ({ scheduling: { nodeSelector: { vm } } });
+  check({ nodeSelector: { vm: 'yes' } }, selects('yes'), []);
+  check({ nodeSelector: { vm: 'no' } }, selects('yes'), [
+    'a.yaml:1:1: spec.nodeSelector: vm is no, and yes in RuntimeClass "kata"',
+  ]);
 });
 
 test('the second pod of a name or UID is an error that names both places', () => {

@@ -1,6 +1,6 @@
 import type { Logger } from '@podwright/base';
 import { formatFieldPath } from '../api/issue.ts';
-import { type LocalObject, type Pod, podFullName } from '../api/types.ts';
+import { type LocalObject, type Pod, podFullName, type RuntimeClass } from '../api/types.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { immutableProblems } from './immutable.ts';
 import type { LocalObjects } from './local-objects.ts';
@@ -9,11 +9,13 @@ import { PodClaims } from './pod-claims.ts';
 import {
   CONFIG_FILE_ANNOTATION,
   CONFIG_HASH_ANNOTATION,
+  CONFIG_SEEN_ANNOTATION,
   type ExistingPod,
   type PodSourceName,
   type PodUpdate,
   type PodUpdateOperation,
 } from './pod-update.ts';
+import { withRuntimeClass } from './runtime-class-pod.ts';
 import { identifyPod } from './static-pod.ts';
 
 /** Everything that a source holds at one time, what is wrong with the rest, and what was left out. */
@@ -96,11 +98,16 @@ export class PodConfig {
       placed.toSorted((a, b) => rank(a) - rank(b)),
       errors,
     );
+    const localObjects = unique.flatMap((one) => this.#localObject(one, errors));
+    const classes = new Map(
+      localObjects.filter((object) => object.kind === 'RuntimeClass').map((object) => [object.metadata.name, object]),
+    );
     for (const one of unique) {
       const claim = claimOf.get(one);
-      if (claim !== undefined) this.#addPod(pods, { ...claim, holder: claims.holderOfUid(claim.pod) }, errors);
+      const pod = claim && classedPod(claim, classes, errors);
+      if (pod !== undefined) this.#addPod(pods, { ...claim!, pod, holder: claims.holderOfUid(pod) }, errors);
     }
-    return { pods, localObjects: unique.flatMap((one) => this.#localObject(one, errors)) };
+    return { pods, localObjects };
   }
 
   /** The object, or the one before it if it must not change. */
@@ -117,10 +124,23 @@ export class PodConfig {
   #identify(placed: PlacedObject, source: PodSourceName): Pod | undefined {
     const { object } = placed;
     if (object.kind !== 'Pod') return undefined;
+    const { nodeName } = this.#options;
     const identified =
-      this.#identified.get(placed) ?? identifyPod({ ...placed, object }, source, this.#options.nodeName);
+      this.#identified.get(placed) ??
+      this.#seenBefore(identifyPod({ ...placed, object }, { source, nodeName, seenAtMs: Date.now() }));
     this.#identified.set(placed, identified);
     return identified;
+  }
+
+  /** A pod that only changes was first seen when it was. */
+  #seenBefore(pod: Pod): Pod {
+    const { metadata } = pod;
+    const seen = this.#desired.get(metadata.uid)?.pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION];
+    if (seen === undefined) return pod;
+    return {
+      ...pod,
+      metadata: { ...metadata, annotations: { ...metadata.annotations, [CONFIG_SEEN_ANNOTATION]: seen } },
+    };
   }
 
   /** Of several pods with one UID the first is taken. */
@@ -190,9 +210,30 @@ function changes(before: Map<string, Desired>, after: Map<string, Desired>): Pod
   return [...bySource('REMOVE', removed), ...bySource('UPDATE', updated), ...bySource('ADD', added)];
 }
 
+/** The pod with what its RuntimeClass adds; without that class it waits for it. */
+function classedPod(
+  { placed, pod }: Claim,
+  classes: ReadonlyMap<string, RuntimeClass>,
+  errors: ManifestError[],
+): Pod | undefined {
+  const runtimeClass = classes.get(pod.spec.runtimeClassName ?? '');
+  if (runtimeClass === undefined) return pod;
+  const classed = withRuntimeClass(pod, runtimeClass);
+  if ('pod' in classed) return classed.pod;
+  errors.push(new ManifestError({ ...placed, path: classed.path }, classed.problem));
+  return undefined;
+}
+
+/** By what the manifest says, and by what a RuntimeClass adds to it. */
 function differs(before: Desired, after: Desired): boolean {
-  const hash = ({ pod }: Desired) => pod.metadata.annotations?.[CONFIG_HASH_ANNOTATION];
-  return before.pod !== after.pod && hash(before) !== hash(after);
+  const content = ({ pod: { metadata, spec } }: Desired) =>
+    JSON.stringify([
+      metadata.annotations?.[CONFIG_HASH_ANNOTATION],
+      spec.overhead,
+      spec.nodeSelector,
+      spec.tolerations,
+    ]);
+  return before.pod !== after.pod && content(before) !== content(after);
 }
 
 /** A pod of a source as something that exists. */

@@ -1,6 +1,5 @@
-import { mkdir } from 'node:fs/promises';
-import { errorMessage, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
-import { SOURCE_PERIOD_MS } from '../limits.ts';
+import { errorMessage, type Logger } from '@podwright/base';
+import { SOURCE_RETRY_MS } from '../limits.ts';
 import type { LocalObjects } from './local-objects.ts';
 import type { ManifestError } from './manifest.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
@@ -27,6 +26,8 @@ export type PodSourcesInput = PodSourceListener & {
   manifestDir: string;
   manifestUrl: string | undefined;
   manifestUrlHeaders: Record<string, string[]>;
+  /** How often each is read again. */
+  sourcePeriods: { fileMs: number; urlMs: number };
   nodeName: string;
   /** Where the ConfigMaps, Secrets and RuntimeClasses of the manifests go. */
   objects: LocalObjects;
@@ -36,6 +37,7 @@ export type PodSourcesInput = PodSourceListener & {
 /** Begins to read the manifest directory and URL. Each source's first update holds all of its pods. */
 export function startPodSources(input: PodSourcesInput): PodSources {
   const { manifestDir, manifestUrl, manifestUrlHeaders: headers, nodeName, objects, runningPods, logger } = input;
+  const { fileMs, urlMs } = input.sourcePeriods;
   const config = new PodConfig({
     sources: manifestUrl === undefined ? ['file'] : ['file', 'http'],
     nodeName,
@@ -48,14 +50,18 @@ export function startPodSources(input: PodSourcesInput): PodSources {
   const directory = new ManifestDirectory({
     path: manifestDir,
     logger,
-    resyncMs: SOURCE_PERIOD_MS,
+    resyncMs: fileMs,
+    retryMs: SOURCE_RETRY_MS,
     onChange: (snapshot) => config.set('file', snapshot),
   });
-  const fromDirectory = mkdir(manifestDir, { recursive: true, mode: PRIVATE_DIRECTORY }).then(() =>
-    directory.start(stop.signal),
-  );
+  const fromDirectory = directory.start(stop.signal).catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
+    return new Promise<never>(() => undefined);
+  });
   const fromUrl =
-    manifestUrl === undefined ? undefined : readUrl(manifestUrl, { headers, config, logger, signal: stop.signal });
+    manifestUrl === undefined
+      ? undefined
+      : readUrl(manifestUrl, { headers, periodMs: urlMs, config, logger, signal: stop.signal });
   return {
     ready: Promise.all([fromDirectory, fromUrl]).then(() => undefined),
     errors: () => config.errors(),
@@ -68,10 +74,11 @@ function readUrl(
   url: string,
   {
     headers,
+    periodMs,
     config,
     logger,
     signal,
-  }: Pick<ManifestUrlOptions, 'headers' | 'logger'> & {
+  }: Pick<ManifestUrlOptions, 'headers' | 'periodMs' | 'logger'> & {
     config: PodConfig;
     signal: AbortSignal;
   },
@@ -81,7 +88,7 @@ function readUrl(
     config.set('http', snapshot);
     resolve();
   };
-  const source = new ManifestUrl({ url, headers, logger, periodMs: SOURCE_PERIOD_MS, onChange });
+  const source = new ManifestUrl({ url, headers, logger, periodMs, onChange });
   source.start(signal).catch((error: unknown) => {
     if (!signal.aborted) logger.error({ url, error: errorMessage(error) }, 'the manifest URL is no longer read');
   });

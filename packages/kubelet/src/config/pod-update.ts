@@ -12,9 +12,13 @@ export type PodUpdateOperation = 'ADD' | 'UPDATE' | 'REMOVE';
  */
 export type PodUpdate = { operation: PodUpdateOperation; source: PodSourceName; pods: Pod[] };
 
-/** Annotations that the sources set on each pod: the source, a hash of what the manifest says, and the file or URL. */
+/**
+ * Annotations that the sources set on each pod: the source, a hash of what the manifest says, when it was first seen, and the file
+ * or URL.
+ */
 export const CONFIG_SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 export const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
+export const CONFIG_SEEN_ANNOTATION = 'kubernetes.io/config.seen';
 export const CONFIG_FILE_ANNOTATION = 'podwright.dev/config.file';
 
 /** A pod that exists already, and the file or URL that it was made from ('' if that is not known). */

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Pod } from '../api/types.ts';
+import { withoutAmounts } from '../api/resizable.ts';
+import type { Pod, PodSpec, Toleration } from '../api/types.ts';
 import type { PlacedObject } from './manifest.ts';
 import {
   CONFIG_FILE_ANNOTATION,
   CONFIG_HASH_ANNOTATION,
+  CONFIG_SEEN_ANNOTATION,
   CONFIG_SOURCE_ANNOTATION,
   type PodSourceName,
 } from './pod-update.ts';
@@ -11,24 +13,37 @@ import {
 /**
  * Gives a pod of a source its identity. The UID, unless the manifest has one, follows from the node, the file and the
  * content, so that it is the same after a restart and another one when the manifest changes, as with the kubelet's static
- * pods. The name stays as it is: on a lone node nothing is gained from the node's name behind it.
+ * pods; amounts of CPU and memory, which are changed while a pod runs, leave it as it is. The name stays as it is: on a lone node nothing is gained from the node's name behind it.
  */
-export function identifyPod(placed: PlacedObject & { object: Pod }, source: PodSourceName, nodeName: string): Pod {
+export function identifyPod(
+  placed: PlacedObject & { object: Pod },
+  { source, nodeName, seenAtMs }: { source: PodSourceName; nodeName: string; seenAtMs: number },
+): Pod {
   const { object: pod, file } = placed;
-  const hash = createHash('sha256')
-    .update(JSON.stringify([nodeName, source, file, { ...pod, status: undefined }]))
-    .digest('hex')
-    .slice(0, 32);
+  const hashOf = (content: Pod) =>
+    createHash('sha256')
+      .update(JSON.stringify([nodeName, source, file, { ...content, status: undefined }]))
+      .digest('hex')
+      .slice(0, 32);
   const annotations = {
     ...pod.metadata.annotations,
     [CONFIG_SOURCE_ANNOTATION]: source,
-    [CONFIG_HASH_ANNOTATION]: hash,
+    [CONFIG_HASH_ANNOTATION]: hashOf(pod),
+    [CONFIG_SEEN_ANNOTATION]: new Date(seenAtMs).toISOString().replace('Z', '000000Z'), // nanoseconds, as upstream
     [CONFIG_FILE_ANNOTATION]: file,
   };
   const { status: _, ...rest } = pod;
   return {
     ...rest,
-    metadata: { ...pod.metadata, uid: pod.metadata.uid || hash, annotations },
-    spec: { ...pod.spec, nodeName },
+    metadata: { ...pod.metadata, uid: pod.metadata.uid || hashOf(withoutAmounts(pod)), annotations },
+    spec: { ...pod.spec, nodeName, ...(source === 'file' ? { tolerations: withStaticToleration(pod.spec) } : {}) },
   };
+}
+
+/** Pods of a directory stay on their node whatever befalls it, as upstream's do. */
+function withStaticToleration({ tolerations = [] }: PodSpec): Toleration[] {
+  const isThere = tolerations.some(
+    ({ key, operator, effect }) => (key ?? '') === '' && operator === 'Exists' && effect === 'NoExecute',
+  );
+  return isThere ? tolerations : [...tolerations, { operator: 'Exists', effect: 'NoExecute' }];
 }

@@ -4,17 +4,24 @@ import type { Pod, VolumeMount } from '../api/types.ts';
 import { wantedMounts } from './container-mounts.ts';
 
 function wanted(...volumeMounts: VolumeMount[]) {
+  return wantedOn(false, ...volumeMounts);
+}
+
+/** On a runtime that can or cannot make recursive read-only mounts. */
+function wantedOn(recursiveReadOnly: boolean, ...volumeMounts: VolumeMount[]) {
   const container = { name: 'a', image: 'b', volumeMounts };
   const volumes = [
     { name: 'data', emptyDir: {} },
     { name: 'conf', configMap: { name: 'c' } },
+    { name: 'host', hostPath: { path: '/h' } },
+    { name: 'model', image: { reference: 'm:1' } },
   ];
   const pod = { spec: { containers: [container], volumes } } as unknown as Pod;
   const environment = [
     { name: 'POD', value: 'web' },
     { name: 'UP', value: '../..' },
   ];
-  return wantedMounts(pod, container, environment);
+  return wantedMounts({ pod, container, environment, recursiveReadOnly });
 }
 
 test('a mount is writable and private unless it says otherwise', () => {
@@ -25,14 +32,40 @@ test('a mount is writable and private unless it says otherwise', () => {
       readonly: false,
       recursiveReadOnly: false,
       propagation: 'None',
+      relabel: true,
       subPath: '',
       index: 0,
     },
   ]);
 });
 
-test('volumes that the node writes are read-only', () => {
+test('volumes that the node writes are read-only, and so are images', () => {
   assert.equal(wanted({ name: 'conf', mountPath: '/c' })[0]?.readonly, true);
+  assert.equal(wanted({ name: 'model', mountPath: '/c' })[0]?.readonly, true);
+});
+
+test('what the kubelet makes gets the label of the container, what is on the host does not', () => {
+  const labels = ['data', 'conf', 'host', 'model'].map((name) => wanted({ name, mountPath: '/c' })[0]?.relabel);
+  assert.deepEqual(labels, [true, true, false, false]);
+});
+
+test('a mount is recursively read-only where the runtime can do it, and refused where it must be', () => {
+  const mount = (recursiveReadOnly: VolumeMount['recursiveReadOnly']): VolumeMount => ({
+    ...{ name: 'data', mountPath: '/d', readOnly: true },
+    recursiveReadOnly,
+  });
+  const check = (supported: boolean, mode: VolumeMount['recursiveReadOnly'], expected: boolean) =>
+    assert.equal(wantedOn(supported, mount(mode))[0]?.recursiveReadOnly, expected);
+  check(true, 'Enabled', true);
+  check(true, 'IfPossible', true);
+  check(true, 'Disabled', false);
+  check(true, undefined, false);
+  check(false, 'IfPossible', false);
+  check(false, 'Disabled', false);
+  assert.throws(() => wantedOn(false, mount('Enabled')), {
+    message:
+      'failed to resolve recursive read-only mode: volume "data" requested recursive read-only mode, but it is not supported by the runtime',
+  });
 });
 
 test('a subPathExpr is expanded with the environment of the container', () => {

@@ -1,37 +1,58 @@
 import { posix } from 'node:path';
 import { PodwrightError } from '@podwright/base';
-import type { Container, Pod, Volume, VolumeMount } from '../api/types.ts';
+import type { Container, Volume, VolumeMount } from '../api/types.ts';
 import { expand } from './expansion.ts';
-import type { ContainerMount, EnvironmentVariable } from './prepared-container.ts';
+import type { ContainerMount, EnvironmentVariable, PrepareRequest } from './prepared-container.ts';
 
 /** A mount of the container whose place on the host is still to be found. */
-export type WantedMount = Omit<ContainerMount, 'hostPath'> & {
+export type WantedMount = Omit<ContainerMount, 'hostPath' | 'image' | 'imageSubPath'> & {
   /** Path inside the volume, expanded; '' for all of it. */
   subPath: string;
   /** Position among the container's volumeMounts. */
   index: number;
 };
 
-/** What the container's volumeMounts ask for. Throws `failed_precondition` for a subPathExpr that cannot be expanded. */
-export function wantedMounts(pod: Pod, container: Container, environment: EnvironmentVariable[]): WantedMount[] {
+export type MountsInput = Pick<PrepareRequest, 'pod' | 'container' | 'recursiveReadOnly'> & {
+  environment: EnvironmentVariable[];
+};
+
+/**
+ * What the container's volumeMounts ask for. Throws `failed_precondition` for a subPathExpr that cannot be expanded, and for a
+ * recursive read-only mount that the runtime cannot make.
+ */
+export function wantedMounts({ pod, container, environment, recursiveReadOnly }: MountsInput): WantedMount[] {
   const variables = new Map(environment.map(({ name, value }) => [name, value]));
   return (container.volumeMounts ?? []).map((mount, index) => {
     const volume = pod.spec.volumes?.find(({ name }) => name === mount.name);
     return {
       name: mount.name,
       containerPath: absolutePath(mount.mountPath),
-      readonly: mount.readOnly === true || (volume !== undefined && isWrittenByNode(volume)),
-      recursiveReadOnly: mount.recursiveReadOnly === 'Enabled',
+      readonly: mount.readOnly === true || (volume !== undefined && isReadOnly(volume)),
+      recursiveReadOnly: isRecursive(mount, recursiveReadOnly),
       propagation: mount.mountPropagation ?? 'None',
+      relabel: volume?.hostPath === undefined && volume?.image === undefined,
       subPath: subPath(mount, variables),
       index,
     };
   });
 }
 
-/** Volumes whose content is the node's are never written by containers. */
-function isWrittenByNode(volume: Volume): boolean {
-  return [volume.configMap, volume.secret, volume.downwardAPI, volume.projected].some((source) => source !== undefined);
+/** Volumes whose content is the node's or an image's are never written by containers. */
+function isReadOnly({ configMap, secret, downwardAPI, projected, image }: Volume): boolean {
+  return [configMap, secret, downwardAPI, projected, image].some((source) => source !== undefined);
+}
+
+/** Whether a container starts with such a mount at all, or with what is possible. */
+export function needsRecursiveReadOnly({ volumeMounts = [] }: Container): boolean {
+  return volumeMounts.some(({ recursiveReadOnly = 'Disabled' }) => recursiveReadOnly !== 'Disabled');
+}
+
+function isRecursive({ name, recursiveReadOnly = 'Disabled' }: VolumeMount, supported: boolean): boolean {
+  if (recursiveReadOnly !== 'Enabled' || supported) return recursiveReadOnly !== 'Disabled' && supported;
+  throw new PodwrightError(
+    'failed_precondition',
+    `failed to resolve recursive read-only mode: volume "${name}" requested recursive read-only mode, but it is not supported by the runtime`,
+  );
 }
 
 /** A mount path without a leading slash counts from the root, as in the kubelet. */

@@ -3,11 +3,20 @@ import { test } from 'node:test';
 import type { Container, LocalObject, Pod } from '../api/types.ts';
 import { LocalObjects } from '../config/local-objects.ts';
 import { makeEnvironment } from './environment.ts';
+import { parseEnvironmentFile } from './environment-files.ts';
 
 const metadata = (name: string) => ({ name, namespace: 'default', uid: 'u' });
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
 
-function environment(fields: Partial<Container>, options: { spec?: object; podIps?: string[] } = {}): string[] {
+function environment(
+  fields: Partial<Container>,
+  options: {
+    spec?: object;
+    podIps?: string[];
+    files?: [string, string][];
+    annotations?: Record<string, string>;
+  } = {},
+): string[] {
   const objects = new LocalObjects();
   const stored: LocalObject[] = [
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('c'), data: { b: '2', a: '1', ref: '$(a)' } },
@@ -23,13 +32,14 @@ function environment(fields: Partial<Container>, options: { spec?: object; podIp
   const pod: Pod = {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { ...metadata('p'), labels: { app: 'x' }, annotations: {} },
+    metadata: { ...metadata('p'), labels: { app: 'x' }, annotations: options.annotations ?? {} },
     spec: { containers: [container], nodeName: 'n', ...options.spec },
   };
   const variables = makeEnvironment({
     pod,
     container,
     objects,
+    files: new Map(options.files),
     podIps: options.podIps ?? ['10.0.0.2', 'fd00::2'],
     hostIps: ['192.0.2.1'],
     nodeAllocatable: { cpuMillis: 2000n, memoryBytes: 1n << 30n, ephemeralStorageBytes: 5n },
@@ -115,13 +125,10 @@ test('keys of ConfigMaps and Secrets become values, optional ones may be missing
 
 test('what is missing is named', () => {
   const table: [Partial<Container>, RegExp][] = [
-    [
-      { envFrom: [{ configMapRef: { name: 'none' } }] },
-      /environment of container web: ConfigMap default\/none not found/,
-    ],
+    [{ envFrom: [{ configMapRef: { name: 'none' } }] }, /^configmap "none" not found$/],
     [
       { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'b' } } }] },
-      /Secret default\/s has no key "b"/,
+      /^couldn't find key b in Secret default\/s$/,
     ],
     [{ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'raw' } } }] }, /is not text/],
     [
@@ -131,4 +138,45 @@ test('what is missing is named', () => {
   ];
   for (const [fields, message] of table)
     assert.throws(() => environment(fields), { code: 'failed_precondition', message });
+});
+
+const FILE = "# written at the start\n\n  A='1' # first\nB='two\nlines' \nC= 'x'\nA='2'\n";
+
+test('values come from files that containers wrote', () => {
+  const fileKeyRef = (key: string, optional?: boolean) => ({
+    name: key,
+    valueFrom: { fileKeyRef: { volumeName: 'v', path: 'd/env', key, optional } },
+  });
+  const files: [string, string][] = [['v/d/env', FILE]];
+  assert.deepEqual(environment({ env: ['A', 'B'].map((key) => fileKeyRef(key)) }, { files }), ['A=1', 'B=two\nlines']);
+  assert.deepEqual(environment({ env: ['C', 'D'].map((key) => fileKeyRef(key, true)) }, { files }), []);
+  assert.deepEqual(environment({ env: [fileKeyRef('A', true)] }), [], 'without the file');
+  for (const key of ['C', 'D'])
+    assert.throws(() => environment({ env: [fileKeyRef(key)] }, { files }), /environment variable key ".*" not found/);
+});
+
+test('an environment file that is wrong says where, unless the key stands before it', () => {
+  const check = (text: string, message: RegExp) =>
+    assert.throws(() => parseEnvironmentFile(`A='1'\n${text}\n`, 'B'), { code: 'failed_precondition', message });
+  check('B', /line 2: missing '='/);
+  check("='1'", /line 2: empty variable name/);
+  check("B ='1'", /line 2: whitespace before '=' is not allowed/);
+  check('B=1', /line 2: value must be enclosed in single quotes/);
+  check('B=', /line 2: value must be enclosed in single quotes/);
+  check("C='x\n\ny' z", /line 4: unexpected content after closing quote/);
+  check("B='x\n\n", /line 2: unclosed single quote/);
+  assert.equal(parseEnvironmentFile("A='1'\nwrong", 'A'), '1');
+  assert.equal(parseEnvironmentFile("A='$(B) \\n'\r\n", 'A'), '$(B) \\n', 'nothing is special in quotes');
+});
+
+test('a container sees the annotations of its source, but no path of the host', () => {
+  const env = ['podwright.dev/config.file', 'kubernetes.io/config.source'].map((key) => ({
+    name: key,
+    valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${key}']` } },
+  }));
+  const annotations = { 'podwright.dev/config.file': '/root/m.yaml', 'kubernetes.io/config.source': 'file' };
+  assert.deepEqual(environment({ env }, { annotations }), [
+    'podwright.dev/config.file=',
+    'kubernetes.io/config.source=file',
+  ]);
 });

@@ -5,6 +5,7 @@ import {
   type Container,
   type EnvFromSource,
   type EnvVarSource,
+  type FileKeySelector,
   type KeySelector,
   type Pod,
 } from '../api/types.ts';
@@ -12,6 +13,7 @@ import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
 import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
 import { type PodAddresses, podField } from '../downward-api/pod-fields.ts';
 import { MAX_ENVIRONMENT_LENGTH } from '../limits.ts';
+import { type EnvironmentFiles, environmentFileValue } from './environment-files.ts';
 import { expand } from './expansion.ts';
 import type { EnvironmentVariable } from './prepared-container.ts';
 
@@ -20,6 +22,7 @@ export type EnvironmentInput = PodAddresses & {
   pod: Pod;
   container: Container;
   objects: ObjectLookup;
+  files: EnvironmentFiles;
   nodeAllocatable: NodeAllocatable;
 };
 
@@ -73,7 +76,18 @@ function resolve(input: EnvironmentInput, source: EnvVarSource): string | undefi
   }
   if (source.configMapKeyRef !== undefined) return keyValue(input, 'ConfigMap', source.configMapKeyRef);
   if (source.secretKeyRef !== undefined) return keyValue(input, 'Secret', source.secretKeyRef);
+  if (source.fileKeyRef !== undefined) return fileValue(input, source.fileKeyRef);
   return undefined;
+}
+
+/** An empty value counts as none, as in upstream. */
+function fileValue({ files }: EnvironmentInput, ref: FileKeySelector): string | undefined {
+  const value = environmentFileValue(files, ref);
+  if (value !== '' || ref.optional === true) return value === '' ? undefined : value;
+  throw new PodwrightError(
+    'failed_precondition',
+    `environment variable key "${ref.key}" not found in file "${ref.path}" of volume "${ref.volumeName}"`,
+  );
 }
 
 function keyValue(input: EnvironmentInput, kind: SourceKind, ref: KeySelector): string | undefined {
@@ -81,7 +95,8 @@ function keyValue(input: EnvironmentInput, kind: SourceKind, ref: KeySelector): 
   if (object === undefined) return undefined;
   const value = textOf(object, ref.key);
   if (value === undefined && ref.optional !== true) {
-    throw refusal(input, `${kind} ${object.metadata.namespace}/${ref.name} has no key "${ref.key}"`);
+    const { namespace } = object.metadata;
+    throw new PodwrightError('failed_precondition', `couldn't find key ${ref.key} in ${kind} ${namespace}/${ref.name}`);
   }
   return value;
 }
@@ -93,7 +108,8 @@ function find<K extends SourceKind>(
 ): LocalObjectOf<K> | undefined {
   const { namespace } = input.pod.metadata;
   const object = input.objects.get(kind, namespace, ref.name);
-  if (object === undefined && ref.optional !== true) throw refusal(input, `${kind} ${namespace}/${ref.name} not found`);
+  if (object === undefined && ref.optional !== true)
+    throw new PodwrightError('failed_precondition', `${kind.toLowerCase()} "${ref.name}" not found`);
   return object;
 }
 

@@ -1,10 +1,10 @@
 import type { HostAlias, Pod } from '../api/types.ts';
-import { podHostname } from './pod-hostname.ts';
+import { podNames } from './pod-hostname.ts';
 
 /** What every pod of its own network resolves: name by address, as the kubelet writes it. */
 const STANDARD_ENTRIES = [
   ['127.0.0.1', 'localhost'],
-  ['::1', 'localhost', 'ip6-localhost', 'ip6-loopback'],
+  ['::1', 'localhost ip6-localhost ip6-loopback'],
   ['fe00::0', 'ip6-localnet'],
   ['fe00::0', 'ip6-mcastprefix'],
   ['fe00::1', 'ip6-allnodes'],
@@ -32,10 +32,8 @@ export function etcHosts({ pod, podIps, clusterDomain, hostContent }: EtcHostsIn
 
 /** The full name first, if the pod has one, then the short one. */
 function ownNames(pod: Pod, clusterDomain: string): string[] {
-  const short = podHostname({ ...pod, spec: { ...pod.spec, setHostnameAsFQDN: false } }, clusterDomain);
-  const { subdomain } = pod.spec;
-  if (subdomain === undefined || subdomain === '') return [short];
-  return [`${short}.${subdomain}.${pod.metadata.namespace}.svc.${clusterDomain}`, short];
+  const { hostname, domain } = podNames(pod, clusterDomain);
+  return domain === '' ? [hostname] : [`${hostname}.${domain}`, hostname];
 }
 
 function aliasLines(aliases: HostAlias[]): string {

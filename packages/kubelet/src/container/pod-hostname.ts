@@ -1,13 +1,33 @@
+import { PodwrightError } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 
 /** Linux allows 64 bytes for a host name, a DNS label has 63. */
-const MAX_HOSTNAME_LENGTH = 63;
+const MAX_LABEL_LENGTH = 63;
+const MAX_HOSTNAME_LENGTH = 64;
 
-/** The pod's host name: `spec.hostname` or its name, cut to a DNS label; fully qualified if the pod asks for that. */
+/** A pod's short name, and the domain that it is in, '' for none. */
+export type PodNames = { hostname: string; domain: string };
+
+/** `spec.hostnameOverride` alone, or `spec.hostname` or the pod's name, cut to a DNS label, in the domain of its subdomain. */
+export function podNames(pod: Pod, clusterDomain: string): PodNames {
+  const { hostnameOverride, hostname = '', subdomain = '' } = pod.spec;
+  const wanted = hostnameOverride ?? (hostname === '' ? pod.metadata.name : hostname);
+  const domain =
+    hostnameOverride === undefined && subdomain !== ''
+      ? `${subdomain}.${pod.metadata.namespace}.svc.${clusterDomain}`
+      : '';
+  const cut = wanted.length > MAX_LABEL_LENGTH ? wanted.slice(0, MAX_LABEL_LENGTH).replace(/[-.]+$/, '') : wanted;
+  return { hostname: cut, domain };
+}
+
+/** The pod's host name, fully qualified if the pod asks for that. Throws `invalid_argument` where the kernel takes none so long. */
 export function podHostname(pod: Pod, clusterDomain: string): string {
-  const wanted = pod.spec.hostname === undefined || pod.spec.hostname === '' ? pod.metadata.name : pod.spec.hostname;
-  const short = wanted.slice(0, MAX_HOSTNAME_LENGTH).replace(/[-.]+$/, '');
-  const subdomain = pod.spec.subdomain ?? '';
-  if (pod.spec.setHostnameAsFQDN !== true || subdomain === '') return short;
-  return `${short}.${subdomain}.${pod.metadata.namespace}.svc.${clusterDomain}`;
+  const { hostname, domain } = podNames(pod, clusterDomain);
+  if (pod.spec.setHostnameAsFQDN !== true || domain === '') return hostname;
+  const name = `${hostname}.${domain}`;
+  if (name.length <= MAX_HOSTNAME_LENGTH) return name;
+  throw new PodwrightError(
+    'invalid_argument',
+    `failed to construct FQDN from pod hostname and cluster domain, FQDN ${name} is too long (${MAX_HOSTNAME_LENGTH} characters is the max, ${name.length} characters requested)`,
+  );
 }

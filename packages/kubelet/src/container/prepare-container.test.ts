@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -11,8 +11,11 @@ import { ProgramMounter } from '../volumes/mounter.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
 import { ContainerPreparer } from './prepare-container.ts';
+import type { PrepareRequest } from './prepared-container.ts';
 
 const signal = new AbortController().signal;
+
+type PrepareOptions = { spec?: object } & Partial<Pick<PrepareRequest, 'podIps' | 'volumeImages'>>;
 
 async function setUp(context: TestContext) {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-prepare-'));
@@ -27,12 +30,13 @@ async function setUp(context: TestContext) {
   await writeFile(hostsFile, '127.0.0.1 the-host\n');
   const common = { volumes, directories, objects, nodeAllocatable, hostsFile };
   const preparer = new ContainerPreparer({ ...common, hostIps: () => ['192.0.2.1'], clusterDomain: 'cluster.local' });
-  const prepare = (fields: Partial<Container>, options: { spec?: object; podIps?: string[] } = {}) => {
+  const prepare = (fields: Partial<Container>, options: PrepareOptions = {}) => {
     const container = { name: 'web', image: 'i', terminationMessagePath: '/dev/termination-log', ...fields };
     const metadata = { name: 'p', namespace: 'default', uid: 'u' };
     const spec = { containers: [container], volumes: [{ name: 'data', emptyDir: {} }], ...options.spec };
     const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec };
-    return preparer.prepare({ pod, container, podIps: options.podIps ?? ['10.0.0.2'] }, signal);
+    const { podIps = ['10.0.0.2'], volumeImages = new Map() } = options;
+    return preparer.prepare({ pod, container, podIps, volumeImages, recursiveReadOnly: false }, signal);
   };
   return { scratch, prepare };
 }
@@ -105,4 +109,46 @@ test('message files of earlier starts are bounded', async (context) => {
   const { prepare, scratch } = await setUp(context);
   for (let start = 0; start < 12; start++) await prepare({});
   assert.equal((await readdir(join(scratch, 'pods/u/containers/web'))).length, 5);
+});
+
+test('an image is mounted by the runtime, at a path inside it', async (context) => {
+  const { prepare } = await setUp(context);
+  const image = { image: 'sha256:1', userSpecifiedImage: 'model:1', runtimeHandler: '', annotations: {} };
+  const { mounts } = await prepare(
+    { volumeMounts: [{ name: 'model', mountPath: '/m', subPath: 'weights' }] },
+    {
+      spec: { volumes: [{ name: 'model', image: { reference: 'model:1' } }] },
+      volumeImages: new Map([['model', image]]),
+    },
+  );
+  const [{ hostPath, imageSubPath, readonly, ...mount }] = mounts as [(typeof mounts)[0]];
+  assert.deepEqual([hostPath, imageSubPath, readonly, mount.image], ['', 'weights', true, image]);
+});
+
+test('a variable comes from a file of the volume, and from nowhere else', async (context) => {
+  const { prepare, scratch } = await setUp(context);
+  await prepare({ volumeMounts: [{ name: 'data', mountPath: '/data' }] });
+  const volume = join(scratch, 'pods/u/volumes/kubernetes.io~empty-dir/data');
+  const read = async (path: string) => {
+    const fileKeyRef = { volumeName: 'data', path, key: 'A' };
+    return (await prepare({ env: [{ name: 'A', valueFrom: { fileKeyRef } }] })).environment[0]?.value;
+  };
+  await mkdir(join(volume, 'd'));
+  await writeFile(join(volume, 'd/env'), "A='1'\n");
+  await symlink('d/env', join(volume, 'inside'));
+  await symlink('/etc/passwd', join(volume, 'outside'));
+  await runChecked('mkfifo', [join(volume, 'fifo')]);
+  await writeFile(join(volume, 'huge'), '');
+  await truncate(join(volume, 'huge'), 2 ** 40);
+  assert.equal(await read('d/env'), '1');
+  assert.equal(await read('inside'), '1');
+  const refused: [string, RegExp][] = [
+    ['outside', /leads out of the volume/],
+    ['fifo', /no regular file/],
+    ['d', /no regular file/],
+    ['huge', /larger than/],
+    ['d/env/x', /a part of it is a link or a file/],
+    ['none', /key "A" not found in file "none"/],
+  ];
+  for (const [path, message] of refused) await assert.rejects(read(path), { code: 'failed_precondition', message });
 });

@@ -19,9 +19,10 @@ import type { PodDirectories } from '../volumes/pod-directories.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { type WantedMount, wantedMounts } from './container-mounts.ts';
 import { makeEnvironment } from './environment.ts';
+import { readEnvironmentFiles } from './environment-files.ts';
 import { etcHosts } from './etc-hosts.ts';
 import { expand } from './expansion.ts';
-import type { ContainerMount, PreparedContainer } from './prepared-container.ts';
+import type { ContainerMount, EnvironmentVariable, PreparedContainer, PrepareRequest } from './prepared-container.ts';
 
 export type ContainerPreparerOptions = {
   volumes: PodVolumes;
@@ -46,16 +47,14 @@ export class ContainerPreparer {
   }
 
   /** Expects the pod's volumes to be mounted. Rejects with `failed_precondition` naming what is missing. */
-  async prepare(
-    { pod, container, podIps }: { pod: Pod; container: Container; podIps: string[] },
-    signal: AbortSignal,
-  ): Promise<PreparedContainer> {
-    const environment = makeEnvironment({ ...this.#options, pod, container, podIps, hostIps: this.#options.hostIps() });
+  async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer> {
+    const { pod, container, podIps } = request;
+    const environment = await this.#environment(request, signal);
     const variables = new Map(environment.map(({ name, value }) => [name, value]));
     const expandAll = (texts: string[] = []) => texts.map((text) => expand(text, (name) => variables.get(name)));
-    const wanted = wantedMounts(pod, container, environment);
+    const wanted = wantedMounts({ ...request, environment });
     const mounts = await Promise.all([
-      ...wanted.map((mount) => this.#place(pod, container, { mount, signal })),
+      ...wanted.map((mount) => this.#place(request, mount, signal)),
       this.#etcHosts(pod, wanted, podIps),
       this.#terminationLog(pod, container),
     ]);
@@ -67,16 +66,27 @@ export class ContainerPreparer {
     };
   }
 
+  async #environment({ pod, container, podIps }: PrepareRequest, signal: AbortSignal): Promise<EnvironmentVariable[]> {
+    const files = await readEnvironmentFiles(container, (volume) => this.#volumePath(pod, volume, signal));
+    return makeEnvironment({ ...this.#options, pod, container, podIps, files, hostIps: this.#options.hostIps() });
+  }
+
+  async #volumePath(pod: Pod, volume: string, signal: AbortSignal): Promise<string> {
+    const { volumes } = this.#options;
+    return volumes.pathsOf(pod.metadata.uid).get(volume) ?? (await volumes.mountForPod(pod, signal)).get(volume)!;
+  }
+
   async #place(
-    pod: Pod,
-    container: Container,
-    { mount, signal }: { mount: WantedMount; signal: AbortSignal },
+    { pod, container, volumeImages }: PrepareRequest,
+    mount: WantedMount,
+    signal: AbortSignal,
   ): Promise<ContainerMount> {
     const { volumes } = this.#options;
     const { uid } = pod.metadata;
     const { subPath, index, ...rest } = mount;
-    const volumePath =
-      volumes.pathsOf(uid).get(mount.name) ?? (await volumes.mountForPod(pod, signal)).get(mount.name)!;
+    const image = volumeImages.get(mount.name);
+    if (image !== undefined) return { ...rest, hostPath: '', image, imageSubPath: subPath };
+    const volumePath = await this.#volumePath(pod, mount.name, signal);
     if (subPath === '') return { ...rest, hostPath: volumePath };
     const place = { podUid: uid, containerName: container.name, volumeName: mount.name, volumePath, subPath, index };
     return { ...rest, hostPath: await volumes.prepareSubPath(place, signal) };
@@ -116,7 +126,7 @@ export class ContainerPreparer {
   }
 }
 
-const KUBELET_MOUNT = { readonly: false, recursiveReadOnly: false, propagation: 'None' } as const;
+const KUBELET_MOUNT = { readonly: false, recursiveReadOnly: false, propagation: 'None', relabel: true } as const;
 
 /** True if a regular file has exactly this content. Containers write to it: no more of it is read than there should be. */
 async function holds(path: string, content: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { Pod } from '../api/types.ts';
 import { parseSubscript } from '../api/validation/field-refs.ts';
+import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 
 /** What `status.*` fields say: the pod's and the node's addresses, primary first. */
 export type PodAddresses = { podIps: string[]; hostIps: string[] };
@@ -7,7 +8,7 @@ export type PodAddresses = { podIps: string[]; hostIps: string[] };
 /** The text of a field of the pod for a variable or a file; `undefined` for a field that cannot be referred to. */
 export function podField(pod: Pod, fieldPath: string, { podIps, hostIps }: PodAddresses): string | undefined {
   const subscript = parseSubscript(fieldPath);
-  if (subscript !== undefined) return ownValue(pod.metadata[subscript.map], subscript.key);
+  if (subscript !== undefined) return ownValue(shownMap(pod, subscript.map), subscript.key);
   const ownIps = pod.spec.hostNetwork === true && podIps.length === 0 ? hostIps : podIps;
   const { metadata, spec } = pod;
   switch (fieldPath) {
@@ -18,9 +19,9 @@ export function podField(pod: Pod, fieldPath: string, { podIps, hostIps }: PodAd
     case 'metadata.uid':
       return metadata.uid;
     case 'metadata.labels':
-      return formatMap(metadata.labels);
+      return formatMap(shownMap(pod, 'labels'));
     case 'metadata.annotations':
-      return formatMap(metadata.annotations);
+      return formatMap(shownMap(pod, 'annotations'));
     case 'spec.nodeName':
       return spec.nodeName ?? '';
     case 'spec.serviceAccountName':
@@ -35,6 +36,11 @@ export function podField(pod: Pod, fieldPath: string, { podIps, hostIps }: PodAd
       return ownIps.join(',');
   }
   return undefined;
+}
+
+/** A path of the host is nobody's business in a container. */
+function shownMap({ metadata }: Pod, name: 'labels' | 'annotations'): Record<string, string> {
+  return Object.fromEntries(Object.entries(metadata[name] ?? {}).filter(([key]) => key !== CONFIG_FILE_ANNOTATION));
 }
 
 function ownValue(map: Record<string, string> | undefined, key: string): string {

@@ -12,3 +12,8 @@ export function eventSubject(pod: Pod, container?: string): EventSubject {
   const { name, namespace, uid } = pod.metadata;
   return { kind: 'Pod', name, namespace, uid, ...(container === undefined ? {} : { container }) };
 }
+
+/** What an event of the node itself is about; its UID is its name, as no other is known everywhere. */
+export function nodeSubject(name: string): EventSubject {
+  return { kind: 'Node', namespace: '', name, uid: name };
+}

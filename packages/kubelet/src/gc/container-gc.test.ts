@@ -37,7 +37,9 @@ async function start() {
   const warnings: object[] = [];
   const logger = { warn: (fields: object) => void warnings.push(fields) } as unknown as Logger;
   const collect = (maxPerContainer: number) =>
-    collectContainers({ cri: runtime.client, logger, policy: { maxPerContainer, maxContainers: -1 } }, [pod]);
+    collectContainers({ cri: runtime.client, logger, policy: { maxPerContainer, maxContainers: -1, minAgeMs: 0 } }, [
+      pod,
+    ]);
   const left = () => runtime.containers.map(({ config }) => config.metadata?.attempt);
   return { runtime, collect, left, warnings };
 }

@@ -5,6 +5,8 @@ export type GarbagePolicy = {
   maxPerContainer: number;
   /** Dead containers kept in all, -1 for any number. */
   maxContainers: number;
+  /** Those that were made more recently stay. */
+  minAgeMs: number;
 };
 
 /** What may be removed, oldest first. */
@@ -14,12 +16,12 @@ export type Garbage = { containers: RuntimeContainer[]; sandboxIds: string[] };
  * Chooses dead containers over the limits, and sandboxes that are neither ready, nor the newest of their pod, nor needed
  * by a container that stays. The newest container of a name always stays: its end is part of the pod's status. Pure.
  */
-export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy): Garbage {
+export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy, nowMs: number = Date.now()): Garbage {
   const kept: RuntimeContainer[] = [];
   const garbage: RuntimeContainer[] = [];
   for (const pod of pods) {
     for (const group of groupsByName(pod)) {
-      const old = group.slice(1).filter(isDead);
+      const old = group.slice(1).filter((one) => isDead(one) && nowMs - one.createdAtMs >= policy.minAgeMs);
       kept.push(...old.slice(0, policy.maxPerContainer));
       garbage.push(...old.slice(policy.maxPerContainer));
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { findGarbage } from './dead-containers.ts';
-import { bytesToFree, type ImageRecord, imagesToRemove } from './image-garbage.ts';
+import { bytesToFree, type ImageRecord, imagesTooOld, imagesToRemove } from './image-garbage.ts';
 
 /** Containers as `name@createdAt:state`, newest first; the sandbox is the pod's newest unless one is named. */
 function podOf(containers: string[], sandboxes: [string, boolean][] = [['s1', true]]): RuntimePodStatus {
@@ -30,7 +30,7 @@ function check(
   maxContainers: number,
   expected: { containers: string[]; sandboxes?: string[] },
 ): void {
-  const { containers, sandboxIds } = findGarbage([pod], { maxPerContainer: 1, maxContainers });
+  const { containers, sandboxIds } = findGarbage([pod], { maxPerContainer: 1, maxContainers, minAgeMs: 0 });
   assert.deepEqual(
     { containers: containers.map(({ id }) => id), sandboxes: sandboxIds },
     { sandboxes: [], ...expected },
@@ -45,6 +45,14 @@ test('of each container the newest and one dead one before it are kept', () => {
 test('over the limit of all, the oldest go, but never the newest of a name', () => {
   check(podOf(['a@4:running', 'a@3:exited', 'b@2:exited', 'b@1:exited']), 1, { containers: ['b@1'] });
   check(podOf(['a@4:exited', 'a@3:exited', 'b@2:exited', 'b@1:exited']), 0, { containers: ['b@1', 'a@3'] });
+});
+
+test('a dead container that is younger than the least age stays', () => {
+  const pod = podOf(['a@900:running', 'a@800:exited', 'a@700:exited']);
+  const garbageAt = (minAgeMs: number) =>
+    findGarbage([pod], { maxPerContainer: 0, maxContainers: -1, minAgeMs }, 1000).containers.map(({ id }) => id);
+  assert.deepEqual(garbageAt(0), ['a@700', 'a@800']);
+  assert.deepEqual(garbageAt(300), ['a@700']);
 });
 
 test('what runs or may run is never garbage', () => {
@@ -89,4 +97,25 @@ test('the images that were used longest ago go first, and used, pinned and new o
     imagesToRemove(images, bytes, { inUse: new Set(['used']), minAgeMs: 100, nowMs: 1000 });
   assert.deepEqual(choose(5n), ['early']);
   assert.deepEqual(choose(500n), ['early', 'late']);
+});
+
+test('images that were not used for the greatest age go whatever the disk is like', () => {
+  const image = (id: string, lastUsedMs: number, rest: Partial<ImageRecord> = {}): ImageRecord => ({
+    id,
+    sizeBytes: 10n,
+    pinned: false,
+    firstSeenMs: 0,
+    lastUsedMs,
+    ...rest,
+  });
+  const images = [
+    image('old', 100),
+    image('recent', 950),
+    image('seen lately', 0, { firstSeenMs: 950 }),
+    image('pinned', 0, { pinned: true }),
+    image('used', 0),
+  ];
+  const old = (maxAgeMs: number) => imagesTooOld(images, { inUse: new Set(['used']), maxAgeMs, nowMs: 1000 });
+  assert.deepEqual(old(100), ['old']);
+  assert.deepEqual(old(0), []);
 });

@@ -1,13 +1,7 @@
 import { errorMessage, type Logger, sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import {
-  CONTAINER_GC_PERIOD_MS,
-  IMAGE_GC_PERIOD_MS,
-  LOG_ROTATION_PERIOD_MS,
-  ORPHAN_PERIOD_MS,
-  VOLUME_LIMITS_PERIOD_MS,
-} from '../limits.ts';
+import { CONTAINER_GC_PERIOD_MS, IMAGE_GC_PERIOD_MS, ORPHAN_PERIOD_MS, VOLUME_LIMITS_PERIOD_MS } from '../limits.ts';
 import { collectContainers } from './container-gc.ts';
 import type { GarbagePolicy } from './dead-containers.ts';
 import type { ImageGcPolicy } from './image-garbage.ts';
@@ -16,7 +10,7 @@ import { type LogRotationPolicy, rotateLogs } from './log-rotation.ts';
 
 export type HousekeepingInput = {
   cri: CriClient;
-  policies: { images: ImageGcPolicy; containers: GarbagePolicy; logs: LogRotationPolicy };
+  policies: { images: ImageGcPolicy; containers: GarbagePolicy; logs: LogRotationPolicy & { monitorPeriodMs: number } };
   runtimePods: () => RuntimePodStatus[];
   /** Ends pods that no source has, and forgets delays that are over (HandlePodCleanups of the kubelet). */
   cleanUpPods: () => void;
@@ -33,7 +27,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
   await Promise.all([
     every(CONTAINER_GC_PERIOD_MS, () => collectContainers({ cri, logger, policy: policies.containers }, runtimePods())),
     every(IMAGE_GC_PERIOD_MS, () => images.run()),
-    every(LOG_ROTATION_PERIOD_MS, () => rotateLogs({ cri, logger, policy: policies.logs }, containers())),
+    every(policies.logs.monitorPeriodMs, () => rotateLogs({ cri, logger, policy: policies.logs }, containers())),
     every(ORPHAN_PERIOD_MS, async () => input.cleanUpPods()),
     every(VOLUME_LIMITS_PERIOD_MS, () => input.enforceVolumeLimits()),
   ]);

@@ -3,10 +3,19 @@ export type ImageRecord = { id: string; sizeBytes: bigint; pinned: boolean; firs
 
 export type DiskUsage = { capacityBytes: bigint; availableBytes: bigint };
 
-export type ImageGcPolicy = { highThresholdPercent: number; lowThresholdPercent: number; minAgeMs: number };
+export type ImageGcPolicy = {
+  highThresholdPercent: number;
+  lowThresholdPercent: number;
+  minAgeMs: number;
+  /** 0 for none. */
+  maxAgeMs: number;
+};
 
 /** How much must be freed to come down to the low threshold; 0 while use is below the high one. */
-export function bytesToFree({ capacityBytes, availableBytes }: DiskUsage, policy: ImageGcPolicy): bigint {
+export function bytesToFree(
+  { capacityBytes, availableBytes }: DiskUsage,
+  policy: Omit<ImageGcPolicy, 'maxAgeMs'>,
+): bigint {
   if (capacityBytes === 0n) return 0n;
   const usedPercent = 100 - Number((availableBytes * 100n) / capacityBytes);
   if (usedPercent < policy.highThresholdPercent) return 0n;
@@ -34,4 +43,15 @@ export function imagesToRemove(
     chosen.push(id);
   }
   return chosen;
+}
+
+/** Images that were not used for the greatest age, and have been there as long: never pinned ones, or ones in use. Pure. */
+export function imagesTooOld(
+  images: ImageRecord[],
+  { inUse, maxAgeMs, nowMs }: { inUse: ReadonlySet<string>; maxAgeMs: number; nowMs: number },
+): string[] {
+  if (maxAgeMs <= 0) return [];
+  const isOld = ({ id, pinned, lastUsedMs, firstSeenMs }: ImageRecord) =>
+    !pinned && !inUse.has(id) && nowMs - Math.max(lastUsedMs, firstSeenMs) > maxAgeMs;
+  return images.filter(isOld).map(({ id }) => id);
 }

@@ -5,18 +5,20 @@ import { FakeRuntime } from '@podwright/cri/testing';
 import { ImageGarbageCollector } from './image-gc.ts';
 
 /** A node with a used, an unused and another unused image, whose images lie on this host's root file system. */
-async function start({ highThresholdPercent = 0, minAgeMs = 0, mountpoint = '/' } = {}) {
+async function start({ highThresholdPercent = 0, minAgeMs = 0, maxAgeMs = 0, mountpoint = '/', volume = '' } = {}) {
   const runtime = new FakeRuntime({ images: ['used:1', 'old:1', 'older:1'] });
   const { runtime: service, image } = runtime.client;
   const sandboxConfig = { metadata: { name: 'web', namespace: 'default', uid: 'u1', attempt: 0 } };
   const { podSandboxId } = await service.runPodSandbox({ config: sandboxConfig });
-  const config = { metadata: { name: 'app', attempt: 0 }, image: { image: 'used:1' } };
+  const idOf = async (name: string) => (await image.imageStatus({ image: { image: name } })).image!.id;
+  const mounts = volume === '' ? [] : [{ containerPath: '/m', image: { image: await idOf(volume) } }];
+  const config = { metadata: { name: 'app', attempt: 0 }, image: { image: 'used:1' }, mounts };
   await service.createContainer({ podSandboxId, config, sandboxConfig });
   const imageFsInfo = async () => ({ imageFilesystems: mountpoint === '' ? [] : [{ fsId: { mountpoint } }] });
   const cri = { ...runtime.client, image: { ...image, imageFsInfo: imageFsInfo as never } };
   const warnings: object[] = [];
   const logger = { info: () => undefined, warn: (fields: object) => void warnings.push(fields) } as unknown as Logger;
-  const policy = { highThresholdPercent, lowThresholdPercent: 0, minAgeMs };
+  const policy = { highThresholdPercent, lowThresholdPercent: 0, minAgeMs, maxAgeMs };
   const collector = new ImageGarbageCollector({ cri, policy, logger });
   const left = async () => (await image.listImages({})).images.flatMap(({ repoTags }) => repoTags);
   return { runtime, collector, left, warnings };
@@ -27,6 +29,12 @@ test('unused images are removed when the disk is fuller than it may be, and used
   await collector.run();
   assert.deepEqual(await left(), ['used:1']);
   assert.deepEqual(warnings, []);
+});
+
+test('an image that is the volume of a container stays', async () => {
+  const { collector, left } = await start({ volume: 'old:1' });
+  await collector.run();
+  assert.deepEqual(await left(), ['used:1', 'old:1']);
 });
 
 test('nothing is removed below the threshold, before the least age, or where the disk is not known', async () => {

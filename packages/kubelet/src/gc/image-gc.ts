@@ -1,7 +1,14 @@
 import { statfs } from 'node:fs/promises';
-import { errorMessage, type Logger } from '@podwright/base';
+import { errorMessage, isNotFound, type Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import { bytesToFree, type DiskUsage, type ImageGcPolicy, type ImageRecord, imagesToRemove } from './image-garbage.ts';
+import {
+  bytesToFree,
+  type DiskUsage,
+  type ImageGcPolicy,
+  type ImageRecord,
+  imagesTooOld,
+  imagesToRemove,
+} from './image-garbage.ts';
 
 /** Removes unused images when the image file system fills up. Remembers when each image was last used. */
 export class ImageGarbageCollector {
@@ -19,15 +26,25 @@ export class ImageGarbageCollector {
   async run(): Promise<void> {
     const nowMs = Date.now();
     const inUse = await this.#detect(nowMs);
+    const { maxAgeMs } = this.#policy;
+    for (const id of imagesTooOld([...this.#records.values()], { inUse, maxAgeMs, nowMs }))
+      await this.#remove(id, 'removing an image that was not used for long');
     const usage = await this.#diskUsage();
     const bytes = usage === undefined ? 0n : bytesToFree(usage, this.#policy);
     if (bytes === 0n) return;
+    for (const id of await this.#mountedImages()) inUse.add(id);
     const choice = { inUse, minAgeMs: this.#policy.minAgeMs, nowMs };
-    for (const id of imagesToRemove([...this.#records.values()], bytes, choice)) {
-      this.#logger.info({ image: id }, 'removing an unused image: the disk is filling up');
-      await this.#cri.image.removeImage({ image: { image: id } }).catch((error: unknown) => {
-        this.#logger.warn({ image: id, error: errorMessage(error) }, 'the image could not be removed');
-      });
+    for (const id of imagesToRemove([...this.#records.values()], bytes, choice))
+      await this.#remove(id, 'removing an unused image: the disk is filling up');
+  }
+
+  async #remove(id: string, why: string): Promise<void> {
+    this.#logger.info({ image: id }, why);
+    try {
+      await this.#cri.image.removeImage({ image: { image: id } });
+      this.#records.delete(id);
+    } catch (error) {
+      this.#logger.warn({ image: id, error: errorMessage(error) }, 'the image could not be removed');
     }
   }
 
@@ -50,6 +67,22 @@ export class ImageGarbageCollector {
     });
     this.#records = new Map(records);
     return inUse;
+  }
+
+  /** Images that are volumes of containers. */
+  async #mountedImages(): Promise<string[]> {
+    const { containers } = await this.#cri.runtime.listContainers({});
+    const statuses = await Promise.all(
+      containers.map(async ({ id }) => {
+        try {
+          return (await this.#cri.runtime.containerStatus({ containerId: id })).status;
+        } catch (error) {
+          if (isNotFound(error)) return undefined;
+          throw error;
+        }
+      }),
+    );
+    return statuses.flatMap((status) => status?.mounts ?? []).flatMap(({ image }) => (image ? [image.image] : []));
   }
 
   async #diskUsage(): Promise<DiskUsage | undefined> {

@@ -28,7 +28,7 @@ async function rotate(): Promise<string[]> {
   const cri = { runtime: { reopenContainerLog: async () => ({}) } } as unknown as CriClient;
   const logger = { warn: (fields: unknown) => warnings.push(fields) } as unknown as Logger;
   const container = { id: 'c', logPath: log, state: 'running' } as RuntimeContainer;
-  await rotateLogs({ cri, logger, policy: { maxSizeBytes: 1, maxFiles: 5 } }, [container]);
+  await rotateLogs({ cri, logger, policy: { maxSizeBytes: 1, maxFiles: 5, maxWorkers: 1 } }, [container]);
   assert.deepEqual(warnings, []);
   assert.equal(readFileSync(secret, 'utf8'), 'secret');
   return readdirSync(logs).filter((name) => name.startsWith('0.log.2026010'));
@@ -60,7 +60,7 @@ async function rotateOne(
   const cri = { runtime: { reopenContainerLog: async () => reopen() } } as unknown as CriClient;
   const logger = { warn: (fields: unknown) => warnings.push(fields) } as unknown as Logger;
   const container = { id: 'c', logPath: log, state } as RuntimeContainer;
-  await rotateLogs({ cri, logger, policy: { maxSizeBytes, maxFiles } }, [container]);
+  await rotateLogs({ cri, logger, policy: { maxSizeBytes, maxFiles, maxWorkers: 1 } }, [container]);
   return { names: readdirSync(logs).sort(), warnings };
 }
 

@@ -7,7 +7,12 @@ import { errorMessage, isErrno, LOG_DIRECTORY, LOG_FILE, type Logger, mendMode }
 import type { CriClient } from '@podwright/cri';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 
-export type LogRotationPolicy = { maxSizeBytes: number; maxFiles: number };
+export type LogRotationPolicy = {
+  maxSizeBytes: number;
+  maxFiles: number;
+  /** Logs that are looked at at a time. */
+  maxWorkers: number;
+};
 
 /** Files beside `N.log`: `N.log.<time>`, and `.gz` of all but the newest of them. */
 const rotatedSuffix = /^\.\d{8}-\d{6}(?:\.gz)?$/;
@@ -17,11 +22,16 @@ export async function rotateLogs(
   { cri, logger, policy }: { cri: CriClient; logger: Logger; policy: LogRotationPolicy },
   containers: RuntimeContainer[],
 ): Promise<void> {
-  for (const { id, logPath, state } of containers) {
-    if (state !== 'running' || logPath === '') continue;
+  const waiting = containers.filter(({ state, logPath }) => state === 'running' && logPath !== '');
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await rotateLarge(next);
+  };
+  await Promise.all(Array.from({ length: Math.min(policy.maxWorkers, waiting.length) }, work));
+
+  async function rotateLarge({ id, logPath }: RuntimeContainer): Promise<void> {
     try {
       closeDirectories(logPath);
-      if ((await sizeOf(logPath)) < policy.maxSizeBytes) continue;
+      if ((await sizeOf(logPath)) < policy.maxSizeBytes) return;
       await removeOldest(logPath, policy.maxFiles - 2);
       await compressRotated(logPath);
       await rotate(cri, id, logPath);

@@ -23,7 +23,13 @@ export type ImageManagerOptions = {
   dockerConfigPaths: string[];
 };
 
-export type ImageRequest = { pod: Pod; container: Container; runtimeHandler: string; sandboxConfig: PodSandboxConfig };
+/** An image of a container or, without a name, of a volume of the pod. */
+export type ImageRequest = {
+  pod: Pod;
+  container: Pick<Container, 'image' | 'imagePullPolicy'> & { name?: string };
+  runtimeHandler: string;
+  sandboxConfig: PodSandboxConfig;
+};
 
 /** The image is there, or why the container must wait and until when (Unix milliseconds). */
 export type ImageOutcome = { image: Image } | { waiting: WaitingReason; retryAtMs?: number };

@@ -1,5 +1,5 @@
 /** What the runtime says about pods, in the kubelet's types and without the CRI's messages. */
-import type { LifecycleHandler, Pod } from '../api/types.ts';
+import type { LifecycleHandler, Pod, ResourceRequirements } from '../api/types.ts';
 import type { ExistingPod } from '../config/pod-update.ts';
 import type { PodIdentity } from './pod-identity.ts';
 
@@ -25,8 +25,14 @@ export type RuntimeContainer = {
   restartCount: number;
   terminationGracePeriodSeconds: number | undefined;
   logPath: string;
+  /** Whose processes the container's first one began as; absent if the runtime does not tell. */
+  user?: { uid: number; gid: number; supplementalGroups: number[] };
+  /** '' if the runtime does not tell. */
+  stopSignal?: string;
   /** The hook as it was when the container was made. */
   preStop: LifecycleHandler | undefined;
+  /** Requests and limits that it was made with, if that was noted. */
+  resources?: ResourceRequirements;
 };
 
 export type RuntimeSandbox = {
@@ -50,16 +56,19 @@ export type RuntimePodStatus = {
 /** One sandbox of a pod with its containers, as they were seen together; without `sandbox` it is gone. */
 export type SandboxSnapshot = { id: string; sandbox: RuntimeSandbox | undefined; containers: RuntimeContainer[] };
 
-/** The pod with this snapshot in the place of what was known of that sandbox. Pure. */
+/**
+ * The pod with this snapshot in the place of what was known of that sandbox. Pure. Newest first is by attempts: they count up, whatever
+ * somebody does to the clock of the host between them.
+ */
 export function withSandbox(status: RuntimePodStatus, { id, sandbox, containers }: SandboxSnapshot): RuntimePodStatus {
   const sandboxes = status.sandboxes.filter((other) => other.id !== id);
   if (sandbox !== undefined) sandboxes.push(sandbox);
   const others = status.containers.filter(({ sandboxId }) => sandboxId !== id);
   return {
     pod: status.pod,
-    sandboxes: sandboxes.sort((a, b) => b.createdAtMs - a.createdAtMs || b.attempt - a.attempt),
+    sandboxes: sandboxes.sort((a, b) => b.attempt - a.attempt || b.createdAtMs - a.createdAtMs),
     containers: [...others, ...containers].sort(
-      (a, b) => b.createdAtMs - a.createdAtMs || b.restartCount - a.restartCount,
+      (a, b) => b.restartCount - a.restartCount || b.createdAtMs - a.createdAtMs,
     ),
   };
 }

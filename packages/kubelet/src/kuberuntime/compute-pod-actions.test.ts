@@ -63,7 +63,12 @@ function containerOf(of: Container, rest: Partial<RuntimeContainer>): RuntimeCon
   };
 }
 
-type Probes = { liveness?: Record<string, ProbeResult>; startup?: Record<string, ProbeResult>; asked?: string[] };
+type Probes = {
+  liveness?: Record<string, ProbeResult>;
+  startup?: Record<string, ProbeResult>;
+  asked?: string[];
+  restartAll?: boolean;
+};
 
 function check(spec: Partial<PodSpec>, status: RuntimePodStatus, expected: string, probes: Probes = {}): void {
   const plan = computePodActions({
@@ -71,6 +76,7 @@ function check(spec: Partial<PodSpec>, status: RuntimePodStatus, expected: strin
     status,
     probes: { liveness: (id) => probes.liveness?.[id], startup: (id) => probes.startup?.[id] },
     restartRequested: (id) => probes.asked?.includes(id) ?? false,
+    restartAllContainers: probes.restartAll ?? false,
   });
   assert.equal(describePodActions(plan), expected);
 }
@@ -166,6 +172,14 @@ test('a failed init container is tried again, or ends the pod if nothing may be 
   check({ initContainers, restartPolicy: 'Never' }, statusOf([ended(prepare, 1)]), 'kill the pod');
 });
 
+test('an init container in an unknown state is killed and tried again, or ends the pod if nothing may be restarted', () => {
+  const unknown = statusOf([{ of: prepare, state: 'unknown' }]);
+  const again = 'kill prepare (unknownState), start init container prepare';
+  check({ initContainers: [prepare] }, unknown, again);
+  check({ initContainers: [prepare], restartPolicy: 'OnFailure' }, unknown, again);
+  check({ initContainers: [prepare], restartPolicy: 'Never' }, unknown, 'kill the pod');
+});
+
 test('an init container that was created but never started is started again', () => {
   check({ initContainers: [prepare] }, statusOf([{ of: prepare, state: 'created' }]), 'start init container prepare');
 });
@@ -236,6 +250,98 @@ test('a container that somebody asked to restart is killed and started, whatever
 
 test('a container in an unknown state is killed before another one is started', () => {
   check({}, statusOf([{ of: app, state: 'unknown' }]), 'kill app (unknownState), start container app');
+});
+
+test('the restart policy of a container wins over that of its pod', () => {
+  const own = (restartPolicy: Container['restartPolicy']) => ({ containers: [{ ...app, restartPolicy }, log] });
+  const table: [PodSpec['restartPolicy'], Container['restartPolicy'], number, string][] = [
+    ['Never', 'Always', 0, 'start container app'],
+    ['Never', 'OnFailure', 0, nothing],
+    ['Never', 'OnFailure', 1, 'start container app'],
+    ['Always', 'Never', 1, nothing],
+    ['Always', 'OnFailure', 0, nothing],
+  ];
+  for (const [restartPolicy, policy, exitCode, expected] of table) {
+    check({ restartPolicy, ...own(policy) }, statusOf([ended(app, exitCode), { of: log }]), expected);
+  }
+  const init = (restartPolicy: Container['restartPolicy']) => ({ initContainers: [{ ...prepare, restartPolicy }] });
+  check(
+    { restartPolicy: 'Never', ...init('OnFailure') },
+    statusOf([ended(prepare, 1)]),
+    'start init container prepare',
+  );
+  check({ restartPolicy: 'Always', ...init('Never') }, statusOf([ended(prepare, 1)]), 'kill the pod');
+  const liveness = { liveness: { 'app-id': 'failure' as const } };
+  const probed = { containers: [{ ...app, livenessProbe: probe, restartPolicy: 'Never' as const }, log] };
+  check(probed, statusOf([{ of: app }, { of: log }]), 'kill app (livenessProbe)', liveness);
+});
+
+test('the first rule that matches the exit code of a container wins over its restart policy', () => {
+  const rules: Container['restartPolicyRules'] = [
+    { action: 'Restart', exitCodes: { operator: 'In', values: [42] } },
+    { action: 'Restart', exitCodes: { operator: 'NotIn', values: [0, 1, 2] } },
+  ];
+  const spec = {
+    restartPolicy: 'Never' as const,
+    containers: [{ ...app, restartPolicy: 'Never' as const, restartPolicyRules: rules }, log],
+  };
+  for (const [exitCode, expected] of [
+    [42, 'start container app'],
+    [3, 'start container app'],
+    [0, nothing],
+    [1, nothing],
+  ] as const) {
+    check(spec, statusOf([ended(app, exitCode), { of: log }]), expected);
+  }
+});
+
+test('a pod that begins anew loses every container, the cause last, and then begins with its init containers', () => {
+  const cause: Container = {
+    ...app,
+    restartPolicy: 'Never',
+    restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [88] } }],
+  };
+  const spec = { initContainers: [prepare, proxy], containers: [cause, log] };
+  const seen = [{ of: log }, ended(app, 88), { of: proxy }, ended(prepare, 0), ended(app, 1, { id: 'app-0' })];
+  const reset = 'remove app, kill and remove log, remove prepare, kill and remove proxy, remove app';
+  check(spec, statusOf(seen), reset, { restartAll: true });
+  check(spec, statusOf([]), 'start init container prepare');
+});
+
+test('a container for debugging is started once, also before the pod is initialized, and keeps no pod alive', () => {
+  const shell = { name: 'shell', image: 'busybox', targetContainerName: 'app' };
+  const spec = { ephemeralContainers: [shell] };
+  check(spec, statusOf([{ of: app }]), 'start ephemeral container shell');
+  check(spec, statusOf([{ of: app }, { of: shell }]), nothing);
+  check(spec, statusOf([{ of: app }, ended(shell, 1)]), nothing);
+  check({ ...spec, initContainers: [prepare] }, statusOf([{ of: prepare }]), 'start ephemeral container shell');
+  check({ ...spec, restartPolicy: 'Never' }, statusOf([ended(app, 0), { of: shell }]), 'kill the pod');
+  check(spec, statusOf([], 'none'), 'kill the pod, create sandbox attempt 0, start container app');
+});
+
+test('what is told of a kill names the kind of the container, and whether it comes back', () => {
+  const probed = (of: Container): Container => ({ ...of, livenessProbe: probe });
+  const messages = (spec: Partial<PodSpec>, seen: Seen[]) => {
+    const probes = { liveness: () => 'failure' as const, startup: () => undefined };
+    return computePodActions({ pod: podOf(spec), status: statusOf(seen), probes }).containersToKill.map(
+      ({ message }) => message,
+    );
+  };
+  const sidecar = { initContainers: [probed(proxy)], containers: [probed(app)] };
+  assert.deepEqual(messages(sidecar, [{ of: app }, { of: proxy }]), [
+    'Init container proxy failed liveness probe',
+    'Container app failed liveness probe, will be restarted',
+  ]);
+  assert.deepEqual(
+    messages({ initContainers: [proxy] }, [
+      { of: app, state: 'unknown' },
+      { of: proxy, state: 'unknown' },
+    ]),
+    [
+      'Init container is in "unknown" state, try killing it before restart',
+      'Container is in "unknown" state, try killing it before restart',
+    ],
+  );
 });
 
 function deepFreeze<T>(value: T): T {

@@ -3,11 +3,12 @@
  * same input gives the same plan, which can be printed. One call plans the next steps only; the pod worker calls again
  * when something has changed.
  */
-import type { Container, Pod } from '../api/types.ts';
+import { type Container, type Pod, restartsAllContainers, restartsWhenKilled } from '../api/types.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { killUnknown, reasonToKill, restartsOnFailure, shouldRestart } from './container-restart.ts';
+import { killUnknown, planResize, reasonToKill, shouldRestart } from './container-restart.ts';
 import { planInitContainers } from './init-container-actions.ts';
-import type { ContainerToKill, PodActions, PodActionsInput } from './pod-actions.ts';
+import type { ContainerToKill, ContainerToReset, PodActions, PodActionsInput } from './pod-actions.ts';
+import type { ContainerToUpdate } from './resize-actions.ts';
 
 export function computePodActions(input: PodActionsInput): PodActions {
   const sandbox = sandboxDecision(input.pod, input.status);
@@ -17,9 +18,13 @@ export function computePodActions(input: PodActionsInput): PodActions {
     sandboxId: sandbox.id,
     attempt: sandbox.attempt,
     containersToKill: [],
+    containersToReset: [],
+    ephemeralContainersToStart: [],
+    containersToUpdate: [],
     initContainersToStart: [],
     containersToStart: [],
   };
+  if (input.restartAllContainers) return { ...plan, containersToReset: containersToReset(input) };
   return sandbox.create ? planFreshStart(input, plan) : planUpdate(input, plan);
 }
 
@@ -42,8 +47,10 @@ function sandboxDecision(pod: Pod, { sandboxes }: RuntimePodStatus): SandboxDeci
 /** The sandbox is gone or was never there: begin at the first init container, unless the pod has done its work. */
 function planFreshStart({ pod, status }: PodActionsInput, plan: PodActions): PodActions {
   const startedBefore = plan.attempt !== 0 && status.containers.length > 0;
-  if (!restartsOnFailure(pod) && startedBefore) return { ...plan, createSandbox: false };
-  const toStart = pod.spec.containers.filter(({ name }) => !hasSucceededForGood(pod, latestContainer(status, name)));
+  if (pod.spec.restartPolicy === 'Never' && startedBefore) return { ...plan, createSandbox: false };
+  const toStart = pod.spec.containers.filter(
+    (container) => !hasSucceededForGood(pod, container, latestContainer(status, container.name)),
+  );
   const everInitialized = pod.spec.containers.some(({ name }) => latestContainer(status, name) !== undefined);
   if (toStart.length === 0 && everInitialized) return { ...plan, createSandbox: false };
   const first = pod.spec.initContainers?.[0];
@@ -53,25 +60,35 @@ function planFreshStart({ pod, status }: PodActionsInput, plan: PodActions): Pod
 
 function planUpdate(input: PodActionsInput, plan: PodActions): PodActions {
   const { pod, status } = input;
+  // they may run before the pod is initialized, and do not keep it alive
+  plan.ephemeralContainersToStart = (pod.spec.ephemeralContainers ?? [])
+    .map(({ name }) => name)
+    .filter((name) => latestContainer(status, name) === undefined);
   const init = planInitContainers(input, plan.sandboxId!);
   plan.initContainersToStart = init.start;
   plan.containersToKill = init.kill;
-  if (init.failed) return { ...plan, killPod: true, initContainersToStart: [] };
+  plan.containersToUpdate = init.update;
+  if (init.failed) return endPod(plan);
   if (!init.initialized) return plan;
   let kept = 0;
   for (const container of pod.spec.containers) {
     const current = latestContainer(status, container.name);
     const decision = decideContainer(input, container, current);
     if (decision.kill !== undefined) plan.containersToKill.push(decision.kill);
+    if (decision.update !== undefined) plan.containersToUpdate.push(decision.update);
     if (decision.start) plan.containersToStart.push(container.name);
     if (current?.state === 'running' && decision.kill === undefined) kept++;
   }
   if (kept > 0 || plan.containersToStart.length > 0) return plan;
   // The work is done: sidecars must not keep the pod alive.
-  return { ...plan, killPod: true, initContainersToStart: [] };
+  return endPod(plan);
 }
 
-type ContainerDecision = { start: boolean; kill?: ContainerToKill };
+function endPod(plan: PodActions): PodActions {
+  return { ...plan, killPod: true, initContainersToStart: [], ephemeralContainersToStart: [], containersToUpdate: [] };
+}
+
+type ContainerDecision = { start: boolean; kill?: ContainerToKill; update?: ContainerToUpdate };
 
 function decideContainer(
   input: PodActionsInput,
@@ -80,16 +97,34 @@ function decideContainer(
 ): ContainerDecision {
   const { pod } = input;
   if (current?.state !== 'running') {
-    const start = shouldRestart(pod, current);
-    return { start, kill: start && current?.state === 'unknown' ? killUnknown(current) : undefined };
+    const start = shouldRestart(pod, container, current);
+    return { start, kill: start && current?.state === 'unknown' ? killUnknown(pod, current) : undefined };
   }
   const why = reasonToKill(container, current, input);
-  if (why === undefined) return { start: false };
-  const start = why.reason === 'definitionChanged' || restartsOnFailure(pod);
+  if (why === undefined) return planResize(input, container, current);
+  const start = why.reason === 'definitionChanged' || restartsWhenKilled(pod, container);
   const message = start ? `${why.message}, will be restarted` : why.message;
   return { start, kill: { id: current.id, name: current.name, reason: why.reason, message } };
 }
 
-function hasSucceededForGood(pod: Pod, current: RuntimeContainer | undefined): boolean {
-  return pod.spec.restartPolicy === 'OnFailure' && current?.state === 'exited' && current.exitCode === 0;
+function hasSucceededForGood(pod: Pod, container: Container, current: RuntimeContainer | undefined): boolean {
+  const policy = container.restartPolicy ?? pod.spec.restartPolicy;
+  return policy === 'OnFailure' && current?.state === 'exited' && current.exitCode === 0;
+}
+
+/**
+ * Every start of every container, those for debugging aside: the ordinary containers, then the init containers, and last those whose
+ * end was the cause, so that a kubelet that restarts in between still sees it.
+ */
+function containersToReset({ pod, status }: PodActionsInput): ContainerToReset[] {
+  const causes: ContainerToReset[] = [];
+  const others: ContainerToReset[] = [];
+  for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
+    for (const { id, name, state, exitCode } of status.containers) {
+      if (name !== container.name) continue;
+      const cause = state === 'exited' && restartsAllContainers(container, exitCode);
+      (cause ? causes : others).push({ id, name, kill: state !== 'exited' });
+    }
+  }
+  return [...others, ...causes];
 }

@@ -13,7 +13,9 @@ import {
 import type { Container, Pod, PodSpec } from '../api/types.ts';
 import { podHostname } from '../container/pod-hostname.ts';
 import { containerConfig } from './container-config.ts';
+import { fakeNode } from './dependencies.fixture.ts';
 import { decodeContainerInfo, decodePodIdentity } from './labels.ts';
+import { namespaceOptions } from './namespace-options.ts';
 import { podSandboxConfig } from './pod-sandbox-config.ts';
 import { nonRootViolation } from './security-context.ts';
 
@@ -34,6 +36,8 @@ function sandboxOf(pod: Pod) {
     cgroupParent: '/p',
     clusterDomain: 'c.local',
     kubeletId: 'k',
+    namespaces: namespaceOptions(pod, undefined),
+    enforcement: fakeNode(),
   });
 }
 
@@ -48,11 +52,12 @@ function containerOf(pod: Pod, container: Container, user: { uid?: bigint; usern
       readonly: true,
       recursiveReadOnly: false,
       propagation: 'Bidirectional' as const,
+      relabel: true,
     },
   ];
   const prepared = { environment: [{ name: 'A', value: 'ü' }], command: ['sh'], args: ['-c', 'x'], mounts };
-  const node = { memoryCapacity: 1n << 30n, cgroupV2: false };
-  const rest = { node, seccompDefault: false, seccompRoot: '/seccomp', kubeletId: 'k' };
+  const namespaces = namespaceOptions(pod, undefined);
+  const rest = { node: fakeNode(), namespaces, seccompDefault: false, seccompRoot: '/seccomp', kubeletId: 'k' };
   return containerConfig({ pod, container, restartCount: 3, image, prepared, ...rest });
 }
 
@@ -72,13 +77,12 @@ test('a sandbox carries the identity of its pod, its logs, ports and cgroup', ()
   assert.equal(port!.protocol, Protocol.UDP);
 });
 
-test("a pod in the host's namespaces says so and has no host name or ports of its own", () => {
+test("a pod in the host's namespaces says so and has no host name of its own", () => {
   const ports = [{ containerPort: 80 }];
   const config = sandboxOf(podOf({ hostNetwork: true, hostPID: true, hostIPC: true, containers: [{ ...app, ports }] }));
   const { network, pid, ipc } = config.linux!.securityContext!.namespaceOptions!;
   assert.deepEqual([network, pid, ipc], [NamespaceMode.NODE, NamespaceMode.NODE, NamespaceMode.NODE]);
   assert.equal(config.hostname, '');
-  assert.deepEqual(config.portMappings, []);
 });
 
 test('containers have their own PID namespace unless the pod shares one', () => {
@@ -92,6 +96,12 @@ test('a host name is one DNS label, or the full name on request', () => {
   assert.equal(podHostname(podOf({ hostname: 'db' }), 'c.local'), 'db');
   const full = podOf({ subdomain: 'sub', setHostnameAsFQDN: true });
   assert.equal(podHostname(full, 'c.local'), 'web.sub.shop.svc.c.local');
+  assert.equal(podHostname(podOf({ hostnameOverride: 'db.example.org', subdomain: 's' }), 'c.local'), 'db.example.org');
+  const long = podOf({ subdomain: 'sub', setHostnameAsFQDN: true }, { name: 'w'.repeat(43) });
+  assert.equal(podHostname(long, 'c.local').length, 64);
+  assert.throws(() => podHostname(podOf(long.spec, { name: 'w'.repeat(44) }), 'c.local'), {
+    message: `failed to construct FQDN from pod hostname and cluster domain, FQDN ${'w'.repeat(44)}.sub.shop.svc.c.local is too long (64 characters is the max, 65 characters requested)`,
+  });
 });
 
 test('a container can be known again from its labels and annotations', () => {
@@ -158,6 +168,14 @@ test('the user of the image is passed on when the pod names none', () => {
 
 test('a stop signal of the container is passed on', () => {
   assert.equal(containerOf(podOf(), { ...app, lifecycle: { stopSignal: 'SIGUSR1' } }).stopSignal, Signal.SIGUSR1);
+  assert.equal(
+    containerOf(podOf(), { ...app, lifecycle: { stopSignal: 'SIGRTMIN+1' } }).stopSignal,
+    Signal.SIGRTMINPLUS1,
+  );
+  assert.equal(
+    containerOf(podOf(), { ...app, lifecycle: { stopSignal: 'SIGRTMAX-1' } }).stopSignal,
+    Signal.SIGRTMAXMINUS1,
+  );
   assert.equal(containerOf(podOf(), app).stopSignal, Signal.RUNTIME_DEFAULT);
 });
 

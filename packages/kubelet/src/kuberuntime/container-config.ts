@@ -4,16 +4,20 @@ import {
   ContainerConfigSchema,
   create,
   type Image,
+  ImageSpecSchema,
   type LinuxContainerConfig,
   LinuxContainerConfigSchema,
   MountPropagation,
   MountSchema,
+  type NamespaceOption,
   Signal,
 } from '@podwright/cri';
 import type { Container, Pod } from '../api/types.ts';
 import type { ContainerMount, PreparedContainer } from '../container/prepared-container.ts';
-import { containerResources, type NodeResources } from './container-resources.ts';
+import { containerResources } from './container-resources.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
+import { containerNamespaces } from './namespace-options.ts';
+import type { NodeResources } from './node-resources.ts';
 import { containerSecurityContext, type ImageUser } from './security-context.ts';
 
 const PROPAGATIONS: Record<ContainerMount['propagation'], MountPropagation> = {
@@ -28,6 +32,10 @@ export type ContainerConfigInput = {
   restartCount: number;
   image: Image;
   prepared: PreparedContainer;
+  /** Those of the sandbox. */
+  namespaces: NamespaceOption;
+  /** The container whose processes this one is to see. */
+  targetId?: string;
   node: NodeResources;
   seccompDefault: boolean;
   seccompRoot: string;
@@ -44,7 +52,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     args: prepared.args,
     workingDir: container.workingDir ?? '',
     envs: prepared.environment.map(({ name, value }) => ({ key: name, value: Buffer.from(value) })),
-    mounts: prepared.mounts.map(mountMessage),
+    mounts: prepared.mounts.map((mount) => mountMessage(mount, input)),
     labels: containerLabels(pod, container, input.kubeletId),
     annotations: containerAnnotations(pod, container, restartCount),
     logPath: containerLogPath(container.name, restartCount),
@@ -65,32 +73,38 @@ export function imageUser({ uid, username }: Image): ImageUser {
   return { uid: uid?.value, username };
 }
 
-function linuxConfig({ pod, container, image, ...rest }: ContainerConfigInput): LinuxContainerConfig {
-  const { seccompDefault, seccompRoot, node } = rest;
+function linuxConfig(input: ContainerConfigInput): LinuxContainerConfig {
+  const { pod, container, image, namespaces, targetId, node } = input;
   return create(LinuxContainerConfigSchema, {
     resources: containerResources(pod, container, node),
     securityContext: containerSecurityContext({
-      pod,
-      container,
+      ...input,
       imageUser: imageUser(image),
-      seccompDefault,
-      seccompRoot,
+      namespaces: containerNamespaces(namespaces, targetId),
+      throttleDirectories: node.host.throttleDirectories,
     }),
   });
 }
 
-function mountMessage(mount: ContainerMount) {
+/** In a user namespace of its own a pod sees the owners of files as if they were its own users. */
+function mountMessage(mount: ContainerMount, { node, namespaces }: ContainerConfigInput) {
+  const { image, imageSubPath = '', relabel } = mount;
   return create(MountSchema, {
-    hostPath: mount.hostPath,
+    ...(image === undefined
+      ? { hostPath: mount.hostPath }
+      : { image: create(ImageSpecSchema, { ...image }), imageSubPath }),
     containerPath: mount.containerPath,
     readonly: mount.readonly,
     recursiveReadOnly: mount.recursiveReadOnly,
     propagation: PROPAGATIONS[mount.propagation],
-    selinuxRelabel: false,
+    selinuxRelabel: relabel && node.host.selinux,
+    uidMappings: namespaces.usernsOptions?.uids ?? [],
+    gidMappings: namespaces.usernsOptions?.gids ?? [],
   });
 }
 
+/** `SIGRTMIN+1` is `SIGRTMINPLUS1` in the CRI. */
 function stopSignal(container: Container): Signal {
-  const name = container.lifecycle?.stopSignal;
+  const name = container.lifecycle?.stopSignal?.replace('+', 'PLUS').replace('-', 'MINUS');
   return name === undefined ? Signal.RUNTIME_DEFAULT : (Signal[name as keyof typeof Signal] ?? Signal.RUNTIME_DEFAULT);
 }

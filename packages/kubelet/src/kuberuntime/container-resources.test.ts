@@ -4,9 +4,11 @@ import type { Container, Pod, ResourceRequirements } from '../api/types.ts';
 import { cgroupLimits } from '../cgroups/cgroupfs-pod-cgroups.ts';
 import { qosClass } from '../cgroups/qos.ts';
 import { containerResources } from './container-resources.ts';
+import { fakeNode } from './dependencies.fixture.ts';
+import type { NodeResources } from './node-resources.ts';
 
 const GIBIBYTE = 1n << 30n;
-const node = { memoryCapacity: 10n * GIBIBYTE, cgroupV2: false };
+const node = fakeNode({ memoryCapacity: 10n * GIBIBYTE });
 
 function podOf(containers: Container[], initContainers: Container[] = []): Pod {
   const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
@@ -43,7 +45,7 @@ test('CPU becomes shares and quota, memory a limit', () => {
 test('without requests a container has the least shares and no quota; a limit stands in for a request', () => {
   const bare = withResources('a');
   const none = containerResources(podOf([bare]), bare, node);
-  assert.deepEqual([none.cpuShares, none.cpuQuota, none.memoryLimitInBytes], [2n, 0n, 0n]);
+  assert.deepEqual([none.cpuShares, none.cpuPeriod, none.cpuQuota, none.memoryLimitInBytes], [2n, 100_000n, 0n, 0n]);
   const limited = withResources('a', { limits: { cpu: '1' } });
   assert.equal(containerResources(podOf([limited]), limited, node).cpuShares, 1024n);
 });
@@ -59,6 +61,8 @@ test('the OOM score is lower the more memory was asked for', () => {
   const critical = podOf([withResources('a')]);
   critical.spec.priority = 2_000_001_000;
   assert.equal(score(critical.spec.containers[0]!, critical), -997);
+  critical.spec = { ...critical.spec, priority: undefined, priorityClassName: 'system-node-critical' };
+  assert.equal(score(critical.spec.containers[0]!, critical), -997);
 });
 
 test('a sidecar is killed no sooner than the containers that it serves', () => {
@@ -69,18 +73,88 @@ test('a sidecar is killed no sooner than the containers that it serves', () => {
 
 test('on cgroup v2 a container that is out of memory is killed whole', () => {
   const container = withResources('a', { limits: both });
-  const { unified } = containerResources(podOf([container]), container, { ...node, cgroupV2: true });
+  const { unified } = containerResources(podOf([container]), container, fakeNode({ cgroupV2: true }));
   assert.deepEqual(unified, { 'memory.oom.group': '1' });
   assert.deepEqual(containerResources(podOf([container]), container, node).unified, {}, 'v1 has no such file');
+  const single = fakeNode({ cgroupV2: true }, { singleProcessOomKill: true });
+  assert.deepEqual(containerResources(podOf([container]), container, single).unified, {});
 });
 
-test('huge pages are limited by size', () => {
-  const container = withResources('a', { limits: { ...both, 'hugepages-2Mi': '4Mi' } });
-  const { hugepageLimits } = containerResources(podOf([container]), container, node);
-  assert.deepEqual(
-    hugepageLimits.map(({ pageSize, limit }) => [pageSize, limit]),
-    [['2MB', 4n << 20n]],
-  );
+test('a limit of CPU counts over the period of the settings, or not at all', () => {
+  const container = withResources('a', { limits: { cpu: '2' } });
+  const check = (given: NodeResources, expected: bigint[]) => {
+    const { cpuPeriod, cpuQuota } = containerResources(podOf([container]), container, given);
+    assert.deepEqual([cpuPeriod, cpuQuota], expected);
+  };
+  check(node, [100_000n, 200_000n]);
+  check(fakeNode({}, { cpuCfsQuotaPeriodMicros: 10_000 }), [10_000n, 20_000n]);
+  check(fakeNode({}, { cpuCfsQuota: false }), [0n, 0n]);
+});
+
+test('huge pages are limited by size, and to none where none are asked for', () => {
+  const host = fakeNode({ hugePageSizes: ['1GB', '2MB'] });
+  const limits = (own: Record<string, string>) => {
+    const container = withResources('a', { limits: { ...both, ...own } });
+    const { hugepageLimits } = containerResources(podOf([container]), container, host);
+    return hugepageLimits.map(({ pageSize, limit }) => `${pageSize}=${limit}`);
+  };
+  assert.deepEqual(limits({}), ['1GB=0', '2MB=0']);
+  assert.deepEqual(limits({ 'hugepages-2Mi': '4Mi' }), ['1GB=0', '2MB=4194304']);
+  assert.deepEqual(limits({ 'hugepages-2048Ki': '4Mi', 'hugepages-1Gi': '1Gi' }), ['1GB=1073741824', '2MB=4194304']);
+  assert.deepEqual(limits({ 'hugepages-64Ki': '64Ki' }), ['1GB=0', '2MB=0'], 'a size that the host does not have');
+});
+
+test('where the kernel forbids to lower the OOM score, the lowest that it allows is asked for', () => {
+  const container = withResources('a', { limits: both });
+  const score = (least: bigint) =>
+    containerResources(podOf([container]), container, fakeNode({ leastOomScoreAdj: least })).oomScoreAdj;
+  assert.equal(score(0n), 0n);
+  assert.equal(score(-999n), -997n);
+});
+
+test('memory is swapped by the settings and the share of the memory', () => {
+  const check = (
+    resources: ResourceRequirements,
+    given: NodeResources,
+    expected: { total?: bigint; file?: string },
+    priorityClassName?: string,
+  ) => {
+    const container = withResources('a', resources);
+    const pod = podOf([container]);
+    pod.spec.priorityClassName = priorityClassName;
+    const { memorySwapLimitInBytes: total, unified } = containerResources(pod, container, given);
+    assert.deepEqual([total, unified['memory.swap.max']], [expected.total ?? 0n, expected.file]);
+  };
+  const half = { requests: { memory: '1Gi' }, limits: { memory: '2Gi' } };
+  const v2 = { memoryCapacity: 10n * GIBIBYTE, swapCapacity: 5n * GIBIBYTE, cgroupV2: true, countsSwap: true };
+  const limited = fakeNode(v2, { swapBehavior: 'LimitedSwap' });
+  check(half, fakeNode({ countsSwap: true }), { total: 2n * GIBIBYTE });
+  check(half, fakeNode(), {});
+  check(half, fakeNode(v2), { file: '0' });
+  check(half, limited, { file: String(GIBIBYTE / 2n) });
+  check(half, limited, { file: '0' }, 'system-cluster-critical');
+  check({ limits: both }, limited, { file: '0' });
+  check({ requests: { cpu: '1' } }, limited, { file: '0' });
+  check({ requests: { memory: '1Gi' }, limits: { memory: '1Gi' } }, limited, { file: '0' });
+  check({ requests: { memory: '20Gi' } }, limited, { file: '0' });
+  check(half, fakeNode({ ...v2, countsSwap: false }, { swapBehavior: 'LimitedSwap' }), {});
+});
+
+test('with memory QoS a container is throttled before its limit, and keeps what it asked for', () => {
+  const check = (resources: ResourceRequirements, reservation: 'None' | 'TieredReservation', expected: object) => {
+    const container = withResources('a', resources);
+    const host = { cgroupV2: true, memoryCapacity: 10n * GIBIBYTE, allocatableMemory: 10n * GIBIBYTE };
+    const given = fakeNode(host, { memoryQos: { throttlingFactor: 0.9, reservation } });
+    const { 'memory.oom.group': _, ...files } = containerResources(podOf([container]), container, given).unified;
+    assert.deepEqual(files, expected);
+  };
+  const open = { 'memory.min': '0', 'memory.low': '0' };
+  const half = { requests: { memory: '1Gi' }, limits: { memory: '2Gi' } };
+  check(half, 'None', { ...open, 'memory.high': '2040107008' });
+  check(half, 'TieredReservation', { 'memory.low': '1073741824', 'memory.high': '2040107008' });
+  check({ limits: both }, 'TieredReservation', { 'memory.min': '1073741824' });
+  check({ requests: { memory: '1Gi' } }, 'None', { ...open, 'memory.high': '9771048960' });
+  check({}, 'None', open);
 });
 
 test("a pod's cgroup has the sum of its containers, or the peak of its init containers", () => {

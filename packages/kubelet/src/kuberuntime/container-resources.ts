@@ -1,46 +1,40 @@
-import {
-  create,
-  HugepageLimitSchema,
-  type LinuxContainerResources,
-  LinuxContainerResourcesSchema,
-} from '@podwright/cri';
-import { quantityValue } from '../api/quantity.ts';
-import { type Container, isSidecar, type Pod } from '../api/types.ts';
-import { CPU_PERIOD_MICROS, cpuQuota, cpuShares } from '../cgroups/cpu.ts';
+import { create, HugepageLimitSchema, type LinuxContainerResources } from '@podwright/cri';
+import { isNodeCriticalPod } from '../api/pod-priority.ts';
+import { parseQuantity, quantityValue } from '../api/quantity.ts';
+import { type Container, type Pod, sidecarsOf } from '../api/types.ts';
+import { linuxResources } from '../cgroups/linux-resources.ts';
 import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
+import type { ContainerHost } from '../node/container-host.ts';
+import { memoryQosFiles } from './memory-qos.ts';
+import type { NodeResources } from './node-resources.ts';
+import { swapResources } from './swap.ts';
 
 /** oom_score_adj of containers that should be killed last. */
 const GUARANTEED_OOM_SCORE_ADJ = -997n;
-/** Priority from which a pod counts as critical for the node (`system-node-critical`). */
-const NODE_CRITICAL_PRIORITY = 2_000_001_000;
 
-/** What of the node a container's limits depend on. */
-export type NodeResources = {
-  /** Bytes of memory. */
-  memoryCapacity: bigint;
-  /** The node has cgroup v2 alone. */
-  cgroupV2: boolean;
-};
+/** The container's cgroup limits and OOM score, computed as upstream does. */
+export function containerResources(pod: Pod, container: Container, node: NodeResources): LinuxContainerResources {
+  const resources = linuxResources(
+    {
+      milliCpuRequest: requestOf(container, 'cpu'),
+      milliCpuLimit: limitOf(container, 'cpu'),
+      memoryLimitBytes: limitOf(container, 'memory'),
+    },
+    node,
+  );
+  const swap = swapResources(pod, container, node);
+  return {
+    ...resources,
+    oomScoreAdj: allowedOomScoreAdj(oomScoreAdj(pod, container, node.host.memoryCapacity), node.host),
+    hugepageLimits: hugepageLimits(container, node.host.hugePageSizes),
+    memorySwapLimitInBytes: swap.memoryAndSwapBytes,
+    unified: { ...resources.unified, ...swap.files, ...memoryQosFiles(pod, container, node) },
+  };
+}
 
-/**
- * The container's cgroup limits and OOM score, computed as the kubelet does. On cgroup v2 a container that is out of memory is
- * killed whole: what one of its processes leaves behind without the others is of no use.
- */
-export function containerResources(
-  pod: Pod,
-  container: Container,
-  { memoryCapacity, cgroupV2 }: NodeResources,
-): LinuxContainerResources {
-  const quota = cpuQuota(limitOf(container, 'cpu'));
-  return create(LinuxContainerResourcesSchema, {
-    cpuShares: cpuShares(requestOf(container, 'cpu')),
-    cpuPeriod: quota === 0n ? 0n : CPU_PERIOD_MICROS,
-    cpuQuota: quota,
-    memoryLimitInBytes: limitOf(container, 'memory'),
-    oomScoreAdj: oomScoreAdj(pod, container, memoryCapacity),
-    hugepageLimits: hugepageLimits(container),
-    unified: cgroupV2 ? { 'memory.oom.group': '1' } : {},
-  });
+/** Where the kernel forbids to lower the score, the lowest that it allows: with another one no container would start. */
+function allowedOomScoreAdj(wanted: bigint, { leastOomScoreAdj: least }: ContainerHost): bigint {
+  return least !== undefined && wanted < least ? least : wanted;
 }
 
 /**
@@ -48,12 +42,12 @@ export function containerResources(
  * container asked for, the later it is killed. A sidecar is killed no sooner than any container it serves.
  */
 export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigint): bigint {
-  if ((pod.spec.priority ?? 0) >= NODE_CRITICAL_PRIORITY) return GUARANTEED_OOM_SCORE_ADJ;
+  if (isNodeCriticalPod(pod)) return GUARANTEED_OOM_SCORE_ADJ;
   const qos = qosClass(pod);
   if (qos === 'Guaranteed') return GUARANTEED_OOM_SCORE_ADJ;
   if (qos === 'BestEffort') return 1000n;
   const own = burstableScore(container, memoryCapacity);
-  if (!isSidecar(container)) return own;
+  if (!sidecarsOf(pod).some(({ name }) => name === container.name)) return own;
   const scores = pod.spec.containers.map((other) => burstableScore(other, memoryCapacity));
   return scores.every((score) => own <= score) ? own : scores.toSorted((a, b) => Number(a - b))[0]!;
 }
@@ -64,13 +58,24 @@ function burstableScore(container: Container, memoryCapacity: bigint): bigint {
   return score < floor ? floor : score >= 1000n ? 999n : score;
 }
 
-function hugepageLimits(container: Container) {
-  return Object.entries(container.resources?.limits ?? {})
-    .filter(([name]) => name.startsWith('hugepages-'))
-    .map(([name, limit]) =>
-      create(HugepageLimitSchema, {
-        pageSize: `${name.slice('hugepages-'.length).replace(/i$/, '')}B`,
-        limit: quantityValue(limit),
-      }),
-    );
+/** A limit for each size of huge pages that the host has: none of those that the container does not ask for. */
+function hugepageLimits(container: Container, sizes: string[]) {
+  const wanted = new Map(
+    Object.entries(container.resources?.limits ?? {})
+      .filter(([name]) => name.startsWith('hugepages-'))
+      .map(([name, limit]) => [pageSize(name.slice('hugepages-'.length)), quantityValue(limit)]),
+  );
+  return sizes.map((size) => create(HugepageLimitSchema, { pageSize: size, limit: wanted.get(size) ?? 0n }));
+}
+
+/** `2Mi` and `2048Ki` as the files of cgroups name that size, `2MB`. */
+function pageSize(quantity: string): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
+  let size = parseQuantity(quantity).nanos / 1_000_000_000n;
+  let unit = 0;
+  while (size > 0n && size % 1024n === 0n && unit < units.length - 1) {
+    size /= 1024n;
+    unit++;
+  }
+  return `${size}${units[unit]}`;
 }

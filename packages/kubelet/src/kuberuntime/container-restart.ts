@@ -1,46 +1,58 @@
 /** When a container is killed, and whether it is started again. Pure. */
-import type { Container, Pod } from '../api/types.ts';
+import { type Container, type Pod, restartsAfter } from '../api/types.ts';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { containerHash } from './labels.ts';
 import type { ContainerToKill, KillReason, PodActionsInput } from './pod-actions.ts';
+import { type ContainerToUpdate, decideResize } from './resize-actions.ts';
 
 /** Why a running container must end, if it must. */
 export function reasonToKill(
   container: Container,
   current: RuntimeContainer,
-  { probes, restartRequested }: Pick<PodActionsInput, 'probes' | 'restartRequested'>,
+  { pod, probes, restartRequested }: Pick<PodActionsInput, 'pod' | 'probes' | 'restartRequested'>,
 ): { reason: KillReason; message: string } | undefined {
-  const name = container.name;
+  const what = `${kindOf(pod, container.name)} ${container.name}`;
   if (current.hash !== '' && current.hash !== containerHash(container)) {
-    return { reason: 'definitionChanged', message: `Container ${name} definition changed` };
+    return { reason: 'definitionChanged', message: `${what} definition changed` };
   }
   if (container.livenessProbe !== undefined && probes.liveness(current.id) === 'failure') {
-    return { reason: 'livenessProbe', message: `Container ${name} failed liveness probe` };
+    return { reason: 'livenessProbe', message: `${what} failed liveness probe` };
   }
   if (container.startupProbe !== undefined && probes.startup(current.id) === 'failure') {
-    return { reason: 'startupProbe', message: `Container ${name} failed startup probe` };
+    return { reason: 'startupProbe', message: `${what} failed startup probe` };
   }
   if (restartRequested?.(current.id)) {
-    return { reason: 'restartRequested', message: `Restart of container ${name} was requested` };
+    return { reason: 'restartRequested', message: `Restart of container ${container.name} was requested` };
   }
   return undefined;
 }
 
 /** It may still run, so it is killed before another is started. */
-export function killUnknown(container: RuntimeContainer): ContainerToKill {
-  const message = 'Container is in an unknown state, try killing it before restart';
+export function killUnknown(pod: Pod, container: RuntimeContainer): ContainerToKill {
+  const message = `${kindOf(pod, container.name)} is in "unknown" state, try killing it before restart`;
   return { id: container.id, name: container.name, reason: 'unknownState', message };
 }
 
-/** True unless the pod's restart policy leaves a failed container as it is. */
-export function restartsOnFailure(pod: Pod): boolean {
-  return pod.spec.restartPolicy !== 'Never';
+function kindOf(pod: Pod, containerName: string): 'Container' | 'Init container' {
+  return pod.spec.containers.some(({ name }) => name === containerName) ? 'Container' : 'Init container';
 }
 
-/** Whether an ordinary container that does not run should be started (again). */
-export function shouldRestart(pod: Pod, current: RuntimeContainer | undefined): boolean {
+/** Whether a container that does not run should be started (again). */
+export function shouldRestart(pod: Pod, container: Container, current: RuntimeContainer | undefined): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return false;
   if (current === undefined || current.state === 'created' || current.state === 'unknown') return true;
-  if (pod.spec.restartPolicy === 'Never') return false;
-  return pod.spec.restartPolicy !== 'OnFailure' || current.exitCode !== 0;
+  return restartsAfter(pod, container, current.exitCode);
+}
+
+/** What a running container's change of resources comes to: nothing, an update while it runs, or a restart. */
+export function planResize(
+  { actuated }: Pick<PodActionsInput, 'actuated'>,
+  container: Container,
+  current: RuntimeContainer,
+): { start: boolean; kill?: ContainerToKill; update?: ContainerToUpdate } {
+  const resize = decideResize(container, current, actuated?.(current));
+  if (resize.kind === 'none') return { start: false };
+  if (resize.kind === 'update') return { start: false, update: resize.update };
+  const message = `Container ${container.name} resize requires restart`;
+  return { start: true, kill: { id: current.id, name: current.name, reason: 'resize', message } };
 }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Backoff } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
-import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
-import { delayRestart } from './crash-backoff.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { CrashBackoff } from './crash-backoff.ts';
 
 const container = { name: 'app', image: 'busybox' };
 const pod: Pod = {
@@ -12,38 +11,126 @@ const pod: Pod = {
   metadata: { name: 'web', namespace: 'default', uid: 'u1' },
   spec: { containers: [container] },
 };
+const HOUR_MS = 3_600_000;
 
-test('the first restart comes at once, the next after 10 s, 20 s, … up to the cap', (context) => {
-  context.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
-  const backoff = new Backoff({ initialMs: 10_000, maxMs: 300_000 }, Date.now);
-  const crash = () => ({ state: 'exited', finishedAtMs: Date.now() }) as RuntimeContainer;
-  assert.equal(delayRestart(backoff, { pod, container, latest: undefined }), undefined);
-  assert.equal(delayRestart(backoff, { pod, container, latest: crash() }), undefined);
+/** A container on a host whose two clocks go as a test says. */
+class Crashing {
+  #wallMs = 1_000_000_000;
+  #monotonicMs = 50_000;
+  #attempts = 0;
+  readonly #status: RuntimePodStatus = { pod: pod.metadata, sandboxes: [], containers: [] };
+  readonly backoff: CrashBackoff;
+
+  constructor(policy = { initialMs: 10_000, maxMs: 300_000 }) {
+    this.backoff = new CrashBackoff(policy, { wallMs: () => this.#wallMs, monotonicMs: () => this.#monotonicMs });
+  }
+
+  pass(ms: number): void {
+    this.#wallMs += ms;
+    this.#monotonicMs += ms;
+  }
+
+  setClock(byMs: number): void {
+    this.#wallMs += byMs;
+  }
+
+  crash(): void {
+    const one = { id: `app-${this.#attempts++}`, name: 'app', state: 'exited', finishedAtMs: this.#wallMs };
+    this.#status.containers.unshift(one as RuntimeContainer);
+  }
+
+  /** A container that runs while it is decided whether to start another. */
+  run(): void {
+    this.#status.containers.unshift({
+      id: `app-${this.#attempts++}`,
+      name: 'app',
+      state: 'running',
+    } as RuntimeContainer);
+  }
+
+  delay() {
+    return this.backoff.delay({ pod, container, status: this.#status });
+  }
+
+  /** Milliseconds to wait; 0 if the container was started. */
+  start(): number {
+    const delay = this.delay();
+    if (delay === undefined) this.backoff.count({ pod, container, status: this.#status });
+    return delay === undefined ? 0 : delay.retryAtMs - this.#wallMs;
+  }
+}
+
+test('the first restart comes at once, the next after 10 s, 20 s, … up to the cap', () => {
+  const app = new Crashing();
+  assert.equal(app.start(), 0);
+  app.crash();
+  assert.equal(app.start(), 0);
   for (const delayMs of [10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]) {
-    const latest = crash();
-    const delay = delayRestart(backoff, { pod, container, latest })!;
-    assert.equal(delay.retryAtMs - Date.now(), delayMs);
-    context.mock.timers.tick(delayMs);
-    assert.equal(delayRestart(backoff, { pod, container, latest }), undefined);
+    app.crash();
+    assert.equal(app.start(), delayMs);
+    app.pass(delayMs);
+    assert.equal(app.start(), 0);
   }
 });
 
 test('the message says how long, which container and which pod', () => {
-  const backoff = new Backoff({ initialMs: 10_000, maxMs: 300_000 });
-  const latest = { state: 'exited', finishedAtMs: Date.now() } as RuntimeContainer;
-  delayRestart(backoff, { pod, container, latest });
-  assert.deepEqual(delayRestart(backoff, { pod, container, latest })!.waiting, {
+  const app = new Crashing();
+  app.crash();
+  app.start();
+  app.crash();
+  assert.deepEqual(app.delay()!.waiting, {
     reason: 'CrashLoopBackOff',
     message: 'back-off 10s restarting failed container=app pod=web_default(u1)',
   });
 });
 
-test('a container that ran for twice the cap begins anew', (context) => {
-  context.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
-  const backoff = new Backoff({ initialMs: 1000, maxMs: 4000 }, Date.now);
-  const crash = () => ({ state: 'exited', finishedAtMs: Date.now() }) as RuntimeContainer;
-  delayRestart(backoff, { pod, container, latest: crash() });
-  context.mock.timers.tick(8001);
-  assert.equal(delayRestart(backoff, { pod, container, latest: crash() }), undefined);
-  assert.equal(delayRestart(backoff, { pod, container, latest: crash() })!.retryAtMs - Date.now(), 1000);
+test('a container that ran for twice the cap begins anew', () => {
+  const app = new Crashing({ initialMs: 1000, maxMs: 4000 });
+  app.crash();
+  app.start();
+  app.pass(8001);
+  app.crash();
+  assert.equal(app.start(), 0);
+  app.crash();
+  assert.equal(app.start(), 1000);
+});
+
+test('looking at a delay counts no restart', () => {
+  const app = new Crashing();
+  app.crash();
+  for (let look = 0; look < 3; look++) assert.equal(app.delay(), undefined);
+  app.start();
+  app.crash();
+  assert.equal(app.start(), 10_000);
+});
+
+test('a container that is killed waits out only what its last end asks for', () => {
+  const app = new Crashing();
+  app.crash();
+  app.start();
+  app.crash();
+  app.pass(10_000);
+  assert.equal(app.start(), 0);
+  app.pass(5000);
+  app.run();
+  assert.equal(app.start(), 5000, 'of 20 s since the last end, 15 have passed');
+  app.pass(5000);
+  assert.equal(app.start(), 0);
+});
+
+test('a clock of the host that is set by an hour neither lengthens nor shortens a delay', () => {
+  for (const byMs of [HOUR_MS, -HOUR_MS]) {
+    const app = new Crashing();
+    app.crash();
+    app.start();
+    app.crash();
+    assert.equal(app.start(), 10_000);
+    app.setClock(byMs);
+    assert.equal(app.start(), 10_000);
+    app.pass(4000);
+    assert.equal(app.start(), 6000);
+    app.backoff.collectGarbage();
+    app.setClock(-byMs);
+    assert.equal(app.start(), 6000);
+  }
 });

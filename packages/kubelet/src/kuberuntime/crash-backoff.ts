@@ -1,34 +1,91 @@
-import type { Backoff } from '@podwright/base';
+import { Backoff, type BackoffPolicy } from '@podwright/base';
 import { formatDuration } from '../api/time.ts';
 import type { Container, Pod } from '../api/types.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
-import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { containerHash } from './labels.ts';
 
-/** A changed container begins anew. */
-export function crashKey(pod: Pod, container: Container): string {
-  return `${pod.metadata.uid}\0${container.name}\0${containerHash(container)}`;
-}
-
 export type CrashDelay = { waiting: WaitingReason; retryAtMs: number };
 
+/** A container that is to be started, and what the runtime has of its pod. */
+export type Restart = { pod: Pod; container: Container; status: RuntimePodStatus };
+
+/** Two clocks, both in milliseconds: how late it is, and one that nobody sets. */
+export type Clocks = { wallMs: () => number; monotonicMs: () => number };
+
+const HOST_CLOCKS: Clocks = { wallMs: Date.now, monotonicMs: () => performance.now() };
+
 /**
- * Why an ended container may not be started again yet. If it may, its next delay is in force from then on, so this is
- * called exactly once a start. The first restart comes at once.
+ * Delays between the restarts of containers: none before the first, then a growing one, counted from the last end of the container.
+ * Ends are dated by the runtime's wall clock; each is turned once, when it is first seen, into a time of a clock that nobody
+ * sets. So a host's clock that is set back or forward later neither lengthens nor shortens a delay.
  */
-export function delayRestart(
-  backoff: Backoff,
-  { pod, container, latest }: { pod: Pod; container: Container; latest: RuntimeContainer | undefined },
-): CrashDelay | undefined {
-  if (latest?.state !== 'exited') return undefined;
-  const key = crashKey(pod, container);
-  const remainingMs = backoff.remainingMs(key, latest.finishedAtMs);
-  if (remainingMs === 0) {
-    backoff.next(key, latest.finishedAtMs);
-    return undefined;
+export class CrashBackoff {
+  readonly #backoff: Backoff;
+  readonly #clocks: Clocks;
+  /** The last end that was seen of each container. */
+  readonly #ends = new Map<string, { id: string; atMs: number }>();
+
+  constructor(policy: BackoffPolicy, clocks: Clocks = HOST_CLOCKS) {
+    this.#backoff = new Backoff(policy, clocks.monotonicMs);
+    this.#clocks = clocks;
   }
-  const delay = formatDuration(backoff.delayOf(key));
-  const message = `back-off ${delay} restarting failed container=${container.name} pod=${describePod(pod)}`;
-  return { waiting: { reason: 'CrashLoopBackOff', message }, retryAtMs: Date.now() + remainingMs };
+
+  /** Why the container may not be started again yet. */
+  delay(restart: Restart): CrashDelay | undefined {
+    const { pod, container } = restart;
+    const endedAtMs = this.#endOf(restart);
+    if (endedAtMs === undefined) return undefined;
+    const key = crashKey(pod, container);
+    const remainingMs = this.#backoff.remainingMs(key, endedAtMs);
+    if (remainingMs === 0) return undefined;
+    const delay = formatDuration(this.#backoff.delayOf(key));
+    const message = `back-off ${delay} restarting failed container=${container.name} pod=${describePod(pod)}`;
+    return { waiting: { reason: 'CrashLoopBackOff', message }, retryAtMs: this.#clocks.wallMs() + remainingMs };
+  }
+
+  /** The container is about to be started: from its next end on, the next delay is in force. */
+  count(restart: Restart): void {
+    const endedAtMs = this.#endOf(restart);
+    if (endedAtMs !== undefined) this.#backoff.next(crashKey(restart.pod, restart.container), endedAtMs);
+  }
+
+  /** Remembers when the container ended, before it is removed from the runtime. */
+  note(restart: Restart): void {
+    this.#endOf(restart);
+  }
+
+  /** Its next restart comes at once. */
+  forget(pod: Pod, container: Container): void {
+    const key = crashKey(pod, container);
+    this.#backoff.forget(key);
+    this.#ends.delete(key);
+  }
+
+  /** Drops what no restart of the last while counts on. */
+  collectGarbage(): void {
+    this.#backoff.collectGarbage();
+    for (const key of this.#ends.keys()) if (this.#backoff.delayOf(key) === 0) this.#ends.delete(key);
+  }
+
+  /** When the container ended last, by the monotonic clock, also if it is removed since. One that runs, even if it is being killed, has not ended yet. */
+  #endOf({ pod, container, status }: Restart): number | undefined {
+    const ended = status.containers.find(({ name, state }) => name === container.name && state === 'exited');
+    const key = crashKey(pod, container);
+    return ended === undefined ? this.#ends.get(key)?.atMs : this.#monotonicEnd(key, ended);
+  }
+
+  #monotonicEnd(key: string, { id, finishedAtMs }: RuntimeContainer): number {
+    const known = this.#ends.get(key);
+    if (known?.id === id) return known.atMs;
+    const atMs = this.#clocks.monotonicMs() - Math.max(0, this.#clocks.wallMs() - finishedAtMs);
+    this.#ends.set(key, { id, atMs });
+    return atMs;
+  }
+}
+
+/** A changed container begins anew. */
+function crashKey(pod: Pod, container: Container): string {
+  return `${pod.metadata.uid}\0${container.name}\0${containerHash(container)}`;
 }

@@ -1,10 +1,18 @@
-import { Backoff, silentLogger } from '@podwright/base';
+import { silentLogger } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { LocalObjects } from '../config/local-objects.ts';
+import { UserNamespaces } from '../container/user-namespaces.ts';
 import { PodEvents } from '../events/pod-events.ts';
 import { ImageManager } from '../images/image-manager.ts';
+import type { ContainerHost } from '../node/container-host.ts';
+import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from '../node/resource-policy.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
+import { PodDirectories } from '../volumes/pod-directories.ts';
+import { ActuatedResources } from './actuated-resources.ts';
+import { CrashBackoff } from './crash-backoff.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
+import type { NodeResources } from './node-resources.ts';
+import { RuntimeFeatures } from './runtime-features.ts';
 import { SandboxNetworks } from './sandbox-networks.ts';
 
 /** What a sync takes, on a runtime in memory. */
@@ -27,14 +35,27 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
     images: new ImageManager({ cri, events, objects, logger, queue, backoff, dockerConfigPaths: [] }),
     hooks: { run: async () => undefined },
     tracer: new PodTracer(),
-    crashBackoff: new Backoff({ initialMs: 1000, maxMs: 4000 }),
+    crashBackoff: new CrashBackoff({ initialMs: 1000, maxMs: 4000 }),
+    actuated: new ActuatedResources(),
     prepare: async () => ({ environment: [], command: [], args: [], mounts: [] }),
-    dns: async () => ({ clusterDns: [], clusterDomain: '', host: { servers: [], searches: [], options: [] } }),
+    dns: async () => ({
+      clusterDns: [],
+      clusterDomain: '',
+      warnOfMissingClusterDns: false,
+      host: { servers: [], searches: [], options: [] },
+    }),
+    features: new RuntimeFeatures(cri),
+    userNamespaces: new UserNamespaces({
+      directories: new PodDirectories(podLogsDir),
+      idsPerPod: 65_536,
+      maxPods: 110,
+      available: async () => ({ firstId: 65_536, length: 65_536 * 200 }),
+    }),
     cgroupParent: () => '',
     hostIps: () => ['192.0.2.1'],
     kubeletId: 'k',
     clusterDomain: '',
-    node: { memoryCapacity: 1n << 30n, cgroupV2: false },
+    node: fakeNode(),
     seccompDefault: false,
     seccompRoot: '/none',
   };
@@ -42,4 +63,22 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
 
 export function fakeRuntime(): FakeRuntime {
   return new FakeRuntime({ images: ['busybox:1'] });
+}
+
+/** A host of cgroup v1 with a GiB of memory, and upstream's settings. */
+export function fakeNode(host: Partial<ContainerHost> = {}, policy: Partial<ResourcePolicy> = {}): NodeResources {
+  return {
+    policy: { ...DEFAULT_RESOURCE_POLICY, ...policy },
+    host: {
+      memoryCapacity: 1n << 30n,
+      allocatableMemory: 1n << 30n,
+      swapCapacity: 0n,
+      cgroupV2: false,
+      countsSwap: false,
+      hugePageSizes: [],
+      selinux: false,
+      throttleDirectories: [],
+      ...host,
+    },
+  };
 }

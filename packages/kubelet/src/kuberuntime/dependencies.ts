@@ -1,14 +1,18 @@
-import type { Backoff, Logger } from '@podwright/base';
+import type { Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
 import type { PreparedContainer, PrepareRequest } from '../container/prepared-container.ts';
+import type { UserNamespaces } from '../container/user-namespaces.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { ImageManager } from '../images/image-manager.ts';
 import type { PodTracer } from '../trace/pod-tracer.ts';
-import type { NodeResources } from './container-resources.ts';
+import type { ActuatedResources } from './actuated-resources.ts';
+import type { CrashBackoff } from './crash-backoff.ts';
 import type { DnsSettings } from './dns-config.ts';
 import type { HookRunner } from './lifecycle-hooks.ts';
+import type { NodeResources } from './node-resources.ts';
+import type { RuntimeFeatures } from './runtime-features.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 
 /** What the steps of a sync need from the rest of the kubelet, each a part of it that its own type picks. */
@@ -21,8 +25,8 @@ export type KuberuntimeDependencies = {
   objects: ObjectLookup;
   tracer: PodTracer;
   logger: Logger;
-  /** Delays between restarts, by `crashKey`. */
-  crashBackoff: Backoff;
+  crashBackoff: CrashBackoff;
+  actuated: ActuatedResources;
   /** Environment, command and mounts of a container. Rejects with why it cannot be configured. */
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer>;
   /** Host DNS and cluster DNS, as they are now. */
@@ -35,6 +39,9 @@ export type KuberuntimeDependencies = {
   /** Marks what this kubelet made in the runtime. */
   kubeletId: string;
   clusterDomain: string;
+  /** What the runtime says that it can do. */
+  features: RuntimeFeatures;
+  userNamespaces: UserNamespaces;
   node: NodeResources;
   seccompDefault: boolean;
   seccompRoot: string;

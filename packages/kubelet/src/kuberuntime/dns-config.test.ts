@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod, PodSpec } from '../api/types.ts';
-import { parseResolvConf } from '../node/resolv-conf.ts';
+import { parseResolvConf, searchProblem } from '../node/resolv-conf.ts';
 import { podDnsConfig } from './dns-config.ts';
 
 const host = { servers: ['192.0.2.53'], searches: ['example.org'], options: ['edns0'] };
-const settings = { clusterDns: ['10.96.0.10'], clusterDomain: 'cluster.local', host };
+const settings = { clusterDns: ['10.96.0.10'], clusterDomain: 'cluster.local', warnOfMissingClusterDns: true, host };
 
 function dnsOf(spec: Partial<PodSpec>, given = settings) {
+  const { servers, searches, options } = podDns(spec, given).config;
+  return { servers, searches, options };
+}
+
+function podDns(spec: Partial<PodSpec>, given = settings) {
   const metadata = { name: 'web', namespace: 'shop', uid: 'u1' };
   const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [], ...spec } };
-  const { servers, searches, options } = podDnsConfig(pod, given);
-  return { servers, searches, options };
+  return podDnsConfig(pod, given);
 }
 
 const cluster = {
@@ -57,4 +61,44 @@ test('no more than a resolver can take is passed on', () => {
   const config = dnsOf({ dnsPolicy: 'None', dnsConfig: { nameservers, searches } });
   assert.equal(config.servers.length, 3);
   assert.equal(config.searches.length, 32);
+});
+
+test('what does not fit is told in an event of the pod', () => {
+  const none = { ...settings, clusterDns: [] };
+  const check = (spec: Partial<PodSpec>, given: typeof settings, expected: string[]) =>
+    assert.deepEqual(
+      podDns(spec, given).warnings.map(({ reason, message }) => `${reason}: ${message}`),
+      expected,
+    );
+  const missing =
+    'MissingClusterDNS: pod: "web_shop(u1)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.';
+  check({}, settings, []);
+  check({}, none, [missing]);
+  check({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }, none, [missing]);
+  check({ hostNetwork: true }, none, []);
+  check({ dnsPolicy: 'Default' }, none, []);
+  check({}, { ...none, warnOfMissingClusterDns: false }, []);
+  check({ dnsConfig: { nameservers: ['192.0.2.1', '192.0.2.2', '192.0.2.3'] } }, settings, [
+    'DNSConfigForming: Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: 10.96.0.10 192.0.2.1 192.0.2.2',
+  ]);
+  const long = 'x'.repeat(254);
+  check({ dnsPolicy: 'None', dnsConfig: { searches: ['a.test', long, 'b.test'] } }, settings, [
+    'DNSConfigForming: Search Line limits were exceeded, some search paths have been omitted, the applied search line is: a.test b.test',
+  ]);
+  const twelve = Array.from({ length: 12 }, (_, index) => `${'d'.repeat(198)}${String(index).padStart(2, '0')}`);
+  assert.deepEqual(podDns({ dnsPolicy: 'None', dnsConfig: { searches: twelve } }).config.searches, twelve.slice(0, 10));
+});
+
+test("search domains of the host that leave no room for the cluster's are a problem", () => {
+  const check = (searches: string[], clusterDomain: string, expected: RegExp | undefined) => {
+    const problem = searchProblem('/r', { servers: [], searches, options: [] }, clusterDomain);
+    if (expected === undefined) assert.equal(problem, undefined);
+    else assert.match(problem ?? '', expected);
+  };
+  const many = (count: number, length = 1) => Array.from({ length: count }, () => 's'.repeat(length));
+  check(many(29), 'c', undefined);
+  check(many(30), 'c', /^Resolv.conf file '\/r' contains search line consisting of more than 29 domains!$/);
+  check(many(32), '', undefined);
+  check(many(1, 254), '', /contains a search path which length is more than allowed 253 chars!$/);
+  check(many(9, 250), '', /contains search line which length is more than allowed 2048 chars!$/);
 });

@@ -1,32 +1,60 @@
 import { create, type DNSConfig, DNSConfigSchema } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
-import type { ResolvConf } from '../node/resolv-conf.ts';
+import { describePod } from '../kubecontainer/pod-identity.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import {
+  MAX_SEARCH_DOMAIN_LENGTH,
+  MAX_SEARCH_LINE_LENGTH,
+  MAX_SEARCHES,
+  type ResolvConf,
+} from '../node/resolv-conf.ts';
 
-/** Limits of the resolver that pods may count on (Kubernetes: DNS for pods). */
+/** The resolver takes no more servers (resolv.conf(5)). */
 const MAX_NAMESERVERS = 3;
-const MAX_SEARCHES = 32;
-const MAX_SEARCH_BYTES = 2048;
 
-export type DnsSettings = { clusterDns: string[]; clusterDomain: string; host: ResolvConf };
+export type DnsSettings = {
+  clusterDns: string[];
+  clusterDomain: string;
+  /** Pods that want the cluster's DNS are told of when there is none. */
+  warnOfMissingClusterDns: boolean;
+  host: ResolvConf;
+};
+
+/** A pod's settings, and what people should know of them. */
+export type PodDns = { config: DNSConfig; warnings: WaitingReason[] };
 
 /** The pod's DNS configuration by its policy. Without a cluster DNS server `ClusterFirst` means the host's. */
-export function podDnsConfig(pod: Pod, settings: DnsSettings): DNSConfig {
+export function podDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
   const base = byPolicy(pod, settings);
   const own = pod.spec.dnsConfig;
   const servers = unique([...base.servers, ...(own?.nameservers ?? [])]);
-  const searches = unique([...base.searches, ...(own?.searches ?? [])]);
-  return create(DNSConfigSchema, {
-    servers: servers.slice(0, MAX_NAMESERVERS),
-    searches: boundSearches(searches),
-    options: mergeOptions(base.options, own?.options ?? []),
-  });
+  const allSearches = unique([...base.searches, ...(own?.searches ?? [])]);
+  const searches = boundSearches(allSearches);
+  const kept = servers.slice(0, MAX_NAMESERVERS);
+  const warnings =
+    isWithoutClusterDns(pod, settings) && settings.warnOfMissingClusterDns ? [missingClusterDns(pod)] : [];
+  if (kept.length < servers.length) {
+    const what = 'Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is:';
+    warnings.push({ reason: 'DNSConfigForming', message: `${what} ${kept.join(' ')}` });
+  }
+  if (searches.length < allSearches.length) {
+    const what = 'Search Line limits were exceeded, some search paths have been omitted, the applied search line is:';
+    warnings.push({ reason: 'DNSConfigForming', message: `${what} ${searches.join(' ')}` });
+  }
+  return {
+    config: create(DNSConfigSchema, {
+      servers: kept,
+      searches,
+      options: mergeOptions(base.options, own?.options ?? []),
+    }),
+    warnings,
+  };
 }
 
-function byPolicy(pod: Pod, { clusterDns, clusterDomain, host }: DnsSettings): ResolvConf {
-  const policy = pod.spec.dnsPolicy ?? 'ClusterFirst';
-  if (policy === 'None') return { servers: [], searches: [], options: [] };
-  const cluster = policy === 'ClusterFirstWithHostNet' || (policy === 'ClusterFirst' && pod.spec.hostNetwork !== true);
-  if (!cluster || clusterDns.length === 0) return host;
+function byPolicy(pod: Pod, settings: DnsSettings): ResolvConf {
+  const { clusterDns, clusterDomain, host } = settings;
+  if (pod.spec.dnsPolicy === 'None') return { servers: [], searches: [], options: [] };
+  if (!wantsClusterDns(pod) || clusterDns.length === 0) return host;
   const ownSearches =
     clusterDomain === ''
       ? []
@@ -34,14 +62,25 @@ function byPolicy(pod: Pod, { clusterDns, clusterDomain, host }: DnsSettings): R
   return { servers: clusterDns, searches: unique([...ownSearches, ...host.searches]), options: ['ndots:5'] };
 }
 
+function wantsClusterDns({ spec }: Pod): boolean {
+  const policy = spec.dnsPolicy ?? 'ClusterFirst';
+  return policy === 'ClusterFirstWithHostNet' || (policy === 'ClusterFirst' && spec.hostNetwork !== true);
+}
+
+function isWithoutClusterDns(pod: Pod, { clusterDns }: DnsSettings): boolean {
+  return clusterDns.length === 0 && wantsClusterDns(pod);
+}
+
+function missingClusterDns(pod: Pod): WaitingReason {
+  const what =
+    'kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.';
+  return { reason: 'MissingClusterDNS', message: `pod: "${describePod(pod)}". ${what}` };
+}
+
+/** As many as a resolver takes, without those that make some crash, and no longer together than it reads. */
 function boundSearches(searches: string[]): string[] {
-  const kept: string[] = [];
-  let bytes = 0;
-  for (const search of searches.slice(0, MAX_SEARCHES)) {
-    bytes += search.length + 1;
-    if (bytes > MAX_SEARCH_BYTES + 1) break;
-    kept.push(search);
-  }
+  const kept = searches.slice(0, MAX_SEARCHES).filter((search) => search.length <= MAX_SEARCH_DOMAIN_LENGTH);
+  while (kept.join(' ').length > MAX_SEARCH_LINE_LENGTH) kept.pop();
   return kept;
 }
 

@@ -2,10 +2,11 @@
  * The part of the plan that concerns init containers: one after the other to their end; a sidecar counts as done once it
  * has started (its startup probe succeeded, if it has one), and is kept running from then on.
  */
-import { type Container, isSidecar } from '../api/types.ts';
+import { type Container, isSidecar, restartsAfter, restartsWhenKilled } from '../api/types.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { killUnknown, reasonToKill, restartsOnFailure } from './container-restart.ts';
+import { killUnknown, planResize, reasonToKill } from './container-restart.ts';
 import type { ContainerToKill, PodActionsInput } from './pod-actions.ts';
+import type { ContainerToUpdate } from './resize-actions.ts';
 
 export type InitPlan = {
   /** Every init container has done its part: the ordinary containers may run. */
@@ -14,18 +15,20 @@ export type InitPlan = {
   failed: boolean;
   start: string[];
   kill: ContainerToKill[];
+  update: ContainerToUpdate[];
 };
 
 /** Plans from the containers of the current sandbox only: those of an earlier one prepared a pod that is gone. */
 export function planInitContainers(input: PodActionsInput, sandboxId: string): InitPlan {
   const all = input.pod.spec.initContainers ?? [];
   const own = { ...input.status, containers: input.status.containers.filter((one) => one.sandboxId === sandboxId) };
-  const plan: InitPlan = { initialized: true, failed: false, start: [], kill: [] };
+  const plan: InitPlan = { initialized: true, failed: false, start: [], kill: [], update: [] };
   const later = input.pod.spec.containers.some(({ name }) => latestContainer(own, name) !== undefined);
   const reached = later ? all.length : lastReached(all, own);
   for (const [index, container] of all.entries()) {
     const step = planStep(input, container, { current: latestContainer(own, container.name), passed: index < reached });
     if (step.kill !== undefined) plan.kill.push(step.kill);
+    if (step.update !== undefined) plan.update.push(step.update);
     if (step.start) plan.start.push(container.name);
     if (step.failed) return { ...plan, failed: true, initialized: false, start: [] };
     if (!step.done) return { ...plan, initialized: false };
@@ -41,7 +44,7 @@ function lastReached(all: Container[], own: RuntimePodStatus): number {
   return all.findLastIndex(({ name }) => latestContainer(own, name) !== undefined);
 }
 
-type Step = { done: boolean; start?: boolean; failed?: boolean; kill?: ContainerToKill };
+type Step = { done: boolean; start?: boolean; failed?: boolean; kill?: ContainerToKill; update?: ContainerToUpdate };
 
 type Place = {
   current: RuntimeContainer | undefined;
@@ -50,22 +53,25 @@ type Place = {
 };
 
 function planStep(input: PodActionsInput, container: Container, place: Place): Step {
-  return isSidecar(container) ? planSidecar(input, container, place) : planRunToEnd(input, place);
+  return isSidecar(container) ? planSidecar(input, container, place) : planRunToEnd(input, container, place);
 }
 
-function planRunToEnd(input: PodActionsInput, { current, passed }: Place): Step {
+function planRunToEnd(input: PodActionsInput, container: Container, { current, passed }: Place): Step {
   if (passed) return { done: true };
   switch (current?.state) {
     case undefined:
     case 'created': // started in the same step as created, so its start failed
       return { done: false, start: true };
     case 'running':
-      return { done: false };
+      return { done: false, update: planResize(input, container, current).update };
     case 'unknown':
-      return { done: false, start: true, kill: killUnknown(current) };
+      if (!restartsWhenKilled(input.pod, container)) return { done: false, failed: true };
+      return { done: false, start: true, kill: killUnknown(input.pod, current) };
     case 'exited':
       if (current.exitCode === 0) return { done: true };
-      return restartsOnFailure(input.pod) ? { done: false, start: true } : { done: false, failed: true };
+      return restartsAfter(input.pod, container, current.exitCode)
+        ? { done: false, start: true }
+        : { done: false, failed: true };
   }
 }
 
@@ -76,14 +82,16 @@ function planSidecar(input: PodActionsInput, container: Container, { current, pa
     case 'exited':
       return { done: passed, start: true };
     case 'unknown':
-      return { done: passed, start: true, kill: killUnknown(current) };
+      return { done: passed, start: true, kill: killUnknown(input.pod, current) };
     case 'running': {
       const why = reasonToKill(container, current, input);
       if (why !== undefined) {
-        const kill = { id: current.id, name: current.name, ...why, message: `${why.message}, will be restarted` };
+        const kill = { id: current.id, name: current.name, ...why };
         return { done: passed, start: true, kill };
       }
-      return { done: passed || container.startupProbe === undefined || input.probes.startup(current.id) === 'success' };
+      const { update, kill, start } = planResize(input, container, current);
+      const started = container.startupProbe === undefined || input.probes.startup(current.id) === 'success';
+      return { done: passed || started, start, kill, update };
     }
   }
 }

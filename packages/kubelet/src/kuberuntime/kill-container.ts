@@ -1,6 +1,7 @@
-import { isNotFound, shownError, withTimeout } from '@podwright/base';
+import { errorMessage, isNotFound, withTimeout } from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
+import { describePod } from '../kubecontainer/pod-identity.ts';
 import { DEFAULT_GRACE_SECONDS, MINIMUM_GRACE_SECONDS, STOP_MARGIN_MS } from '../limits.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import type { KillReason } from './pod-actions.ts';
@@ -39,7 +40,7 @@ export function gracePeriodSeconds(request: KillRequest): number {
 }
 
 /** What stopping a container takes. */
-export type KillContainerDependencies = Pick<KuberuntimeDependencies, 'cri' | 'events' | 'hooks' | 'tracer'>;
+export type KillContainerDependencies = Pick<KuberuntimeDependencies, 'cri' | 'events' | 'hooks' | 'logger' | 'tracer'>;
 
 /** Stops a container: its preStop hook, SIGTERM, and SIGKILL when the grace period is over. One that is gone is no error. */
 export async function killContainer(
@@ -83,7 +84,8 @@ async function runPreStop(
     );
   } catch (error) {
     signal.throwIfAborted();
-    const message = `PreStopHook failed: ${shownError(error)}`;
-    deps.events.event(eventSubject(pod, name), 'Warning', 'FailedPreStopHook', message);
+    deps.logger.warn({ pod: describePod(pod), container: name, error: errorMessage(error) }, 'a preStop hook failed');
+    // what it said stays out of the event: commands and servers may tell secrets
+    deps.events.event(eventSubject(pod, name), 'Warning', 'FailedPreStopHook', 'PreStopHook failed');
   }
 }

@@ -13,7 +13,7 @@ import { RuntimePodReader } from './runtime-pod-reader.ts';
 import { SandboxNetworks } from './sandbox-networks.ts';
 
 const sidecar = (name: string): Container => ({ name, image: 'busybox:1', restartPolicy: 'Always' });
-const pod: Pod = {
+const web: Pod = {
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'web', namespace: 'default', uid: 'u1' },
@@ -28,7 +28,7 @@ const pod: Pod = {
 };
 
 /** A running pod with all its containers. */
-async function start(): Promise<{ runtime: FakeRuntime; status: RuntimePodStatus; stopped: () => string[] }> {
+async function start(pod = web): Promise<{ runtime: FakeRuntime; status: RuntimePodStatus; stopped: () => string[] }> {
   const runtime = fakeRuntime();
   const { runtime: cri } = runtime.client;
   const sandboxConfig = { metadata: { ...pod.metadata, attempt: 0 }, labels: sandboxLabels(pod, 'k') };
@@ -59,7 +59,7 @@ const until = (holds: () => boolean) =>
 
 test('containers are stopped at once, then the sidecars from the last to the first, then the sandbox', async () => {
   const { runtime, status, stopped } = await start();
-  const steps = await killPod(fakeDependencies(runtime, '/none'), { pod, status }, AbortSignal.timeout(5000));
+  const steps = await killPod(fakeDependencies(runtime, '/none'), { pod: web, status }, AbortSignal.timeout(5000));
   assert.deepEqual([...stopped().slice(0, 2).sort(), ...stopped().slice(2)], ['app', 'log', 'two', 'one', 'sandbox']);
   assert.ok(steps.every(({ error }) => error === undefined));
   assert.ok(runtime.containers.every(({ state }) => state === ContainerState.CONTAINER_EXITED));
@@ -68,7 +68,7 @@ test('containers are stopped at once, then the sidecars from the last to the fir
 test('a container that does not stop keeps none of the others running, but the sandbox stays', async () => {
   const { runtime, status, stopped } = await start();
   runtime.inject('stopContainer', { error: new PodwrightError('unavailable', 'away'), times: 1 });
-  const steps = await killPod(fakeDependencies(runtime, '/none'), { pod, status }, AbortSignal.timeout(5000));
+  const steps = await killPod(fakeDependencies(runtime, '/none'), { pod: web, status }, AbortSignal.timeout(5000));
   assert.equal(steps.filter(({ error }) => error?.reason === 'KillContainerError').length, 1);
   assert.equal(stopped().includes('sandbox'), false);
   assert.equal(stopped().length, 4);
@@ -78,7 +78,7 @@ test('a sidecar waits for the containers before it no longer than its grace peri
   const { runtime, status, stopped } = await start();
   runtime.inject('stopContainer', { delayMs: 60_000, times: 2 });
   const stop = new AbortController();
-  const request = { pod, status, gracePeriodSeconds: 1 };
+  const request = { pod: web, status, gracePeriodSeconds: 1 };
   const killing = killPod(fakeDependencies(runtime, '/none'), request, stop.signal);
   await until(() => stopped().length === 4);
   stop.abort(new Error('a quicker stop'));
@@ -87,12 +87,26 @@ test('a sidecar waits for the containers before it no longer than its grace peri
 
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
+test('a sidecar does not wait for an init container that still runs', async () => {
+  const pod: Pod = {
+    ...web,
+    spec: { ...web.spec, initContainers: [sidecar('one'), { name: 'prepare', image: 'busybox:1' }], containers: [] },
+  };
+  const { runtime, status, stopped } = await start(pod);
+  runtime.inject('stopContainer', { delayMs: 60_000 });
+  const stop = new AbortController();
+  const killing = killPod(fakeDependencies(runtime, '/none'), { pod, status }, stop.signal);
+  await until(() => stopped().length === 2);
+  stop.abort(new Error('seen'));
+  await assert.rejects(killing, { message: 'seen' });
+});
+
 test('the wait for the containers before a sidecar ends with the signal', async () => {
   const before = timers();
   const { runtime, status, stopped } = await start();
   runtime.inject('stopContainer', { delayMs: 60_000 });
   const stop = new AbortController();
-  const killing = killPod(fakeDependencies(runtime, '/none'), { pod, status }, stop.signal);
+  const killing = killPod(fakeDependencies(runtime, '/none'), { pod: web, status }, stop.signal);
   await until(() => stopped().length === 2);
   stop.abort(new Error('a quicker stop'));
   await assert.rejects(killing, { message: 'a quicker stop' });

@@ -1,5 +1,5 @@
 import { isNotFound, raceAbort, shownError, withTimeout } from '@podwright/base';
-import { allContainers, type Pod, sidecarsOf } from '../api/types.ts';
+import { everyContainer, type Pod, sidecarsOf } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import {
   podAddresses,
@@ -66,7 +66,7 @@ function killRequest(
   container: RuntimeContainer,
   before: Promise<void>[],
 ): Omit<KillRequest, 'podIps'> {
-  const spec = allContainers(request.pod.spec).find(({ name }) => name === container.name);
+  const spec = everyContainer(request.pod.spec).find(({ name }) => name === container.name);
   return {
     pod: request.pod,
     spec,
@@ -87,11 +87,12 @@ async function waitAtMost(maxMs: number, ended: Promise<void>[], signal: AbortSi
 /** Ids of the containers that must have ended before a sidecar is stopped: the ordinary ones and the later sidecars. */
 function terminationOrder(pod: Pod, running: RuntimeContainer[]): (container: RuntimeContainer) => string[] {
   const sidecars = sidecarsOf(pod).map(({ name }) => name);
+  const main = pod.spec.containers.map(({ name }) => name);
   const idsOf = (wanted: (name: string) => boolean) => running.filter(({ name }) => wanted(name)).map(({ id }) => id);
   return ({ name }) => {
     const position = sidecars.indexOf(name);
     if (position < 0) return [];
-    return idsOf((other) => !sidecars.includes(other) || sidecars.indexOf(other) > position);
+    return idsOf((other) => main.includes(other) || sidecars.indexOf(other) > position);
   };
 }
 

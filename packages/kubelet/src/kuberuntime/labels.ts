@@ -3,7 +3,7 @@
  * everything is rebuilt from them. The keys are those of Kubernetes, so that `crictl` and others understand them.
  */
 import { createHash } from 'node:crypto';
-import type { Container, ContainerPort, LifecycleHandler, Pod } from '../api/types.ts';
+import type { Container, ContainerPort, LifecycleHandler, Pod, ResourceRequirements } from '../api/types.ts';
 import { CONFIG_FILE_ANNOTATION, type ExistingPod } from '../config/pod-update.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 
@@ -21,7 +21,12 @@ const MESSAGE_POLICY_ANNOTATION = 'io.kubernetes.container.terminationMessagePol
 const DELETION_GRACE_ANNOTATION = 'io.kubernetes.pod.deletionGracePeriod';
 const TERMINATION_GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
 const PRE_STOP_ANNOTATION = 'io.kubernetes.container.preStopHandler';
+/** Requests and limits that a container was made with. */
+const RESOURCES_ANNOTATION = 'podwright.dev/resources';
 const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
+
+/** The order in which upstream writes them. */
+const PORT_FIELDS = ['name', 'hostPort', 'containerPort', 'protocol', 'hostIP'];
 
 type StringMap = Record<string, string>;
 
@@ -35,6 +40,7 @@ export type ContainerInfo = {
   terminationMessagePolicy: 'File' | 'FallbackToLogsOnError';
   terminationGracePeriodSeconds: number | undefined;
   preStop: LifecycleHandler | undefined;
+  resources: ResourceRequirements | undefined;
   ports: ContainerPort[];
 };
 
@@ -78,6 +84,7 @@ export function containerAnnotations(pod: Pod, container: Container, restartCoun
     [RESTART_COUNT_ANNOTATION]: String(restartCount),
     [MESSAGE_PATH_ANNOTATION]: container.terminationMessagePath ?? '/dev/termination-log',
     [MESSAGE_POLICY_ANNOTATION]: container.terminationMessagePolicy ?? 'File',
+    [RESOURCES_ANNOTATION]: JSON.stringify(container.resources ?? {}),
   };
   const deletionGrace = pod.metadata.deletionGracePeriodSeconds;
   const grace = pod.spec.terminationGracePeriodSeconds;
@@ -86,7 +93,7 @@ export function containerAnnotations(pod: Pod, container: Container, restartCoun
   if (grace !== undefined) annotations[TERMINATION_GRACE_ANNOTATION] = String(grace);
   if (preStop !== undefined) annotations[PRE_STOP_ANNOTATION] = JSON.stringify(preStop);
   if (container.ports !== undefined && container.ports.length > 0) {
-    annotations[PORTS_ANNOTATION] = JSON.stringify(container.ports);
+    annotations[PORTS_ANNOTATION] = JSON.stringify(container.ports, PORT_FIELDS);
   }
   return annotations;
 }
@@ -126,6 +133,7 @@ export function decodeContainerInfo(labels: StringMap, annotations: StringMap): 
     terminationGracePeriodSeconds:
       integer(annotations[DELETION_GRACE_ANNOTATION]) ?? integer(annotations[TERMINATION_GRACE_ANNOTATION]),
     preStop: json<LifecycleHandler>(annotations[PRE_STOP_ANNOTATION]),
+    resources: json<ResourceRequirements>(annotations[RESOURCES_ANNOTATION]),
     ports: json<ContainerPort[]>(annotations[PORTS_ANNOTATION]) ?? [],
   };
 }

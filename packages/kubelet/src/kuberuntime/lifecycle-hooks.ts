@@ -1,8 +1,10 @@
-import { PodwrightError, sleep } from '@podwright/base';
+import { Counter, metricIn, PodwrightError, type Registry, sleep, wrapError } from '@podwright/base';
 import type { Container, LifecycleHandler, Pod } from '../api/types.ts';
+import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
-import { MAX_HOOK_MS } from '../limits.ts';
-import { httpGet, httpGetUrl } from '../prober/http-call.ts';
+import { describePod } from '../kubecontainer/pod-identity.ts';
+import { MAX_HOOK_MS, MAX_TIMER_MS } from '../limits.ts';
+import { type HttpCallTarget, httpGet, httpGetUrl, isPlainHttpAnswer } from '../prober/http-call.ts';
 
 /** Runs one hook to its end. Rejects with what went wrong, or the signal's reason. */
 export interface HookRunner {
@@ -18,33 +20,97 @@ export type HookRequest = {
   handler: LifecycleHandler;
 };
 
+export type LifecycleHooksOptions = {
+  commands: CommandRunner;
+  events: EventRecorder;
+  /** Where answers in plain HTTP, and sleeps that were cut short, are counted. */
+  metrics?: Registry;
+};
+
 /** Runs postStart and preStop hooks. */
 export class LifecycleHooks implements HookRunner {
-  readonly #commands: CommandRunner;
+  readonly #options: LifecycleHooksOptions;
+  readonly #fallbacks: Counter | undefined;
+  readonly #cutSleeps: Counter | undefined;
 
-  constructor(commands: CommandRunner) {
-    this.#commands = commands;
+  constructor(options: LifecycleHooksOptions) {
+    this.#options = options;
+    if (options.metrics === undefined) return;
+    this.#fallbacks = counter(options.metrics, {
+      name: 'kubelet_lifecycle_handler_http_fallbacks_total',
+      help: 'The number of times lifecycle handlers successfully fell back to http from https.',
+    });
+    this.#cutSleeps = counter(options.metrics, {
+      name: 'kubelet_sleep_action_terminated_early_total',
+      help: 'The number of times lifecycle sleep handler got terminated before it finishes',
+    });
   }
 
-  async run({ container, containerId, handler, podIps }: HookRequest, signal: AbortSignal): Promise<void> {
-    if (handler.exec !== undefined) {
-      const { exitCode, output } = await this.#commands.runInContainer(containerId, handler.exec.command, {
-        timeoutMs: MAX_HOOK_MS,
-        signal,
+  run(request: HookRequest, signal: AbortSignal): Promise<void> {
+    const { handler } = request;
+    if (handler.exec !== undefined) return this.#exec(request, handler.exec.command, signal);
+    if (handler.httpGet !== undefined) return this.#http(request, handler.httpGet.path ?? '/', signal);
+    if (handler.sleep !== undefined) return this.#sleep(handler.sleep.seconds, signal);
+    // The API takes tcpSocket, and says that hooks with it fail (k8s.io/api core/v1 LifecycleHandler).
+    const message = 'Cannot run handler: a lifecycle hook is exec, httpGet or sleep';
+    return Promise.reject(new PodwrightError('invalid_argument', message));
+  }
+
+  async #exec(request: HookRequest, command: string[], signal: AbortSignal): Promise<void> {
+    const call = { timeoutMs: MAX_HOOK_MS, signal };
+    const shown = command.join(' ');
+    const { exitCode, output } = await this.#options.commands
+      .runInContainer(request.containerId, command, call)
+      .catch((error: unknown) => {
+        throw wrapError(failed(request, `Exec lifecycle hook ([${shown}])`), error);
       });
-      if (exitCode !== 0)
-        throw new PodwrightError(
-          'failed_precondition',
-          `command "${handler.exec.command.join(' ')}" exited with ${exitCode}: ${output.trim()}`,
-        );
-    } else if (handler.httpGet !== undefined) {
-      const target = { action: handler.httpGet, container, podIps, userAgent: 'kube-lifecycle/1.36' };
-      const { status } = await httpGet(target, signal); // no deadline of its own, as with the kubelet
-      if (status < 200 || status >= 400)
-        throw new PodwrightError('failed_precondition', `GET ${httpGetUrl(target)} answered ${status}`);
-    } else if (handler.sleep !== undefined) {
-      await sleep(handler.sleep.seconds * 1000, signal);
-    }
-    // tcpSocket is accepted by the API and does nothing (k8s.io/api core/v1 LifecycleHandler).
+    if (exitCode === 0) return;
+    const why = `command '${shown}' exited with ${exitCode}, message: ${JSON.stringify(output)}`;
+    throw new PodwrightError('failed_precondition', `${failed(request, `Exec lifecycle hook ([${shown}])`)}: ${why}`);
   }
+
+  /** Whatever the server answers, it was told. There is no deadline but the signal's, as with upstream. */
+  async #http(request: HookRequest, path: string, signal: AbortSignal): Promise<void> {
+    const { container, podIps, handler } = request;
+    const target = { action: handler.httpGet!, container, podIps, userAgent: 'kube-lifecycle/1.36' };
+    try {
+      await httpGet(target, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isPlainHttpAnswer(error) && (await this.#plainly(request, target, signal))) return;
+      throw wrapError(failed(request, `HTTP lifecycle hook (${path})`), error);
+    }
+  }
+
+  /** Servers that never spoke TLS are told in plain HTTP, as long ago, but no password of the handler's; false if that fails too. */
+  async #plainly({ pod }: HookRequest, target: HttpCallTarget, signal: AbortSignal): Promise<boolean> {
+    try {
+      await httpGet({ ...target, action: { ...target.action, scheme: 'HTTP' }, withoutAuthorization: true }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof PodwrightError) return false;
+      throw error;
+    }
+    this.#fallbacks?.inc();
+    const message = `request to HTTPS lifecycle hook ${httpGetUrl(target).host} got HTTP response, retry with HTTP succeeded`;
+    this.#options.events.event(eventSubject(pod), 'Warning', 'LifecycleHTTPFallback', message);
+    return true;
+  }
+
+  async #sleep(seconds: number, signal: AbortSignal): Promise<void> {
+    try {
+      await sleep(Math.min(seconds * 1000, MAX_TIMER_MS), signal);
+    } catch (error) {
+      this.#cutSleeps?.inc();
+      throw error;
+    }
+  }
+}
+
+function counter(registry: Registry, of: { name: string; help: string }): Counter {
+  return metricIn(registry, of.name, () => new Counter({ ...of, registers: [registry] }));
+}
+
+function failed({ container, pod }: HookRequest, what: string): string {
+  return `${what} for Container ${JSON.stringify(container.name)} in Pod ${JSON.stringify(describePod(pod))} failed - error`;
 }

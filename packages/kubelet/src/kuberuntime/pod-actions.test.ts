@@ -8,6 +8,9 @@ const empty: PodActions = {
   sandboxId: 'sandbox',
   attempt: 3,
   containersToKill: [],
+  containersToReset: [],
+  ephemeralContainersToStart: [],
+  containersToUpdate: [],
   initContainersToStart: [],
   containersToStart: [],
 };
@@ -17,6 +20,9 @@ const steps: Required<Omit<PodActions, 'sandboxId' | 'attempt'>> = {
   killPod: true,
   createSandbox: true,
   containersToKill: [{ id: 'id', name: 'web', reason: 'unknownState', message: '' }],
+  containersToReset: [{ id: 'id', name: 'web', kill: true }],
+  ephemeralContainersToStart: ['debugger'],
+  containersToUpdate: [{ id: 'id', name: 'web', from: {}, to: {}, resources: [{ resource: 'cpu', change: 'more' }] }],
   initContainersToStart: ['setup'],
   containersToStart: ['web'],
 };
@@ -35,6 +41,6 @@ test('each step alone makes a plan that is not empty, and says what is done', ()
 });
 
 test('a step that nothing describes is no empty plan either', () => {
-  const plan: PodActions & { containersToResize: string[] } = { ...empty, containersToResize: ['web'] };
+  const plan: PodActions & { containersToPolish: string[] } = { ...empty, containersToPolish: ['web'] };
   assert.equal(isEmptyPlan(plan), false);
 });

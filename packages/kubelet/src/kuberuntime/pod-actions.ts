@@ -1,11 +1,20 @@
-import type { Pod } from '../api/types.ts';
-import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { Pod, ResourceRequirements } from '../api/types.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
+import type { ContainerToUpdate } from './resize-actions.ts';
 
 /** Why a container is killed; decides the grace period and the event. */
-export type KillReason = 'livenessProbe' | 'startupProbe' | 'definitionChanged' | 'restartRequested' | 'unknownState';
+export type KillReason =
+  | 'livenessProbe'
+  | 'startupProbe'
+  | 'definitionChanged'
+  | 'resize'
+  | 'restartRequested'
+  | 'unknownState';
 
 export type ContainerToKill = { id: string; name: string; reason: KillReason; message: string };
+
+export type ContainerToReset = { id: string; name: string; kill: boolean };
 
 /** The next steps of a pod, in the order in which they are done. */
 export type PodActions = {
@@ -17,8 +26,14 @@ export type PodActions = {
   /** Attempt number of the sandbox that is made. */
   attempt: number;
   containersToKill: ContainerToKill[];
+  /** Every container of the pod, if it begins anew in its sandbox: stopped at once if it runs, and removed. */
+  containersToReset: ContainerToReset[];
+  /** Names of containers for debugging. */
+  ephemeralContainersToStart: string[];
   /** Names, in the order of the specification. */
   initContainersToStart: string[];
+  /** Running containers that get other CPU or memory. */
+  containersToUpdate: ContainerToUpdate[];
   containersToStart: string[];
 };
 
@@ -34,6 +49,10 @@ export type PodActionsInput = {
   probes: ProbeAnswers;
   /** Whether somebody asked to restart a container, by its id. */
   restartRequested?: (containerId: string) => boolean;
+  /** A container ended in a way that begins the whole pod anew. */
+  restartAllContainers?: boolean;
+  /** What a running container was given of CPU and memory, if that is known. */
+  actuated?: (container: RuntimeContainer) => ResourceRequirements | undefined;
 };
 
 /** The fields that say how a step is done; every other one is a step, or a list of them. */
@@ -43,8 +62,17 @@ type StepParameter = 'sandboxId' | 'attempt';
 const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan: PodActions) => string[] } = {
   killPod: ({ killPod }) => (killPod ? ['kill the pod'] : []),
   containersToKill: (plan) => plan.containersToKill.map(({ name, reason }) => `kill ${name} (${reason})`),
+  containersToReset: (plan) =>
+    plan.containersToReset.map(({ name, kill }) => `${kill ? 'kill and ' : ''}remove ${name}`),
   createSandbox: ({ createSandbox, attempt }) => (createSandbox ? [`create sandbox attempt ${attempt}`] : []),
+  ephemeralContainersToStart: (plan) =>
+    plan.ephemeralContainersToStart.map((name) => `start ephemeral container ${name}`),
   initContainersToStart: (plan) => plan.initContainersToStart.map((name) => `start init container ${name}`),
+  containersToUpdate: (plan) =>
+    plan.containersToUpdate.map(
+      ({ name, resources }) =>
+        `resize ${name} (${resources.map(({ resource, change }) => `${change} ${resource}`).join(', ')})`,
+    ),
   containersToStart: (plan) => plan.containersToStart.map((name) => `start container ${name}`),
 };
 

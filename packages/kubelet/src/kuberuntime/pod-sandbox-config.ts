@@ -6,6 +6,7 @@ import {
   type LinuxPodSandboxConfig,
   LinuxPodSandboxConfigSchema,
   LinuxSandboxSecurityContextSchema,
+  type NamespaceOption,
   type PodSandboxConfig,
   PodSandboxConfigSchema,
   PortMappingSchema,
@@ -13,12 +14,14 @@ import {
   SecurityProfile_ProfileType,
   SecurityProfileSchema,
 } from '@podwright/cri';
+import { dottedSysctl } from '../api/sysctl.ts';
 import { allContainers, isSidecar, type Pod } from '../api/types.ts';
+import type { Enforcement } from '../cgroups/linux-resources.ts';
 import { podOverhead, podResources } from '../cgroups/pod-resources.ts';
 import { podHostname } from '../container/pod-hostname.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import { sandboxAnnotations, sandboxLabels } from './labels.ts';
-import { groupsPolicy, namespaceOptions, selinux, supplementalGroups } from './security-context.ts';
+import { groupsPolicy, selinux, supplementalGroups } from './security-context.ts';
 
 export type SandboxConfigInput = {
   pod: Pod;
@@ -29,9 +32,14 @@ export type SandboxConfigInput = {
   cgroupParent: string;
   clusterDomain: string;
   kubeletId: string;
+  namespaces: NamespaceOption;
+  enforcement: Enforcement;
 };
 
-/** What RunPodSandbox gets; also sent along with each CreateContainer. */
+/**
+ * What RunPodSandbox gets; also sent along with each CreateContainer. Throws `invalid_argument` for a pod whose full name is too
+ * long.
+ */
 export function podSandboxConfig(input: SandboxConfigInput): PodSandboxConfig {
   const { pod, attempt } = input;
   const { name, namespace, uid } = pod.metadata;
@@ -40,10 +48,10 @@ export function podSandboxConfig(input: SandboxConfigInput): PodSandboxConfig {
     hostname: pod.spec.hostNetwork ? '' : podHostname(pod, input.clusterDomain),
     logDirectory: podLogDirectory(input.podLogsDir, pod.metadata),
     dnsConfig: input.dns,
-    portMappings: pod.spec.hostNetwork ? [] : portMappings(pod),
+    portMappings: portMappings(pod),
     labels: sandboxLabels(pod, input.kubeletId),
     annotations: sandboxAnnotations(pod),
-    linux: linuxConfig(pod, input.cgroupParent),
+    linux: linuxConfig(input),
   });
 }
 
@@ -66,25 +74,26 @@ function portMappings(pod: Pod) {
     );
 }
 
-function linuxConfig(pod: Pod, cgroupParent: string): LinuxPodSandboxConfig {
+function linuxConfig({ pod, cgroupParent, namespaces, enforcement }: SandboxConfigInput): LinuxPodSandboxConfig {
   const shared = pod.spec.securityContext ?? {};
   const int64 = (value: number | undefined) =>
     value === undefined ? undefined : create(Int64ValueSchema, { value: BigInt(value) });
   return create(LinuxPodSandboxConfigSchema, {
     cgroupParent,
-    sysctls: Object.fromEntries((shared.sysctls ?? []).map(({ name, value }) => [name, value])),
+    sysctls: Object.fromEntries((shared.sysctls ?? []).map(({ name, value }) => [dottedSysctl(name), value])),
     securityContext: create(LinuxSandboxSecurityContextSchema, {
       privileged: allContainers(pod.spec).some(({ securityContext }) => securityContext?.privileged === true),
       // What the runtime itself runs for the sandbox needs no more than its default profile.
       seccomp: create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType.RuntimeDefault }),
-      namespaceOptions: namespaceOptions(pod),
+      namespaceOptions: namespaces,
       selinuxOptions: selinux(shared.seLinuxOptions),
       runAsUser: int64(shared.runAsUser),
+      // Runtimes refuse a group without a user, and the sandbox's own process needs neither.
       runAsGroup: shared.runAsUser === undefined ? undefined : int64(shared.runAsGroup),
       supplementalGroups: supplementalGroups(shared),
       supplementalGroupsPolicy: groupsPolicy(shared),
     }),
-    overhead: podOverhead(pod),
-    resources: podResources(pod),
+    overhead: podOverhead(pod, enforcement),
+    resources: podResources(pod, enforcement),
   });
 }

@@ -2,32 +2,49 @@ import { mkdir } from 'node:fs/promises';
 import { LOG_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { PodSandboxConfig } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
+import { eventSubject } from '../events/event-recorder.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podDnsConfig } from './dns-config.ts';
+import { namespaceOptions } from './namespace-options.ts';
 import { podSandboxConfig } from './pod-sandbox-config.ts';
+import { podUsers } from './pod-users.ts';
 
 /** What making a sandbox takes. */
 export type SandboxDependencies = SandboxConfigDependencies & Pick<KuberuntimeDependencies, 'cri' | 'objects'>;
 
 type SandboxConfigDependencies = Pick<
   KuberuntimeDependencies,
-  'cgroupParent' | 'clusterDomain' | 'dns' | 'kubeletId' | 'podLogsDir'
+  | 'cgroupParent'
+  | 'clusterDomain'
+  | 'dns'
+  | 'events'
+  | 'features'
+  | 'kubeletId'
+  | 'node'
+  | 'objects'
+  | 'podLogsDir'
+  | 'userNamespaces'
 >;
 
-/** The sandbox's configuration for this attempt. */
+/** The sandbox's configuration for this attempt. Rejects with why there can be none. */
 export async function makeSandboxConfig(
   deps: SandboxConfigDependencies,
-  pod: Pod,
-  attempt: number,
+  { pod, attempt }: { pod: Pod; attempt: number },
+  signal?: AbortSignal,
 ): Promise<PodSandboxConfig> {
+  const { config: dns, warnings } = podDnsConfig(pod, await deps.dns());
+  for (const { reason, message } of warnings) deps.events.event(eventSubject(pod), 'Warning', reason, message);
+  const users = await podUsers(deps, { pod, handler: () => runtimeHandler(deps, pod) }, signal);
   return podSandboxConfig({
     pod,
     attempt,
-    dns: podDnsConfig(pod, await deps.dns()),
+    dns,
     podLogsDir: deps.podLogsDir,
     cgroupParent: deps.cgroupParent(pod),
     clusterDomain: deps.clusterDomain,
     kubeletId: deps.kubeletId,
+    namespaces: namespaceOptions(pod, users),
+    enforcement: deps.node,
   });
 }
 

@@ -5,14 +5,13 @@ import {
   Int64ValueSchema,
   type LinuxContainerSecurityContext,
   LinuxContainerSecurityContextSchema,
-  NamespaceMode,
   type NamespaceOption,
-  NamespaceOptionSchema,
   SELinuxOptionSchema,
   SecurityProfile_ProfileType,
   SecurityProfileSchema,
   SupplementalGroupsPolicy,
 } from '@podwright/cri';
+import { appArmorProfile } from '../api/app-armor.ts';
 import type { Container, Pod, PodSecurityContext, SecurityContext, SecurityProfile } from '../api/types.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
@@ -40,6 +39,9 @@ export type SecurityInput = {
   pod: Pod;
   container: Container;
   imageUser: ImageUser;
+  namespaces: NamespaceOption;
+  /** Paths of this host that are masked beside those that every host has. */
+  throttleDirectories: string[];
   /** Containers without a seccomp profile get the runtime's default instead of none. */
   seccompDefault: boolean;
   /** Directory below which localhost seccomp profiles are. */
@@ -56,7 +58,7 @@ export function containerSecurityContext(input: SecurityInput): LinuxContainerSe
   const unmasked = own.procMount === 'Unmasked';
   return create(LinuxContainerSecurityContextSchema, {
     privileged: own.privileged === true,
-    namespaceOptions: namespaceOptions(pod),
+    namespaceOptions: input.namespaces,
     capabilities: capabilities(own),
     selinuxOptions: selinux(own.seLinuxOptions ?? shared.seLinuxOptions),
     ...runAs(uid, imageUser),
@@ -66,27 +68,25 @@ export function containerSecurityContext(input: SecurityInput): LinuxContainerSe
     supplementalGroups: supplementalGroups(shared),
     supplementalGroupsPolicy: groupsPolicy(shared),
     seccomp: seccomp(own.seccompProfile ?? shared.seccompProfile, input),
-    apparmor: appArmor(own.appArmorProfile ?? shared.appArmorProfile),
-    maskedPaths: unmasked ? [] : MASKED_PATHS,
+    ...appArmor(appArmorProfile(pod, container)),
+    maskedPaths: unmasked ? [] : [...MASKED_PATHS, ...input.throttleDirectories],
     readonlyPaths: unmasked ? [] : READONLY_PATHS,
   });
 }
 
 function runAs(uid: number | undefined, image: ImageUser) {
   if (uid !== undefined) return { runAsUser: int64(BigInt(uid)) };
-  if (image.uid !== undefined) return { runAsUser: int64(image.uid) };
-  return { runAsUsername: image.username };
+  if (image.uid === undefined && image.username !== '') return { runAsUsername: image.username };
+  return { runAsUser: int64(image.uid ?? 0n) };
 }
 
 function int64(value: bigint) {
   return create(Int64ValueSchema, { value });
 }
 
-function capabilities(own: SecurityContext) {
-  return create(CapabilitySchema, {
-    addCapabilities: own.capabilities?.add ?? [],
-    dropCapabilities: own.capabilities?.drop ?? [],
-  });
+function capabilities({ capabilities: given }: SecurityContext) {
+  if (given === undefined) return undefined;
+  return create(CapabilitySchema, { addCapabilities: given.add ?? [], dropCapabilities: given.drop ?? [] });
 }
 
 export function selinux(options: SecurityContext['seLinuxOptions']) {
@@ -95,7 +95,7 @@ export function selinux(options: SecurityContext['seLinuxOptions']) {
   return create(SELinuxOptionSchema, { user, role, type, level });
 }
 
-/** The pod's extra groups and its fsGroup, which owns its volumes. */
+/** The pod's fsGroup, which owns its volumes, and its extra groups. */
 export function supplementalGroups(shared: PodSecurityContext): bigint[] {
   const groups = shared.fsGroup === undefined ? [] : [shared.fsGroup];
   return [...new Set([...groups, ...(shared.supplementalGroups ?? [])])].map(BigInt);
@@ -113,21 +113,16 @@ function seccomp(profile: SecurityProfile | undefined, input: SecurityInput): Cr
   return create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType[type], localhostRef });
 }
 
-function appArmor(profile: SecurityProfile | undefined): CriSecurityProfile | undefined {
-  if (profile === undefined) return undefined;
-  const localhostRef = profile.localhostProfile ?? '';
-  return create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType[profile.type], localhostRef });
-}
+/** What runtimes before CRI 1.24 are told of a profile: what stood in annotations then. */
+const APPARMOR_NAMES = { RuntimeDefault: 'runtime/default', Unconfined: 'unconfined' };
 
-/** Which namespaces the pod shares with the node or among its containers. */
-export function namespaceOptions(pod: Pod): NamespaceOption {
-  const { hostNetwork, hostIPC, hostPID, shareProcessNamespace } = pod.spec;
-  const pid = shareProcessNamespace ? NamespaceMode.POD : NamespaceMode.CONTAINER;
-  return create(NamespaceOptionSchema, {
-    network: hostNetwork ? NamespaceMode.NODE : NamespaceMode.POD,
-    ipc: hostIPC ? NamespaceMode.NODE : NamespaceMode.POD,
-    pid: hostPID ? NamespaceMode.NODE : pid,
-  });
+function appArmor(profile: SecurityProfile | undefined) {
+  if (profile === undefined) return {};
+  const { type, localhostProfile: localhostRef = '' } = profile;
+  return {
+    apparmor: create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType[type], localhostRef }),
+    apparmorProfile: type === 'Localhost' ? `localhost/${localhostRef}` : APPARMOR_NAMES[type],
+  };
 }
 
 /** Why the container may not run, if `runAsNonRoot` forbids the user that it would run as. */
@@ -135,8 +130,8 @@ export function nonRootViolation(pod: Pod, container: Container, image: ImageUse
   const own = container.securityContext;
   const shared = pod.spec.securityContext;
   if ((own?.runAsNonRoot ?? shared?.runAsNonRoot) !== true) return undefined;
-  const where = `pod "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${container.name}`;
-  const refuse = (why: string) => ({ reason: 'CreateContainerConfigError', message: `Error: ${why} (${where})` });
+  const where = `pod: "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${container.name}`;
+  const refuse = (why: string) => ({ reason: 'CreateContainerConfigError', message: `${why} (${where})` });
   const uid = own?.runAsUser ?? shared?.runAsUser;
   if (uid !== undefined) {
     return uid === 0 ? refuse("container's runAsUser breaks non-root policy") : undefined;

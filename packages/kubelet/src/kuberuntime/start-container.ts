@@ -2,22 +2,28 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LOG_DIRECTORY, shownError } from '@podwright/base';
 import type { Image, PodSandboxConfig } from '@podwright/cri';
-import type { Container, Pod } from '../api/types.ts';
-import type { PreparedContainer } from '../container/prepared-container.ts';
+import type { Container, EphemeralContainer, Pod } from '../api/types.ts';
+import { needsRecursiveReadOnly } from '../container/container-mounts.ts';
+import type { PreparedContainer, PrepareRequest } from '../container/prepared-container.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
-import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { StepResult, SyncAction, WaitingReason } from '../kubecontainer/sync-result.ts';
 import { containerConfig, imageUser } from './container-config.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
+import { mountedImages, type VolumeImages } from './image-volumes.ts';
 import { type KillContainerDependencies, killContainer } from './kill-container.ts';
+import { runtimeHandler } from './pod-sandbox.ts';
 import { nextRestartCount } from './restart-count.ts';
 import { nonRootViolation } from './security-context.ts';
 
 /** What creating and starting a container takes. */
 export type StartContainerDependencies = KillContainerDependencies &
-  Pick<KuberuntimeDependencies, 'kubeletId' | 'logger' | 'node' | 'prepare' | 'seccompDefault' | 'seccompRoot'>;
+  Pick<
+    KuberuntimeDependencies,
+    'features' | 'kubeletId' | 'logger' | 'node' | 'objects' | 'prepare' | 'seccompDefault' | 'seccompRoot'
+  >;
 
 /** The sandbox that containers are started in. */
 export type SandboxInUse = { id: string; config: PodSandboxConfig; podIps: string[] };
@@ -28,6 +34,7 @@ export type StartRequest = {
   status: RuntimePodStatus;
   sandbox: SandboxInUse;
   image: Promise<ImageOutcome>;
+  volumeImages: VolumeImages;
   action: SyncAction;
 };
 
@@ -49,14 +56,28 @@ export async function beginContainer(
   if ('waiting' in image) {
     return { created: false, result: { ...step, error: image.waiting, retryAtMs: image.retryAtMs } };
   }
-  const configured = await configure(deps, request, signal);
+  const target = targetOf(request);
+  if ('reason' in target) {
+    warn(deps, request, `Error: ${target.message}`);
+    return { created: false, result: { ...step, error: target } };
+  }
+  const mounted = await mountedImages(container, request.volumeImages);
+  if ('waiting' in mounted) {
+    warn(deps, request, `Error: ${mounted.waiting.reason}`);
+    return { created: false, result: { ...step, error: mounted.waiting, retryAtMs: mounted.retryAtMs } };
+  }
+  const configured = await configure(deps, { ...request, images: mounted.images }, signal);
   if ('reason' in configured) return { created: false, result: { ...step, error: configured } };
   const violation = nonRootViolation(pod, container, imageUser(image.image));
   if (violation !== undefined) {
-    warn(deps, request, violation.message);
+    warn(deps, request, `Error: ${violation.message}`);
     return { created: false, result: { ...step, error: violation } };
   }
-  const created = await createContainer(deps, { ...request, prepared: configured, image: image.image }, signal);
+  const created = await createContainer(
+    deps,
+    { ...request, targetId: target.id, prepared: configured, image: image.image },
+    signal,
+  );
   if ('reason' in created) return { created: false, result: { ...step, error: created } };
   const result = finishStart(deps, { ...request, id: created.id }, signal).then((error) => ({ ...step, error }));
   return { created: true, result };
@@ -76,25 +97,48 @@ async function finishStart(
   } catch (error) {
     return fail(deps, request, { reason: 'RunContainerError', error, signal });
   }
-  deps.events.event(eventSubject(pod, container.name), 'Normal', 'Started', `Started container ${container.name}`);
+  deps.events.event(eventSubject(pod, container.name), 'Normal', 'Started', 'Container started');
   return runPostStart(deps, request, signal);
+}
+
+/** The runtime's id of the container whose processes an ephemeral container is to see; none for any other container. */
+function targetOf({ container, status }: StartRequest): { id: string | undefined } | WaitingReason {
+  const { targetContainerName: name }: EphemeralContainer = container;
+  if (!name) return { id: undefined };
+  const target = latestContainer(status, name);
+  if (target !== undefined) return { id: target.id };
+  return { reason: 'CreateContainerConfigError', message: `unable to find target container ${name}` };
 }
 
 async function configure(
   deps: StartContainerDependencies,
-  request: StartRequest,
+  request: StartRequest & { images: PrepareRequest['volumeImages'] },
   signal: AbortSignal,
 ): Promise<PreparedContainer | WaitingReason> {
-  const { pod, container, sandbox } = request;
+  const { pod, container, sandbox, images } = request;
   try {
-    const asked = { pod, container, podIps: sandbox.podIps, sandboxConfig: sandbox.config };
+    const recursiveReadOnly = needsRecursiveReadOnly(container) && (await supportsRecursiveReadOnly(deps, pod, signal));
+    const asked = { pod, container, podIps: sandbox.podIps, volumeImages: images, recursiveReadOnly };
     return await deps.prepare(asked, signal);
   } catch (error) {
     return fail(deps, request, { reason: 'CreateContainerConfigError', error, signal });
   }
 }
 
-type CreateRequest = Omit<StartRequest, 'image'> & { prepared: PreparedContainer; image: Image };
+async function supportsRecursiveReadOnly(
+  deps: StartContainerDependencies,
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const features = await deps.features.ofHandler(runtimeHandler(deps, pod), signal);
+  return typeof features === 'object' && features.recursiveReadOnlyMounts;
+}
+
+type CreateRequest = Omit<StartRequest, 'image'> & {
+  targetId: string | undefined;
+  prepared: PreparedContainer;
+  image: Image;
+};
 
 async function createContainer(
   deps: StartContainerDependencies,
@@ -106,11 +150,12 @@ async function createContainer(
   try {
     const restartCount = await nextRestartCount(status, container.name, logDirectory);
     await mkdir(join(logDirectory, container.name), { recursive: true, mode: LOG_DIRECTORY });
-    const config = containerConfig({ ...deps, ...request, restartCount });
+    const namespaces = sandbox.config.linux!.securityContext!.namespaceOptions!;
+    const config = containerConfig({ ...deps, ...request, restartCount, namespaces });
     const { containerId } = await deps.tracer.span(pod.metadata.uid, `create ${container.name}`, () =>
       deps.cri.runtime.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, { signal }),
     );
-    deps.events.event(eventSubject(pod, container.name), 'Normal', 'Created', `Created container: ${container.name}`);
+    deps.events.event(eventSubject(pod, container.name), 'Normal', 'Created', 'Container created');
     return { id: containerId };
   } catch (error) {
     return fail(deps, request, { reason: 'CreateContainerError', error, signal });
@@ -132,9 +177,11 @@ async function runPostStart(
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
-    const why = `PostStartHook failed: ${shownError(error)}`;
-    deps.events.event(eventSubject(pod, container.name), 'Warning', 'FailedPostStartHook', why);
-    const message = `FailedPostStartHook: container ${container.name} is stopped`;
+    const why = shownError(error);
+    deps.logger.warn({ pod: describePod(pod), container: container.name, error: why }, 'a postStart hook failed');
+    // what it said stays out of the event: commands and servers may tell secrets
+    deps.events.event(eventSubject(pod, container.name), 'Warning', 'FailedPostStartHook', 'PostStartHook failed');
+    const message = 'FailedPostStartHook';
     await killContainer(
       deps,
       { pod, spec: container, id, name: container.name, message, podIps: sandbox.podIps },

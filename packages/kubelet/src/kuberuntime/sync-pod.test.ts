@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
+import { NamespaceMode } from '@podwright/cri';
 import type { FakeRuntime } from '@podwright/cri/testing';
 import type { Container, Pod, PodSpec } from '../api/types.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
@@ -11,6 +13,8 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { hasActed, type StepResult } from '../kubecontainer/sync-result.ts';
 import { computePodActions } from './compute-pod-actions.ts';
 import { type FakeDependencies, fakeDependencies, fakeRuntime } from './dependencies.fixture.ts';
+import { containerAnnotations, containerLabels, sandboxLabels } from './labels.ts';
+import { podLogDirectory } from './pod-sandbox-config.ts';
 import { RuntimePodReader } from './runtime-pod-reader.ts';
 import { syncPod } from './sync-pod.ts';
 
@@ -30,7 +34,11 @@ function podOf(spec: Partial<PodSpec> = {}): Pod {
 /** A pod on a runtime in memory, with the syncs that a test asks for. */
 class SyncedPod {
   readonly runtime: FakeRuntime = fakeRuntime();
+  /** How many containers there were when a sandbox was told to be ready. */
+  readonly sandboxesReady: number[] = [];
   restartRequested = false;
+  unhealthy = false;
+  restartAllContainers = false;
   readonly deps: FakeDependencies = fakeDependencies(this.runtime, logs);
   readonly #reader = new RuntimePodReader({
     cri: this.runtime.client,
@@ -45,9 +53,13 @@ class SyncedPod {
 
   async sync(pod: Pod, signal: AbortSignal = AbortSignal.timeout(5000)): Promise<StepResult[]> {
     const status = await this.status(pod);
-    const probes = { liveness: () => undefined, startup: () => undefined };
-    const plan = computePodActions({ pod, status, probes, restartRequested: () => this.restartRequested });
-    return syncPod(this.deps, { pod, status, plan }, signal);
+    const liveness = () => (this.unhealthy ? ('failure' as const) : undefined);
+    const probes = { liveness, startup: () => undefined };
+    const { restartAllContainers } = this;
+    const restartRequested = () => this.restartRequested;
+    const plan = computePodActions({ pod, status, probes, restartRequested, restartAllContainers });
+    const onSandboxReady = () => void this.sandboxesReady.push(this.runtime.containers.length);
+    return syncPod(this.deps, { pod, status, plan, onSandboxReady }, signal);
   }
 
   /** Names of the containers that run. */
@@ -84,6 +96,112 @@ test('a sandbox that cannot be made is a failed step, and no container is begun'
     synced.runtime.calls.some(({ method }) => method === 'createContainer'),
     false,
   );
+});
+
+test('a sandbox that fails again and again delays no container, and asks no registry', async () => {
+  const synced = new SyncedPod();
+  const pod = podOf({ containers: [{ ...app, imagePullPolicy: 'Always' }] });
+  const old = { labels: containerLabels(pod, app, 'k'), annotations: containerAnnotations(pod, app, 0) };
+  const config = { ...old, metadata: { name: 'app', attempt: 0 }, image: { image: 'busybox:1' } };
+  const { podSandboxId } = await synced.runtime.client.runtime.runPodSandbox({
+    config: { metadata: { ...pod.metadata, attempt: 0 }, labels: sandboxLabels(pod, 'k') },
+  });
+  await synced.runtime.client.runtime.createContainer({ podSandboxId, config });
+  synced.runtime.exitContainer(synced.runtime.containerNamed('app').id, { exitCode: 1 });
+  await synced.runtime.client.runtime.stopPodSandbox({ podSandboxId });
+  synced.runtime.inject('runPodSandbox', { error: away, times: 3 });
+  for (let failure = 0; failure < 3; failure++) {
+    assert.deepEqual(told(await synced.sync(pod)), ['KillPodSandbox', 'CreatePodSandbox: CreatePodSandboxError']);
+  }
+  assert.equal(synced.runtime.calls.filter(({ method }) => method === 'pullImage').length, 0);
+  assert.deepEqual(told(await synced.sync(pod)), ['KillPodSandbox', 'CreatePodSandbox', 'StartContainer app']);
+  assert.equal(synced.runtime.calls.filter(({ method }) => method === 'pullImage').length, 1);
+});
+
+test('a container that a probe ended is started again in the same sync, if its last end is long enough ago', async () => {
+  const synced = new SyncedPod();
+  const pod = podOf({ containers: [{ ...app, livenessProbe: { exec: { command: ['true'] } } }] });
+  await synced.sync(pod);
+  synced.unhealthy = true;
+  assert.deepEqual(told(await synced.sync(pod)), ['KillContainer app', 'StartContainer app']);
+  assert.deepEqual(told(await synced.sync(pod)), ['KillContainer app', 'StartContainer app'], 'none had ended before');
+  assert.deepEqual(told(await synced.sync(pod)), ['KillContainer app', 'StartContainer app: CrashLoopBackOff']);
+});
+
+test('a sandbox is told to be ready before a container is created in it', async () => {
+  const synced = new SyncedPod();
+  await synced.sync(podOf());
+  await synced.sync(podOf());
+  assert.deepEqual(synced.sandboxesReady, [0]);
+});
+
+test('a container for debugging is started in a running pod, with the processes of its target', async () => {
+  const synced = new SyncedPod();
+  await synced.sync(podOf());
+  const shell = { name: 'shell', image: 'busybox:1', targetContainerName: 'app' };
+  const lost = { ...shell, name: 'lost', targetContainerName: 'none' };
+  const steps = await synced.sync(podOf({ ephemeralContainers: [shell, lost] }));
+  assert.deepEqual(told(steps), [
+    'StartEphemeralContainer lost: CreateContainerConfigError',
+    'StartEphemeralContainer shell',
+  ]);
+  assert.equal(steps[0]!.error!.message, 'unable to find target container none');
+  const options = synced.runtime.containerNamed('shell').config.linux?.securityContext?.namespaceOptions;
+  assert.equal(options?.pid, NamespaceMode.TARGET);
+  assert.equal(options.targetId, synced.runtime.containerNamed('app').id);
+});
+
+test('a pod that begins anew removes its containers, counts their starts on, and delays the one that ended', async () => {
+  const synced = new SyncedPod();
+  const rules: Container['restartPolicyRules'] = [
+    { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [88] } },
+  ];
+  const pod = podOf({
+    initContainers: [prepare],
+    containers: [
+      { ...app, restartPolicy: 'Never', restartPolicyRules: rules },
+      { ...app, name: 'log' },
+    ],
+  });
+  const begin = async () => {
+    await synced.sync(pod);
+    synced.runtime.exitContainer(synced.runtime.containerNamed('prepare').id, { exitCode: 0 });
+    return told(await synced.sync(pod));
+  };
+  const endAndReset = async () => {
+    synced.runtime.exitContainer(synced.runtime.containerNamed('app').id, { exitCode: 88 });
+    synced.restartAllContainers = true;
+    const steps = told(await synced.sync(pod));
+    synced.restartAllContainers = false;
+    return steps;
+  };
+  assert.deepEqual(await begin(), ['StartContainer app', 'StartContainer log']);
+  assert.deepEqual(await endAndReset(), ['RemoveContainer log', 'RemoveContainer prepare', 'RemoveContainer app']);
+  assert.deepEqual(synced.runtime.containers, []);
+  assert.deepEqual(await begin(), ['StartContainer app', 'StartContainer log']);
+  await endAndReset();
+  assert.deepEqual(await begin(), ['StartContainer app: CrashLoopBackOff', 'StartContainer log']);
+});
+
+test('of an init container that fails again and again the last run stays, and of its logs too', async () => {
+  const synced = new SyncedPod();
+  const pod = podOf({ initContainers: [prepare] });
+  const directory = join(podLogDirectory(logs, podIdentity(pod)), 'prepare');
+  const fail = async () => {
+    const steps = told(await synced.sync(pod));
+    synced.deps.crashBackoff.forget(pod, prepare);
+    const { id, config } = synced.runtime.containers.at(-1)!;
+    await writeFile(join(directory, `${config.metadata!.attempt}.log`), '');
+    synced.runtime.exitContainer(id, { exitCode: 1 });
+    return steps;
+  };
+  for (let run = 0; run < 4; run++) await fail();
+  const attempts = () => synced.runtime.containers.map(({ config }) => config.metadata?.attempt);
+  assert.deepEqual(attempts().sort(), [2, 3]);
+  assert.deepEqual((await readdir(directory)).sort(), ['2.log', '3.log']);
+  await synced.runtime.client.runtime.stopPodSandbox({ podSandboxId: synced.runtime.sandboxes[0]!.id });
+  assert.deepEqual(await fail(), ['KillPodSandbox', 'CreatePodSandbox', 'StartInitContainer prepare']);
+  assert.deepEqual(attempts(), [4], 'nothing of the sandbox before counts');
 });
 
 test('a container that cannot be created keeps no other one back, but an init container does', async () => {

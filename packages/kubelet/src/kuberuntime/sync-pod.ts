@@ -1,27 +1,24 @@
 /**
- * Brings a pod to what its plan says, in the kubelet's seven steps: (1) the plan, which is made by `compute-pod-actions`;
- * (2) stop the pod if its sandbox changed; (3) stop containers that should not run; (4) create the sandbox; (5) ephemeral
- * containers, which a lone node does not have; (6) init containers; (7) ordinary containers.
+ * Brings a pod to what its plan says, in the kubelet's steps: the plan, which is made by `compute-pod-actions`; stop the pod if its
+ * sandbox changed; stop and remove containers that should not be; create the sandbox, and tell that it is ready; start ephemeral, then
+ * init, then ordinary containers. Running containers get their new resources before others are started.
  * Images are fetched while the sandbox is made, and a container starts while the next one is created.
  */
 import { shownError } from '@podwright/base';
-import { allContainers, type Container, isSidecar, type Pod } from '../api/types.ts';
+import { type Container, everyContainer, isSidecar, type Pod } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
-import {
-  latestContainer,
-  podAddresses,
-  type RuntimePodStatus,
-  runningContainers,
-} from '../kubecontainer/runtime-pod.ts';
+import { podAddresses, type RuntimePodStatus, runningContainers } from '../kubecontainer/runtime-pod.ts';
 import { failedSteps, type StepResult, type SyncAction } from '../kubecontainer/sync-result.ts';
-import { crashKey, delayRestart } from './crash-backoff.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
+import { fetchVolumeImages, type VolumeImages } from './image-volumes.ts';
 import { killContainer } from './kill-container.ts';
 import { type KillPodDependencies, killPod } from './kill-pod.ts';
 import type { PodActions } from './pod-actions.ts';
 import { createSandbox, makeSandboxConfig, runtimeHandler, type SandboxDependencies } from './pod-sandbox.ts';
+import { type PruneDependencies, pruneInitContainers, resetContainers } from './prune-containers.ts';
+import { type ResizeDependencies, resizePod } from './resize-pod.ts';
 import {
   beginContainer,
   type SandboxInUse,
@@ -32,6 +29,8 @@ import {
 /** What a sync takes. */
 export type SyncPodDependencies = KillPodDependencies &
   SandboxDependencies &
+  PruneDependencies &
+  ResizeDependencies &
   StartContainerDependencies &
   Pick<KuberuntimeDependencies, 'crashBackoff' | 'images' | 'networks'>;
 
@@ -39,6 +38,8 @@ export type SyncPodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
   plan: PodActions;
+  /** Called once a new sandbox has its network, with the pod's addresses: before images and containers. */
+  onSandboxReady?: (podIps: string[]) => void;
 };
 
 /** What a sync carries through its steps. */
@@ -54,15 +55,31 @@ export async function syncPod(
   const sync: Sync = { ...request, deps, signal };
   const stopped = await (plan.killPod ? stopPod(sync) : stopContainers(sync));
   if (failedSteps(stopped).length > 0 || (plan.killPod && !plan.createSandbox)) return stopped;
+  if (plan.containersToReset.length > 0) return [...stopped, ...(await resetContainers(deps, sync, signal))];
+  await pruneInitContainers(deps, sync);
+  const resized = await resizePod(deps, sync, signal);
   const { due, delayed } = dueContainers(sync);
-  if (due.length === 0 && !plan.createSandbox) return [...stopped, ...delayed];
-  const config = await makeSandboxConfig(deps, pod, plan.attempt);
-  const images = fetchImages(sync, config, due);
+  if (due.length === 0 && !plan.createSandbox) return [...stopped, ...resized, ...delayed];
+  const config = await sandboxConfig(sync);
+  if ('action' in config) return [...stopped, ...resized, ...delayed, config];
+  const atEachStart = due.filter(({ imagePullPolicy }) => imagePullPolicy === 'Always');
+  const early = fetchImages(
+    sync,
+    config,
+    due.filter((container) => !atEachStart.includes(container)),
+  );
+  const volumeImages = fetchVolumeImages(
+    deps,
+    { pod, containers: due, runtimeHandler: handlerOrDefault(sync), sandboxConfig: config },
+    signal,
+  );
   const { sandbox, steps } = await useSandbox(sync, config);
-  const started = sandbox === undefined ? [] : await startContainers(sync, { sandbox, images, containers: due });
-  await Promise.allSettled(images.values());
+  const images = new Map([...early, ...(sandbox === undefined ? [] : fetchImages(sync, config, atEachStart))]);
+  const started =
+    sandbox === undefined ? [] : await startContainers(sync, { sandbox, images, volumeImages, containers: due });
+  await Promise.allSettled([...images.values(), ...[...volumeImages.values()].map(({ outcome }) => outcome)]);
   signal.throwIfAborted();
-  return [...stopped, ...delayed, ...steps, ...started];
+  return [...stopped, ...resized, ...delayed, ...steps, ...started];
 }
 
 /** Nothing is done for a pod that has stopped long ago and stays so. */
@@ -84,7 +101,7 @@ async function stopContainers({ deps, pod, status, plan, signal }: Sync): Promis
   const addresses = podAddresses(deps, pod, status);
   return Promise.all(
     plan.containersToKill.map(async ({ id, name, reason, message }): Promise<StepResult> => {
-      const spec = allContainers(pod.spec).find((container) => container.name === name);
+      const spec = everyContainer(pod.spec).find((container) => container.name === name);
       const step: StepResult = { action: 'KillContainer', target: name };
       try {
         await killContainer(deps, { pod, spec, id, name, reason, message, podIps: addresses }, signal);
@@ -99,25 +116,16 @@ async function stopContainers({ deps, pod, status, plan, signal }: Sync): Promis
 
 /** The planned containers that need not wait out a restart delay, and a step with its delay for each of the others. */
 function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } {
-  const { deps, pod, status, plan } = sync;
-  const names = new Set([...plan.initContainersToStart, ...plan.containersToStart]);
-  const killed = new Set(plan.containersToKill.map(({ name }) => name));
-  const asked = new Set(
-    plan.containersToKill.filter(({ reason }) => reason === 'restartRequested').map(({ name }) => name),
-  );
+  const { deps, pod, plan, status } = sync;
+  const { ephemeralContainersToStart, initContainersToStart, containersToStart } = plan;
+  const names = new Set([...ephemeralContainersToStart, ...initContainersToStart, ...containersToStart]);
   const delayed: StepResult[] = [];
-  const planned = allContainers(pod.spec).filter(({ name }) => names.has(name));
+  const planned = startOrder(pod).filter(({ name }) => names.has(name));
   const due = planned.filter((container) => {
     // what a person asked for comes at once, and counts as no crash
-    if (asked.has(container.name)) deps.crashBackoff.forget(crashKey(pod, container));
-    if (asked.has(container.name)) return true;
-    const seen = latestContainer(status, container.name);
-    // One that this sync has just stopped ended now.
-    const latest =
-      seen !== undefined && killed.has(container.name)
-        ? { ...seen, state: 'exited' as const, finishedAtMs: Date.now() }
-        : seen;
-    const delay = delayRestart(deps.crashBackoff, { pod, container, latest });
+    if (isAsked(plan, container)) deps.crashBackoff.forget(pod, container);
+    if (isAsked(plan, container)) return true;
+    const delay = deps.crashBackoff.delay({ pod, container, status });
     if (delay === undefined) return true;
     const message = `Back-off restarting failed container ${container.name} in pod ${describePod(pod)}`;
     deps.events.event(eventSubject(pod, container.name), 'Warning', 'BackOff', message);
@@ -128,13 +136,26 @@ function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } 
   return { due, delayed };
 }
 
+function isAsked(plan: PodActions, { name: wanted }: Container): boolean {
+  return plan.containersToKill.some(({ name, reason }) => name === wanted && reason === 'restartRequested');
+}
+
+/** A container for debugging starts before an init container that may fail. */
+function startOrder({ spec }: Pod): Container[] {
+  return [...(spec.ephemeralContainers ?? []), ...(spec.initContainers ?? []), ...spec.containers];
+}
+
 function actionOf({ pod }: Sync, container: Container): SyncAction {
-  return pod.spec.containers.includes(container) ? 'StartContainer' : 'StartInitContainer';
+  if (pod.spec.containers.includes(container)) return 'StartContainer';
+  return pod.spec.initContainers?.includes(container) ? 'StartInitContainer' : 'StartEphemeralContainer';
 }
 
 type Images = Map<string, Promise<ImageOutcome>>;
 
-/** Begins to fetch the images; a failure is the container's to report. */
+/**
+ * Begins to fetch the images; a failure is the container's to report. Those that are asked for at every start wait for the sandbox: a
+ * sandbox that cannot be made is tried again and again, and registries need not hear of it.
+ */
 function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containers: Container[]): Images {
   const { deps, pod, signal } = sync;
   const handler = handlerOrDefault(sync);
@@ -159,9 +180,24 @@ function handlerOrDefault({ deps, pod }: Sync): string {
   }
 }
 
+/** The sandbox's configuration, or the step that failed for want of one. */
+async function sandboxConfig({ deps, pod, plan, signal }: Sync): Promise<SandboxInUse['config'] | StepResult> {
+  try {
+    return await makeSandboxConfig(deps, { pod, attempt: plan.attempt }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = shownError(error);
+    if (plan.createSandbox) {
+      deps.events.event(eventSubject(pod), 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${why}`);
+    }
+    const message = `Failed to generate sandbox config for pod "${describePod(pod)}": ${why}`;
+    return { action: 'CreatePodSandbox', target: '', error: { reason: 'CreatePodSandboxError', message } };
+  }
+}
+
 /** The sandbox to start containers in; none if it could not be made. */
 async function useSandbox(
-  { deps, pod, plan, status, signal }: Sync,
+  { deps, pod, plan, status, signal, onSandboxReady }: Sync,
   config: SandboxInUse['config'],
 ): Promise<{ sandbox?: SandboxInUse; steps: StepResult[] }> {
   if (!plan.createSandbox) {
@@ -172,6 +208,7 @@ async function useSandbox(
   try {
     id = await deps.tracer.span(pod.metadata.uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
     const podIps = pod.spec.hostNetwork ? deps.hostIps() : ((await deps.networks.of(id, signal))?.ips ?? []);
+    onSandboxReady?.(podIps);
     return { sandbox: { id, config, podIps }, steps: [{ action, target: id }] };
   } catch (error) {
     signal.throwIfAborted();
@@ -182,19 +219,24 @@ async function useSandbox(
   }
 }
 
-type Starts = { sandbox: SandboxInUse; images: Images; containers: Container[] };
+type Starts = { sandbox: SandboxInUse; images: Images; volumeImages: VolumeImages; containers: Container[] };
 
 /**
  * Creates and starts containers in the order of the specification. A hook after a start holds the next container back; an
  * init container that cannot be started holds all others back.
  */
-async function startContainers(sync: Sync, { sandbox, images, containers }: Starts): Promise<StepResult[]> {
-  const { deps, pod, status, signal } = sync;
+async function startContainers(
+  sync: Sync,
+  { sandbox, images, volumeImages, containers }: Starts,
+): Promise<StepResult[]> {
+  const { deps, pod, plan, status, signal } = sync;
   const ended: StepResult[] = [];
   const starting: Promise<StepResult>[] = [];
   for (const container of containers) {
     const action = actionOf(sync, container);
-    const request: StartRequest = { pod, container, status, sandbox, image: images.get(container.name)!, action };
+    const image = images.get(container.name)!;
+    const request: StartRequest = { pod, container, status, sandbox, image, volumeImages, action };
+    if (!isAsked(plan, container)) deps.crashBackoff.count({ pod, container, status });
     const begun = await beginContainer(deps, request, signal);
     if (!begun.created) {
       ended.push({ ...begun.result, held: true });

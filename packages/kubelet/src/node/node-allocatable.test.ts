@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeAllocatable, type SystemReserved } from './node-allocatable.ts';
+import { nodeAllocatable } from './node-allocatable.ts';
+
+type Reserved = Parameters<typeof nodeAllocatable>[1];
 
 const MIB = 2 ** 20;
-const auto: SystemReserved = { memoryBytes: 'auto', pids: 'auto' };
+const auto: Reserved = { memoryBytes: 'auto', pids: 'auto' };
 
-function check(reserved: SystemReserved, has: [number, number], left: [number, number]): void {
+function check(reserved: Reserved, has: [number, number], left: [number, number]): void {
   const allocatable = nodeAllocatable({ memoryBytes: has[0] * MIB, pids: has[1] }, reserved);
   assert.deepEqual(allocatable, { memoryBytes: left[0] * MIB, pids: left[1] });
 }

@@ -4,7 +4,12 @@ import { PodwrightError } from '@podwright/base';
 export type NodeAmounts = { memoryBytes: number; pids: number };
 
 /** What is kept back for everything that is no pod: numbers, or `auto` for a share of what the host has. */
-export type SystemReserved = { memoryBytes: number | 'auto'; pids: number | 'auto' };
+export type SystemReserved = {
+  memoryBytes: number | 'auto';
+  pids: number | 'auto';
+  /** Thousandths of a core, which the downward API's defaults do not have. */
+  cpuMillis: number;
+};
 
 /** The share that `auto` keeps back, and the least that it keeps of what there is, as long as that is no more than half. */
 const RESERVED_SHARE = 0.05;
@@ -18,7 +23,7 @@ const LEAST_RESERVED_PIDS = 1024;
  * As upstream's, the amount that is enforced keeps no eviction threshold back: pods that come near to it are evicted before.
  * `invalid_argument` if nothing would be left.
  */
-export function nodeAllocatable(capacity: NodeAmounts, reserved: SystemReserved): NodeAmounts {
+export function nodeAllocatable(capacity: NodeAmounts, reserved: Omit<SystemReserved, 'cpuMillis'>): NodeAmounts {
   const amounts = {
     memoryBytes: autoReserve(reserved.memoryBytes, capacity.memoryBytes, LEAST_RESERVED_BYTES),
     pids: autoReserve(reserved.pids, capacity.pids, LEAST_RESERVED_PIDS),

@@ -3,9 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { isErrno } from '@podwright/base';
 
-/** Addresses of the node: the wanted one, or that of the interface with the default route, or any that is not loopback. */
+/** What `--node-ip` says instead of an address, and the family that comes first then. */
+const ANY_ADDRESS: Record<string, 'IPv4' | 'IPv6'> = { '': 'IPv4', '0.0.0.0': 'IPv4', '::': 'IPv6' };
+
+/** Addresses of the node: the wanted ones, or those of the interface with the default route, or any that is not loopback. */
 export async function hostAddresses(wanted: string): Promise<string[]> {
-  if (wanted !== '') return [wanted];
+  const first = ANY_ADDRESS[wanted];
+  if (first === undefined) return wanted.split(',').map((address) => address.trim());
   const routes = await ipv4Routes();
   const defaultInterface = /^(\S+)\s+00000000\s/m.exec(routes)?.[1];
   const all = Object.entries(networkInterfaces()).flatMap(([name, addresses]) =>
@@ -16,7 +20,9 @@ export async function hostAddresses(wanted: string): Promise<string[]> {
   const chosen = preferred.length > 0 ? preferred : outward;
   const ipv4 = chosen.find(({ family }) => family === 'IPv4');
   const ipv6 = chosen.find(({ family }) => family === 'IPv6');
-  const found = [ipv4, ipv6].filter((one) => one !== undefined).map(({ address }) => address);
+  const found = (first === 'IPv6' ? [ipv6, ipv4] : [ipv4, ipv6])
+    .filter((one) => one !== undefined)
+    .map(({ address }) => address);
   return found.length > 0 ? found : ['127.0.0.1'];
 }
 

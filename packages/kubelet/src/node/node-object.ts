@@ -39,12 +39,14 @@ export type NodeFacts = {
   startedAtMs: number;
 };
 
-/** The node as an object of the API; `isReady` once its manifests have been read. */
-export function nodeObject(facts: NodeFacts, isReady: boolean): NodeObject {
+/** The node as an object of the API; `isReady` once its manifests have been read, `problems` keep it from being ready, too. */
+export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[]): NodeObject {
   const startedAt = formatTime(facts.startedAtMs);
-  const ready = isReady
-    ? { status: 'True' as const, reason: 'KubeletReady', message: 'kubelet is posting ready status' }
-    : { status: 'False' as const, reason: 'KubeletNotReady', message: 'the sources of pods have not been read yet' };
+  const reasons = isReady ? problems : ['the sources of pods have not been read yet', ...problems];
+  const ready =
+    reasons.length === 0
+      ? { status: 'True' as const, reason: 'KubeletReady', message: 'kubelet is posting ready status' }
+      : { status: 'False' as const, reason: 'KubeletNotReady', message: aggregate(reasons) };
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -79,6 +81,9 @@ export function nodeObject(facts: NodeFacts, isReady: boolean): NodeObject {
   };
 }
 
+/** As Go joins errors: one as it is, several in brackets. */
+const aggregate = (errors: string[]) => (errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`);
+
 function resources({ memoryBytes, pids }: NodeAmounts, maxPods: number): Record<string, string> {
   return {
     cpu: String(availableParallelism()),
@@ -94,7 +99,7 @@ function bootText(id: 'machine-id' | 'boot-id'): string {
 }
 
 /** `Debian GNU/Linux 12 (bookworm)`: os-release(5). */
-function osImage(): string {
+export function osImage(): string {
   return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readIfThere('/etc/os-release'))?.[1] ?? 'Linux';
 }
 

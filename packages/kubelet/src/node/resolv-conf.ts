@@ -4,6 +4,13 @@ import { errorMessage, isErrno, wrapError } from '@podwright/base';
 /** Where systemd-resolved has the servers that it asks itself. */
 const SYSTEMD_RESOLVED_CONF = '/run/systemd/resolve/resolv.conf';
 
+/** Limits that Kubernetes lets pods count on: search domains, the length of one, and of all with blanks between them. */
+export const MAX_SEARCHES = 32;
+export const MAX_SEARCH_DOMAIN_LENGTH = 253;
+export const MAX_SEARCH_LINE_LENGTH = 2048;
+/** Search domains that a cluster puts before those of the host. */
+const CLUSTER_SEARCHES = 3;
+
 /** What a resolv.conf says. */
 export type ResolvConf = { servers: string[]; searches: string[]; options: string[] };
 
@@ -16,10 +23,29 @@ export function parseResolvConf(text: string): ResolvConf {
       .trim()
       .split(/\s+/);
     if (keyword === 'nameserver' && values[0] !== undefined) conf.servers.push(values[0]);
-    if (keyword === 'search' || keyword === 'domain') conf.searches = values;
+    if (keyword === 'search' || keyword === 'domain')
+      conf.searches = values.map(withoutRoot).filter((one) => one !== '');
     if (keyword === 'options') conf.options.push(...values);
   }
-  return conf;
+  const options = new Map(conf.options.map((option) => [option.split(':')[0], option]));
+  return { ...conf, options: [...options.values()] };
+}
+
+/** `example.org.` and `example.org` are one domain, and the root needs no search. */
+function withoutRoot(domain: string): string {
+  return domain.replace(/\.$/, '');
+}
+
+/** Why not all of the host's search domains reach a pod, if so. */
+export function searchProblem(path: string, { searches }: ResolvConf, clusterDomain: string): string | undefined {
+  const most = MAX_SEARCHES - (clusterDomain === '' ? 0 : CLUSTER_SEARCHES);
+  if (searches.length > most)
+    return `Resolv.conf file '${path}' contains search line consisting of more than ${most} domains!`;
+  if (searches.some(({ length }) => length > MAX_SEARCH_DOMAIN_LENGTH))
+    return `Resolv.conf file "${path}" contains a search path which length is more than allowed ${MAX_SEARCH_DOMAIN_LENGTH} chars!`;
+  if (searches.join(' ').length > MAX_SEARCH_LINE_LENGTH)
+    return `Resolv.conf file '${path}' contains search line which length is more than allowed ${MAX_SEARCH_LINE_LENGTH} chars!`;
+  return undefined;
 }
 
 /**

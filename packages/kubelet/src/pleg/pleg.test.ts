@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Broadcast, PodwrightError, silentLogger, sleep, waitFor } from '@podwright/base';
+import { Broadcast, PodwrightError, Registry, silentLogger, sleep, waitFor } from '@podwright/base';
 import {
   type ContainerEventResponse,
   ContainerEventResponseSchema,
@@ -18,8 +18,8 @@ import { Pleg } from './pleg.ts';
 import { PodStatusCache } from './pod-status-cache.ts';
 
 const app: Container = { name: 'app', image: 'busybox:1' };
-const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
-const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [app] } };
+const podMetadata = { name: 'web', namespace: 'default', uid: 'u1' };
+const ownPod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: podMetadata, spec: { containers: [app] } };
 
 /** The runtime's events: its own, none as of containerd 1.6, or what a test sends. */
 type Events = 'own' | 'none' | Broadcast<ContainerEventResponse>;
@@ -43,6 +43,7 @@ async function start(context: TestContext, events: Events) {
   const cri = clientWith(runtime, events);
   const cache = new PodStatusCache();
   let changes = 0;
+  const metrics = new Registry();
   const pleg = new Pleg({
     cri,
     reader: new RuntimePodReader({
@@ -53,6 +54,7 @@ async function start(context: TestContext, events: Events) {
     }),
     cache,
     logger: silentLogger,
+    metrics,
     relistPeriodMs: 20,
     eventedRelistPeriodMs: 60_000,
     onChange: () => changes++,
@@ -63,10 +65,12 @@ async function start(context: TestContext, events: Events) {
   const until = (state: string | undefined) =>
     waitFor(() => stateOf('app') === state || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
   const reads = () => runtime.calls.filter(({ method }) => /^list|Status$/.test(method)).length;
-  return { runtime, pleg, cache, changes: () => changes, until, reads };
+  return { runtime, pleg, cache, changes: () => changes, until, reads, metrics };
 }
 
-async function runApp(runtime: FakeRuntime): Promise<string> {
+async function runApp(runtime: FakeRuntime, uid = 'u1'): Promise<string> {
+  const metadata = { ...podMetadata, uid };
+  const pod: Pod = { ...ownPod, metadata };
   const sandboxConfig = { metadata: { ...metadata, attempt: 0 }, labels: sandboxLabels(pod, 'k') };
   const { podSandboxId } = await runtime.client.runtime.runPodSandbox({ config: sandboxConfig });
   const config = {
@@ -108,7 +112,7 @@ for (const events of ['own', 'none'] as const) {
 
 test('what an event tells is not asked for again', async (context) => {
   const { runtime, until, reads, cache } = await start(context, 'own');
-  const foreign = { metadata: { ...metadata, attempt: 0 }, labels: sandboxLabels(pod, 'another') };
+  const foreign = { metadata: { ...podMetadata, attempt: 0 }, labels: sandboxLabels(ownPod, 'another') };
   await runtime.client.runtime.runPodSandbox({ config: foreign });
   await sleep(50); // the first event of a stream has all pods listed once
   const before = reads();
@@ -126,7 +130,7 @@ test('an event that may be older than what was seen is no more than a reason to 
   const id = await runApp(runtime);
   const told = await runtime.client.runtime.podSandboxStatus({ podSandboxId: runtime.sandboxes[0]!.id });
   runtime.exitContainer(id, { exitCode: 7 });
-  await pleg.look(podIdentity(pod));
+  await pleg.look(podIdentity(ownPod));
   const before = reads();
   const containerEventType = ContainerEventType.CONTAINER_STARTED_EVENT;
   const event = { containerId: id, containerEventType, containersStatuses: told.containersStatuses };
@@ -148,7 +152,7 @@ test('an event that does not tell what it is about is a reason to look, and one 
   const { status } = await runtime.client.runtime.podSandboxStatus({ podSandboxId: runtime.sandboxes[0]!.id });
   const before = reads();
   const event = { containerId: id, createdAt: BigInt(Date.now()) * 1_000_000n };
-  const foreign = { ...status!, labels: sandboxLabels(pod, 'another') };
+  const foreign = { ...status!, labels: sandboxLabels(ownPod, 'another') };
   sent.publish(create(ContainerEventResponseSchema, { ...event, podSandboxStatus: foreign }));
   sent.publish(create(ContainerEventResponseSchema, { ...event, podSandboxStatus: status }));
   await until('running');
@@ -185,19 +189,19 @@ test('a pod that cannot be read keeps its record, so that its change is not miss
 test('a pod that is wanted newer than it was seen is looked at, not waited for', async (context) => {
   const { runtime, pleg } = await start(context, 'own');
   await runApp(runtime);
-  const status = await pleg.getNewerThan(podIdentity(pod), performance.now());
+  const status = await pleg.getNewerThan(podIdentity(ownPod), performance.now());
   assert.equal(status.containers[0]!.state, 'running');
   const calls = runtime.calls.length;
-  assert.equal(await pleg.getNewerThan(podIdentity(pod), 0), await pleg.getNewerThan(podIdentity(pod), 0));
+  assert.equal(await pleg.getNewerThan(podIdentity(ownPod), 0), await pleg.getNewerThan(podIdentity(ownPod), 0));
   assert.equal(runtime.calls.length, calls);
 });
 
 test('looks at one pod that come at once are served by two', async (context) => {
   const { runtime, pleg } = await start(context, 'none');
   await runApp(runtime);
-  await pleg.look(podIdentity(pod));
+  await pleg.look(podIdentity(ownPod));
   const before = runtime.calls.filter(({ method }) => method === 'containerStatus').length;
-  await Promise.all(Array.from({ length: 10 }, () => pleg.look(podIdentity(pod))));
+  await Promise.all(Array.from({ length: 10 }, () => pleg.look(podIdentity(ownPod))));
   const looks = runtime.calls.filter(({ method }) => method === 'containerStatus').length - before;
   assert.equal(looks, 2);
 });
@@ -207,5 +211,61 @@ test('a pod that was listed but could not be read is not taken for absent', asyn
   runtime.inject('podSandboxStatus', { error: new PodwrightError('unavailable', 'away'), times: 1e6 });
   await runApp(runtime);
   await pleg.relist();
-  await assert.rejects(pleg.getNewerThan(podIdentity(pod), 0), { code: 'unavailable' });
+  await assert.rejects(pleg.getNewerThan(podIdentity(ownPod), 0), { code: 'unavailable' });
+});
+
+test('a container that cannot be read holds up no other pod', async (context) => {
+  const { runtime, cache, until } = await start(context, 'none');
+  const [hung, other] = [await runApp(runtime), await runApp(runtime, 'u2')];
+  await until('running');
+  const stateOfOther = () => cache.get('u2')?.status.containers[0]?.state;
+  const untilOther = (state: string) =>
+    waitFor(() => stateOfOther() === state || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+  await untilOther('running');
+  const asked = () => runtime.calls.filter(({ method }) => method === 'containerStatus').length;
+  const before = asked();
+  runtime.inject('containerStatus', { delayMs: 60_000, times: 1 });
+  runtime.exitContainer(hung, { exitCode: 0 });
+  await waitFor(() => asked() > before || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+  runtime.exitContainer(other, { exitCode: 0 });
+  await untilOther('exited');
+  assert.equal(cache.get('u1')!.status.containers[0]!.state, 'running');
+});
+
+test('a runtime that lists nothing for three minutes is a problem', async (context) => {
+  const { runtime, pleg } = await start(context, 'own');
+  assert.equal(pleg.problem(), undefined);
+  runtime.inject('listContainers', { error: new PodwrightError('unavailable', 'away') });
+  const startedMs = performance.now();
+  const clock = context.mock.method(performance, 'now', () => startedMs + 179_000);
+  assert.equal(pleg.problem(), undefined);
+  clock.mock.mockImplementation(() => startedMs + 185_000);
+  await assert.rejects(pleg.relist());
+  assert.match(pleg.problem()!, /^pleg was last seen active 3m5[.\d]*s ago; threshold is 3m0s$/);
+});
+
+test('a PLEG that has not listed anything yet is a problem', (context) => {
+  const { client: cri } = new FakeRuntime();
+  const reader = new RuntimePodReader({ cri, networks: new SandboxNetworks(cri), kubeletId: 'k', runtimeName: 'fake' });
+  const rest = { cache: new PodStatusCache(), logger: silentLogger, relistPeriodMs: 1, eventedRelistPeriodMs: 1 };
+  const pleg = new Pleg({ cri, reader, ...rest, onChange: () => undefined });
+  context.after(() => pleg.stop());
+  assert.equal(pleg.problem(), 'pleg has yet to be successful');
+});
+
+test('listings, looks and events are counted', async (context) => {
+  const { runtime, pleg, until, metrics } = await start(context, 'own');
+  await runApp(runtime);
+  await until('running');
+  await pleg.relist();
+  await pleg.look(podIdentity(ownPod));
+  const text = await metrics.metrics();
+  const value = (name: string) => Number(new RegExp(`^kubelet_${name} (.*)$`, 'm').exec(text)?.[1]);
+  for (const name of ['pleg_relist_duration', 'pleg_relist_interval', 'pleg_pod_relist_duration'])
+    assert.ok(value(`${name}_seconds_count`) >= 1, name);
+  assert.ok(Math.abs(value('pleg_last_seen_seconds') - Date.now() / 1000) < 60);
+  assert.equal(value('pleg_discard_events'), 0);
+  assert.equal(value('evented_pleg_connection_success_count'), 1);
+  assert.equal(value('evented_pleg_connection_error_count'), 0);
+  assert.ok(value('evented_pleg_connection_latency_seconds_count') >= 3);
 });

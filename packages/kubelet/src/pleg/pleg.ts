@@ -3,11 +3,23 @@
  * its containers as they were right then, and is taken for a snapshot of them. Truth comes from listings, so nothing that was
  * missed stays missed.
  */
-import { errorMessage, isCancelled, isUnimplemented, type Logger, sleep } from '@podwright/base';
+import {
+  errorMessage,
+  isCancelled,
+  isUnimplemented,
+  type Logger,
+  type Registry,
+  raceAbort,
+  sleep,
+  withTimeout,
+} from '@podwright/base';
 import { type ContainerEventResponse, ContainerEventType, type CriClient } from '@podwright/cri';
+import { formatDuration } from '../api/time.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimePodStatus, withSandbox } from '../kubecontainer/runtime-pod.ts';
 import type { ListedPod, RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
+import { PLEG_START_PATIENCE_MS, PLEG_THRESHOLD_MS } from '../limits.ts';
+import { type PlegMetrics, plegMetrics } from './pleg-metrics.ts';
 import { hasChanged, listedFrom } from './pod-changes.ts';
 import type { CachedStatus, PodStatusCache } from './pod-status-cache.ts';
 
@@ -16,6 +28,8 @@ export type PlegOptions = {
   reader: RuntimePodReader;
   cache: PodStatusCache;
   logger: Logger;
+  /** Where listings and events are counted, as `kubelet_pleg_*` and `kubelet_evented_pleg_*`. */
+  metrics?: Registry;
   /** Time between two full listings while the runtime has no events, and while it has. */
   relistPeriodMs: number;
   eventedRelistPeriodMs: number;
@@ -50,16 +64,23 @@ export class Pleg {
   #delayMs = afterChange.delayMs;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
+  /** When the last listing began that was answered, and the last of all; monotonic. */
+  #seenAtMs: number | undefined;
+  #relistedAtMs: number | undefined;
+  readonly #metrics: PlegMetrics;
   /** At most one look a pod runs; a request that comes meanwhile is served by one more. */
   readonly #looks = new Map<string, { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> }>();
 
   constructor(options: PlegOptions) {
     this.#options = options;
+    this.#metrics = plegMetrics(options.metrics);
   }
 
-  /** Looks once at everything, then keeps watching until `stop`. */
+  /** Looks once at everything, then keeps watching until `stop`. A pod that does not answer does not hold it up for long. */
   async start(): Promise<void> {
-    await this.relist();
+    const looks = await this.#list();
+    using patience = withTimeout(this.#controller.signal, PLEG_START_PATIENCE_MS, 'read the pods');
+    await raceAbort(Promise.all(looks), patience).catch(() => undefined);
     this.#loops = Promise.all([this.#relistLoop(), this.#eventLoop()]);
   }
 
@@ -106,6 +127,7 @@ export class Pleg {
   async #look(pod: PodIdentity): Promise<RuntimePodStatus> {
     const asOfMs = performance.now();
     const status = await this.#options.reader.podStatus(pod, this.#controller.signal);
+    this.#metrics.looked(secondsSince(asOfMs));
     this.#see(pod, { status, asOfMs });
     return status;
   }
@@ -114,25 +136,51 @@ export class Pleg {
     if (this.#options.cache.set(uid, snapshot)) this.#record(uid, listedFrom(snapshot.status));
   }
 
-  /** Lists everything and looks closer at the pods that differ from their record. A pod that cannot be read keeps its record. */
+  /** Why the kubelet cannot be said to know its pods: no listing was answered for long. `undefined` while one is in time. */
+  problem(): string | undefined {
+    if (this.#seenAtMs === undefined) return 'pleg has yet to be successful';
+    const elapsedMs = performance.now() - this.#seenAtMs;
+    if (elapsedMs <= PLEG_THRESHOLD_MS) return undefined;
+    return `pleg was last seen active ${formatDuration(elapsedMs)} ago; threshold is ${formatDuration(PLEG_THRESHOLD_MS)}`;
+  }
+
+  /** The pods that the last listing had, also those that could not be read since. */
+  listedUids(): ReadonlySet<string> {
+    return this.#listed;
+  }
+
+  /**
+   * Lists everything and begins to look closer at the pods that differ from their record. Nobody waits for these looks: a pod that
+   * cannot be read keeps its record, and holds up no other.
+   */
   async relist(): Promise<void> {
+    await this.#list();
+  }
+
+  async #list(): Promise<Promise<void>[]> {
     const asOfMs = performance.now();
+    const sinceLastMs = this.#relistedAtMs === undefined ? undefined : asOfMs - this.#relistedAtMs;
+    this.#relistedAtMs = asOfMs;
     this.#missedEvents = false;
-    const listed = await this.#options.reader.listPods(this.#controller.signal);
+    let listed: Map<string, ListedPod>;
+    try {
+      listed = await this.#options.reader.listPods(this.#controller.signal);
+    } finally {
+      this.#metrics.relisted(secondsSince(asOfMs), sinceLastMs === undefined ? undefined : sinceLastMs / 1000);
+    }
     this.#lastRelistAtMs = performance.now();
+    this.#seenAtMs = asOfMs;
+    this.#metrics.seen(Math.floor(Date.now() / 1000));
     this.#listedAtMs = asOfMs;
     this.#listed = new Set(listed.keys());
     const uids = new Set([...listed.keys(), ...this.#records.keys()]);
-    await Promise.all(
-      [...uids].map(async (uid) => {
-        const seen = this.#options.cache.get(uid);
-        if (seen !== undefined && seen.asOfMs > asOfMs) return;
-        const record = this.#records.get(uid);
-        if (!hasChanged(record, listed.get(uid))) return;
-        const { pod } = (listed.get(uid) ?? record)!;
-        await this.#tryLook(pod);
-      }),
-    );
+    return [...uids].flatMap((uid) => {
+      const seen = this.#options.cache.get(uid);
+      if (seen !== undefined && seen.asOfMs > asOfMs) return [];
+      const record = this.#records.get(uid);
+      if (!hasChanged(record, listed.get(uid)) || this.#looks.get(uid)?.next !== undefined) return [];
+      return [this.#tryLook((listed.get(uid) ?? record)!.pod)];
+    });
   }
 
   #record(uid: string, now: ListedPod | undefined): void {
@@ -194,6 +242,12 @@ export class Pleg {
     this.#nudge.abort();
   }
 
+  #noteStream(): void {
+    this.#listSoon();
+    this.#evented = true;
+    this.#metrics.connected();
+  }
+
   async #eventLoop(): Promise<void> {
     const { signal } = this.#controller;
     while (!signal.aborted) {
@@ -202,6 +256,7 @@ export class Pleg {
       } catch (error) {
         if (isUnimplemented(error)) return; // the listings alone have to do
         if (!isCancelled(error) && !signal.aborted) {
+          this.#metrics.connectionFailed();
           this.#options.logger.warn({ error: errorMessage(error) }, 'the event stream of the runtime broke');
         }
       } finally {
@@ -214,8 +269,8 @@ export class Pleg {
 
   async #followEvents(signal: AbortSignal): Promise<void> {
     for await (const event of this.#options.cri.runtime.getContainerEvents({}, { signal })) {
-      if (!this.#evented) this.#listSoon();
-      this.#evented = true;
+      if (!this.#evented) this.#noteStream();
+      this.#metrics.received(Math.max(0, Date.now() - Number(event.createdAt) / 1e6) / 1000);
       const toLookAt = await this.#apply(event).catch((error: unknown) => {
         this.#options.logger.warn({ id: event.containerId, error: errorMessage(error) }, 'an event could not be read');
         return undefined;
@@ -267,6 +322,8 @@ export class Pleg {
     }
   }
 }
+
+const secondsSince = (sinceMs: number) => (performance.now() - sinceMs) / 1000;
 
 function isDeletion({ containerEventType }: ContainerEventResponse): boolean {
   return containerEventType === ContainerEventType.CONTAINER_DELETED_EVENT;

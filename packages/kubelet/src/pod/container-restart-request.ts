@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import { allContainers, type Container, isSidecar, type Pod, podFullName } from '../api/types.ts';
+import { allContainers, type Container, isSidecar, type Pod, podFullName, restartsWhenKilled } from '../api/types.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { shouldRestart } from '../kuberuntime/container-restart.ts';
 
@@ -19,15 +19,16 @@ export function planRestart(pod: Pod, status: RuntimePodStatus, wanted: string |
   if (pod.metadata.deletionTimestamp !== undefined) throw refuse('it is being deleted');
   const { phase } = pod.status ?? {};
   if (phase === 'Succeeded' || phase === 'Failed') throw refuse(`it has ended (${phase}); apply it anew`);
-  if (pod.spec.restartPolicy === 'Never')
+  if (!chosen(pod, wanted).some((container) => restartsWhenKilled(pod, container)))
     throw refuse(
       'its restartPolicy is Never, so what is stopped would not start again; delete the pod and apply it anew',
     );
   const plan: RestartPlan = { stop: [], hurry: [] };
   for (const container of chosen(pod, wanted)) {
+    if (wanted === undefined && !restartsWhenKilled(pod, container)) continue;
     const current = latestContainer(status, container.name);
     if (current?.state === 'running') plan.stop.push(current);
-    else if (current?.state === 'exited' && shouldRestart(pod, current)) plan.hurry.push(container);
+    else if (current?.state === 'exited' && shouldRestart(pod, container, current)) plan.hurry.push(container);
     else if (wanted !== undefined) throw refuse(current === undefined ? 'it has not begun yet' : 'it does not run');
   }
   if (plan.stop.length + plan.hurry.length === 0) throw refuse('none of its containers runs');

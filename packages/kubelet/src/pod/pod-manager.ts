@@ -9,6 +9,10 @@ export class PodManager {
     this.#pods.set(pod.metadata.uid, { pod, source });
   }
 
+  get(podUid: string): { pod: Pod; source: PodSourceName } | undefined {
+    return this.#pods.get(podUid);
+  }
+
   delete(podUid: string): void {
     this.#pods.delete(podUid);
   }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
-import { PodwrightError, silentLogger } from '@podwright/base';
+import { PodwrightError, silentLogger, waitFor } from '@podwright/base';
 import type { Pod, PodSpec } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
@@ -16,6 +16,7 @@ import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProbeResults } from '../prober/probe-results.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import { PodAllocations } from './pod-allocations.ts';
 import { PodSyncer } from './pod-syncer.ts';
 import { RestartRequests } from './restart-requests.ts';
 import { WaitingReasons } from './waiting-reasons.ts';
@@ -52,7 +53,13 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     done.push(name);
     if (failing.has(name)) throw new PodwrightError('failed_precondition', `${name} fails`);
   };
-  const volumes = { mountForPod: step('mount'), unmountForPod: step('unmount'), removeForPod: step('remove volumes') };
+  const paths = new Map<string, string>();
+  const volumes = {
+    mountForPod: step('mount'),
+    pathsOf: () => paths,
+    unmountForPod: step('unmount'),
+    removeForPod: step('remove volumes'),
+  };
   const cgroups = { ensure: step('make cgroup'), remove: step('remove cgroup') };
   const results = { liveness: new ProbeResults(), readiness: new ProbeResults(), startup: new ProbeResults() };
   const tell = (name: string) => () => void done.push(name);
@@ -71,17 +78,24 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     volumes: volumes as unknown as PodVolumes,
     probes: probes as unknown as PodProbes,
     restarts: new RestartRequests(),
+    allocations: new PodAllocations({
+      events: deps.events,
+      actuated: deps.actuated,
+      node: { cpu: 2000n, memory: 1n << 30n },
+      activePods: () => [],
+    }),
     cgroups: cgroups as unknown as PodCgroups,
+    obstacles: { runtimeErrors: () => [], networkError: () => undefined },
     logger: silentLogger,
-    refuse: () => refusal,
+    refusal: () => refusal,
   });
-  const sync = (pod: Pod) => syncer.sync(pod, AbortSignal.timeout(5000));
+  const sync = (pod: Pod, signal = AbortSignal.timeout(5000)) => syncer.sync(pod, signal);
   const terminate = (pod: Pod) => syncer.terminate(pod, { remove: false }, AbortSignal.timeout(5000));
   const exit = async (exitCode: number) => {
     runtime.exitContainer(runtime.containerNamed('app').id, { exitCode });
     await pleg.look(podIdentity(podOf()));
   };
-  return { runtime, syncer, statuses, done, failing, deps, sync, terminate, exit };
+  return { runtime, syncer, statuses, done, failing, deps, sync, terminate, exit, paths, pleg, results };
 }
 
 test('a synced pod runs, with its cgroup and volumes before its sandbox, and needs nothing more', async (context) => {
@@ -90,19 +104,80 @@ test('a synced pod runs, with its cgroup and volumes before its sandbox, and nee
   assert.deepEqual(done.sort(), ['make cgroup', 'mount']);
   assert.equal(statuses.get('u1')?.phase, 'Running');
   const calls = runtime.calls.length;
-  assert.deepEqual(await sync(podOf()), { ended: false, retryAtMs: undefined });
+  assert.deepEqual(await sync(podOf()), { ended: false, failed: false, retryAtMs: undefined });
   assert.equal(runtime.calls.length, calls);
 });
 
 test('nothing of a pod is begun while its volumes are not there', async (context) => {
   const { sync, failing, runtime, deps } = await start(context);
   failing.add('mount');
-  await assert.rejects(sync(podOf()), { message: 'mount fails' });
+  const pod = podOf({ volumes: [{ name: 'settings', configMap: { name: 'c' } }] });
+  await assert.rejects(sync(pod), { message: 'mount fails' });
   assert.deepEqual(runtime.sandboxes, []);
   assert.deepEqual(
     deps.events.list().map(({ reason }) => reason),
     ['FailedMount'],
   );
+});
+
+test('a pod whose volumes cannot be brought up to date goes on with them as they are', async (context) => {
+  const { sync, failing, exit, statuses, deps, paths } = await start(context);
+  const pod = podOf({ volumes: [{ name: 'settings', configMap: { name: 'c' } }] });
+  await sync(pod);
+  paths.set('settings', '/there');
+  failing.add('mount');
+  await exit(1);
+  assert.deepEqual(await sync(pod), { ended: false, failed: true, retryAtMs: undefined });
+  assert.equal(statuses.get('u1')!.containerStatuses![0]!.restartCount, 1);
+  assert.ok(deps.events.list().some(({ reason }) => reason === 'FailedMount'));
+});
+
+test('a cgroup that cannot be made is no fault of the volumes', async (context) => {
+  const { sync, failing, deps } = await start(context);
+  failing.add('make cgroup');
+  await assert.rejects(sync(podOf()), { message: 'make cgroup fails' });
+  assert.deepEqual(
+    deps.events.list().map(({ reason, message }) => `${reason}: ${message}`),
+    ['FailedCreatePodContainer: unable to ensure pod container exists: make cgroup fails'],
+  );
+});
+
+test('a sandbox is shown before the images of its containers are there', async (context) => {
+  const { sync, runtime, statuses } = await start(context);
+  runtime.inject('createContainer', { delayMs: 60_000 });
+  const stop = new AbortController();
+  const condition = () =>
+    statuses.get('u1')?.conditions?.find(({ type }) => type === 'PodReadyToStartContainers')?.status;
+  const syncing = sync(podOf(), stop.signal);
+  await waitFor(() => condition() === 'True' || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+  assert.deepEqual(runtime.containers, []);
+  stop.abort(new Error('seen'));
+  await assert.rejects(syncing, { message: 'seen' });
+});
+
+test('a pod begins anew when a rule of a container says so, its init containers first', async (context) => {
+  const rules = [{ action: 'RestartAllContainers' as const, exitCodes: { operator: 'In' as const, values: [88] } }];
+  const { sync, runtime, statuses, exit } = await start(context);
+  const pod = podOf({
+    restartPolicy: 'Never',
+    containers: [{ name: 'app', image: 'busybox:1', restartPolicy: 'Never', restartPolicyRules: rules }],
+  });
+  const condition = () => statuses.get('u1')?.conditions?.find(({ type }) => type === 'AllContainersRestarting');
+  await sync(pod);
+  await exit(88);
+  const { ended, retryAtMs } = await sync(pod);
+  assert.equal(ended, false);
+  assert.ok(retryAtMs! <= Date.now());
+  assert.deepEqual(runtime.containers, []);
+  assert.equal(statuses.get('u1')!.containerStatuses![0]!.lastState.terminated!.reason, 'RestartingAllContainers');
+  await sync(pod);
+  const { phase, containerStatuses } = statuses.get('u1')!;
+  assert.equal(phase, 'Running');
+  assert.ok(containerStatuses![0]!.state.running);
+  assert.equal(condition()!.status, 'False');
+  await exit(1);
+  assert.deepEqual(await sync(pod), { ended: true });
+  assert.equal(statuses.get('u1')!.phase, 'Failed');
 });
 
 test('a step that failed is retried when it says so, or by the delay of its worker', async (context) => {
@@ -120,7 +195,10 @@ test('a step that failed is retried when it says so, or by the delay of its work
 
 test('a pod ends when it is refused, when its time is over, and when its containers have done their work', async (context) => {
   const refused = await start(context, { reason: 'NodePorts', message: 'taken' });
-  assert.deepEqual(await refused.sync(podOf()), { ended: true, verdict: { reason: 'NodePorts', message: 'taken' } });
+  assert.deepEqual(await refused.sync(podOf()), { ended: true });
+  const { startTime: _, ...told } = refused.statuses.get('u1')!;
+  const message = 'Pod was rejected: taken';
+  assert.deepEqual(told, { phase: 'Failed', reason: 'NodePorts', message, qosClass: 'BestEffort' });
   const late = await start(context);
   const limited = podOf({ activeDeadlineSeconds: 0 });
   await late.sync(podOf());

@@ -9,7 +9,7 @@ export class WaitingReasons {
   record(podUid: string, steps: readonly StepResult[]): void {
     const reasons = this.#pods.get(podUid) ?? new Map<string, WaitingReason>();
     for (const { action, target, error } of steps) {
-      if (action !== 'StartContainer' && action !== 'StartInitContainer') continue;
+      if (!action.startsWith('Start')) continue;
       if (error === undefined) reasons.delete(target);
       else reasons.set(target, { ...error, message: error.message.slice(0, MAX_WAITING_MESSAGE_LENGTH) });
     }

@@ -1,22 +1,38 @@
-import type { Pod } from '../api/types.ts';
+import type { FieldPath } from '../api/issue.ts';
+import type { Pod, PullPolicy } from '../api/types.ts';
 import { type Finding, ObjectFindings } from '../config/finding.ts';
 import { parseImageReference } from '../images/image-reference.ts';
 
 /** What is to be known of the images of a pod; `local` are the names of those on the host, in full, if that is known. */
 export function missingImages(pod: Pod, local: ReadonlySet<string> | undefined): Finding[] {
   const findings = new ObjectFindings(pod);
-  for (const field of ['initContainers', 'containers'] as const) {
-    for (const [index, { image, imagePullPolicy }] of (pod.spec[field] ?? []).entries()) {
-      const path = ['spec', field, index, 'image'];
-      const name = fullImageName(image);
-      if (name === undefined) findings.problem(path, `"${image}" is not the name of an image`);
-      else if (local === undefined || local.has(name)) continue;
-      else if (imagePullPolicy === 'Never')
-        findings.problem(path, `${image} is not on this host, and imagePullPolicy Never keeps it from being pulled`);
-      else findings.note(path, `${image} is not on this host yet; it will be pulled`);
-    }
+  for (const { path, image, policy } of imagesOf(pod)) {
+    const name = fullImageName(image);
+    if (name === undefined) findings.problem(path, `"${image}" is not the name of an image`);
+    else if (local === undefined || local.has(name)) continue;
+    else if (policy === 'Never')
+      findings.problem(path, `${image} is not on this host, and its pull policy Never keeps it from being pulled`);
+    else findings.note(path, `${image} is not on this host yet; it will be pulled`);
   }
   return findings.list;
+}
+
+type NamedImage = { path: FieldPath; image: string; policy: PullPolicy | undefined };
+
+/** Of containers and of volumes. */
+function imagesOf({ spec }: Pod): NamedImage[] {
+  const ofContainers = (['initContainers', 'containers'] as const).flatMap((field) =>
+    (spec[field] ?? []).map(({ image, imagePullPolicy: policy }, index) => {
+      const path: FieldPath = ['spec', field, index, 'image'];
+      return { path, image, policy };
+    }),
+  );
+  const ofVolumes = (spec.volumes ?? []).flatMap(({ image }, index) =>
+    image === undefined
+      ? []
+      : [{ path: ['spec', 'volumes', index, 'image', 'reference'], image: image.reference, policy: image.pullPolicy }],
+  );
+  return [...ofContainers, ...ofVolumes];
 }
 
 /** `nginx` as `docker.io/library/nginx:latest`; a name with a digest has no tag. `undefined` if it is none. */

@@ -4,6 +4,9 @@ import { Duplex } from 'node:stream';
 /** Bytes handed on at once: what a parser makes of them is done before the connection can be ended. */
 const SLICE_BYTES = 4 << 10;
 
+/** The head of a TLS record, or `HTTP/`. */
+const BEGINNING_BYTES = 5;
+
 /** What one call may cost, over all its connections. */
 export type AnswerLimits = {
   /** Bytes read from the network. */
@@ -42,6 +45,7 @@ export class AnswerBudget {
 export class BoundedConnection extends Duplex {
   readonly #socket: Socket;
   readonly #budget: AnswerBudget;
+  #beginning = '';
 
   /** `host` is a name or an address without brackets. */
   constructor({ host, port }: { host: string; port: number }, budget: AnswerBudget) {
@@ -54,7 +58,14 @@ export class BoundedConnection extends Duplex {
     this.#socket.on('close', () => this.destroy());
   }
 
+  /** The first bytes that came, as many as tell one protocol from another. */
+  get beginning(): string {
+    return this.#beginning;
+  }
+
   #take(chunk: Buffer): void {
+    if (this.#beginning.length < BEGINNING_BYTES)
+      this.#beginning += chunk.toString('latin1', 0, BEGINNING_BYTES - this.#beginning.length);
     for (let start = 0; start < chunk.length && !this.destroyed; start += SLICE_BYTES) {
       const slice = chunk.subarray(start, start + SLICE_BYTES);
       if (!this.#budget.spend(slice.length)) this.destroy(new Error('the answer is too large'));

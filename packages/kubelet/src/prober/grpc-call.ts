@@ -1,68 +1,121 @@
-import { connect, constants } from 'node:http2';
-import { isIPv6 } from 'node:net';
-import { errorMessage, PodwrightError } from '@podwright/base';
+import { type ClientHttp2Stream, connect, constants } from 'node:http2';
+import { isDeadlineExceeded } from '@podwright/base';
+import { formatDuration } from '../api/time.ts';
 import { GRPC_ANSWER_LIMITS } from '../limits.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
+import { connectionProblem, hostAndPort } from './dial-error.ts';
+import { codeName } from './rpc-error.ts';
 
 /** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
-const SERVING = 1;
+const STATUS_NAMES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
+
+type Reply = { code: string; message: string; body: Buffer };
+
+export type GrpcTarget = { host: string; port: number; service: string; timeoutMs: number };
 
 /**
- * Calls `grpc.health.v1.Health/Check` in plain text. Resolves with the serving status; rejects when there is no such
- * service or no answer. The two messages have one field each, so they are written and read by hand.
+ * Calls `grpc.health.v1.Health/Check` in plain text. Resolves with `undefined` if the service is serving, else with why it is not
+ * healthy, as upstream's kubelet says it. Rejects only if the signal aborts for another reason than the time. The two messages
+ * have one field each, so they are written and read by hand.
  */
-export async function checkGrpcHealth(
-  target: { host: string; port: number; service: string },
-  signal: AbortSignal,
-): Promise<{ serving: boolean; status: number }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ serving: boolean; status: number }>();
-  const where = `${isIPv6(target.host) ? `[${target.host}]` : target.host}:${target.port}`;
+export async function checkGrpcHealth(target: GrpcTarget, signal: AbortSignal): Promise<string | undefined> {
+  const where = hostAndPort(target.host, target.port);
+  const within = formatDuration(target.timeoutMs);
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const budget = new AnswerBudget(GRPC_ANSWER_LIMITS);
   const createConnection = () => new BoundedConnection(target, budget);
   const session = connect(`http://${where}`, { createConnection, settings: { enablePush: false } });
-  const fail = (reason: string, cause?: unknown) =>
-    reject(new PodwrightError('unavailable', `check the gRPC health of ${where}: ${reason}`, { cause }));
-  const onAbort = () => reject(signal.reason);
+  let connected = false;
+  session.on('remoteSettings', () => {
+    connected = true;
+  });
+  const onAbort = () =>
+    resolve(
+      connected
+        ? `timeout: health rpc did not complete within ${within}`
+        : `timeout: failed to connect service "${where}" within ${within}: context deadline exceeded`,
+    );
   signal.addEventListener('abort', onAbort, { once: true });
-  session.on('error', (error) => fail(errorMessage(error), error));
-  const stream = session.request({
-    [constants.HTTP2_HEADER_METHOD]: 'POST',
-    [constants.HTTP2_HEADER_PATH]: '/grpc.health.v1.Health/Check',
-    [constants.HTTP2_HEADER_CONTENT_TYPE]: 'application/grpc',
-    [constants.HTTP2_HEADER_TE]: 'trailers',
-    [constants.HTTP2_HEADER_USER_AGENT]: 'kube-probe',
-  });
-  const chunks: Buffer[] = [];
-  let grpcStatus: string | undefined;
-  const readStatus = (headers: Record<string, unknown>) => {
-    if (headers['grpc-status'] !== undefined) grpcStatus = String(headers['grpc-status']);
+  const fail = (error: unknown) => {
+    const problem = connectionProblem(error, target);
+    resolve(
+      connected
+        ? `error: health rpc probe failed: rpc error: code = Unavailable desc = ${problem}`
+        : `error: failed to connect service at "${where}": ${problem}`,
+    );
   };
-  stream.on('response', readStatus);
-  stream.on('trailers', readStatus);
-  stream.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
-    if (!budget.spend(0)) session.destroy(new Error('the answer is too large'));
-  });
-  stream.on('error', (error) => fail(errorMessage(error), error));
-  stream.on('end', () => {
-    if (grpcStatus !== '0')
-      return fail(grpcStatus === '12' ? 'it has no health service' : `status ${grpcStatus ?? 'unknown'}`);
-    const status = servingStatus(Buffer.concat(chunks));
-    resolve({ serving: status === SERVING, status });
-  });
-  stream.end(frame(requestMessage(target.service)));
+  session.on('error', fail);
+  const stream = request(session, frame(requestMessage(target.service)));
+  stream.on('error', fail);
+  readReply(stream, { budget, onReply: (reply) => resolve(judge(reply)) });
   try {
     return await promise;
   } finally {
     signal.removeEventListener('abort', onAbort);
     session.destroy();
+    if (signal.aborted && !isDeadlineExceeded(signal.reason)) signal.throwIfAborted();
+  }
+}
+
+function request(session: ReturnType<typeof connect>, message: Buffer): ClientHttp2Stream {
+  const stream = session.request({
+    [constants.HTTP2_HEADER_METHOD]: 'POST',
+    [constants.HTTP2_HEADER_PATH]: '/grpc.health.v1.Health/Check',
+    [constants.HTTP2_HEADER_CONTENT_TYPE]: 'application/grpc',
+    [constants.HTTP2_HEADER_TE]: 'trailers',
+    [constants.HTTP2_HEADER_USER_AGENT]: 'kube-probe/1.36',
+  });
+  stream.end(message);
+  return stream;
+}
+
+function readReply(
+  stream: ClientHttp2Stream,
+  { budget, onReply }: { budget: AnswerBudget; onReply: (reply: Reply) => void },
+): void {
+  const chunks: Buffer[] = [];
+  let status = '2';
+  let message = '';
+  const readStatus = (headers: Record<string, unknown>) => {
+    if (headers['grpc-status'] !== undefined) status = String(headers['grpc-status']);
+    if (headers['grpc-message'] !== undefined) message = decoded(String(headers['grpc-message']));
+  };
+  stream.on('response', readStatus);
+  stream.on('trailers', readStatus);
+  stream.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    if (!budget.spend(0)) stream.session?.destroy(new Error('the answer is too large'));
+  });
+  stream.on('end', () => onReply({ code: codeName(Number(status)), message, body: Buffer.concat(chunks) }));
+}
+
+/** Why the answer is not that the service is healthy. */
+function judge({ code, message, body }: Reply): string | undefined {
+  if (code === 'Unimplemented')
+    return `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${message}`;
+  if (code !== 'OK') return `error: health rpc probe failed: rpc error: code = ${code} desc = ${message}`;
+  const status = STATUS_NAMES[servingStatus(body)] ?? String(servingStatus(body));
+  return status === 'SERVING' ? undefined : `service unhealthy (responded with "${status}")`;
+}
+
+/** `grpc-message` is percent-encoded; what is not, is taken as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }
 
 /** HealthCheckRequest: field 1 is the service's name, left out when empty. */
 function requestMessage(service: string): Buffer {
   const name = Buffer.from(service);
-  return name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, name.length]), name]);
+  return name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, ...varint(name.length)]), name]);
+}
+
+/** A length in groups of seven bits, the lowest first (protobuf's encoding). */
+function varint(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
 }
 
 /** A gRPC frame: not compressed, length, message. */

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { silentLogger, waitFor } from '@podwright/base';
+import { Registry, sleep, waitFor } from '@podwright/base';
 import type { Container, Pod, Probe } from '../api/types.ts';
 import { PodEvents } from '../events/pod-events.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -19,19 +22,29 @@ function statusOf(id: string, state: RuntimeContainer['state'] = 'running'): Run
   return { pod: { name: 'web', namespace: 'default', uid: 'u1' }, sandboxes: [], containers: [container] };
 }
 
-/** A manager whose probes answer with `exitCode`, by container id. */
-function start(context: TestContext, answers: Record<string, number> = {}) {
+type Given = { tookMs?: number; random?: number };
+
+/** A manager whose probes answer with `exitCode`, by container id; without one they cannot be made. */
+function start(context: TestContext, answers: Record<string, number | undefined> = {}, given: Given = {}) {
   const asked: string[] = [];
+  const askedAtMs: number[] = [];
   const runInContainer = async (id: string) => {
     asked.push(id);
-    return { exitCode: answers[id] ?? 0, output: 'said' };
+    askedAtMs.push(performance.now());
+    await sleep(given.tookMs ?? 0);
+    const exitCode = id in answers ? answers[id] : 0;
+    if (exitCode === undefined) throw new Error('no runtime');
+    return { exitCode, output: 'said' };
   };
   const events = new PodEvents('node');
-  const manager = new ProberManager({ commands: { runInContainer }, events, logger: silentLogger });
+  const metrics = new Registry();
+  const options = { commands: { runInContainer }, events, metrics, random: () => given.random ?? 0 };
+  new ProberManager(options).stop(); // as one before a restart in the same process
+  const manager = new ProberManager(options);
   context.after(() => manager.stop());
   const until = (holds: () => boolean) =>
     waitFor(() => holds() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(5000) });
-  return { manager, asked, events, answers, until };
+  return { manager, asked, askedAtMs, events, answers, until, metrics };
 }
 
 test('a running container is probed in each way that it has, and begins alive and not ready', async (context) => {
@@ -47,9 +60,8 @@ test('other probes begin once the startup probe has succeeded', async (context) 
   const { manager, until } = start(context);
   const pod = podOf({ startupProbe: probe, readinessProbe: probe });
   manager.update(pod, statusOf('c1'), []);
-  await until(() => manager.startup.get('c1') === 'success');
   assert.equal(manager.readiness.get('c1'), 'failure');
-  manager.update(pod, statusOf('c1'), []);
+  await until(() => manager.startup.get('c1') === 'success');
   await until(() => manager.readiness.get('c1') === 'success');
 });
 
@@ -91,4 +103,93 @@ test('an ending pod keeps its readiness probe only, and begins no other one', as
   manager.remove('u1');
   assert.equal(manager.readiness.get('c1'), undefined);
   assert.ok(asked.length > 1);
+});
+
+const eventsOf = (events: PodEvents) => events.list().map(({ reason, message }) => `${reason} ${message}`);
+
+test('a probe that cannot be made is told, and changes nothing', async (context) => {
+  const { manager, events, asked, until } = start(context, { c1: undefined });
+  manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
+  await until(() => events.list().length > 0);
+  assert.deepEqual(eventsOf(events), ['Unhealthy Liveness probe errored and resulted in unknown state: no runtime']);
+  assert.equal(asked.length, 3);
+  assert.equal(manager.liveness.get('c1'), 'success');
+});
+
+test('a redirect to another host is a success with a warning', async (context) => {
+  const server = createServer((_, response) => response.writeHead(302, { location: 'http://other.invalid/' }).end());
+  server.listen(0, '127.0.0.1');
+  context.after(() => server.close());
+  await once(server, 'listening');
+  const { manager, events, until } = start(context);
+  const httpGet = { port: (server.address() as AddressInfo).port };
+  manager.update(podOf({ readinessProbe: { ...probe, exec: undefined, httpGet } }), statusOf('c1'), ['127.0.0.1']);
+  await until(() => manager.readiness.get('c1') === 'success');
+  assert.deepEqual(eventsOf(events), [
+    'ProbeWarning Readiness probe warning: Probe terminated redirects, Response body: ',
+  ]);
+});
+
+test('what early looks find is told nobody, unless it is that the container is ready', async (context) => {
+  const { manager, asked, answers, events, until } = start(context, { c1: 1 });
+  const pod = podOf({ readinessProbe: { ...probe, periodSeconds: 60 } });
+  manager.update(pod, { ...statusOf('c1'), containers: [] }, []); // the first tick comes before the container
+  manager.update(pod, statusOf('c1'), []);
+  await until(() => asked.length > 2);
+  assert.deepEqual(eventsOf(events), []);
+  answers.c1 = 0;
+  await until(() => manager.readiness.get('c1') === 'success');
+});
+
+test('a container that was started and ready before the kubelet began remains so', async (context) => {
+  const { manager, asked, until } = start(context, { c1: 1 });
+  const about = { podUid: 'u1', containerName: 'app', containerId: 'c1' };
+  manager.startup.set({ kind: 'startup', ...about, result: 'success' });
+  manager.readiness.set({ kind: 'readiness', ...about, result: 'success' });
+  const failing = { ...probe, failureThreshold: 2 };
+  manager.update(podOf({ startupProbe: probe, readinessProbe: failing }), statusOf('c1'), []);
+  await until(() => asked.length === 1);
+  assert.deepEqual([manager.startup.get('c1'), manager.readiness.get('c1')], ['success', 'success']);
+  await until(() => manager.readiness.get('c1') === 'failure');
+});
+
+test('probes are counted by their results until the pod is gone', async (context) => {
+  const { manager, answers, metrics, until } = start(context);
+  manager.update(podOf({ readinessProbe: probe }), statusOf('c1'), []);
+  await until(() => manager.readiness.get('c1') === 'success');
+  answers.c1 = 1;
+  await until(() => manager.readiness.get('c1') === 'failure');
+  const text = await metrics.metrics();
+  const counted = (result: string) =>
+    text.split('\n').some((line) => {
+      const isIt = line.startsWith('prober_probe_total{') && line.includes(`result="${result}"`);
+      return isIt && line.includes('probe_type="Readiness"') && line.includes('pod_uid="u1"') && line.endsWith(' 1');
+    });
+  assert.ok(counted('successful') && counted('failed'), text);
+  assert.match(text, /^prober_probe_duration_seconds_count\{.*probe_type="Readiness".*\} 1$/m);
+  manager.remove('u1');
+  assert.doesNotMatch(await metrics.metrics(), /u1|Readiness/);
+});
+
+test('a startup probe whose one failure is enough is made once', async (context) => {
+  const { manager, asked, events, until } = start(context, { c1: 1 });
+  manager.update(podOf({ startupProbe: probe }), statusOf('c1'), []);
+  await until(() => manager.startup.get('c1') === 'failure');
+  assert.deepEqual(asked, ['c1']);
+  assert.deepEqual(eventsOf(events), ['Unhealthy Startup probe failed: said']);
+});
+
+test('probes come once a period, however long they take', async (context) => {
+  const { manager, askedAtMs, until } = start(context, {}, { tookMs: 700 });
+  manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
+  await until(() => askedAtMs.length === 3);
+  assert.ok(askedAtMs[2]! - askedAtMs[0]! < 2600, `${askedAtMs}`);
+});
+
+test('after a start of the kubelet the first probes wait for a part of their period', async (context) => {
+  const { manager, askedAtMs, until } = start(context, {}, { random: 0.3 });
+  const beganMs = performance.now();
+  manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
+  await until(() => askedAtMs.length === 1);
+  assert.ok(askedAtMs[0]! - beganMs >= 299, `${askedAtMs[0]! - beganMs} ms`);
 });

@@ -1,138 +1,220 @@
-import { errorMessage, type Logger } from '@podwright/base';
+import type { Registry } from '@podwright/base';
 import { allContainers, type Container, type Pod, type Probe } from '../api/types.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
+import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { KUBELET_RESTART_GRACE_MS } from '../limits.ts';
 import type { PodProbes } from './pod-probes.ts';
+import { PROBE_NAMES, type ProbeMetrics, type ProbeSubject, probeMetrics } from './probe-metrics.ts';
 import { type ProbeKind, type ProbeResult, ProbeResults } from './probe-results.ts';
-import { Prober } from './prober.ts';
-import { runProbeWorker } from './worker.ts';
+import { type ProbeAnswer, Prober } from './prober.ts';
+import { type ProbedContainer, ProbeWorker } from './worker.ts';
 
-export type ProberManagerOptions = { commands: CommandRunner; events: EventRecorder; logger: Logger };
+export type ProberManagerOptions = {
+  commands: CommandRunner;
+  events: EventRecorder;
+  /** Where probes are counted, as `prober_*`. */
+  metrics?: Registry;
+  /** Between 0 and 1: which part of a period the first probes after a start of the kubelet wait. */
+  random?: () => number;
+};
 
-/** A container's worker; `target` follows changes of the pod's addresses. */
-type Worker = { podUid: string; containerId: string; kind: ProbeKind; stop: AbortController };
-type Watched = { pod: Pod; podIps: string[] };
+/** One probe of one container of a pod's specification. */
+type Worker = { container: string; kind: ProbeKind; worker: ProbeWorker };
+type Watched = { pod: Pod; status: RuntimePodStatus; podIps: string[]; workers: Map<string, Worker>; ending: boolean };
 
 const PROBE_KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
 
 /** Kubernetes' results before the first answer: alive, not ready, startup unknown. */
 const INITIAL = { liveness: 'success', readiness: 'failure', startup: 'unknown' } as const;
-const LABELS = { liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup' } as const;
 
-/** Runs a worker for each probe of each running container. */
+/**
+ * Runs a worker for each probe of each container, from when the pod is first seen until it is gone. A result that is there when a
+ * container is first seen stays as its initial one: so a container that was started and ready remains so when the kubelet restarts.
+ */
 export class ProberManager implements PodProbes {
   readonly liveness = new ProbeResults();
   readonly readiness = new ProbeResults();
   readonly startup = new ProbeResults();
   readonly #options: ProberManagerOptions;
   readonly #prober: Prober;
-  readonly #workers = new Map<string, Worker>();
+  readonly #metrics: ProbeMetrics;
   readonly #pods = new Map<string, Watched>();
-  /** Pods that are ending: their liveness and startup probes stay off. */
-  readonly #ending = new Set<string>();
+  readonly #random: () => number;
+  readonly #startedMs = performance.now();
+  readonly #startedAtMs = Date.now();
 
   constructor(options: ProberManagerOptions) {
     this.#options = options;
     this.#prober = new Prober(options.commands);
+    this.#metrics = probeMetrics(options.metrics);
+    this.#random = options.random ?? Math.random;
   }
 
   update(pod: Pod, status: RuntimePodStatus, podIps: string[]): void {
     const { uid } = pod.metadata;
-    this.#pods.set(uid, { pod, podIps });
-    const running = new Set<string>();
-    for (const container of allContainers(pod.spec)) {
-      const found = latestContainer(status, container.name);
-      if (found?.state !== 'running') continue;
-      running.add(found.id);
-      for (const kind of PROBE_KINDS) this.#ensure(pod, { container, found, kind });
-    }
-    for (const [key, worker] of this.#workers) {
-      if (worker.podUid === uid && !running.has(worker.containerId)) this.#drop(key, worker);
-    }
+    const { workers = new Map(), ending = false } = this.#pods.get(uid) ?? {};
+    const watched: Watched = { pod, status, podIps, workers, ending };
+    this.#pods.set(uid, watched);
+    const nowMs = performance.now();
+    for (const container of allContainers(pod.spec)) this.#observe(watched, container, nowMs);
   }
 
   stopLiveness(podUid: string): void {
-    this.#ending.add(podUid);
-    for (const [key, worker] of this.#workers) {
-      if (worker.podUid === podUid && worker.kind !== 'readiness') this.#drop(key, worker);
-    }
+    const watched = this.#pods.get(podUid);
+    if (watched === undefined) return;
+    watched.ending = true;
+    // their verdicts stay, being why the pod ends or what is shown of it
+    for (const { kind, worker } of watched.workers.values()) if (kind !== 'readiness') worker.stop();
   }
 
   remove(podUid: string): void {
+    const watched = this.#pods.get(podUid);
+    if (watched === undefined) return;
     this.#pods.delete(podUid);
-    this.#ending.delete(podUid);
-    for (const [key, worker] of this.#workers) if (worker.podUid === podUid) this.#drop(key, worker);
+    for (const { kind, container, worker } of watched.workers.values()) {
+      worker.stop();
+      if (worker.containerId !== undefined) this[kind].remove(worker.containerId);
+      this.#metrics.remove(subjectOf(watched.pod, container, kind));
+    }
   }
 
   stop(): void {
-    for (const worker of this.#workers.values()) worker.stop.abort();
-    this.#workers.clear();
+    for (const { workers } of this.#pods.values()) for (const { worker } of workers.values()) worker.stop();
+    this.#pods.clear();
   }
 
-  #ensure(
-    pod: Pod,
-    { container, found, kind }: { container: Container; found: RuntimeContainer; kind: ProbeKind },
-  ): void {
-    const key = `${found.id}/${kind}`;
-    const { uid } = pod.metadata;
-    if (probeOf(container, kind) === undefined || this.#workers.has(key)) return;
-    if (kind !== 'readiness' && this.#ending.has(uid)) return;
-    const gated =
-      kind !== 'startup' && container.startupProbe !== undefined && this.startup.get(found.id) !== 'success';
-    const set = (result: ProbeResult) =>
-      this[kind].set({ kind, podUid: uid, containerName: container.name, containerId: found.id, result });
-    if (this[kind].get(found.id) === undefined) set(INITIAL[kind]);
-    if (gated) return; // the startup probe's success brings another update
-    const worker: Worker = { podUid: uid, containerId: found.id, kind, stop: new AbortController() };
-    this.#workers.set(key, worker);
-    runProbeWorker({
+  #observe(watched: Watched, container: Container, nowMs: number): void {
+    const found = latestContainer(watched.status, container.name);
+    const running = found?.state === 'running' ? found : undefined;
+    for (const kind of PROBE_KINDS) {
+      if (probeOf(container, kind) === undefined || (watched.ending && kind !== 'readiness')) continue;
+      const worker = this.#ensureWorker(watched, { container, kind }, nowMs);
+      const before = worker.containerId;
+      if (before !== undefined && before !== running?.id) this[kind].remove(before);
+      if (running !== undefined && this[kind].get(running.id) === undefined)
+        this.#set(watched.pod, { container: container.name, kind, id: running.id, result: INITIAL[kind] });
+      worker.observe(running && this.#probed(container, { kind, running, nowMs }), nowMs);
+    }
+  }
+
+  #ensureWorker(
+    watched: Watched,
+    { container, kind }: { container: Container; kind: ProbeKind },
+    nowMs: number,
+  ): ProbeWorker {
+    const key = `${container.name}/${kind}`;
+    const known = watched.workers.get(key)?.worker;
+    if (known !== undefined) return known;
+    const { uid } = watched.pod.metadata;
+    const probe = () => timing(this.#probeOf(uid, container, kind));
+    const periodMs = probe().periodSeconds * 1000;
+    // as upstream: those of a kubelet that has just started do not come all at once
+    const delayMs = periodMs > nowMs - this.#startedMs ? this.#random() * periodMs : 0;
+    const worker = new ProbeWorker({
       kind,
-      prober: this.#prober,
-      startedAtMs: found.startedAtMs,
-      signal: worker.stop.signal,
-      target: () => this.#target(uid, { container, found, kind }),
-      onResult: set,
-      onFailure: (output) => this.#recordFailure(pod, { container, kind, output }),
-    }).catch((error: unknown) => {
-      this.#options.logger.error(
-        { pod: uid, container: container.name, kind, error: errorMessage(error) },
-        'a probe ended early',
-      );
+      probe,
+      anchorMs: nowMs + delayMs,
+      attempt: (id, how) => this.#attempt(uid, { container, kind, id }, how),
+      result: (id) => this[kind].get(id),
+      onResult: (id, result) => this.#note(uid, { container, kind, id, result }),
     });
+    watched.workers.set(key, { container: container.name, kind, worker });
+    return worker;
   }
 
-  /** The pod's newest specification, so that a changed address is called. */
-  #target(uid: string, { container, found, kind }: { container: Container; found: RuntimeContainer; kind: ProbeKind }) {
-    const watched = this.#pods.get(uid);
-    const newest = watched && allContainers(watched.pod.spec).find(({ name }) => name === container.name);
-    const wanted = newest ?? container;
+  #probed(
+    container: Container,
+    { kind, running, nowMs }: { kind: ProbeKind; running: RuntimeContainer; nowMs: number },
+  ): ProbedContainer {
+    const { id, startedAtMs } = running;
+    const delayMs = (probeOf(container, kind)?.initialDelaySeconds ?? 0) * 1000;
+    // the wall clock may be put back or forth: no more than the delay is waited
+    const remainingMs = Math.min(delayMs, Math.max(0, startedAtMs + delayMs - Date.now()));
     return {
-      probe: (probeOf(wanted, kind) ?? probeOf(container, kind))!,
-      container: wanted,
-      containerId: found.id,
-      podIps: watched?.podIps ?? [],
+      id,
+      isNew: startedAtMs >= this.#startedAtMs - KUBELET_RESTART_GRACE_MS,
+      isGated: kind !== 'startup' && container.startupProbe !== undefined && this.startup.get(id) !== 'success',
+      probedFromMs: nowMs + remainingMs,
     };
   }
 
-  #recordFailure(
-    pod: Pod,
-    { container, kind, output }: { container: Container; kind: ProbeKind; output: string },
-  ): void {
-    const { namespace, name, uid } = pod.metadata;
-    const about = { kind: 'Pod', namespace, name, uid, container: container.name };
-    this.#options.events.event(about, 'Warning', 'Unhealthy', `${LABELS[kind]} probe failed: ${output}`);
+  /** The newest specification, so that a probe that has changed counts. */
+  #probeOf(uid: string, container: Container, kind: ProbeKind): Probe {
+    const spec = this.#pods.get(uid)?.pod.spec;
+    const newest = spec && allContainers(spec).find(({ name }) => name === container.name);
+    return (newest && probeOf(newest, kind)) ?? probeOf(container, kind)!;
   }
 
-  #drop(key: string, worker: Worker): void {
-    worker.stop.abort();
-    this.#workers.delete(key);
-    // A container that is being ended keeps its verdict, which is why it ends.
-    if (!this.#ending.has(worker.podUid)) this[worker.kind].remove(worker.containerId);
+  async #attempt(
+    uid: string,
+    { container, kind, id }: { container: Container; kind: ProbeKind; id: string },
+    { quiet, signal }: { quiet: boolean; signal: AbortSignal },
+  ): Promise<'success' | 'failure' | undefined> {
+    const watched = this.#pods.get(uid);
+    if (watched === undefined) return undefined;
+    const startedMs = performance.now();
+    const probe = this.#probeOf(uid, container, kind);
+    const target = { probe, container, containerId: id, podIps: watched.podIps };
+    const answer = await this.#prober.probe(target, signal);
+    if (signal.aborted) return undefined;
+    if (quiet && (answer.verdict === 'failure' || answer.verdict === 'error')) return undefined;
+    if (watched.ending && answer.verdict === 'error') return undefined; // its container may be gone already
+    this.#tell(watched.pod, { container: container.name, kind, answer });
+    if (answer.verdict === 'error') return undefined;
+    const verdict = answer.verdict === 'failure' ? 'failure' : 'success';
+    const seconds = (performance.now() - startedMs) / 1000;
+    this.#metrics.record(subjectOf(watched.pod, container.name, kind), verdict, seconds);
+    return verdict;
+  }
+
+  /** The event of an attempt that did not simply succeed, in upstream's words. */
+  #tell(pod: Pod, { container, kind, answer }: { container: string; kind: ProbeKind; answer: ProbeAnswer }): void {
+    const { verdict, output } = answer;
+    if (verdict === 'success') return;
+    const what = {
+      warning: `probe warning: ${output}`,
+      failure: `probe failed: ${output}`,
+      error: `probe errored and resulted in unknown state: ${output}`,
+    }[verdict];
+    const reason = verdict === 'warning' ? 'ProbeWarning' : 'Unhealthy';
+    this.#options.events.event(eventSubject(pod, container), 'Warning', reason, `${PROBE_NAMES[kind]} ${what}`);
+  }
+
+  /** A result that the thresholds say. A startup probe's success lets the others begin at once. */
+  #note(
+    uid: string,
+    { container, kind, id, result }: { container: Container; kind: ProbeKind; id: string; result: ProbeResult },
+  ): void {
+    const watched = this.#pods.get(uid);
+    if (watched === undefined) return;
+    this.#set(watched.pod, { container: container.name, kind, id, result });
+    const current = this.#pods.get(uid);
+    if (kind === 'startup' && current !== undefined) this.#observe(current, container, performance.now());
+  }
+
+  #set(
+    pod: Pod,
+    { container, kind, id, result }: { container: string; kind: ProbeKind; id: string; result: ProbeResult },
+  ): void {
+    this[kind].set({ kind, podUid: pod.metadata.uid, containerName: container, containerId: id, result });
   }
 }
 
 /** The container's probe of that kind, if it has one. */
 function probeOf(container: Container, kind: ProbeKind): Probe | undefined {
   return container[`${kind}Probe`];
+}
+
+/** The API's defaults; 0 stands for them too. */
+function timing({ periodSeconds, successThreshold, failureThreshold }: Probe) {
+  return {
+    periodSeconds: periodSeconds || 10,
+    successThreshold: successThreshold || 1,
+    failureThreshold: failureThreshold || 3,
+  };
+}
+
+function subjectOf({ metadata: { name, namespace, uid } }: Pod, container: string, kind: ProbeKind): ProbeSubject {
+  return { kind, container, pod: name, namespace, podUid: uid };
 }

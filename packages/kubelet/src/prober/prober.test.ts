@@ -1,83 +1,231 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
-import type { Container, Probe } from '../api/types.ts';
+import type { Container, HttpGetAction, Probe } from '../api/types.ts';
 import { Prober } from './prober.ts';
-import { ThresholdCounter } from './worker.ts';
+import { ThresholdCounter } from './threshold-counter.ts';
 
+/** What each path answers besides 200. */
+const redirects: Record<string, string> = {
+  '/redirect': '/ok',
+  '/away': 'http://other.invalid/',
+  '/loop': '/loop',
+  '/file': 'file://127.0.0.1/etc/passwd',
+};
 const endless = new Readable({ read: () => void endless.push(Buffer.alloc(1 << 16)) });
+const asked: { url: string; headers: string[] }[] = [];
 const server = createServer((request, response) => {
-  if (request.url === '/redirect') return response.writeHead(302, { location: '/ok' }).end();
-  if (request.url === '/away') return response.writeHead(302, { location: 'http://other.invalid/' }).end();
-  if (request.url === '/loop') return response.writeHead(302, { location: '/loop' }).end();
-  if (request.url === '/file') return response.writeHead(302, { location: `file://127.0.0.1/etc/passwd` }).end();
-  if (request.url === '/slow') return;
-  if (request.url === '/endless') return void endless.pipe(response.writeHead(200));
-  if (request.url === '/cut') {
+  const url = request.url!;
+  asked.push({ url, headers: request.rawHeaders });
+  const step = /^\/steps\/(\d+)$/.exec(url)?.[1];
+  const location = redirects[url] ?? (Number(step) > 0 ? `/steps/${Number(step) - 1}` : undefined);
+  if (location !== undefined) return response.writeHead(302, { location }).end('elsewhere');
+  if (url === '/choices') return response.writeHead(300, { location: '/ok' }).end();
+  if (url === '/slow') return;
+  if (url === '/slow-body') return void response.writeHead(200).write('a part');
+  if (url === '/endless') return void endless.pipe(response.writeHead(200));
+  if (url === '/cut') {
     response.writeHead(200, { 'content-length': 100 });
     return void response.write('a part', () => response.destroy());
   }
-  response.writeHead(request.url === '/ok' && request.headers['x-key'] === 'yes' ? 200 : 503).end('body');
-}).listen(0, '127.0.0.1');
+  response.writeHead(url === '/503' ? 503 : 200).end('body');
+});
+const services: string[] = [];
 const grpc = createHttp2Server();
 grpc.on('stream', (stream) => {
-  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-  stream.end(Buffer.from([0, 0, 0, 0, 2, 8, 1]));
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  stream.on('end', () => {
+    const message = Buffer.concat(chunks).subarray(5);
+    const service = nameIn(message);
+    services.push(service);
+    const status = { unknown: '5', old: '12' }[service] ?? '0';
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status, 'grpc-message': 'no%20such' }));
+    stream.end(status === '0' ? Buffer.from([0, 0, 0, 0, 2, 8, service === 'ill' ? 2 : 1]) : undefined);
+  });
 });
-grpc.listen(0, '127.0.0.1');
-await Promise.all(
-  [server, grpc].map((one) => one.listening || new Promise((resolve) => one.once('listening', resolve))),
-);
+const listen = async (one: Server) => {
+  one.listen(0, '127.0.0.1');
+  await new Promise((resolve) => one.once('listening', resolve));
+  return (one.address() as AddressInfo).port;
+};
+const [port, grpcPort] = await Promise.all([server, grpc].map(listen));
 after(() => {
   server.closeAllConnections();
   server.close();
   grpc.close();
 });
 
-const port = (server.address() as AddressInfo).port;
-const grpcPort = (grpc.address() as AddressInfo).port;
-const commands = {
+/** The string that field 1 of a message holds, whose length is a varint (protobuf's encoding). */
+function nameIn(message: Buffer): string {
+  if (message.length === 0) return '';
+  assert.equal(message[0], 0x0a);
+  let at = 1;
+  let length = 0;
+  for (let shift = 0; ; shift += 7) {
+    const byte = message[at++]!;
+    length |= (byte & 0x7f) << shift;
+    if (byte < 0x80) break;
+  }
+  assert.equal(message.length, at + length);
+  return message.toString('utf8', at);
+}
+
+const commands: string[][] = [];
+const runner = {
   runInContainer: async (_id: string, command: string[]) => {
+    commands.push(command);
     if (command[0] === 'hang') throw new PodwrightError('deadline_exceeded', 'not done');
     if (command[0] === 'broken') throw new PodwrightError('internal', 'no runtime');
     return { exitCode: Number(command[1]), output: 'said' };
   },
 };
-const container = { name: 'c', image: 'x', ports: [{ name: 'web', containerPort: port }] } as unknown as Container;
+const container = {
+  name: 'c',
+  image: 'x',
+  ports: [{ name: 'web', containerPort: port }],
+  env: [
+    { name: 'CODE', value: '3' },
+    { name: 'FROM', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+  ],
+} as unknown as Container;
 
-async function check(probe: Probe, verdict: string) {
+function probe(probe: Probe, given: { container?: Container; podIps?: string[] } = {}) {
   const target = { probe: { timeoutSeconds: 1, ...probe }, container, containerId: 'id', podIps: ['127.0.0.1'] };
-  assert.equal((await new Prober(commands).probe(target, new AbortController().signal)).verdict, verdict);
+  return new Prober(runner).probe({ ...target, ...given }, new AbortController().signal);
 }
 
-const httpHeaders = [{ name: 'X-Key', value: 'yes' }];
-test('a 200 is success, with the headers that were asked for', () =>
-  check({ httpGet: { path: '/ok', port, httpHeaders } }, 'success'));
-test('a port may be named', () => check({ httpGet: { path: '/ok', port: 'web', httpHeaders } }, 'success'));
-test('a 503 is failure', () => check({ httpGet: { path: '/ok', port } }, 'failure'));
-test('a redirect on the same host is followed', () =>
-  check({ httpGet: { path: '/redirect', port, httpHeaders } }, 'success'));
-test('a redirect to another host counts as success', () => check({ httpGet: { path: '/away', port } }, 'success'));
-test('redirects without an end are failure', () => check({ httpGet: { path: '/loop', port } }, 'failure'));
-test('a redirect to a file is failure', () => check({ httpGet: { path: '/file', port } }, 'failure'));
+async function check(given: Probe, verdict: string, output?: string | RegExp) {
+  const answer = await probe(given);
+  assert.equal(answer.verdict, verdict, answer.output);
+  if (typeof output === 'string') assert.equal(answer.output, output);
+  else if (output !== undefined) assert.match(answer.output, output);
+}
+
+const url = (path: string) => `Get "http://127.0.0.1:${port}${path}"`;
+const http = (path: string, rest: Partial<HttpGetAction> = {}) => ({ httpGet: { path, port: port!, ...rest } });
+
+test('a 200 is success', () => check(http('/ok'), 'success', 'body'));
+test('a port may be named', () => check({ httpGet: { path: '/ok', port: 'web' } }, 'success'));
+test('a path need not begin with a slash', () => check(http('ok?a=b'), 'success'));
+test('a 503 is failure, and says no more than that', () =>
+  check(http('/503'), 'failure', 'HTTP probe failed with statuscode: 503'));
+test('a redirect on the same host is followed', () => check(http('/redirect'), 'success', 'body'));
+test('a redirect to another host is a warning', () =>
+  check(http('/away'), 'warning', 'Probe terminated redirects, Response body: elsewhere'));
+test('a redirect that leaves the choice is a warning', () => check(http('/choices'), 'warning'));
+test('nine redirects are followed', () => check(http('/steps/9'), 'success'));
+test('the tenth is not', () => check(http('/steps/10'), 'failure', `${url('/steps/0')}: stopped after 10 redirects`));
+test('redirects without an end are failure', () =>
+  check(http('/loop'), 'failure', `${url('/loop')}: stopped after 10 redirects`));
+test('a redirect to a file is failure', () => check(http('/file'), 'failure', /unsupported protocol scheme "file"$/));
 test('a body without an end is read as far as it matters', () =>
-  check({ httpGet: { path: '/endless', port }, timeoutSeconds: 60 }, 'success'));
+  check({ ...http('/endless'), timeoutSeconds: 60 }, 'success'));
 test('no answer in time is failure', () =>
-  check({ httpGet: { path: '/slow', port }, timeoutSeconds: 0.05 }, 'failure'));
-test('an answer that is cut is failure', () => check({ httpGet: { path: '/cut', port } }, 'failure'));
-test('a port without a listener is failure', () => check({ httpGet: { port: 1 } }, 'failure'));
-test('an open port is success', () => check({ tcpSocket: { port } }, 'success'));
-test('a closed port is failure', () => check({ tcpSocket: { port: 1 } }, 'failure'));
+  check(
+    { ...http('/slow'), timeoutSeconds: 0.05 },
+    'failure',
+    `${url('/slow')}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
+  ));
+test('an answer that is not whole in time is failure', () =>
+  check({ ...http('/slow-body'), timeoutSeconds: 0.1 }, 'failure', /while reading body\)$/));
+test('an answer that is cut is failure', () => check(http('/cut'), 'failure', 'unexpected EOF'));
+test('a port without a listener is failure', () =>
+  check(
+    { httpGet: { port: 1 } },
+    'failure',
+    'Get "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused',
+  ));
+test('HTTPS that is answered in plain HTTP is failure', () =>
+  check(http('/ok', { scheme: 'HTTPS' }), 'failure', /server gave HTTP response to HTTPS client$/));
+test('a port of an unknown name cannot be probed', () =>
+  check({ httpGet: { port: 'none' } }, 'error', 'container c has no port named "none"'));
+
+/** The header that a request has, but for the fields that are the connection's. */
+async function headerOf(httpHeaders: { name: string; value: string }[], path = '/ok') {
+  asked.length = 0;
+  await check(http(path, { httpHeaders }), 'success');
+  const { headers } = asked.at(-1)!;
+  const pairs = headers.flatMap((name, index) => (index % 2 === 0 ? [[name, headers[index + 1]!]] : []));
+  return pairs.filter(([name]) => name !== 'Connection');
+}
+const own = ['User-Agent', 'kube-probe/1.36'];
+const any = ['Accept', '*/*'];
+const here = ['Host', `127.0.0.1:${port}`];
+
+test('a request says who asks, and takes anything', async () => assert.deepEqual(await headerOf([]), [here, own, any]));
+test('a Host field names the server', async () => {
+  const host = { name: 'host', value: 'shop.example' };
+  assert.deepEqual(await headerOf([host]), [['Host', 'shop.example'], own, any]);
+  assert.deepEqual(await headerOf([host], '/redirect'), [['Host', 'shop.example'], own, any]);
+});
+test('names are written in the canonical way, and repeated as often as they stand there', async () => {
+  const fields = ['x-request-ID', 'X-Request-Id'].map((name, index) => ({ name, value: `${index}` }));
+  assert.deepEqual(await headerOf(fields), [here, own, ['X-Request-Id', '0'], ['X-Request-Id', '1'], any]);
+});
+test('an empty Accept or User-Agent is left out', async () =>
+  assert.deepEqual(await headerOf(['accept', 'User-agent'].map((name) => ({ name, value: '' }))), [here]));
+test('what the length of a request is, its header does not say', async () =>
+  assert.deepEqual(await headerOf([{ name: 'content-length', value: '7' }]), [here, own, any]));
+
+test('an open port is success', () => check({ tcpSocket: { port: port! } }, 'success'));
+test('a closed port is failure', () =>
+  check({ tcpSocket: { port: 1 } }, 'failure', 'dial tcp 127.0.0.1:1: connect: connection refused'));
+test('a name that nobody has is failure', () =>
+  check({ tcpSocket: { host: 'none.invalid', port: 1 }, timeoutSeconds: 20 }, 'failure', /no such host$/));
+test('IPv6 addresses are called', async () => {
+  const target = { podIps: ['::1'] };
+  assert.match(
+    (await probe({ httpGet: { port: 1 } }, target)).output,
+    /^Get "http:\/\/\[::1\]:1\/": dial tcp \[::1\]:1: /,
+  );
+});
+test('a pod without an address cannot be probed', async () => {
+  assert.equal((await probe({ tcpSocket: { port: 1 } }, { podIps: [] })).verdict, 'error');
+});
+
 test('exit code 0 is success', () => check({ exec: { command: ['exit', '0'] } }, 'success'));
-test('another exit code is failure', () => check({ exec: { command: ['exit', '1'] } }, 'failure'));
-test('a command that hangs is failure', () => check({ exec: { command: ['hang'] } }, 'failure'));
-test('a runtime that is away counts neither way', () => check({ exec: { command: ['broken'] } }, 'error'));
-test('a serving gRPC service is success', () => check({ grpc: { port: grpcPort } }, 'success'));
+test('another exit code is failure', () => check({ exec: { command: ['exit', '1'] } }, 'failure', 'said'));
+test('a command that hangs is failure', () =>
+  check({ exec: { command: ['hang', 'on'] } }, 'failure', 'command timed out: "hang on" timed out after 1s'));
+test('a command that cannot be run counts neither way, and is tried three times', async () => {
+  commands.length = 0;
+  await check({ exec: { command: ['broken'] } }, 'error', 'rpc error: code = Internal desc = no runtime');
+  assert.equal(commands.length, 3);
+});
+test('variables of the specification stand in a command, values from elsewhere and unknown ones do not', async () => {
+  commands.length = 0;
+  await check({ exec: { command: ['exit', '$(CODE)', '$(FROM)', '$(NONE)', '$$(CODE)'] } }, 'failure');
+  assert.deepEqual(commands, [['exit', '3', '', '$(NONE)', '$(CODE)']]);
+});
+
+const health = (service?: string) => ({ grpc: { port: grpcPort!, service } });
+test('a serving gRPC service is success', () => check(health(), 'success'));
+test('one that is not serving is failure', () =>
+  check(health('ill'), 'failure', 'service unhealthy (responded with "NOT_SERVING")'));
+test('one that is unknown is failure', () =>
+  check(health('unknown'), 'failure', 'error: health rpc probe failed: rpc error: code = NotFound desc = no such'));
+test('a server without the health service is failure', () =>
+  check(
+    health('old'),
+    'failure',
+    /^error: this server does not implement the grpc health protocol \(grpc.health.v1.Health\): /,
+  ));
+test('a gRPC port without a listener is failure', () =>
+  check({ grpc: { port: 1 } }, 'failure', /^error: failed to connect service at "127.0.0.1:1": .*connection refused$/));
+test('a gRPC server that does not answer is failure', () =>
+  check({ grpc: { port: port! }, timeoutSeconds: 0.2 }, 'failure'));
+for (const length of [0, 1, 127, 128, 300, 20_000]) {
+  test(`a gRPC service may have a name of ${length} bytes`, async () => {
+    await check(health('a'.repeat(length)), 'success');
+    assert.equal(services.at(-1)!.length, length);
+  });
+}
 
 test('thresholds count answers in a row', () => {
   const counter = new ThresholdCounter();

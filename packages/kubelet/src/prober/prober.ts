@@ -1,18 +1,27 @@
 import { connect } from 'node:net';
-import { isDeadlineExceeded, PodwrightError, shownError, withTimeout, wrapError } from '@podwright/base';
+import { isDeadlineExceeded, PodwrightError, shownError, withTimeout } from '@podwright/base';
+import { formatDuration } from '../api/time.ts';
 import type { Container, Probe } from '../api/types.ts';
+import { expand } from '../container/expansion.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
-import { MAX_PROBE_OUTPUT_BYTES } from '../limits.ts';
+import { MAX_PROBE_OUTPUT_BYTES, MAX_PROBE_TRIES, MAX_TIMER_MS } from '../limits.ts';
+import { connectionProblem, hostAndPort } from './dial-error.ts';
 import { checkGrpcHealth } from './grpc-call.ts';
 import { httpGet } from './http-call.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
+import { asRpcError } from './rpc-error.ts';
 
-/** What one attempt said. `error` means it could not be made at all and counts neither way. */
-export type ProbeAnswer = { verdict: 'success' | 'failure' | 'error'; output: string };
+/**
+ * What one probe said. `warning` is a success that somebody should look at; `error` means that it could not be made at all, and
+ * counts neither way.
+ */
+export type ProbeAnswer = { verdict: 'success' | 'warning' | 'failure' | 'error'; output: string };
 
 export type ProbeTarget = { probe: Probe; container: Container; containerId: string; podIps: string[] };
 
-/** Makes one attempt of a probe. Never rejects. */
+type Call = { signal: AbortSignal; timeoutMs: number };
+
+/** Makes a probe; one that cannot be made is tried again at once, a few times. Never rejects. */
 export class Prober {
   readonly #commands: CommandRunner;
 
@@ -21,61 +30,81 @@ export class Prober {
   }
 
   async probe(target: ProbeTarget, parent: AbortSignal): Promise<ProbeAnswer> {
-    const timeoutMs = (target.probe.timeoutSeconds ?? 1) * 1000;
+    for (let tries = 1; ; tries++) {
+      const answer = await this.#try(target, parent);
+      if (answer.verdict !== 'error' || tries === MAX_PROBE_TRIES || parent.aborted) return answer;
+    }
+  }
+
+  async #try(target: ProbeTarget, parent: AbortSignal): Promise<ProbeAnswer> {
+    const timeoutMs = Math.min((target.probe.timeoutSeconds || 1) * 1000, MAX_TIMER_MS);
     using signal = withTimeout(parent, timeoutMs, 'the probe');
     try {
       const answer = await this.#attempt(target, { signal, timeoutMs });
       return { ...answer, output: answer.output.slice(0, MAX_PROBE_OUTPUT_BYTES) };
     } catch (error) {
-      const failed = isDeadlineExceeded(error) || (error instanceof PodwrightError && error.code === 'unavailable');
-      return { verdict: failed ? 'failure' : 'error', output: shownError(error).slice(0, MAX_PROBE_OUTPUT_BYTES) };
+      return { verdict: 'error', output: shownError(error).slice(0, MAX_PROBE_OUTPUT_BYTES) };
     }
   }
 
-  async #attempt(target: ProbeTarget, call: { signal: AbortSignal; timeoutMs: number }): Promise<ProbeAnswer> {
+  #attempt(target: ProbeTarget, call: Call): Promise<ProbeAnswer> {
     const { probe, container, podIps } = target;
-    if (probe.exec !== undefined) {
-      const { exitCode, output } = await this.#commands.runInContainer(target.containerId, probe.exec.command, call);
-      return { verdict: exitCode === 0 ? 'success' : 'failure', output };
-    }
+    if (probe.exec !== undefined) return this.#exec(target, call);
     if (probe.httpGet !== undefined) return probeHttp(target, call.signal);
     if (probe.tcpSocket !== undefined) {
       const { host, port } = probe.tcpSocket;
-      return probeTcp(resolveHost(host, podIps), resolvePort(port, container), call.signal);
+      return probeTcp({ host: resolveHost(host, podIps), port: resolvePort(port, container) }, call.signal);
     }
-    const { port, service = '' } = probe.grpc!;
-    const { serving, status } = await checkGrpcHealth(
-      { host: resolveHost(undefined, podIps), port, service },
-      call.signal,
-    );
-    return serving
-      ? { verdict: 'success', output: 'serving' }
-      : { verdict: 'failure', output: `service unhealthy (status ${status})` };
+    return probeGrpc(target, call);
+  }
+
+  async #exec({ probe, container, containerId }: ProbeTarget, call: Call): Promise<ProbeAnswer> {
+    const values = new Map(container.env?.map(({ name, value = '' }) => [name, value]));
+    const command = probe.exec!.command.map((part) => expand(part, (name) => values.get(name)));
+    try {
+      const { exitCode, output } = await this.#commands.runInContainer(containerId, command, call);
+      return { verdict: exitCode === 0 ? 'success' : 'failure', output };
+    } catch (error) {
+      if (!isDeadlineExceeded(error)) throw asRpcError(error);
+      const after = formatDuration(call.timeoutMs);
+      return failed(`command timed out: ${JSON.stringify(command.join(' '))} timed out after ${after}`);
+    }
   }
 }
 
+const failed = (output: string): ProbeAnswer => ({ verdict: 'failure', output });
+
 async function probeHttp({ probe, container, podIps }: ProbeTarget, signal: AbortSignal): Promise<ProbeAnswer> {
-  const { status, body } = await httpGet(
-    { action: probe.httpGet!, container, podIps, userAgent: 'kube-probe/1.36' },
-    signal,
-  );
-  if (status >= 200 && status < 400) return { verdict: 'success', output: body };
-  return { verdict: 'failure', output: `HTTP probe failed with statuscode: ${status}` };
+  const target = { action: probe.httpGet!, container, podIps, userAgent: 'kube-probe/1.36' };
+  try {
+    const { status, body, bodyError } = await httpGet(target, signal);
+    if (bodyError !== undefined) return failed(bodyError);
+    if (status < 200 || status >= 400) return failed(`HTTP probe failed with statuscode: ${status}`);
+    if (status < 300) return { verdict: 'success', output: body };
+    return { verdict: 'warning', output: `Probe terminated redirects, Response body: ${body}` };
+  } catch (error) {
+    if (error instanceof PodwrightError && error.code === 'unavailable') return failed(error.message);
+    throw error;
+  }
 }
 
-async function probeTcp(host: string, port: number, signal: AbortSignal): Promise<ProbeAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<ProbeAnswer>();
-  const socket = connect({ host, port });
-  const onAbort = () => reject(signal.reason);
+async function probeTcp(place: { host: string; port: number }, signal: AbortSignal): Promise<ProbeAnswer> {
+  const { promise, resolve } = Promise.withResolvers<ProbeAnswer>();
+  const socket = connect(place);
+  const onAbort = () => resolve(failed(`dial tcp ${hostAndPort(place.host, place.port)}: i/o timeout`));
   signal.addEventListener('abort', onAbort, { once: true });
   socket.on('connect', () => resolve({ verdict: 'success', output: '' }));
-  socket.on('error', (error) =>
-    resolve({ verdict: 'failure', output: wrapError(`dial tcp ${host}:${port}`, error).message }),
-  );
+  socket.on('error', (error) => resolve(failed(connectionProblem(error, place))));
   try {
     return await promise;
   } finally {
     signal.removeEventListener('abort', onAbort);
     socket.destroy();
   }
+}
+
+async function probeGrpc({ probe, podIps }: ProbeTarget, { signal, timeoutMs }: Call): Promise<ProbeAnswer> {
+  const { port, service = '' } = probe.grpc!;
+  const problem = await checkGrpcHealth({ host: resolveHost(undefined, podIps), port, service, timeoutMs }, signal);
+  return problem === undefined ? { verdict: 'success', output: 'service healthy' } : failed(problem);
 }

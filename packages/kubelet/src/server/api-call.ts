@@ -13,7 +13,7 @@ export type Call = {
 };
 export type Handler = (call: Call) => Promise<void>;
 
-export type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH';
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 
 /** A method and a path, as find-my-way writes it, with what answers there. */
 export type Route = { method: Method; path: string; handler: Handler };

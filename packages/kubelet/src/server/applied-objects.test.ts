@@ -72,3 +72,15 @@ test('what is left out of a manifest is told', async (context) => {
   assert.equal(done.length, 1);
   assert.match(String(warnings), /^manifest:3:1: Service a is left out/);
 });
+
+test('a pod that only asks for other amounts stays the same pod', async (context) => {
+  const { applied } = makeApplied(context);
+  const sized = (cpu: string, image = 'b') =>
+    object('Pod', { spec: { containers: [{ name: 'c', image, resources: { requests: { cpu } } }] } });
+  const did = async (text: string) => (await applied.apply(text)).done[0]!;
+  const { uid } = await did(sized('1'));
+  assert.deepEqual([(await did(sized('2'))).action, (await did(sized('3'))).uid], ['resized', uid]);
+  const other = await did(sized('3', 'c'));
+  assert.equal(other.action, 'replaced');
+  assert.notEqual(other.uid, uid);
+});

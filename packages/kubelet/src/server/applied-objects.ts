@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
+import { withoutAmounts } from '../api/resizable.ts';
 import { formatTime } from '../api/time.ts';
 import type { LocalObject, ManifestObject, ObjectMeta, Pod } from '../api/types.ts';
 import { immutableProblems } from '../config/immutable.ts';
@@ -11,6 +12,7 @@ import type { ExistingPod } from '../config/pod-update.ts';
 import type { ApplyOptions, ApplyResult } from './local-api.ts';
 import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.ts';
 import type { ObjectName } from './node-backend.ts';
+import { type ResizePatch, resizedPod } from './pod-patch.ts';
 
 type Applied = ApplyResult['objects'][number];
 type Applicable = Pod | LocalObject;
@@ -100,6 +102,25 @@ export class AppliedObjects {
     });
   }
 
+  /** Gives an applied pod other amounts of CPU and memory; false if there is none. `invalid_argument` for any other change. */
+  resize(name: ObjectName, resources: ResizePatch): Promise<boolean> {
+    return this.#lock.run('apply', async () => {
+      const path = join(this.#directory, fileName(name));
+      const before = await readObject(path);
+      if (before?.kind !== 'Pod') return false;
+      const after = resizedPod(before, resources);
+      const what = `resize pod ${name.namespace}/${name.name}`;
+      if (!isResize(before, after)) {
+        const why = 'amounts of cpu and memory can be changed, neither added nor removed, nor may the QoS class change';
+        throw new PodwrightError('invalid_argument', `${what}: ${why}`);
+      }
+      const text = JSON.stringify(after);
+      checkReadable(text, what);
+      await writeFileAtomic(path, text);
+      return true;
+    });
+  }
+
   /** The file of an object that is or was applied. */
   pathOf(object: ObjectName): string {
     return join(this.#directory, fileName(object));
@@ -145,10 +166,12 @@ export class AppliedObjects {
   async #make({ object, name, before }: Change, dryRun: boolean): Promise<Applied> {
     if (before !== undefined && sameSpec(before, object))
       return { ...name, uid: before.metadata.uid || undefined, action: 'unchanged' };
-    const action = before === undefined ? 'created' : 'replaced';
-    const uid = object.kind === 'Pod' ? object.metadata.uid || randomUUID() : undefined;
-    // a changed pod is another pod, every other object goes on
-    const goesOn = object.kind !== 'Pod' && before?.metadata.creationTimestamp;
+    const resized = before !== undefined && isResize(before, object);
+    const action = before === undefined ? 'created' : resized ? 'resized' : 'replaced';
+    const kept = resized ? before.metadata.uid : '';
+    const uid = object.kind === 'Pod' ? object.metadata.uid || kept || randomUUID() : undefined;
+    // a pod that is changed by more than a resize is another pod, every other object goes on
+    const goesOn = (object.kind !== 'Pod' || resized) && before?.metadata.creationTimestamp;
     const creationTimestamp = goesOn || formatTime(Date.now());
     const own: Partial<ObjectMeta> = { ...(uid !== undefined && { uid }), creationTimestamp };
     const complete = { ...object, metadata: { ...object.metadata, ...own } };
@@ -195,6 +218,12 @@ async function readObject(path: string): Promise<Applicable | undefined> {
     if (isErrno(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/** Whether a pod only asks for other amounts of CPU and memory, which it can get while it runs. */
+function isResize(before: Applicable, wanted: Applicable): boolean {
+  if (before.kind !== 'Pod' || wanted.kind !== 'Pod') return false;
+  return sameSpec(withoutAmounts(before), withoutAmounts(wanted));
 }
 
 /** A UID that was not asked for does not count, nor does a time of creation. */

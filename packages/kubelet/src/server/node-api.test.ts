@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
+import type { Pod } from '../api/types.ts';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
 import { serveLocalApi } from './serve-local-api.ts';
 
@@ -65,7 +66,9 @@ async function serve(t: TestContext, manifest: string): Promise<Served & { open:
 
 function send(socketPath: string, call: { method: string; path: string; body?: object }): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const headers = { host: 'node', 'content-type': 'application/merge-patch+json' };
+  const kind =
+    call.path.endsWith('ephemeralcontainers') && call.method === 'PATCH' ? 'strategic-merge-patch' : 'merge-patch';
+  const headers = { host: 'node', 'content-type': `application/${kind}+json` };
   const outgoing = request({ socketPath, method: call.method, path: call.path, headers, agent: false }, resolve);
   outgoing.on('error', reject).end(call.body && JSON.stringify(call.body));
   return promise;
@@ -141,7 +144,7 @@ test('clients of Kubernetes find out what there is', async (t) => {
     ['node.k8s.io', 'metrics.k8s.io'],
   );
   const names = async (path: string) => (await get(path)).resources!.map(({ name }) => name).join(' ');
-  assert.equal(await names('/api/v1'), 'pods configmaps secrets events nodes');
+  assert.equal(await names('/api/v1'), 'pods configmaps secrets events nodes pods/status');
   assert.equal(await names('/apis/node.k8s.io/v1'), 'runtimeclasses');
   assert.deepEqual((await get('/api')).versions, ['v1']);
 });
@@ -274,4 +277,73 @@ test('a patch of what was not applied, or of anything but labels and annotations
   await check('pods/a', own, /is the node's own$/);
   writeFileSync(join(manifests, 'applied-configmap_default_c.json'), '{"metadata":{}}');
   await check('configmaps/c', { metadata: { labels: { '-': 'x' } } }, /^patch configmap c: /);
+});
+
+test('containers for debugging are added as the Kubernetes API has it', async (t) => {
+  const { fake, call } = await serve(t, pod('web', 'app: web'));
+  await fake.pod('web', ({ status }) => status?.phase === 'Running');
+  const path = '/api/v1/namespaces/default/pods/web/ephemeralcontainers';
+  const names = ({ body }: Answer) =>
+    (body as unknown as { spec: { ephemeralContainers?: { name: string }[] } }).spec.ephemeralContainers?.map(
+      ({ name }) => name,
+    );
+  const patch = (...containers: object[]) => ({ spec: { ephemeralContainers: containers } });
+  assert.deepEqual(names(await call('GET', path)), undefined);
+  const shell = { name: 'shell', image: 'busybox:1', targetContainerName: 'main' };
+  assert.deepEqual(names(await call('PATCH', path, patch(shell))), ['shell']);
+  assert.deepEqual(names(await call('PATCH', path, patch({ name: 'two', image: 'busybox:1' }))), ['shell', 'two']);
+  const refused = await call('PATCH', path, patch({ name: 'bad', image: 'busybox:1', ports: [{ containerPort: 1 }] }));
+  assert.equal(refused.status, 400);
+  assert.match(refused.body.message, /spec\.ephemeralContainers\[2\]\.ports: cannot be set for an ephemeral container/);
+  const unknown = await call('PATCH', path, patch({ name: 'x', image: 'y', imag: 'z' }));
+  assert.match(unknown.body.message, /spec\.ephemeralContainers\[0\]\.imag: unknown field; did you mean "image"/);
+  assert.equal((await call('PATCH', path.replace('/web/', '/none/'), patch(shell))).status, 404);
+  assert.equal((await call('PUT', path, { spec: { ephemeralContainers: [] } })).status, 400, 'none can be removed');
+});
+
+test('an applied pod is resized as the Kubernetes API has it', async (t) => {
+  const { fake, manifests, call } = await serve(t, '');
+  using _followed = followDirectory(fake, manifests);
+  const resources = { requests: { cpu: '100m' } };
+  const spec = { containers: [{ name: 'main', image: 'busybox:1', resources }] };
+  const metadata = { name: 'web' };
+  await call('POST', '/podwright/v1/apply', { apiVersion: 'v1', kind: 'Pod', metadata, spec });
+  const before = await fake.pod('web', ({ status }) => status?.phase === 'Running');
+  const path = '/api/v1/namespaces/default/pods/web/resize';
+  const patch = (requests: object) => ({ spec: { containers: [{ name: 'main', resources: { requests } }] } });
+  assert.equal((await call('PATCH', path, patch({ cpu: '200m' }))).status, 200);
+  const allocated = (cpu: string) => () =>
+    fake.handle.pod('default', 'web').status?.containerStatuses?.[0]?.allocatedResources?.cpu === cpu;
+  await fake.until('it is resized', allocated('200m'));
+  assert.equal(fake.handle.pod('default', 'web').metadata.uid, before.metadata.uid);
+  const refused = await call('PATCH', path, patch({ memory: '1Gi' }));
+  assert.equal(refused.status, 400);
+  assert.match(refused.body.message, /neither added nor removed/);
+  assert.match((await call('PATCH', path, patch({ cpu: 'much' }))).body.message, /must be a quantity/);
+});
+
+test('a readiness gate is opened and closed by a patch of the status, also over a restart', async (t) => {
+  const gated = pod('a', '').replace('spec: {', 'spec: {readinessGates: [{conditionType: example.com/open}], ');
+  const { fake, call } = await serve(t, gated);
+  const path = '/api/v1/namespaces/default/pods/a/status';
+  const isReady = ({ status }: Pod) => status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+  await fake.pod('a', (one) => one.status?.phase === 'Running' && !isReady(one));
+  const set = (type: string, status: string, more: object = {}) =>
+    call('PATCH', path, { status: { conditions: [{ type, status, ...more }] } });
+  assert.equal((await set('example.com/open', 'True')).status, 200);
+  await fake.pod('a', isReady);
+  const check = async (type: string, message: RegExp, more: object = {}, status = 'True') => {
+    const answer = await set(type, status, more);
+    assert.deepEqual([answer.status, message.test(answer.body.message)], [400, true], answer.body.message);
+  };
+  await check('Ready', /^patch the status: the condition Ready is the kubelet's own$/, {}, 'False');
+  await check('a b', /^read the patch: status\.conditions\[0\]\.type: must be letters/);
+  await check('a', /conditions\[0\]\.status: must be one of True, False, Unknown/, {}, 'Yes');
+  await check('a', /conditions\[0\]\.reason: must be at most 1024 characters/, { reason: 'x'.repeat(1025) });
+  await check('a', /conditions\[0\]\.since: unknown field/, { since: 1 });
+  const phase = await call('PATCH', path, { status: { phase: 'Failed' } });
+  assert.match(phase.body.message, /^read the patch: status\.phase: unknown field/);
+  assert.equal((await call('PATCH', path.replace('/a/', '/nope/'), {})).status, 404);
+  await fake.restart();
+  await fake.pod('a', isReady);
 });

@@ -1,6 +1,7 @@
 import type { Event, LocalObject, Pod } from '../api/types.ts';
 import type { LogEnd } from '../logs/log-reader.ts';
 import type { NodeObject } from '../node/node-object.ts';
+import type { ConditionsPatch } from '../status/foreign-conditions.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
   WatchEvent,
 } from './local-api.ts';
 import type { MetadataPatch } from './metadata-patch.ts';
+import type { EphemeralPatch, ResizePatch } from './pod-patch.ts';
 
 /** Every kind of object that a node lists. */
 export type ApiObject = Pod | LocalObject | Event | NodeObject;
@@ -55,6 +57,12 @@ export interface NodeBackend {
   remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void>;
   /** Changes labels and annotations of an object that was applied; resolves with it once everybody sees them. */
   patch(object: ObjectName<ApiKind>, patch: MetadataPatch): Promise<ApiObject>;
+  /** Adds containers for debugging to a pod that runs; resolves with it once everybody sees them. */
+  addEphemeralContainers(pod: { namespace: string; name: string }, patch: EphemeralPatch): Promise<Pod>;
+  /** Gives an applied pod other amounts of CPU and memory; resolves with it once everybody sees them. */
+  resize(pod: { namespace: string; name: string }, patch: ResizePatch): Promise<ApiObject>;
+  /** Changes conditions of a pod that are not the kubelet's own, such as those of readiness gates; resolves with the pod. */
+  patchStatus(pod: { namespace: string; name: string }, patch: ConditionsPatch): ApiObject;
   /** Where the log of a container, or of one attempt of it, is; `ended` aborts when it will not grow any more, or `signal` does. */
   log(
     pod: { namespace: string; name: string },

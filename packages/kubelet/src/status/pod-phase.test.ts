@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContainerStatus, PodPhase, PodSpec } from '../api/types.ts';
+import type { ContainerStatus, Pod, PodPhase, PodSpec } from '../api/types.ts';
 import { podPhase } from './pod-phase.ts';
 
 type Course = 'running' | 'ok' | 'failed' | 'waiting' | 'restarting' | 'unstarted';
@@ -43,7 +43,8 @@ function check(
     ),
     containers: statuses.map(({ name }) => ({ name, image: '' })),
   };
-  assert.equal(podPhase({ spec, initStatuses, statuses, terminal }), expected);
+  const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'd', uid: 'u' }, spec };
+  assert.equal(podPhase({ pod, initStatuses, statuses, terminal }), expected);
 }
 
 test('a pod is pending until every container has been started', () => {

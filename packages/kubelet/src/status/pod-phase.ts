@@ -1,51 +1,64 @@
-import { type Container, type ContainerStatus, isSidecar, type PodPhase, type PodSpec } from '../api/types.ts';
+import {
+  type Container,
+  type ContainerStateTerminated,
+  type ContainerStatus,
+  isSidecar,
+  type Pod,
+  type PodPhase,
+  restartsAfter,
+} from '../api/types.ts';
+import { RESTARTING_ALL_CONTAINERS } from './all-containers-restarting.ts';
 
 export type PhaseInput = {
-  spec: PodSpec;
+  pod: Pod;
   initStatuses: ContainerStatus[];
   statuses: ContainerStatus[];
   /** Nothing of the pod will be started any more. */
   terminal: boolean;
 };
 
-type Tally = { running: number; waiting: number; stopped: number; succeeded: number; unknown: number };
+type Tally = Record<'running' | 'waiting' | 'stopped' | 'restarting' | 'succeeded' | 'unknown', number>;
 
 /** The pod's phase from its containers' states, by the kubelet's rules. */
-export function podPhase({ spec, initStatuses, statuses, terminal }: PhaseInput): PodPhase {
-  const init = tallyInit(spec.initContainers ?? [], initStatuses);
-  const main = tally(spec.containers, statuses);
-  const never = spec.restartPolicy === 'Never';
-  if (init.failed > 0 && (never || terminal)) return 'Failed';
-  if (terminal && main.running === 0 && main.stopped > 0)
-    return main.stopped === main.succeeded ? 'Succeeded' : 'Failed';
+export function podPhase({ pod, initStatuses, statuses, terminal }: PhaseInput): PodPhase {
+  const init = tallyInit(pod, initStatuses);
+  const main = tally(pod, statuses);
+  if (init.failedForGood > 0 || (init.failed > 0 && terminal)) return 'Failed';
+  const allStopped = main.stopped > 0 && main.running + main.waiting + main.unknown === 0;
+  if (terminal && allStopped) return main.stopped === main.succeeded ? 'Succeeded' : 'Failed';
   if (init.pending > 0 && main.running + main.stopped === 0) return 'Pending';
   if (main.waiting > 0) return 'Pending';
   if (main.unknown > 0) return 'Pending';
   if (main.running > 0) return 'Running';
   if (main.stopped === 0) return 'Pending';
-  if (spec.restartPolicy === 'Always') return 'Running';
-  if (main.stopped === main.succeeded) return 'Succeeded';
-  return never ? 'Failed' : 'Running';
+  if (main.restarting > 0) return 'Running';
+  return main.stopped === main.succeeded ? 'Succeeded' : 'Failed';
 }
 
-function tally(containers: Container[], statuses: ContainerStatus[]): Tally {
-  const counts: Tally = { running: 0, waiting: 0, stopped: 0, succeeded: 0, unknown: 0 };
-  for (const { name } of containers) {
-    const status = statuses.find((one) => one.name === name);
+function tally(pod: Pod, statuses: ContainerStatus[]): Tally {
+  const counts: Tally = { running: 0, waiting: 0, stopped: 0, restarting: 0, succeeded: 0, unknown: 0 };
+  for (const container of pod.spec.containers) {
+    const status = statuses.find(({ name }) => name === container.name);
+    const end = status?.state.terminated ?? status?.lastState.terminated;
     if (status === undefined) counts.unknown++;
     else if (status.state.running !== undefined) counts.running++;
-    else if (status.state.terminated !== undefined) {
+    else if (end !== undefined) {
       counts.stopped++;
-      if (status.state.terminated.exitCode === 0) counts.succeeded++;
-    } else if (status.lastState.terminated !== undefined) counts.stopped++;
-    else counts.waiting++;
+      if (comesBack(pod, container, end)) counts.restarting++;
+      if (status.state.terminated?.exitCode === 0) counts.succeeded++;
+    } else counts.waiting++;
   }
   return counts;
 }
 
-function tallyInit(containers: Container[], statuses: ContainerStatus[]): { pending: number; failed: number } {
-  const counts = { pending: 0, failed: 0 };
-  for (const container of containers) {
+/** Whether a container that ended is started again. */
+function comesBack(pod: Pod, container: Container, { exitCode, reason }: ContainerStateTerminated): boolean {
+  return reason === RESTARTING_ALL_CONTAINERS || restartsAfter(pod, container, exitCode);
+}
+
+function tallyInit(pod: Pod, statuses: ContainerStatus[]): Record<'pending' | 'failed' | 'failedForGood', number> {
+  const counts = { pending: 0, failed: 0, failedForGood: 0 };
+  for (const container of pod.spec.initContainers ?? []) {
     const status = statuses.find(({ name }) => name === container.name);
     if (isSidecar(container)) {
       if (status?.started !== true) counts.pending++;
@@ -56,6 +69,7 @@ function tallyInit(containers: Container[], statuses: ContainerStatus[]): { pend
     else if (end.exitCode !== 0) {
       counts.failed++;
       counts.pending++;
+      if (!comesBack(pod, container, end)) counts.failedForGood++;
     }
   }
   return counts;

@@ -8,6 +8,8 @@ import { PodwrightError } from '@podwright/base';
  *                       /volume-subpaths/<volume>/<container>/<index>
  *                       /containers/<container>/<random>      (termination messages)
  *                       /etc-hosts
+ *                       /ephemeral-containers.json    (containers that people added)
+ *                       /userns   (ids of the pod's user namespace)
  *   <rootDir>/trash     (what is being removed)
  */
 export class PodDirectories {
@@ -44,8 +46,16 @@ export class PodDirectories {
     return join(this.pod(uid), 'containers', oneName(container));
   }
 
+  ephemeralContainers(uid: string): string {
+    return join(this.pod(uid), 'ephemeral-containers.json');
+  }
+
   etcHosts(uid: string): string {
     return join(this.pod(uid), 'etc-hosts');
+  }
+
+  userNamespace(uid: string): string {
+    return join(this.pod(uid), 'userns');
   }
 }
 

@@ -34,7 +34,8 @@ export class VolumeManager implements PodVolumes {
     const { uid } = pod.metadata;
     return this.#locks.run(uid, async () => {
       signal.throwIfAborted();
-      const volumes = pod.spec.volumes ?? [];
+      // Images are mounted by the runtime.
+      const volumes = (pod.spec.volumes ?? []).filter(({ image }) => image === undefined);
       const results = await Promise.allSettled(volumes.map((volume) => this.#setUp(pod, volume, signal)));
       signal.throwIfAborted();
       const failures = results.flatMap((result, index) =>

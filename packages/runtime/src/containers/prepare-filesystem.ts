@@ -48,7 +48,7 @@ async function makeMounts(
   }
   await files.makeVolumes(record.id, { paths: imageVolumes(record), users, signal });
   for (const [index, mount] of record.config.mounts.entries()) {
-    if (mount.mappings === undefined || users === undefined) continue;
+    if (mount.image !== '' || mount.mappings === undefined || users === undefined) continue; // an image has its users already
     const propagation = mount.propagation === 'private' ? 'private' : 'slave';
     await files.mountMapped(record.id, index, { source: await hostPathOf(mount), users, propagation });
   }

@@ -1,15 +1,30 @@
 import type {
   Container,
   ContainerPort,
+  ContainerResizePolicy,
+  ContainerRestartRule,
   EnvFromSource,
   EnvSourceReference,
   EnvVar,
   EnvVarSource,
+  EphemeralContainer,
+  FileKeySelector,
   KeySelector,
   ResourceRequirements,
   VolumeMount,
 } from '../types.ts';
-import { boolean, type Decoder, integer, list, mapOf, object, oneOf, quantity, string } from './decoder.ts';
+import {
+  boolean,
+  type Decoder,
+  type Fields,
+  integer,
+  list,
+  mapOf,
+  object,
+  oneOf,
+  quantity,
+  string,
+} from './decoder.ts';
 import { lifecycle, probe } from './probe-schema.ts';
 import { securityContext } from './security-schema.ts';
 import { fieldRef, resourceFieldRef } from './volume-schema.ts';
@@ -30,10 +45,18 @@ const keySelector = object<KeySelector>(
   { required: ['name', 'key'] },
 );
 
-const valueFrom = object<EnvVarSource>(
-  { fieldRef, resourceFieldRef, configMapKeyRef: keySelector, secretKeyRef: keySelector },
-  { notYet: ['fileKeyRef'] },
+const fileKeyRef = object<FileKeySelector>(
+  { volumeName: string, path: string, key: string, optional: boolean },
+  { required: ['volumeName', 'path', 'key'] },
 );
+
+const valueFrom = object<EnvVarSource>({
+  fieldRef,
+  resourceFieldRef,
+  configMapKeyRef: keySelector,
+  secretKeyRef: keySelector,
+  fileKeyRef,
+});
 
 const envVar = object<EnvVar>({ name: string, value: string, valueFrom }, { required: ['name'] });
 
@@ -43,7 +66,7 @@ const envFrom = object<EnvFromSource>({ prefix: string, configMapRef: envSource,
 
 export const resourceList = mapOf(quantity);
 
-const resources = object<ResourceRequirements>(
+export const resources = object<ResourceRequirements>(
   { limits: resourceList, requests: resourceList },
   { notYet: ['claims'] },
 );
@@ -61,30 +84,53 @@ const volumeMount = object<VolumeMount>(
   { required: ['name', 'mountPath'] },
 );
 
-export const container: Decoder<Container> = object<Container>(
+const restartRule = object<ContainerRestartRule>(
   {
-    name: string,
-    image: string,
-    imagePullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
-    command: list(string),
-    args: list(string),
-    workingDir: string,
-    ports: list(port),
-    env: list(envVar),
-    envFrom: list(envFrom),
-    resources,
-    restartPolicy: oneOf('Always'),
-    volumeMounts: list(volumeMount),
-    livenessProbe: probe,
-    readinessProbe: probe,
-    startupProbe: probe,
-    lifecycle,
-    terminationMessagePath: string,
-    terminationMessagePolicy: oneOf('File', 'FallbackToLogsOnError'),
-    securityContext,
-    stdin: boolean,
-    stdinOnce: boolean,
-    tty: boolean,
+    action: oneOf('Restart', 'RestartAllContainers'),
+    exitCodes: object<ContainerRestartRule['exitCodes']>(
+      { operator: oneOf('In', 'NotIn'), values: list(integer()) },
+      { required: ['operator'] },
+    ),
   },
-  { required: ['name', 'image'], notYet: ['volumeDevices', 'resizePolicy', 'restartPolicyRules'] },
+  { required: ['action', 'exitCodes'] },
+);
+
+const resizePolicy = object<ContainerResizePolicy>(
+  { resourceName: oneOf('cpu', 'memory'), restartPolicy: oneOf('NotRequired', 'RestartContainer') },
+  { required: ['resourceName', 'restartPolicy'] },
+);
+
+const CONTAINER: Fields<Container> = {
+  name: string,
+  image: string,
+  imagePullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
+  command: list(string),
+  args: list(string),
+  workingDir: string,
+  ports: list(port),
+  env: list(envVar),
+  envFrom: list(envFrom),
+  resources,
+  resizePolicy: list(resizePolicy),
+  restartPolicy: oneOf('Always', 'OnFailure', 'Never'),
+  restartPolicyRules: list(restartRule),
+  volumeMounts: list(volumeMount),
+  livenessProbe: probe,
+  readinessProbe: probe,
+  startupProbe: probe,
+  lifecycle,
+  terminationMessagePath: string,
+  terminationMessagePolicy: oneOf('File', 'FallbackToLogsOnError'),
+  securityContext,
+  stdin: boolean,
+  stdinOnce: boolean,
+  tty: boolean,
+};
+const RULES = { required: ['name', 'image'], notYet: ['volumeDevices'] } as const;
+
+export const container: Decoder<Container> = object<Container>(CONTAINER, RULES);
+
+export const ephemeralContainer: Decoder<EphemeralContainer> = object<EphemeralContainer>(
+  { ...CONTAINER, targetContainerName: string },
+  RULES,
 );

@@ -1,7 +1,8 @@
 import type { DnsConfig, HostAlias, Pod, PodSpec, Toleration } from '../types.ts';
-import { container, resourceList } from './container-schema.ts';
+import { container, ephemeralContainer, resourceList } from './container-schema.ts';
 import { anything, boolean, type Decoder, int64, integer, list, mapOf, object, oneOf, string } from './decoder.ts';
 import { localObjectReference, objectMeta } from './metadata-schema.ts';
+import { affinity, topologySpreadConstraint } from './scheduling-schema.ts';
 import { podSecurityContext } from './security-schema.ts';
 import { volume } from './volume-schema.ts';
 
@@ -25,6 +26,7 @@ const podSpec = object<PodSpec>(
   {
     containers: list(container),
     initContainers: list(container),
+    ephemeralContainers: list(ephemeralContainer),
     volumes: list(volume),
     restartPolicy: oneOf('Always', 'OnFailure', 'Never'),
     terminationGracePeriodSeconds: int64,
@@ -38,6 +40,7 @@ const podSpec = object<PodSpec>(
     shareProcessNamespace: boolean,
     hostname: string,
     subdomain: string,
+    hostnameOverride: string,
     setHostnameAsFQDN: boolean,
     hostAliases: list(hostAlias),
     securityContext: podSecurityContext,
@@ -48,6 +51,9 @@ const podSpec = object<PodSpec>(
     os: object<{ name: 'linux' | 'windows' }>({ name: oneOf('linux', 'windows') }, { required: ['name'] }),
     nodeName: string,
     nodeSelector: mapOf(string),
+    affinity,
+    topologySpreadConstraints: list(topologySpreadConstraint),
+    schedulingGates: list(object<{ name: string }>({ name: string }, { required: ['name'] })),
     tolerations: list(toleration),
     priority: integer(),
     priorityClassName: string,
@@ -60,11 +66,7 @@ const podSpec = object<PodSpec>(
   },
   {
     required: ['containers'],
-    notYet: [
-      ...['affinity', 'topologySpreadConstraints', 'schedulingGates', 'resourceClaims', 'schedulingGroup'],
-      ...['workloadRef', 'resources', 'hostnameOverride'],
-    ],
-    refused: { ephemeralContainers: 'can only be added to a pod that runs already' },
+    notYet: ['resourceClaims', 'schedulingGroup', 'workloadRef', 'resources'],
   },
 );
 

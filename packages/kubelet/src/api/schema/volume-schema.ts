@@ -6,6 +6,7 @@ import type {
   DownwardApiVolumeSource,
   EmptyDirVolumeSource,
   HostPathVolumeSource,
+  ImageVolumeSource,
   KeyToPath,
   ObjectFieldSelector,
   ProjectedVolumeSource,
@@ -73,13 +74,18 @@ const projection = object<VolumeProjection>(
 
 const projected = object<ProjectedVolumeSource>({ sources: list(projection), defaultMode: mode });
 
+const image = object<ImageVolumeSource>(
+  { reference: string, pullPolicy: oneOf('Always', 'IfNotPresent', 'Never') },
+  { required: ['reference'] },
+);
+
 const OTHER_SOURCES = [
   ...['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'csi', 'ephemeral', 'fc', 'flexVolume'],
-  ...['flocker', 'gcePersistentDisk', 'gitRepo', 'glusterfs', 'image', 'iscsi', 'nfs', 'persistentVolumeClaim'],
+  ...['flocker', 'gcePersistentDisk', 'gitRepo', 'glusterfs', 'iscsi', 'nfs', 'persistentVolumeClaim'],
   ...['photonPersistentDisk', 'portworxVolume', 'quobyte', 'rbd', 'scaleIO', 'storageos', 'vsphereVolume'],
 ];
 
 export const volume = object<Volume>(
-  { name: string, emptyDir, hostPath, configMap, secret, downwardAPI, projected },
+  { name: string, emptyDir, hostPath, configMap, secret, downwardAPI, projected, image },
   { required: ['name'], notYet: OTHER_SOURCES },
 );

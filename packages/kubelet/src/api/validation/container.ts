@@ -1,34 +1,33 @@
+import { didYouMean } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
+import { STOP_SIGNALS } from '../stop-signals.ts';
 import type { Container, ContainerPort, EnvFromSource, EnvVar, PodSpec, VolumeMount } from '../types.ts';
 import { validateFieldRef, validateResourceRef } from './field-refs.ts';
-import { configKey, dnsLabel, dnsSubdomain, envName, ipAddress, localPath, portName } from './names.ts';
+import { configKey, dnsLabel, dnsSubdomain, envName, imageName, ipAddress, localPath, portName } from './names.ts';
 import { validateHook, validateProbes } from './probe.ts';
 import { validateResources } from './resources.ts';
 import { check, each, exactlyOne, unique, within } from './rules.ts';
 import { validateSecurity } from './security.ts';
 
 const MAX_PORT = 65_535;
-const stopSignal = /^SIG(RTMIN(\+\d{1,2})?|RTMAX(-\d{1,2})?|[A-Z0-9]{2,6})$/;
 
 /** Rules that ordinary and init containers share. */
 export function validateContainer(container: Container, spec: PodSpec, issues: IssueList): void {
   dnsLabel(container.name, issues.at('name'));
-  validateImage(container.image, issues.at('image'));
+  imageName(container.image, issues.at('image'));
   each(container.command, issues.at('command'), refuseZero);
   each(container.args, issues.at('args'), refuseZero);
   validatePorts(container.ports ?? [], spec, issues.at('ports'));
-  each(container.env, issues.at('env'), validateVariable);
+  each(container.env, issues.at('env'), (variable, place) => {
+    validateVariable(variable, place);
+    validateFileRef(variable, spec, place.at('valueFrom', 'fileKeyRef'));
+  });
   each(container.envFrom, issues.at('envFrom'), validateEnvFrom);
   validateMounts(container, spec, issues.at('volumeMounts'));
   validateResources(container.resources ?? {}, issues.at('resources'));
   validateProbes(container, issues);
   validateLifecycle(container, spec, issues.at('lifecycle'));
-  if (container.securityContext) validateSecurity(container.securityContext, issues.at('securityContext'));
-}
-
-function validateImage(image: string, issues: IssueList): void {
-  if (image === '') issues.add('must not be empty');
-  else if (/\s/.test(image)) issues.add('must not contain white space');
+  if (container.securityContext) validateSecurity(container.securityContext, spec, issues.at('securityContext'));
 }
 
 /** What a program is started with ends at a zero byte (execve(2)): the runtime would refuse it again and again. */
@@ -58,13 +57,24 @@ function validateVariable(variable: EnvVar, issues: IssueList): void {
   if (source === undefined) return;
   const place = issues.at('valueFrom');
   if (variable.value) place.addKey('must not be given together with value');
-  exactlyOne(source, ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'], place);
+  exactlyOne(source, ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'], place);
   if (source.fieldRef) validateFieldRef(source.fieldRef, 'env', place.at('fieldRef'));
   if (source.resourceFieldRef) validateResourceRef(source.resourceFieldRef, 'env', place.at('resourceFieldRef'));
   for (const field of ['configMapKeyRef', 'secretKeyRef'] as const) {
     check(dnsSubdomain, source[field]?.name, place.at(field, 'name'));
     check(configKey, source[field]?.key, place.at(field, 'key'));
   }
+}
+
+/** What is read of files is what containers of the pod wrote, so only an emptyDir may hold them. */
+function validateFileRef({ valueFrom }: EnvVar, spec: PodSpec, issues: IssueList): void {
+  const source = valueFrom?.fileKeyRef;
+  if (source === undefined) return;
+  envName(source.key, issues.at('key'));
+  localPath(source.path, issues.at('path'));
+  const volume = spec.volumes?.find(({ name }) => name === source.volumeName);
+  if (volume === undefined) issues.at('volumeName').add(`the pod has no volume "${source.volumeName}"`);
+  else if (volume.emptyDir === undefined) issues.at('volumeName').add(`"${volume.name}" must be an emptyDir`);
 }
 
 function validateEnvFrom(source: EnvFromSource, issues: IssueList): void {
@@ -106,7 +116,9 @@ function validateLifecycle({ lifecycle }: Container, spec: PodSpec, issues: Issu
   if (lifecycle.preStop) validateHook(lifecycle.preStop, graceSeconds, issues.at('preStop'));
   if (lifecycle.stopSignal === undefined) return;
   const place = issues.at('stopSignal');
-  if (!stopSignal.test(lifecycle.stopSignal))
-    place.add(`must be a signal such as SIGUSR1, got "${lifecycle.stopSignal}"`);
+  if (!STOP_SIGNALS.has(lifecycle.stopSignal))
+    place.add(
+      `must be a signal such as SIGUSR1, got "${lifecycle.stopSignal}"${didYouMean(lifecycle.stopSignal, [...STOP_SIGNALS])}`,
+    );
   if (spec.os === undefined) place.addKey('needs spec.os.name to be set to linux');
 }

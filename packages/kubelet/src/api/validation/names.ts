@@ -67,6 +67,12 @@ export const labelValue: TextRule = (text, issues) => {
   )(text, issues);
 };
 
+/** The name of an image, of which the registries have the last word. */
+export const imageName: TextRule = (image, issues) => {
+  if (image === '') issues.add('must not be empty');
+  else if (/\s/.test(image)) issues.add('must not contain white space');
+};
+
 export const ipAddress: TextRule = (text, issues) => {
   if (isIP(text) === 0) issues.add(`must be an IP address, got "${text}"`);
 };

@@ -4,9 +4,14 @@ import { validateContainer } from './container.ts';
 import { validateLabels, validateMeta } from './metadata.ts';
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from './names.ts';
 import { validateResourceList } from './resources.ts';
+import { validateRestart } from './restart.ts';
 import { check, each, MAX_INT32, within } from './rules.ts';
+import { validateScheduling } from './scheduling.ts';
 import { validatePodSecurity } from './security.ts';
 import { validateVolumes } from './volume.ts';
+
+/** What the kernel takes (uname(2)). */
+const MAX_HOSTNAME_LENGTH = 64;
 
 /** Rules of a pod, as the API server has them for what a lone node supports. Expects defaults to be set. */
 export function validatePod(pod: Pod, issues: IssueList): void {
@@ -21,6 +26,7 @@ export function validatePod(pod: Pod, issues: IssueList): void {
   validateDns(spec, place.at('dnsConfig'));
   validatePodSecurity(spec.securityContext ?? {}, spec, place.at('securityContext'));
   validateResourceList(spec.overhead ?? {}, place.at('overhead'));
+  validateScheduling(spec, place);
   each(spec.tolerations, place.at('tolerations'), validateToleration);
 }
 
@@ -30,20 +36,27 @@ function validateContainers(spec: PodSpec, issues: IssueList): void {
   validateHostPorts(spec, issues);
   each(spec.initContainers, issues.at('initContainers'), (container, place) => {
     validateContainer(container, spec, place);
-    if (!isSidecar(container)) refuseSidecarFields(container, place);
+    validateRestart(container, spec, place);
+    if (!isSidecar(container)) refuseInitFields(container, place);
   });
   each(spec.containers, issues.at('containers'), (container, place) => {
     validateContainer(container, spec, place);
-    if (container.restartPolicy !== undefined) place.at('restartPolicy').addKey('may only be set for init containers');
+    validateRestart(container, spec, place);
   });
+  if ((spec.ephemeralContainers ?? []).length > 0)
+    issues.at('ephemeralContainers').addKey('cannot be set on create: `podwright debug` adds one to a pod that runs');
 }
 
 /** An init container that runs to its end has no use for what watches a running container. */
-function refuseSidecarFields(container: Container, issues: IssueList): void {
+function refuseInitFields(container: Container, issues: IssueList): void {
   for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
     if (container[field] !== undefined)
       issues.at(field).addKey('must not be set for init containers without restartPolicy: Always');
   }
+  each(container.resizePolicy, issues.at('resizePolicy'), ({ restartPolicy }, place) => {
+    if (restartPolicy === 'RestartContainer')
+      place.at('restartPolicy').add('must not be RestartContainer for init containers without restartPolicy: Always');
+  });
 }
 
 function validateContainerNames(spec: PodSpec, issues: IssueList): void {
@@ -80,6 +93,7 @@ function validateTimes(spec: PodSpec, issues: IssueList): void {
 function validateNames(spec: PodSpec, issues: IssueList): void {
   check(dnsLabel, spec.hostname, issues.at('hostname'));
   check(dnsLabel, spec.subdomain, issues.at('subdomain'));
+  validateHostnameOverride(spec, issues.at('hostnameOverride'));
   check(dnsSubdomain, spec.nodeName, issues.at('nodeName'));
   check(dnsSubdomain, spec.runtimeClassName, issues.at('runtimeClassName'));
   check(dnsSubdomain, spec.priorityClassName, issues.at('priorityClassName'));
@@ -96,11 +110,24 @@ function validateNames(spec: PodSpec, issues: IssueList): void {
   if (spec.os?.name === 'windows') issues.at('os', 'name').add('this node runs linux');
 }
 
+/** It is the whole name, whatever `hostname` and `subdomain` say. */
+function validateHostnameOverride(spec: PodSpec, issues: IssueList): void {
+  const name = spec.hostnameOverride;
+  if (name === undefined) return;
+  dnsSubdomain(name, issues);
+  if (name.length > MAX_HOSTNAME_LENGTH) issues.add(`must be at most ${MAX_HOSTNAME_LENGTH} characters`);
+  if (spec.setHostnameAsFQDN) issues.addKey('must not be given while setHostnameAsFQDN is true');
+  if (spec.hostNetwork) issues.addKey('must not be given while hostNetwork is true');
+}
+
 function validateHostNamespaces(spec: PodSpec, issues: IssueList): void {
   if (spec.hostPID && spec.shareProcessNamespace) {
     issues.at('shareProcessNamespace').add('must not be true together with hostPID');
   }
-  if (spec.hostUsers === false) issues.at('hostUsers').add('false (a user namespace) is not supported yet');
+  if (spec.hostUsers !== false) return;
+  for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
+    if (spec[field]) issues.at(field).add('must not be true while hostUsers is false');
+  }
 }
 
 function validateDns(spec: PodSpec, issues: IssueList): void {

@@ -1,4 +1,5 @@
 import type { IssueList } from '../issue.ts';
+import { dottedSysctl } from '../sysctl.ts';
 import type { PodSecurityContext, PodSpec, SecurityContext, SecurityProfile, Sysctl } from '../types.ts';
 import { each, MAX_ID, unique, within } from './rules.ts';
 
@@ -10,15 +11,15 @@ export function validatePodSecurity(context: PodSecurityContext, spec: PodSpec, 
     within(group, { min: 0, max: MAX_ID }, place),
   );
   const sysctls = context.sysctls ?? [];
-  unique(sysctls, ({ name }) => dotted(name), { issues: issues.at('sysctls'), field: 'name', what: 'sysctl' });
+  unique(sysctls, ({ name }) => dottedSysctl(name), { issues: issues.at('sysctls'), field: 'name', what: 'sysctl' });
   each(sysctls, issues.at('sysctls'), (sysctl, place) => validateSysctl(sysctl, spec, place.at('name')));
 }
 
 /** Rules of a container's security context. */
-export function validateSecurity(context: SecurityContext, issues: IssueList): void {
+export function validateSecurity(context: SecurityContext, spec: PodSpec, issues: IssueList): void {
   validateIds(context, issues);
-  if (context.procMount === 'Unmasked') {
-    issues.at('procMount').add('Unmasked needs a user namespace (hostUsers: false), which is not supported yet');
+  if (context.procMount === 'Unmasked' && spec.hostUsers !== false) {
+    issues.at('procMount').add('Unmasked needs a user namespace: hostUsers: false');
   }
   if (context.allowPrivilegeEscalation !== false) return;
   const place = issues.at('allowPrivilegeEscalation');
@@ -53,18 +54,13 @@ function validateProfile(profile: SecurityProfile, issues: IssueList): void {
 const sysctlName = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
 const ipcSysctl = /^(kernel\.(shm|msg)|kernel\.sem$|fs\.mqueue\.)/;
 
-/** Slashes and dots are interchangeable as long as the first one is not a slash within a dotted name. */
-function dotted(name: string): string {
-  return name.replaceAll('/', '.');
-}
-
 /** A setting outside the pod's namespaces would change the host, so only those that a namespace holds are taken. */
 function validateSysctl({ name }: Sysctl, spec: PodSpec, issues: IssueList): void {
   if (name.length > 253 || !sysctlName.test(name)) {
     issues.add(`must be a sysctl name such as net.core.somaxconn, got "${name}"`);
     return;
   }
-  const dots = dotted(name);
+  const dots = dottedSysctl(name);
   const isNet = dots.startsWith('net.');
   if (!isNet && !ipcSysctl.test(dots))
     issues.add(`"${name}" is not a setting of a namespace and would change the whole host`);

@@ -84,15 +84,46 @@ test('containers have unique names, and at least one is there', () => {
   ]);
 });
 
-test('init containers that end take no probes or hooks, and only they take a restart policy', () => {
+test('init containers that end take no probes or hooks', () => {
   const hook = { preStop: { exec: { command: ['x'] } } };
   check(
     pod({ initContainers: [{ name: 'i', image: 'b', lifecycle: hook, livenessProbe: { tcpSocket: { port: 1 } } }] }),
     ['spec.initContainers[0].lifecycle: must not be set', 'spec.initContainers[0].livenessProbe: must not be set'],
   );
   check(pod({ initContainers: [{ name: 'i', image: 'b', restartPolicy: 'Always', lifecycle: hook }] }), []);
-  check(container({ restartPolicy: 'Always' }), [
-    'spec.containers[0].restartPolicy: may only be set for init containers',
+});
+
+test('restart rules need a restart policy, and their number is bounded', () => {
+  const rule = { action: 'Restart' as const, exitCodes: { operator: 'In' as const, values: [1] } };
+  check(container({ restartPolicy: 'Always' }), []);
+  check(container({ restartPolicy: 'Never', restartPolicyRules: [rule] }), []);
+  check(container({ restartPolicyRules: [rule] }), [
+    'spec.containers[0].restartPolicy: is required while there are restartPolicyRules',
+  ]);
+  const long = { ...rule, exitCodes: { operator: 'In' as const, values: Array.from({ length: 256 }, () => 1) } };
+  check(container({ restartPolicy: 'Never', restartPolicyRules: [...Array.from({ length: 20 }, () => rule), long] }), [
+    'spec.containers[0].restartPolicyRules: must have at most 20 rules, got 21',
+    'spec.containers[0].restartPolicyRules[20].exitCodes.values: must have at most 255 exit codes, got 256',
+  ]);
+});
+
+test('resize policies are one a resource, and restart nothing that may not be restarted', () => {
+  const restart = { resourceName: 'cpu' as const, restartPolicy: 'RestartContainer' as const };
+  check(container({ resizePolicy: [restart] }), []);
+  check(container({ resizePolicy: [restart, restart] }), [
+    'spec.containers[0].resizePolicy[1].resourceName: resource "cpu" is used twice',
+  ]);
+  check(pod({ restartPolicy: 'Never', containers: [{ name: 'a', image: 'b', resizePolicy: [restart] }] }), [
+    'spec.containers[0].resizePolicy[0].restartPolicy: must be NotRequired while the restartPolicy of the pod is Never',
+  ]);
+  check(pod({ initContainers: [{ name: 'i', image: 'b', resizePolicy: [restart] }] }), [
+    'spec.initContainers[0].resizePolicy[0].restartPolicy: must not be RestartContainer for init containers without restartPolicy: Always',
+  ]);
+});
+
+test('no pod is created with containers for debugging', () => {
+  check(pod({ ephemeralContainers: [{ name: 'shell', image: 'b' }] }), [
+    'spec.ephemeralContainers: cannot be set on create: `podwright debug` adds one to a pod that runs',
   ]);
 });
 
@@ -256,6 +287,12 @@ test('hooks have one handler and end within the grace period', () => {
     'spec.containers[0].lifecycle.preStop.sleep.seconds: must be between 0 and terminationGracePeriodSeconds (30), got 31',
   ]);
   check(container({ lifecycle: { postStart: {} } }), ['spec.containers[0].lifecycle.postStart: must have one of']);
+  for (const stopSignal of ['SIGTERM', 'SIGRTMIN+15', 'SIGRTMAX-14'])
+    check(container({ lifecycle: { stopSignal } }, { os: { name: 'linux' } }), []);
+  for (const stopSignal of ['SIGFOO', 'SIGRTMIN+16', 'SIGRTMAX-15'])
+    check(container({ lifecycle: { stopSignal } }, { os: { name: 'linux' } }), [
+      'spec.containers[0].lifecycle.stopSignal: must be a signal',
+    ]);
   check(container({ lifecycle: { stopSignal: 'TERM' } }, { os: { name: 'linux' } }), [
     'spec.containers[0].lifecycle.stopSignal: must be a signal',
   ]);
@@ -289,7 +326,7 @@ test('what would reach beyond the pod or is not supported yet is refused', () =>
   check(sysctls('kernel.shm_rmid_forced', { hostIPC: true }), [
     'spec.securityContext.sysctls[0].name: "kernel.shm_rmid_forced" must not be set while hostIPC',
   ]);
-  check(pod({ hostUsers: false }), ['spec.hostUsers: false (a user namespace) is not supported yet']);
+  check(sysctls('net/ipv4/conf/eth0.100/rp_filter'), []);
   check(pod({ hostPID: true, shareProcessNamespace: true }), ['spec.shareProcessNamespace: must not be true']);
   check(pod({ os: { name: 'windows' } }), ['spec.os.name: this node runs linux']);
   check(
@@ -298,7 +335,7 @@ test('what would reach beyond the pod or is not supported yet is refused', () =>
     }),
     [
       'spec.containers[0].securityContext.runAsUser: must be between 0',
-      'spec.containers[0].securityContext.procMount: Unmasked needs',
+      'spec.containers[0].securityContext.procMount: Unmasked needs a user namespace: hostUsers: false',
       'spec.containers[0].securityContext.allowPrivilegeEscalation: must not be false for a privileged',
     ],
   );
@@ -314,6 +351,40 @@ test('what would reach beyond the pod or is not supported yet is refused', () =>
       'spec.securityContext.seccompProfile.localhostProfile: must be a relative path',
     ],
   );
+});
+
+test('a pod with users of its own shares no other namespace with the host', () => {
+  check(pod({ hostUsers: false }), []);
+  check(container({ securityContext: { procMount: 'Unmasked' } }, { hostUsers: false }), []);
+  check(pod({ hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true }), [
+    'spec.hostNetwork: must not be true while hostUsers is false',
+    'spec.hostPID: must not be true',
+    'spec.hostIPC: must not be true',
+  ]);
+});
+
+test('a host name of its own stands alone', () => {
+  check(pod({ hostnameOverride: 'db.example.org', hostname: 'x', subdomain: 'y' }), []);
+  check(pod({ hostnameOverride: `${'a'.repeat(60)}.example` }), ['spec.hostnameOverride: must be at most 64']);
+  check(pod({ hostnameOverride: 'A', setHostnameAsFQDN: true, hostNetwork: true }), [
+    'spec.hostnameOverride: must be lower case',
+    'spec.hostnameOverride: must not be given while setHostnameAsFQDN',
+    'spec.hostnameOverride: must not be given while hostNetwork',
+  ]);
+});
+
+test('an image is a volume, and a variable comes from a file of an emptyDir', () => {
+  const volumes = [{ name: 'model', image: { reference: 'm:1' } }, { name: 'tmp' }];
+  const file = (volumeName: string, path: string, key = 'A') =>
+    container({ env: [{ name: 'A', valueFrom: { fileKeyRef: { volumeName, path, key } } }] }, { volumes });
+  check(file('tmp', 'd/env'), []);
+  const place = 'spec.containers[0].env[0].valueFrom.fileKeyRef';
+  check(file('model', 'env'), [`${place}.volumeName: "model" must be an emptyDir`]);
+  check(file('none', 'env'), [`${place}.volumeName: the pod has no volume "none"`]);
+  check(file('tmp', '../env', 'A=B'), [`${place}.key: must be printable`, `${place}.path: must not contain ".."`]);
+  check(pod({ volumes: [{ name: 'model', image: { reference: '' } }] }), [
+    'spec.volumes[0].image.reference: must not be empty',
+  ]);
 });
 
 test('DNS settings keep to the resolver limits', () => {

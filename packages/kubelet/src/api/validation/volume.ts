@@ -9,11 +9,11 @@ import type {
   VolumeProjection,
 } from '../types.ts';
 import { validateFieldRef, validateResourceRef } from './field-refs.ts';
-import { configKey, dnsLabel, dnsSubdomain, volumeFilePath } from './names.ts';
+import { configKey, dnsLabel, dnsSubdomain, imageName, volumeFilePath } from './names.ts';
 import { check, each, exactlyOne, unique } from './rules.ts';
 
 const MAX_FILE_MODE = 0o777;
-const SOURCE_NAMES = ['emptyDir', 'hostPath', 'configMap', 'secret', 'downwardAPI', 'projected'] as const;
+const SOURCE_NAMES = ['emptyDir', 'hostPath', 'configMap', 'secret', 'downwardAPI', 'projected', 'image'] as const;
 
 /** Rules of the volumes of a pod. */
 export function validateVolumes(volumes: readonly Volume[], issues: IssueList): void {
@@ -24,7 +24,8 @@ export function validateVolumes(volumes: readonly Volume[], issues: IssueList): 
 function validateVolume(volume: Volume, issues: IssueList): void {
   dnsLabel(volume.name, issues.at('name'));
   exactlyOne(volume, SOURCE_NAMES, issues);
-  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected } = volume;
+  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image } = volume;
+  if (image) imageName(image.reference, issues.at('image', 'reference'));
   if (emptyDir) validateEmptyDir(emptyDir, issues.at('emptyDir'));
   if (hostPath) validateHostPath(hostPath, issues.at('hostPath'));
   if (configMap) validateReference(configMap, issues.at('configMap'));

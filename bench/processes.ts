@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** User and system time of a process; Linux counts it in hundredths of a second (proc(5), `utime`). */
+export function cpuTimeMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** Memory of a process in MiB; zeros once it has gone. */
+export function memoryOf(pid: number): { rss: number; pss: number } {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  } catch {
+    return { rss: 0, pss: 0 };
+  }
+  const value = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1024;
+  return { rss: value('Rss'), pss: value('Pss') };
+}
+
+export function processIds(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** True for a process whose command line names `directory`: what a runtime with its state there has started. */
+export function commandNames(pid: number, directory: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory);
+  } catch {
+    return false;
+  }
+}

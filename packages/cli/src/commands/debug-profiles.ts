@@ -1,0 +1,25 @@
+import type { EphemeralContainer } from '@podwright/kubelet';
+
+type SecurityContext = EphemeralContainer['securityContext'];
+
+/** What a container for debugging may do, under kubectl's names. */
+export const DEBUG_PROFILES = ['general', 'baseline', 'restricted', 'netadmin', 'sysadmin'] as const;
+export type DebugProfile = (typeof DEBUG_PROFILES)[number];
+
+const CONTEXTS: Record<DebugProfile, SecurityContext> = {
+  general: { capabilities: { add: ['SYS_PTRACE'] } },
+  baseline: undefined,
+  restricted: {
+    runAsNonRoot: true,
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+    seccompProfile: { type: 'RuntimeDefault' },
+  },
+  netadmin: { capabilities: { add: ['NET_ADMIN', 'NET_RAW'] } },
+  sysadmin: { privileged: true },
+};
+
+/** The security context of a profile; none where the runtime's defaults do. */
+export function profileContext(profile: DebugProfile): SecurityContext {
+  return CONTEXTS[profile];
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { type KubeletOptions, parseCommandLine } from '@podwright/kubelet';
+import type { ConfigFlags } from '../settings/config-flags.ts';
+import { kubeletOptionsOf, UPSTREAM_PROTECTION } from './kubelet-options.ts';
+import { kubeletSettings } from './kubelet-settings.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'podwright-settings-'));
+after(() => rmSync(directory, { recursive: true }));
+const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nfailCgroupV1: false\n';
+
+/** A file of this content, by its name. */
+function file(name: string, text: string): string {
+  mkdirSync(join(directory, name, '..'), { recursive: true });
+  writeFileSync(join(directory, name), text);
+  return join(directory, name);
+}
+
+type Line = { flags?: ConfigFlags; args?: string[]; dropIns?: string };
+
+async function optionsOf({ flags = {}, args = [], dropIns }: Line): Promise<KubeletOptions> {
+  const { given } = parseCommandLine(args, []);
+  const own = { root: join(directory, 'root'), state: join(directory, 'state'), ...flags };
+  const { config, configure } = await kubeletSettings({ flags: own, given, dropIns });
+  const place = { runtimeEndpoint: '/runtime', criApiVersion: 'auto' as const, protection: UPSTREAM_PROTECTION };
+  return configure(kubeletOptionsOf(config, place));
+}
+
+test('a file of ours and one of upstream are told apart by content', async () => {
+  const ours = await optionsOf({ flags: { config: file('config', '[kubelet]\nmax_pods = 7\n') } });
+  assert.deepEqual([ours.maxPods, ours.images.serializePulls, ours.server], [7, false, undefined]);
+  const upstreams = await optionsOf({ flags: { config: file('config', `${HEAD}maxPods: 8\n`) } });
+  assert.deepEqual([upstreams.maxPods, upstreams.images.serializePulls, upstreams.server?.port], [8, true, 10250]);
+  assert.equal(upstreams.requirements.noSwap, true);
+  assert.equal(upstreams.runtimeEndpoint, 'unix:///run/containerd/containerd.sock');
+});
+
+test('flags win over drop-ins, these over the file, in the order of their names', async () => {
+  const config = file('kubelet.yaml', `${HEAD}maxPods: 1\nsyncFrequency: 1s\nregistryBurst: 1\nclusterDomain: one\n`);
+  file('drop-ins/20-b.conf', `${HEAD}syncFrequency: 3s\n`);
+  file('drop-ins/10-a.conf', `${HEAD}syncFrequency: 2s\nregistryBurst: 2\n`);
+  file('drop-ins/15/x.conf', `${HEAD}clusterDomain: null\nregistryBurst: 3\n`);
+  file('drop-ins/README.md', 'no configuration');
+  const dropIns = join(directory, 'drop-ins');
+  const options = await optionsOf({ flags: { config }, dropIns, args: ['--registry-burst=4'] });
+  assert.deepEqual(
+    [options.maxPods, options.resyncPeriodMs, options.images.registryBurst, options.clusterDomain],
+    [1, 3000, 4, ''],
+  );
+});
+
+test('drop-ins do without a file, and not with one of ours', async () => {
+  const dropIns = join(file('alone/x.conf', `${HEAD}maxPods: 9\n`), '..');
+  assert.equal((await optionsOf({ dropIns })).maxPods, 9);
+  const config = file('ours.toml', 'log_level = "warn"\n');
+  await assert.rejects(optionsOf({ flags: { config }, dropIns }), /--config-dir holds parts of a KubeletConfiguration/);
+  await assert.rejects(optionsOf({ dropIns: join(directory, 'none') }), { code: 'invalid_argument' });
+});
+
+test('flags lie over our own file, too', async () => {
+  const config = file(
+    'ours.toml',
+    '[kubelet]\nmax_pods = 7\ncluster_domain = "a"\n[kubelet.system_reserved]\nmemory = "1Gi"\n',
+  );
+  const options = await optionsOf({ flags: { config }, args: ['--max-pods=6', '--kube-reserved=memory=1Gi,cpu=500m'] });
+  assert.deepEqual([options.maxPods, options.clusterDomain], [6, 'a']);
+  assert.deepEqual(options.systemReserved, { memoryBytes: 2 * 2 ** 30, pids: 0, cpuMillis: 500 });
+});
+
+type Change = [field: string, flag: string, read: (options: KubeletOptions) => unknown, expected: unknown];
+
+/** Of each field that sets options a value, the same as a flag if there is one, and what it must change. */
+const CHANGES: Change[] = [
+  ['staticPodPath: /m', '--pod-manifest-path=/m', (of) => of.manifestDir, '/m'],
+  ['staticPodURL: http://x/', '--manifest-url=http://x/', (of) => of.manifestUrl, 'http://x/'],
+  ['staticPodURLHeader: {a: [b]}', '--manifest-url-header=a:b', (of) => of.manifestUrlHeaders, { a: ['b'] }],
+  ['syncFrequency: 2s', '--sync-frequency=2s', (of) => of.resyncPeriodMs, 2000],
+  ['fileCheckFrequency: 2s', '--file-check-frequency=2s', (of) => of.sourcePeriods.fileMs, 2000],
+  ['httpCheckFrequency: 2s', '--http-check-frequency=2s', (of) => of.sourcePeriods.urlMs, 2000],
+  ['clusterDomain: x', '--cluster-domain=x', (of) => of.clusterDomain, 'x'],
+  ['clusterDNS: [10.0.0.1]', '--cluster-dns=10.0.0.1', (of) => of.clusterDns, ['10.0.0.1']],
+  ['resolvConf: /r', '--resolv-conf=/r', (of) => of.resolvConf, '/r'],
+  ['podCIDR: 10.9.0.0/16', '--pod-cidr=10.9.0.0/16', (of) => of.podCidr, '10.9.0.0/16'],
+  ['podLogsDir: /l', '', (of) => of.podLogsDir, '/l'],
+  ['containerLogMaxSize: 1Mi', '--container-log-max-size=1Mi', (of) => of.containerLog.maxSizeBytes, 1 << 20],
+  ['containerLogMaxFiles: 3', '--container-log-max-files=3', (of) => of.containerLog.maxFiles, 3],
+  ['containerLogMaxWorkers: 3', '', (of) => of.containerLog.maxWorkers, 3],
+  ['containerLogMonitorInterval: 3s', '', (of) => of.containerLog.monitorPeriodMs, 3000],
+  [
+    'crashLoopBackOff: {maxContainerRestartPeriod: 3s}',
+    '',
+    (of) => of.crashLoopBackoff,
+    { initialMs: 3000, maxMs: 3000 },
+  ],
+  ['seccompDefault: true', '--seccomp-default', (of) => of.seccompDefault, true],
+  [
+    'allowedUnsafeSysctls: [kernel.msg*]',
+    '--allowed-unsafe-sysctls=kernel.msg*',
+    (of) => of.allowedUnsafeSysctls,
+    ['kernel.msg*'],
+  ],
+  ['containerRuntimeEndpoint: /c', '--container-runtime-endpoint=/c', (of) => of.runtimeEndpoint, '/c'],
+  ['imageServiceEndpoint: /i', '--image-service-endpoint=/i', (of) => of.imageEndpoint, '/i'],
+  ['runtimeRequestTimeout: 3s', '--runtime-request-timeout=3s', (of) => of.runtimeRequestTimeoutMs, 3000],
+  ['registryPullQPS: 3', '--registry-qps=3', (of) => of.images.registryPullQps, 3],
+  ['registryBurst: 3', '--registry-burst=3', (of) => of.images.registryBurst, 3],
+  ['serializeImagePulls: false', '--serialize-image-pulls=false', (of) => of.images.serializePulls, false],
+  ['maxParallelImagePulls: 3', '', (of) => [of.images.maxParallelPulls, of.images.serializePulls], [3, false]],
+  ['imageMinimumGCAge: 3s', '--minimum-image-ttl-duration=3s', (of) => of.imageGc.minAgeMs, 3000],
+  ['imageMaximumGCAge: 3h', '', (of) => of.imageGc.maxAgeMs, 10_800_000],
+  ['imageGCHighThresholdPercent: 99', '--image-gc-high-threshold=99', (of) => of.imageGc.highThresholdPercent, 99],
+  ['imageGCLowThresholdPercent: 3', '--image-gc-low-threshold=3', (of) => of.imageGc.lowThresholdPercent, 3],
+  ['maxPods: 3', '--max-pods=3', (of) => of.maxPods, 3],
+  ['podsPerCore: 1', '--pods-per-core=1', (of) => of.maxPods, availableParallelism()],
+  ['oomScoreAdj: -3', '--oom-score-adj=-3', (of) => of.oomScoreAdj, -3],
+  ['failSwapOn: false', '--fail-swap-on=false', (of) => of.requirements.noSwap, false],
+  ['protectKernelDefaults: true', '--protect-kernel-defaults', (of) => of.requirements.kernelDefaults, true],
+  ['cgroupRoot: /x', '--cgroup-root=/x', (of) => of.cgroupRoot, '/x'],
+  [
+    '{cgroupsPerQOS: false, enforceNodeAllocatable: []}',
+    '--cgroups-per-qos=false --enforce-node-allocatable=none',
+    (of) => of.cgroupRoot,
+    '',
+  ],
+  ['cgroupDriver: systemd', '--cgroup-driver=systemd', (of) => of.cgroupDriverFallback, 'systemd'],
+  [
+    'systemReserved: {memory: 1Ki, pid: "3", cpu: "1"}',
+    '--system-reserved=memory=1Ki,pid=3,cpu=1',
+    (of) => of.systemReserved,
+    { memoryBytes: 1024, pids: 3, cpuMillis: 1000 },
+  ],
+  ['kubeReserved: {memory: 1Ki}', '--kube-reserved=memory=1Ki', (of) => of.systemReserved.memoryBytes, 1024],
+  ['enforceNodeAllocatable: [none]', '--enforce-node-allocatable=none', (of) => of.enforceNodeAllocatable, false],
+  ['podPidsLimit: 3', '--pod-max-pids=3', (of) => of.podPidsLimit, 3],
+  ['enableServer: false', '--enable-server=false', (of) => of.server?.enabled, false],
+  ['tlsMinVersion: VersionTLS13', '--tls-min-version=VersionTLS13', (of) => of.server?.tls.minVersion, 'VersionTLS13'],
+  [
+    'authentication: {anonymous: {enabled: true}}',
+    '--anonymous-auth',
+    (of) => of.server?.authentication.anonymous,
+    true,
+  ],
+  [
+    'authorization: {mode: AlwaysAllow}',
+    '--authorization-mode=AlwaysAllow',
+    (of) => of.server?.authorization.mode,
+    'AlwaysAllow',
+  ],
+  ['', '--root-dir=/k', (of) => [of.rootDir, of.images.dockerConfigPaths[0]], ['/k', '/k/config.json']],
+  ['', '--cert-dir=/k', (of) => of.server?.tls.certDir, '/k'],
+  ['', '--hostname-override=Here', (of) => of.nodeName, 'here'],
+  ['', '--node-ip=192.0.2.1', (of) => of.nodeIp, '192.0.2.1'],
+  ['', '--node-labels=a=b', (of) => of.nodeLabels, { a: 'b' }],
+  ['', '--maximum-dead-containers=3', (of) => of.containerGc.maxContainers, 3],
+  ['', '--maximum-dead-containers-per-container=3', (of) => of.containerGc.maxPerContainer, 3],
+  ['', '--minimum-container-ttl-duration=3s', (of) => of.containerGc.minAgeMs, 3000],
+];
+
+test('each field and flag that is honoured changes its option', async () => {
+  const before = await optionsOf({ flags: { config: file('before', HEAD) } });
+  for (const [field, flag, read, expected] of CHANGES) {
+    if (field !== 'failSwapOn: false') assert.notDeepEqual(read(before), expected, field);
+    const fields = field.startsWith('{') ? field.slice(1, -1).split(', ').join('\n') : field;
+    if (field !== '') {
+      const config = file('one', `${HEAD}${fields}\n`);
+      assert.deepEqual(read(await optionsOf({ flags: { config } })), expected, field);
+    }
+    if (flag !== '') assert.deepEqual(read(await optionsOf({ args: flag.split(' ') })), expected, flag);
+  }
+});

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkedConfiguration } from './check-configuration.ts';
+import { layFields, layFlags } from './given-fields.ts';
+
+const V2 = { cgroupVersion: 'v2' } as const;
+const given = (fields: Record<string, unknown>, place = 'c.yaml:3') =>
+  new Map(Object.entries(fields).map(([name, value]) => [name, { value, place }]));
+
+const complete = (fields: Record<string, unknown>) => checkedConfiguration(given(fields), V2);
+
+function refuse(fields: Record<string, unknown>, ...messages: string[]): void {
+  const expected = `configure the kubelet: ${messages.map((message) => `c.yaml:3: ${message}`).join('\n')}`;
+  assert.throws(() => complete(fields), { code: 'invalid_argument', message: expected });
+}
+
+test("what nobody says is upstream's default", () => {
+  const { maxPods, port, registryPullQPS, oomScoreAdj, enforceNodeAllocatable, ...rest } = complete({});
+  assert.deepEqual([maxPods, port, registryPullQPS, oomScoreAdj], [110, 10250, 5, -999]);
+  assert.deepEqual(enforceNodeAllocatable, ['pods']);
+  assert.deepEqual([rest['authorization.mode'], rest.serializeImagePulls, rest.podPidsLimit], ['Webhook', true, -1]);
+});
+
+test('zero is the default where upstream cannot tell it from nothing', () => {
+  const { port, registryPullQPS, healthzPort, syncFrequency } = complete({
+    port: 0,
+    registryPullQPS: 0,
+    healthzPort: 0,
+    syncFrequency: 0,
+  });
+  assert.deepEqual([port, registryPullQPS, healthzPort, syncFrequency], [10250, 0, 0, 60_000]);
+});
+
+test('some defaults depend on other fields', () => {
+  assert.equal(complete({ maxParallelImagePulls: 5 }).serializeImagePulls, false);
+  assert.equal(complete({ maxParallelImagePulls: 1 }).serializeImagePulls, true);
+  assert.equal(complete({ nodeStatusUpdateFrequency: 5000 }).nodeStatusReportFrequency, 5000);
+  assert.equal(complete({ podPidsLimit: -7 }).podPidsLimit, -1);
+  assert.equal(complete({ seccompDefaultFlag: true }).seccompDefault, true);
+});
+
+test("upstream's validation holds", () => {
+  refuse({ port: 65_536 }, 'port = 65536: must be between 1 and 65535');
+  refuse({ healthzPort: -1 }, 'healthzPort = -1: must be between 0 and 65535');
+  refuse({ tlsCertFile: '/c' }, 'tlsCertFile = "/c": needs tlsPrivateKeyFile, and that needs it');
+  refuse({ tlsCipherSuites: ['TLS_X'] }, 'tlsCipherSuites = ["TLS_X"]: there is no cipher suite TLS_X');
+  refuse({ maxPods: -1 }, 'maxPods = -1: must be at least 0');
+  refuse({ oomScoreAdj: 1001 }, 'oomScoreAdj = 1001: must be between -1000 and 1000');
+  refuse({ nodeStatusMaxImages: -2 }, 'nodeStatusMaxImages = -2: must be at least -1');
+  refuse({ iptablesDropBit: 32 }, 'iptablesDropBit = 32: must be between 0 and 31');
+  refuse(
+    { imageGCLowThresholdPercent: 90 },
+    'imageGCLowThresholdPercent = 90: must be less than imageGCHighThresholdPercent, which is 85',
+  );
+  refuse(
+    { imageMaximumGCAge: 60_000 },
+    'imageMaximumGCAge = 1m0s: must be greater than imageMinimumGCAge, which is 2m0s',
+  );
+  refuse({ maxParallelImagePulls: 0 }, 'maxParallelImagePulls = 0: must be at least 1');
+  refuse(
+    { maxParallelImagePulls: 2, serializeImagePulls: true },
+    'maxParallelImagePulls = 2: must not be larger than 1 while serializeImagePulls is true',
+  );
+  refuse({ containerLogMaxFiles: 1 }, 'containerLogMaxFiles = 1: must be greater than 1');
+  refuse({ containerLogMaxWorkers: 0 }, 'containerLogMaxWorkers = 0: must be at least 1');
+  refuse({ containerLogMonitorInterval: 2999 }, 'containerLogMonitorInterval = 2.999s: must be at least 3s');
+  refuse({ containerLogMaxSize: 'big' }, 'containerLogMaxSize = "big": must be an amount such as 10Mi');
+  for (const directory of ['logs', '/var/log/../pods', '/löge', '/logs/'])
+    assert.throws(() => complete({ podLogsDir: directory }), /podLogsDir = .*: must be an absolute path/);
+  refuse(
+    { 'crashLoopBackOff.maxContainerRestartPeriod': 301_000 },
+    'crashLoopBackOff.maxContainerRestartPeriod = 5m1s: must be between 1s and 300s',
+  );
+  refuse(
+    { enforceNodeAllocatable: ['pods', 'pods'] },
+    'enforceNodeAllocatable = ["pods","pods"]: names something twice',
+  );
+  refuse({ enforceNodeAllocatable: ['none', 'pods'] }, 'enforceNodeAllocatable = ["none","pods"]: none stands alone');
+  refuse(
+    { systemReserved: { memory: 'much' } },
+    'systemReserved = {"memory":"much"}: memory must be an amount such as 500m or 1Gi, got "much"',
+  );
+  refuse(
+    { systemReserved: { disk: '1' } },
+    'systemReserved = {"disk":"1"}: cannot keep disk back, only cpu, memory, pid',
+  );
+  refuse(
+    { cgroupsPerQOS: false, enforceNodeAllocatable: ['pods'] },
+    'enforceNodeAllocatable = ["pods"]: needs cgroupsPerQOS; set it to none',
+  );
+  refuse(
+    { nodeLabels: { 'kubernetes.io/role': 'x' } },
+    'nodeLabels = {"kubernetes.io/role":"x"}: kubernetes.io/role: a label of Kubernetes that a node may not give itself; it may have those of kubelet.kubernetes.io, node.kubernetes.io, and kubernetes.io/hostname, topology.kubernetes.io/zone, topology.kubernetes.io/region, failure-domain.beta.kubernetes.io/zone, failure-domain.beta.kubernetes.io/region, beta.kubernetes.io/instance-type, node.kubernetes.io/instance-type, kubernetes.io/os, kubernetes.io/arch, beta.kubernetes.io/os, beta.kubernetes.io/arch',
+  );
+  refuse({ nodeLabels: { a: 'b c' } }, 'nodeLabels = {"a":"b c"}: b c is no value of a label');
+  refuse(
+    { nodeIp: '192.0.2.1,192.0.2.2' },
+    'nodeIp = "192.0.2.1,192.0.2.2": must be an IP address, or one of each family with a comma',
+  );
+  refuse(
+    { staticPodURL: 'http://user:secret@x/' },
+    'staticPodURL = "http://user:secret@x/": must be an http or https URL without user and password',
+  );
+  refuse(
+    { showHiddenMetricsForVersion: '1.30' },
+    'showHiddenMetricsForVersion = "1.30": must be the version before, 1.35',
+  );
+  refuse({ featureGates: { Nope: true } }, 'featureGates = {"Nope":true}: there is no feature gate Nope');
+});
+
+test('a value that would change what this kubelet does not do is refused by name', () => {
+  refuse(
+    { cpuManagerPolicy: 'static' },
+    'cpuManagerPolicy = "static": is refused: containers get no processors of their own yet; leave it out, or set it to "none"',
+  );
+  refuse(
+    { shutdownGracePeriod: 30_000 },
+    'shutdownGracePeriod = 30s: is refused: pods are not ended before the host shuts down yet; leave it out, or set it to 0',
+  );
+  assert.throws(() => complete({ evictionHard: { 'memory.available': '100Mi' } }), /evictionHard = .* is refused/);
+  complete({ evictionHard: { 'memory.available': '0%', 'nodefs.available': '0' }, cpuManagerPolicy: 'none' });
+  complete({ kubeAPIQPS: 7, hairpinMode: 'none', registerNode: false, rotateCertificates: true });
+});
+
+test('what the host cannot be is told', () => {
+  const on = (cgroupVersion: 'v1' | 'v2', fields: Record<string, unknown>) => () =>
+    checkedConfiguration(given(fields), { cgroupVersion });
+  assert.throws(
+    on('v1', {}),
+    /failCgroupV1: kubelet is configured to not run on a host using cgroup v1; set it to false/,
+  );
+  on('v1', { failCgroupV1: false, singleProcessOOMKill: true })();
+  assert.throws(
+    on('v1', { failCgroupV1: false, singleProcessOOMKill: false }),
+    /singleProcessOOMKill = false: must not be/,
+  );
+  assert.throws(on('v2', { singleProcessOOMKill: true }), /all processes of a container end together/);
+});
+
+test('ten problems are told at most, each with its place', () => {
+  const all = Object.fromEntries(
+    [
+      'kubeAPIQPS',
+      'kubeAPIBurst',
+      'eventBurst',
+      'maxPods',
+      'podsPerCore',
+      'maxOpenFiles',
+      'eventRecordQPS',
+      'registryPullQPS',
+      'registryBurst',
+      'nodeLeaseDurationSeconds',
+      'containerLogMaxFiles',
+    ].map((name) => [name, -1]),
+  );
+  assert.throws(
+    () => complete(all),
+    (error: Error) => error.message.split('\n').length === 10,
+  );
+  assert.throws(() => checkedConfiguration(given({ maxPods: -1 }, '--max-pods'), V2), {
+    message: 'configure the kubelet: --max-pods = -1: must be at least 0',
+  });
+});
+
+test('a later file wins field by field, tables are merged, null takes back', () => {
+  const under = given({ maxPods: 1, port: 2, featureGates: { A: true }, clusterDNS: ['10.0.0.1', '10.0.0.2'] }, 'a');
+  const over = given({ maxPods: 3, port: null, featureGates: { B: true }, clusterDNS: ['10.0.0.3'] }, 'b');
+  const laid = Object.fromEntries(
+    [...layFields(under, over)].map(([name, { value, place }]) => [name, [value, place]]),
+  );
+  assert.deepEqual(laid, {
+    maxPods: [3, 'b'],
+    featureGates: [{ A: true, B: true }, 'b'],
+    clusterDNS: [['10.0.0.3'], 'b'],
+  });
+});
+
+test('flags win over files; tables of flags stand in their place, but feature gates go together', () => {
+  const files = given({ maxPods: 1, systemReserved: { cpu: '1' }, featureGates: { A: true } }, 'a');
+  const flags = given({ maxPods: 2, systemReserved: { memory: '1Gi' }, featureGates: { B: false } }, '--x');
+  const laid = Object.fromEntries([...layFlags(files, flags)].map(([name, { value }]) => [name, value]));
+  assert.deepEqual(laid, { maxPods: 2, systemReserved: { memory: '1Gi' }, featureGates: { A: true, B: false } });
+});

@@ -1,0 +1,64 @@
+/** What upstream's validation refuses (pkg/kubelet/apis/config/validation), and what this kubelet does not honour. */
+import { PodwrightError } from '@podwright/base';
+import { completeConfiguration } from './complete-configuration.ts';
+import { refuseGate } from './feature-gates.ts';
+import type { Field } from './fields/field.ts';
+import { FIELDS, type FieldName, type KubeletConfiguration } from './fields/field-table.ts';
+import { formatGoDuration } from './fields/go-duration.ts';
+import type { GivenFields } from './given-fields.ts';
+import { IMAGE_RULES } from './rules/image-rules.ts';
+import { NODE_RULES } from './rules/node-rules.ts';
+import { POD_RULES } from './rules/pod-rules.ts';
+import { RESOURCE_RULES } from './rules/resource-rules.ts';
+import type { HostFacts, Problem } from './rules/rule.ts';
+import { SERVER_RULES } from './rules/server-rules.ts';
+
+const MAX_PROBLEMS = 10;
+const RULES = [...SERVER_RULES, ...POD_RULES, ...IMAGE_RULES, ...NODE_RULES, ...RESOURCE_RULES];
+
+/** The whole configuration. Throws `invalid_argument` that names the place, the field and the value of each problem, ten at most. */
+export function checkedConfiguration(given: GivenFields, host: HostFacts): KubeletConfiguration {
+  const configuration = completeConfiguration(given);
+  const problems = [
+    ...RULES.flatMap((rule) => rule(configuration, host)),
+    ...gateProblems(configuration),
+    ...unhonoured(given),
+  ];
+  if (problems.length === 0) return configuration;
+  const lines = problems.slice(0, MAX_PROBLEMS).map(({ field, message }) => `${named(field, given)}: ${message}`);
+  throw new PodwrightError('invalid_argument', `configure the kubelet: ${lines.join('\n')}`);
+}
+
+function gateProblems({ featureGates }: KubeletConfiguration): Problem[] {
+  return Object.entries(featureGates).flatMap(([name, value]) => {
+    const message = refuseGate(name, value);
+    return message === undefined ? [] : [{ field: 'featureGates' as const, message }];
+  });
+}
+
+/** Fields and flags that were given a value which would change what this kubelet does not do. */
+function unhonoured(given: GivenFields): Problem[] {
+  return [...given].flatMap(([name, { value }]) => {
+    const effect = FIELDS.get(name)?.effect;
+    if (effect?.kind !== 'only' || value === null || effect.allows(value)) return [];
+    return [
+      {
+        field: name as FieldName,
+        message: `is refused: ${effect.because}; leave it out, or set it to ${effect.values}`,
+      },
+    ];
+  });
+}
+
+/** `kubelet.yaml:7: port = 0` or `--port = 0`; a field that nobody gave has only its name. */
+function named(name: FieldName, given: GivenFields): string {
+  const at = given.get(name);
+  if (at === undefined || at.value === null) return name;
+  const value = shownValue(FIELDS.get(name)!, at.value);
+  return at.place.startsWith('--') ? `${at.place} = ${value}` : `${at.place}: ${name} = ${value}`;
+}
+
+function shownValue({ type }: Field, value: unknown): string {
+  const text = type.name === 'duration' ? formatGoDuration(value as number) : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { flagHelp, parseCommandLine } from './command-line.ts';
+
+const OWN = [
+  { name: 'help', letter: 'h', about: 'this help' },
+  { name: 'config-dir', value: 'path', about: 'drop-ins' },
+];
+
+function check(line: string, expected: Record<string, unknown>): void {
+  const { given } = parseCommandLine(
+    line.split(' ').filter((word) => word !== ''),
+    OWN,
+  );
+  assert.deepEqual(Object.fromEntries([...given].map(([name, { value }]) => [name, value])), expected, line);
+}
+
+function refuse(line: string, message: string): void {
+  assert.throws(() => parseCommandLine(line.split(' '), OWN), { code: 'invalid_argument', message }, line);
+}
+
+test('flags are written as with upstream', () => {
+  check('', {});
+  check('--port=1 --max-pods 2', { port: 1, maxPods: 2 });
+  check('--max_pods=3 --node_ip ::1', { maxPods: 3, nodeIp: '::1' });
+  check('--enable-server --cpu-cfs-quota=false --fail-swap-on=0', {
+    enableServer: true,
+    cpuCFSQuota: false,
+    failSwapOn: false,
+  });
+  check('-v4', { 'logging.verbosity': 4 });
+  check('-v=2 --v=3', { 'logging.verbosity': 3 });
+  check('--sync-frequency=1h0m0s', { syncFrequency: 3_600_000 });
+});
+
+test('lists and tables of flags that come twice go on', () => {
+  check('--cluster-dns=10.0.0.1,10.0.0.2 --cluster-dns 10.0.0.3', { clusterDNS: ['10.0.0.1', '10.0.0.2', '10.0.0.3'] });
+  check('--node-labels=a=1,b=2 --node-labels=b=3', { nodeLabels: { a: '1', b: '3' } });
+  check('--eviction-hard=memory.available<0%', { evictionHard: { 'memory.available': '0%' } });
+  check('--feature-gates=NodeSwap=true,MemoryQoS=f', { featureGates: { NodeSwap: true, MemoryQoS: false } });
+  check('--manifest-url-header=a:hello,b:again --manifest-url-header=b:you', {
+    staticPodURLHeader: { a: ['hello'], b: ['again', 'you'] },
+  });
+});
+
+test('what is wrong with a flag is told with its name', () => {
+  refuse('--portt=1', '--portt: there is no such flag; did you mean "--port"?');
+  refuse('--shards=3', '--shards: there is no such flag');
+  refuse('-x', '-x: there is no such flag');
+  refuse('--port=x', '--port: must be an integer, got "x"');
+  refuse('--port', '--port: a value is needed');
+  refuse('--enable-server=maybe', '--enable-server: must be true or false, got "maybe"');
+  refuse('--sync-frequency=3', '--sync-frequency: must be a duration such as 300ms, 10s or 2h45m, got "3"');
+  refuse('--address=here', '--address: must be an IP address, got "here"');
+  refuse('--enable-server false', 'there is no command "false" of the kubelet');
+  refuse('--feature-gates=A=maybe', '--feature-gates: must be true or false, got "maybe"');
+});
+
+test("flags of the program's own are told apart", () => {
+  const { own } = parseCommandLine(['--config-dir', '/d', '-h'], OWN);
+  assert.deepEqual(
+    [...own],
+    [
+      ['config-dir', '/d'],
+      ['help', ''],
+    ],
+  );
+});
+
+test('help has a line for each flag, with what it changes', () => {
+  const lines = flagHelp(OWN).split('\n');
+  assert.equal(lines.filter((line) => / --[a-z]/.test(line)).length, lines.length);
+  assert.match(flagHelp(OWN), /^ {6}--max-pods int +pods at most \(default: 110\)$/m);
+  assert.match(
+    flagHelp(OWN),
+    /^ {6}--kubeconfig string +how to reach an API server; only "": it cannot join a cluster yet$/m,
+  );
+  assert.match(flagHelp(OWN), /^ {2}-v, --v int /m);
+});

@@ -1,0 +1,132 @@
+/** The kubelet's command line, read as upstream reads it (pflag): `--flag=value`, `--flag value`, `--bool`, `-v4`, `_` for `-`. */
+import { resolve } from 'node:path';
+import { didYouMean, PodwrightError } from '@podwright/base';
+import { IssueList } from '../api/issue.ts';
+import type { Field } from './fields/field.ts';
+import { FIELDS } from './fields/field-table.ts';
+import type { GivenField, GivenFields } from './given-fields.ts';
+
+/** A flag that is no field of a configuration: `--help`, or one of this program's own. */
+export type OwnFlag = {
+  name: string;
+  letter?: string;
+  /** How help calls the value; without it the flag has none. */
+  value?: string;
+  about: string;
+};
+
+export type CommandLine = {
+  given: GivenFields;
+  /** Values of the flags of the program's own that were given, '' for one without a value. */
+  own: ReadonlyMap<string, string>;
+};
+
+type KnownFlag = { kind: 'field'; name: string; field: Field } | { kind: 'own'; flag: OwnFlag };
+
+/** Throws `invalid_argument` naming the flag, its value and what would be right, or the flag that an unknown one is like. */
+export function parseCommandLine(args: readonly string[], ownFlags: readonly OwnFlag[]): CommandLine {
+  const given = new Map<string, GivenField>();
+  const own = new Map<string, string>();
+  const rest = [...args];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (!/^-./s.test(word) || word === '--')
+      throw invalid(`there is no command "${shorten(word === '--' ? (rest[0] ?? word) : word)}" of the kubelet`);
+    const { flag, shown, text } = splitFlag(word, ownFlags);
+    const bare = flag.kind === 'own' ? flag.flag.value === undefined : flag.field.type.name === 'bool';
+    const value = text ?? (bare ? '' : rest.shift());
+    if (value === undefined) throw invalid(`${shown}: a value is needed`);
+    if (flag.kind === 'own') own.set(flag.flag.name, value);
+    else
+      given.set(flag.name, {
+        value: decodeFlag(flag, shown, { text: bare && text === undefined ? 'true' : value, given }),
+        place: shown,
+      });
+  }
+  return { given, own };
+}
+
+/** Fields and flags in the order of help: by name. */
+export function flagHelp(ownFlags: readonly OwnFlag[]): string {
+  const rows = [
+    ...ownFlags.map(({ name, letter, value, about }) => ({ name, letter, value: value ?? '', about })),
+    ...[...FIELDS.values()].flatMap((field) =>
+      field.flag === undefined
+        ? []
+        : [
+            {
+              name: field.flag,
+              letter: field.letter,
+              value: field.type.name === 'bool' ? '' : field.type.name,
+              about: aboutFlag(field),
+            },
+          ],
+    ),
+  ].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return rows
+    .map(
+      ({ name, letter, value, about }) =>
+        `  ${`${letter === undefined ? '    ' : `-${letter}, `}--${name} ${value}`.padEnd(52)} ${about}`,
+    )
+    .join('\n');
+}
+
+function aboutFlag({ about, effect, fallback }: Field): string {
+  const initial =
+    fallback === undefined || fallback === '' || typeof fallback === 'object' ? '' : ` (default: ${fallback})`;
+  if (effect.kind === 'nothing') return `${about}; changes nothing: ${effect.because}`;
+  return effect.kind === 'only' ? `${about}; only ${effect.values}: ${effect.because}` : `${about}${initial}`;
+}
+
+function splitFlag(
+  word: string,
+  ownFlags: readonly OwnFlag[],
+): { flag: KnownFlag; shown: string; text: string | undefined } {
+  const [, dashes = '', rest = ''] = /^(--?)(.*)$/s.exec(word) ?? [];
+  if (dashes === '-') {
+    const letter = rest[0]!;
+    const found = knownFlag((flag) => flag.letter === letter, ownFlags);
+    if (found === undefined) throw invalid(`-${letter}: there is no such flag`);
+    const text = rest.slice(1).replace(/^=/, '');
+    return { flag: found, shown: `-${letter}`, text: rest.length === 1 ? undefined : text };
+  }
+  const at = rest.indexOf('=');
+  const name = (at < 0 ? rest : rest.slice(0, at)).replaceAll('_', '-');
+  const found = knownFlag((flag) => flag.name === name, ownFlags);
+  if (found === undefined)
+    throw invalid(`--${shorten(name)}: there is no such flag${didYouMean(`--${name}`, flagNames(ownFlags))}`);
+  return { flag: found, shown: `--${name}`, text: at < 0 ? undefined : rest.slice(at + 1) };
+}
+
+function knownFlag(
+  matches: (flag: { name?: string; letter?: string }) => boolean,
+  ownFlags: readonly OwnFlag[],
+): KnownFlag | undefined {
+  const own = ownFlags.find(matches);
+  if (own !== undefined) return { kind: 'own', flag: own };
+  for (const [name, field] of FIELDS)
+    if (matches({ name: field.flag, letter: field.letter })) return { kind: 'field', name, field };
+  return undefined;
+}
+
+const flagNames = (ownFlags: readonly OwnFlag[]) => [
+  ...ownFlags.map(({ name }) => `--${name}`),
+  ...[...FIELDS.values()].flatMap(({ flag }) => (flag === undefined ? [] : `--${flag}`)),
+];
+
+function decodeFlag(
+  { name, field }: { name: string; field: Field },
+  shown: string,
+  { text, given }: { text: string; given: GivenFields },
+): unknown {
+  const issues = new IssueList();
+  const decoded = field.type.decode(field.type.fromFlag(text, given.get(name)?.value), issues);
+  const problem = issues.issues[0];
+  if (problem !== undefined) throw invalid(`${shown}: ${problem.message}`);
+  return field.type.isPath && typeof decoded === 'string' && decoded !== '' ? resolve(decoded) : decoded;
+}
+
+const shorten = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+function invalid(message: string): PodwrightError {
+  return new PodwrightError('invalid_argument', message);
+}

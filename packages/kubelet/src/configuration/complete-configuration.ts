@@ -1,0 +1,28 @@
+import { FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
+import type { GivenFields } from './given-fields.ts';
+
+/** What was given, with upstream's defaults for the rest (pkg/kubelet/apis/config/v1beta1/defaults.go). */
+export function completeConfiguration(given: GivenFields): KubeletConfiguration {
+  const values: Record<string, unknown> = {};
+  for (const [name, { type, fallback, keepsZero }] of FIELDS) {
+    const value = given.get(name)?.value;
+    const isThere = value !== undefined && value !== null && (keepsZero === true || !type.isZero(value));
+    values[name] = isThere ? value : fallback;
+  }
+  return withDependentDefaults(values as KubeletConfiguration, given);
+}
+
+function withDependentDefaults(configuration: KubeletConfiguration, given: GivenFields): KubeletConfiguration {
+  const { maxParallelImagePulls: parallel, podPidsLimit } = configuration;
+  const reportsAsUpdates = given.has('nodeStatusUpdateFrequency') && !given.has('nodeStatusReportFrequency');
+  return {
+    ...configuration,
+    serializeImagePulls: configuration.serializeImagePulls ?? (parallel === undefined || parallel < 2),
+    podPidsLimit: podPidsLimit < 0 ? -1 : podPidsLimit,
+    nodeStatusReportFrequency: reportsAsUpdates
+      ? configuration.nodeStatusUpdateFrequency
+      : configuration.nodeStatusReportFrequency,
+    // the flag is of an older place, which the field does not take back
+    seccompDefault: configuration.seccompDefault || configuration.seccompDefaultFlag === true,
+  };
+}

@@ -1,0 +1,26 @@
+import type { Field, ValueOf } from './field.ts';
+import { FLAG_ONLY_FIELDS } from './flag-only.ts';
+import { NODE_FIELDS } from './node-fields.ts';
+import { POD_FIELDS } from './pod-fields.ts';
+import { RESOURCE_FIELDS } from './resource-fields.ts';
+import { RUNTIME_FIELDS } from './runtime-fields.ts';
+import { SERVER_FIELDS } from './server-fields.ts';
+
+/** Every field of a KubeletConfiguration (kubelet.config.k8s.io/v1beta1 of Kubernetes 1.36), by its path. */
+export const FILE_FIELDS = { ...POD_FIELDS, ...RUNTIME_FIELDS, ...RESOURCE_FIELDS, ...NODE_FIELDS, ...SERVER_FIELDS };
+
+const ALL_FIELDS = { ...FILE_FIELDS, ...FLAG_ONLY_FIELDS };
+
+export type FieldName = keyof typeof ALL_FIELDS;
+
+/** Fields and flags by name, without their types. */
+export const FIELDS: ReadonlyMap<string, Field> = new Map(Object.entries(ALL_FIELDS) as [string, Field][]);
+
+/** Whether the HTTP servers are told of a field. */
+export function isServerField(name: string): boolean {
+  const effect = FIELDS.get(name)?.effect;
+  return effect?.kind === 'sets' && effect.option === 'server';
+}
+
+/** A whole configuration, each field by its path; durations are milliseconds. */
+export type KubeletConfiguration = { [K in FieldName]: ValueOf<(typeof ALL_FIELDS)[K]> };

@@ -1,0 +1,187 @@
+/** The types that fields of a KubeletConfiguration and flags of the kubelet have: how they are read from a file and from a flag. */
+import { isIP } from 'node:net';
+import {
+  anything,
+  boolean,
+  type Decoder,
+  integer,
+  list,
+  mapOf,
+  oneOf,
+  quantity,
+  string as text,
+} from '../../api/schema/decoder.ts';
+import { parseGoDuration } from './go-duration.ts';
+
+export type FieldType<T> = {
+  /** As help and documents call it. */
+  name: string;
+  decode: Decoder<T>;
+  /** What a file would hold for this text of a flag; `before` is the value of the same flag further left. */
+  fromFlag: (flag: string, before: unknown) => unknown;
+  /** Go's zero value, which most fields cannot tell from being left out. */
+  isZero: (value: T) => boolean;
+  /** Of two files, what both together say; without it the later one has the field alone. */
+  merge?: (under: T, over: T) => T;
+  /** The name of a file: a relative one is below the directory of the file that names it. */
+  isPath?: true;
+};
+
+const asText = (flag: string) => flag;
+
+export const bool: FieldType<boolean> = {
+  name: 'bool',
+  decode: boolean,
+  fromFlag: (flag) =>
+    /^(1|t|T|true|TRUE|True)$/.test(flag) ? true : /^(0|f|F|false|FALSE|False)$/.test(flag) ? false : flag,
+  isZero: () => false, // where false and nothing differ, upstream has a pointer
+};
+
+const whole = (name: string, decode: Decoder<number>): FieldType<number> => ({
+  name,
+  decode,
+  fromFlag: (flag) => (/^[+-]?\d+$/.test(flag) ? Number(flag) : flag),
+  isZero: (value) => value === 0,
+});
+export const int32 = whole('int', integer());
+export const int64 = whole('int', integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER));
+
+export const float: FieldType<number> = {
+  name: 'number',
+  decode: (value, issues) => {
+    if (typeof value !== 'number') issues.add(() => `must be a number, got ${shown(value)}`);
+    return value as number;
+  },
+  fromFlag: (flag) => (Number.isNaN(Number(flag)) ? flag : Number(flag)),
+  isZero: (value) => value === 0,
+};
+
+export const string: FieldType<string> = {
+  name: 'string',
+  decode: text,
+  fromFlag: asText,
+  isZero: (value) => value === '',
+};
+export const path: FieldType<string> = { ...string, name: 'path', isPath: true };
+
+export const ipAddress: FieldType<string> = {
+  ...string,
+  name: 'ip',
+  decode: (value, issues) => {
+    const address = text(value, issues);
+    if (typeof address === 'string' && address !== '' && isIP(address) === 0)
+      issues.add(() => `must be an IP address, got ${shown(address)}`);
+    return address;
+  },
+};
+
+export function choice<const T extends string>(...values: T[]): FieldType<T | ''> {
+  return { name: 'string', decode: oneOf<T | ''>('', ...values), fromFlag: asText, isZero: (value) => value === '' };
+}
+
+/** Milliseconds. A file has Go's notation. */
+export const duration: FieldType<number> = {
+  name: 'duration',
+  decode: (value, issues) => {
+    const milliseconds = typeof value === 'string' ? parseGoDuration(value) : undefined;
+    if (milliseconds === undefined)
+      issues.add(() => `must be a duration such as 300ms, 10s or 2h45m, got ${shown(value)}`);
+    return milliseconds ?? 0;
+  },
+  fromFlag: asText,
+  isZero: (value) => value === 0,
+};
+
+/** Of log settings: Go's notation, or a number of nanoseconds. */
+export const durationOrNanoseconds: FieldType<number> = {
+  ...duration,
+  decode: (value, issues) => (typeof value === 'number' ? value / 1e6 : duration.decode(value, issues)),
+};
+
+/** An amount as Kubernetes writes it, kept as text. */
+export const amount: FieldType<string> = {
+  name: 'quantity',
+  decode: quantity,
+  fromFlag: asText,
+  isZero: (value) => value === '',
+};
+
+export const stringList: FieldType<string[]> = {
+  name: 'list',
+  decode: list(text),
+  fromFlag: (flag, before) => [...asList(before), ...(flag === '' ? [] : flag.split(','))],
+  isZero: () => false, // an empty list is kept, as in upstream's decoder
+};
+export const intList: FieldType<number[]> = {
+  name: 'list',
+  decode: list(integer()),
+  fromFlag: asText, // there is no flag with one
+  isZero: () => false,
+};
+
+/** Names and values, `a=b,c=d` in a flag; `separator` stands in the place of the equals sign. */
+function table<T>(decode: Decoder<Record<string, T>>, separator = '='): FieldType<Record<string, T>> {
+  return {
+    name: separator === '=' ? 'k=v,…' : `k${separator}v,…`,
+    decode,
+    fromFlag: (flag, before) => ({ ...asTable(before), ...pairsOf(flag, separator) }),
+    isZero: () => false,
+    merge: (under, over) => ({ ...under, ...over }),
+  };
+}
+export const stringTable = table(mapOf(text));
+export const thresholds = table(mapOf(text), '<');
+export const boolTable: FieldType<Record<string, boolean>> = {
+  ...table(mapOf(boolean)),
+  fromFlag: (flag, before) => {
+    const added = Object.entries(pairsOf(flag, '=')).map(([key, value]) => [key, bool.fromFlag(value, undefined)]);
+    return { ...asTable(before), ...Object.fromEntries(added) };
+  },
+};
+
+/** Header fields with their values; in a flag `a:hello,b:again`. */
+export const headers: FieldType<Record<string, string[]>> = {
+  name: 'k:v,…',
+  decode: mapOf(list(text)),
+  fromFlag: (flag, before) => {
+    const all = new Map(Object.entries(asTable(before) as Record<string, string[]>));
+    for (const pair of flag.split(',').filter((one) => one !== '')) {
+      const at = pair.indexOf(':');
+      if (at < 0) return flag;
+      const name = pair.slice(0, at);
+      all.set(name, [...(all.get(name) ?? []), pair.slice(at + 1)]);
+    }
+    return Object.fromEntries(all);
+  },
+  isZero: () => false,
+  merge: (under, over) => ({ ...under, ...over }),
+};
+
+/** A list of objects that are only looked at if there are any. */
+export const objects: FieldType<object[]> = {
+  name: 'list',
+  decode: list(anything) as Decoder<object[]>,
+  fromFlag: (flag) => (flag === '' ? [] : flag.split(',').map((one) => ({ text: one }))),
+  isZero: () => false,
+};
+
+/** The pairs of a flag; what is no pair is a name with an empty value, as upstream takes it. */
+function pairsOf(flag: string, separator: string): Record<string, string> {
+  const pairs = flag.split(',').filter((one) => one.trim() !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf(separator);
+      return at < 0 ? [pair.trim(), ''] : [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+    }),
+  );
+}
+
+const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const asTable = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+function shown(value: unknown): string {
+  if (typeof value === 'object') return value === null ? 'nothing' : Array.isArray(value) ? 'a list' : 'an object';
+  const written = JSON.stringify(value);
+  return written.length > 60 ? `${written.slice(0, 57)}…` : written;
+}

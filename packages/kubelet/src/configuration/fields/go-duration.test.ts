@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatGoDuration, parseGoDuration } from './go-duration.ts';
+
+test('durations are read as Go reads them', () => {
+  for (const [text, expected] of [
+    ['0', 0],
+    ['300ms', 300],
+    ['1.5s', 1500],
+    ['.5s', 500],
+    ['1h30m', 5_400_000],
+    ['-10s', -10_000],
+    ['+1m', 60_000],
+    ['250us', 0.25],
+    ['1m0.5s', 60_500],
+  ] as const)
+    assert.equal(parseGoDuration(text), expected, text);
+  for (const text of ['', '3', '1d', 's', '.s', '1 s', '1h-3m', '1e3s', '--1s', '300000000000h', '1h'.repeat(100)])
+    assert.equal(parseGoDuration(text), undefined, text);
+});
+
+test('durations are written as Go writes them', () => {
+  for (const [ms, text] of [
+    [0, '0s'],
+    [0.25, '250µs'],
+    [100, '100ms'],
+    [1500, '1.5s'],
+    [60_000, '1m0s'],
+    [3_600_000, '1h0m0s'],
+    [-5_405_000, '-1h30m5s'],
+  ] as const)
+    assert.equal(formatGoDuration(ms), text);
+});

@@ -1,0 +1,187 @@
+import { field, NO_CLUSTER, nothing, only, onlyEmpty, sets } from './field.ts';
+import {
+  amount,
+  bool,
+  boolTable,
+  choice,
+  duration,
+  durationOrNanoseconds,
+  int32,
+  int64,
+  objects,
+  string,
+} from './field-types.ts';
+
+/** Fields about the node, the process and clusters. */
+export const NODE_FIELDS = {
+  registerNode: field(bool, true, {
+    flag: 'register-node',
+    about: 'register at the API server',
+    effect: nothing(NO_CLUSTER),
+  }),
+  registerWithTaints: field(objects, [], {
+    flag: 'register-with-taints',
+    about: 'taints of the node',
+    effect: nothing('taints keep no static pod away'),
+  }),
+  providerID: field(string, '', {
+    flag: 'provider-id',
+    about: 'id of the node in the cloud',
+    effect: nothing(NO_CLUSTER),
+  }),
+  nodeStatusUpdateFrequency: field(duration, 10_000, {
+    flag: 'node-status-update-frequency',
+    about: 'how often the status of the node is worked out',
+    effect: nothing(NO_CLUSTER),
+  }),
+  nodeStatusReportFrequency: field(duration, 300_000, {
+    about: 'how often it is reported though unchanged',
+    effect: nothing(NO_CLUSTER),
+  }),
+  nodeLeaseDurationSeconds: field(int32, 40, {
+    about: 'duration of the lease of the node',
+    effect: nothing(NO_CLUSTER),
+  }),
+  nodeStatusMaxImages: field(int32, 50, {
+    flag: 'node-status-max-images',
+    about: 'images in the status of the node',
+    effect: nothing(NO_CLUSTER),
+    keepsZero: true,
+  }),
+  contentType: field(string, 'application/vnd.kubernetes.protobuf', {
+    flag: 'kube-api-content-type',
+    about: 'type of requests to the API server',
+    effect: nothing(NO_CLUSTER),
+  }),
+  kubeAPIQPS: field(int32, 50, {
+    flag: 'kube-api-qps',
+    about: 'requests a second to the API server',
+    effect: nothing(NO_CLUSTER),
+    keepsZero: true,
+  }),
+  kubeAPIBurst: field(int32, 100, {
+    flag: 'kube-api-burst',
+    about: 'requests at once to the API server',
+    effect: nothing(NO_CLUSTER),
+  }),
+  eventRecordQPS: field(int32, 50, {
+    flag: 'event-qps',
+    about: 'events a second to the API server',
+    effect: nothing(NO_CLUSTER),
+    keepsZero: true,
+  }),
+  eventBurst: field(int32, 100, {
+    flag: 'event-burst',
+    about: 'events at once to the API server',
+    effect: nothing(NO_CLUSTER),
+  }),
+  maxPods: field(int32, 110, { flag: 'max-pods', about: 'pods at most', effect: sets('maxPods') }),
+  podsPerCore: field(int32, 0, {
+    flag: 'pods-per-core',
+    about: 'pods a core at most, 0 for any number',
+    effect: sets('maxPods'),
+  }),
+  oomScoreAdj: field(int32, -999, {
+    flag: 'oom-score-adj',
+    about: "the kubelet's oom_score_adj, or the nearest that may be set",
+    effect: sets('oomScoreAdj'),
+    keepsZero: true,
+  }),
+  maxOpenFiles: field(int64, 1_000_000, {
+    flag: 'max-open-files',
+    about: 'files that the kubelet may have open',
+    effect: nothing('it has as many as the host lets it'),
+  }),
+  failSwapOn: field(bool, true, {
+    flag: 'fail-swap-on',
+    about: 'do not start while the host has swap',
+    effect: sets('requirements'),
+  }),
+  failCgroupV1: field(bool, true, {
+    flag: 'fail-cgroupv1',
+    about: 'do not start on cgroup v1',
+    effect: sets('requirements'),
+  }),
+  protectKernelDefaults: field(bool, false, {
+    flag: 'protect-kernel-defaults',
+    about: "do not start when settings of the kernel are not upstream's",
+    effect: sets('requirements'),
+  }),
+  makeIPTablesUtilChains: field(bool, true, {
+    flag: 'make-iptables-util-chains',
+    about: 'keep chains of iptables for kube-proxy',
+    effect: nothing('this kubelet makes no rules'),
+  }),
+  iptablesMasqueradeBit: field(int32, 14, {
+    about: 'mark of packets to masquerade',
+    effect: nothing('this kubelet makes no rules'),
+    keepsZero: true,
+  }),
+  iptablesDropBit: field(int32, 15, {
+    about: 'mark of packets to drop',
+    effect: nothing('this kubelet makes no rules'),
+    keepsZero: true,
+  }),
+  featureGates: field(
+    boolTable,
+    {},
+    {
+      flag: 'feature-gates',
+      about: 'feature gates by name, see docs/kubelet-configuration.md',
+      effect: nothing('they can only be set to what this kubelet does'),
+    },
+  ),
+  shutdownGracePeriod: field(duration, 0, {
+    about: 'time for pods to end before a shutdown',
+    effect: only([0], 'pods are not ended before the host shuts down yet'),
+  }),
+  shutdownGracePeriodCriticalPods: field(duration, 0, {
+    about: 'of it, what critical pods have',
+    effect: only([0], 'pods are not ended before the host shuts down yet'),
+  }),
+  shutdownGracePeriodByPodPriority: field(objects, [], {
+    about: 'the same by priority',
+    effect: onlyEmpty('pods are not ended before the host shuts down yet'),
+  }),
+  'logging.format': field(choice('text', 'json'), 'text', {
+    flag: 'logging-format',
+    about: 'text or json',
+    effect: nothing('logs are lines of JSON'),
+  }),
+  'logging.flushFrequency': field(durationOrNanoseconds, 5000, {
+    flag: 'log-flush-frequency',
+    about: 'how long a line may wait',
+    effect: nothing('lines are written at once'),
+  }),
+  'logging.verbosity': field(int32, 0, {
+    flag: 'v',
+    letter: 'v',
+    about: '4 and more write debug messages',
+    effect: sets('logLevel'),
+  }),
+  'logging.vmodule': field(objects, [], {
+    flag: 'vmodule',
+    about: 'verbosity by file',
+    effect: onlyEmpty('messages have one level for all files'),
+  }),
+  'logging.options.text.splitStream': field(bool, false, {
+    flag: 'log-text-split-stream',
+    about: 'errors on standard error, the rest on standard output',
+    effect: only([false], 'all lines are on standard error'),
+  }),
+  'logging.options.text.infoBufferSize': field(amount, '0', {
+    flag: 'log-text-info-buffer-size',
+    about: 'buffer of the rest',
+    effect: nothing('lines are written at once'),
+  }),
+  'logging.options.json.splitStream': field(bool, false, {
+    flag: 'log-json-split-stream',
+    about: 'errors on standard error, the rest on standard output',
+    effect: only([false], 'all lines are on standard error'),
+  }),
+  'logging.options.json.infoBufferSize': field(amount, '0', {
+    flag: 'log-json-info-buffer-size',
+    about: 'buffer of the rest',
+    effect: nothing('lines are written at once'),
+  }),
+};

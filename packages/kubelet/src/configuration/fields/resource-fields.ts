@@ -1,0 +1,219 @@
+import { field, nothing, only, onlyEmpty, sets } from './field.ts';
+import {
+  bool,
+  choice,
+  duration,
+  float,
+  int32,
+  int64,
+  objects,
+  string,
+  stringList,
+  stringTable,
+  thresholds,
+} from './field-types.ts';
+
+const NO_CPU_MANAGER = 'containers get no processors of their own yet';
+const NO_MEMORY_MANAGER = 'containers get no memory of a NUMA node of their own yet';
+const NO_TOPOLOGY_MANAGER = 'nothing is placed by NUMA node yet';
+
+/** Eviction thresholds that are never met. */
+const isOff = (thresholds: Record<string, string>) =>
+  Object.values(thresholds).every((threshold) => /^0+%?$/.test(threshold));
+
+/** Fields about cgroups, reserves and eviction. */
+export const RESOURCE_FIELDS = {
+  cgroupRoot: field(string, '', { flag: 'cgroup-root', about: 'cgroup above all pods', effect: sets('cgroupRoot') }),
+  cgroupsPerQOS: field(bool, true, {
+    flag: 'cgroups-per-qos',
+    about: 'make cgroups of QoS classes and pods',
+    effect: sets('cgroupRoot'),
+  }),
+  cgroupDriver: field(choice('cgroupfs', 'systemd'), 'cgroupfs', {
+    flag: 'cgroup-driver',
+    about: 'for a runtime that does not say: cgroupfs or systemd',
+    effect: sets('cgroupDriverFallback'),
+  }),
+  kubeletCgroups: field(string, '', {
+    flag: 'kubelet-cgroups',
+    about: 'cgroup that the kubelet moves to',
+    effect: only([''], 'whoever starts the kubelet chooses its cgroup'),
+  }),
+  systemCgroups: field(string, '', {
+    flag: 'system-cgroups',
+    about: 'cgroup for all other processes',
+    effect: only([''], 'processes of the host are not moved'),
+  }),
+  systemReserved: field(
+    stringTable,
+    {},
+    { flag: 'system-reserved', about: 'kept back for the host: cpu, memory, pid', effect: sets('systemReserved') },
+  ),
+  kubeReserved: field(
+    stringTable,
+    {},
+    {
+      flag: 'kube-reserved',
+      about: 'kept back for the kubelet and the runtime: cpu, memory, pid',
+      effect: sets('systemReserved'),
+    },
+  ),
+  systemReservedCgroup: field(string, '', {
+    flag: 'system-reserved-cgroup',
+    about: 'cgroup that has system-reserved as its limit',
+    effect: nothing('enforceNodeAllocatable with system-reserved is refused'),
+  }),
+  kubeReservedCgroup: field(string, '', {
+    flag: 'kube-reserved-cgroup',
+    about: 'cgroup that has kube-reserved as its limit',
+    effect: nothing('enforceNodeAllocatable with kube-reserved is refused'),
+  }),
+  enforceNodeAllocatable: field(stringList, ['pods'], {
+    flag: 'enforce-node-allocatable',
+    about: 'pods: all pods together get no more than is not kept back; or none',
+    effect: sets('enforceNodeAllocatable'),
+  }),
+  reservedSystemCPUs: field(string, '', {
+    flag: 'reserved-cpus',
+    about: 'processors that are kept back',
+    effect: only([''], NO_CPU_MANAGER),
+  }),
+  podPidsLimit: field(int64, -1, {
+    flag: 'pod-max-pids',
+    about: 'processes and threads of a pod, -1 for any number',
+    effect: sets('podPidsLimit'),
+    keepsZero: true,
+  }),
+  cpuCFSQuota: field(bool, true, {
+    flag: 'cpu-cfs-quota',
+    about: 'hold containers to their CPU limits',
+    effect: only([true], 'CPU limits always hold'),
+  }),
+  cpuCFSQuotaPeriod: field(duration, 100, {
+    flag: 'cpu-cfs-quota-period',
+    about: 'period of CPU limits',
+    effect: only([100], 'the period is always 100ms'),
+    keepsZero: true,
+  }),
+  cpuManagerPolicy: field(choice('none', 'static'), 'none', {
+    flag: 'cpu-manager-policy',
+    about: 'none or static',
+    effect: only(['none'], NO_CPU_MANAGER),
+  }),
+  cpuManagerPolicyOptions: field(
+    stringTable,
+    {},
+    { flag: 'cpu-manager-policy-options', about: 'options of it', effect: onlyEmpty(NO_CPU_MANAGER) },
+  ),
+  cpuManagerReconcilePeriod: field(duration, 10_000, {
+    flag: 'cpu-manager-reconcile-period',
+    about: 'how often it looks at containers',
+    effect: nothing(NO_CPU_MANAGER),
+  }),
+  memoryManagerPolicy: field(choice('None', 'Static'), 'None', {
+    flag: 'memory-manager-policy',
+    about: 'None or Static',
+    effect: only(['None'], NO_MEMORY_MANAGER),
+  }),
+  reservedMemory: field(objects, [], {
+    flag: 'reserved-memory',
+    about: 'memory of NUMA nodes that is kept back',
+    effect: onlyEmpty(NO_MEMORY_MANAGER),
+  }),
+  topologyManagerPolicy: field(choice('none', 'best-effort', 'restricted', 'single-numa-node'), 'none', {
+    flag: 'topology-manager-policy',
+    about: 'none, best-effort, restricted or single-numa-node',
+    effect: only(['none'], NO_TOPOLOGY_MANAGER),
+  }),
+  topologyManagerScope: field(choice('container', 'pod'), 'container', {
+    flag: 'topology-manager-scope',
+    about: 'container or pod',
+    effect: nothing(NO_TOPOLOGY_MANAGER),
+  }),
+  topologyManagerPolicyOptions: field(
+    stringTable,
+    {},
+    { flag: 'topology-manager-policy-options', about: 'options of it', effect: onlyEmpty(NO_TOPOLOGY_MANAGER) },
+  ),
+  qosReserved: field(
+    stringTable,
+    {},
+    {
+      flag: 'qos-reserved',
+      about: 'share of requests that is kept from lower QoS classes',
+      effect: onlyEmpty('requests of QoS classes are not kept back'),
+    },
+  ),
+  'memorySwap.swapBehavior': field(choice('NoSwap', 'LimitedSwap'), '', {
+    about: 'NoSwap or LimitedSwap',
+    effect: only(['', 'NoSwap'], 'pods get no swap of their own yet'),
+  }),
+  memoryThrottlingFactor: field(float, 0.9, {
+    about: 'share of a memory limit from which on containers are slowed down',
+    effect: nothing('the feature gate MemoryQoS is off'),
+    keepsZero: true,
+  }),
+  memoryReservationPolicy: field(choice('None', 'TieredReservation'), 'None', {
+    about: 'None or TieredReservation',
+    effect: only(['None'], 'the feature gate MemoryQoS is off'),
+  }),
+  singleProcessOOMKill: field(bool, undefined, {
+    about:
+      'out of memory, one process of a container is killed and not all; false is the default on cgroup v2, true the only choice on v1',
+    effect: nothing('it can only be set to what holds here'),
+  }),
+  evictionHard: field(thresholds, undefined, {
+    flag: 'eviction-hard',
+    about: 'thresholds at which pods are evicted',
+    effect: only(
+      { when: isOff, values: 'thresholds of 0% and 0' },
+      'pods are not evicted when the host runs short yet',
+    ),
+  }),
+  evictionSoft: field(
+    thresholds,
+    {},
+    {
+      flag: 'eviction-soft',
+      about: 'thresholds with a grace period',
+      effect: onlyEmpty('pods are not evicted when the host runs short yet'),
+    },
+  ),
+  evictionSoftGracePeriod: field(
+    stringTable,
+    {},
+    {
+      flag: 'eviction-soft-grace-period',
+      about: 'grace periods of these',
+      effect: nothing('pods are not evicted when the host runs short yet'),
+    },
+  ),
+  evictionPressureTransitionPeriod: field(duration, 300_000, {
+    flag: 'eviction-pressure-transition-period',
+    about: 'how long pressure is said to last at least',
+    effect: nothing('pods are not evicted when the host runs short yet'),
+  }),
+  evictionMaxPodGracePeriod: field(int32, 0, {
+    flag: 'eviction-max-pod-grace-period',
+    about: 'longest grace period of evicted pods',
+    effect: nothing('pods are not evicted when the host runs short yet'),
+  }),
+  evictionMinimumReclaim: field(
+    stringTable,
+    {},
+    {
+      flag: 'eviction-minimum-reclaim',
+      about: 'how much more is freed than the thresholds ask for',
+      effect: nothing('pods are not evicted when the host runs short yet'),
+    },
+  ),
+  mergeDefaultEvictionSettings: field(bool, false, {
+    about: 'keep the default thresholds beside those of evictionHard',
+    effect: only([false], 'pods are not evicted when the host runs short yet'),
+  }),
+  kernelMemcgNotification: field(bool, false, {
+    flag: 'kernel-memcg-notification',
+    about: 'hear of memory thresholds from the kernel',
+    effect: nothing('pods are not evicted when the host runs short yet'),
+  }),
+};

@@ -1,0 +1,49 @@
+import { formatGoDuration } from '../fields/go-duration.ts';
+import { must, type Rule, within } from './rule.ts';
+
+const parallelPulls: Rule = ({ maxParallelImagePulls: parallel, serializeImagePulls }) => [
+  ...must(parallel === undefined || parallel >= 1, 'maxParallelImagePulls', 'must be at least 1'),
+  ...must(
+    !serializeImagePulls || parallel === undefined || parallel <= 1,
+    'maxParallelImagePulls',
+    'must not be larger than 1 while serializeImagePulls is true',
+  ),
+];
+
+const garbage: Rule = (configuration) => {
+  const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } = configuration;
+  const { imageMinimumGCAge: least, imageMaximumGCAge: most } = configuration;
+  return [
+    ...must(
+      low < high,
+      'imageGCLowThresholdPercent',
+      `must be less than imageGCHighThresholdPercent, which is ${high}`,
+    ),
+    ...must(
+      most <= 0 || most > least,
+      'imageMaximumGCAge',
+      `must be greater than imageMinimumGCAge, which is ${formatGoDuration(least)}`,
+    ),
+  ];
+};
+
+const endpoint: Rule = ({ containerRuntimeEndpoint }) =>
+  must(containerRuntimeEndpoint !== '', 'containerRuntimeEndpoint', 'must not be empty');
+
+const allowlist: Rule = (configuration) =>
+  must(
+    configuration.preloadedImagesVerificationAllowlist.length === 0 ||
+      configuration.imagePullCredentialsVerificationPolicy === 'NeverVerifyAllowlistedImages',
+    'preloadedImagesVerificationAllowlist',
+    'is for imagePullCredentialsVerificationPolicy NeverVerifyAllowlistedImages alone',
+  );
+
+export const IMAGE_RULES: Rule[] = [
+  parallelPulls,
+  garbage,
+  endpoint,
+  allowlist,
+  within(['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'], 0, 100),
+  within(['imageMinimumGCAge', 'imageMaximumGCAge', 'registryPullQPS', 'registryBurst'], 0),
+  within(['runtimeRequestTimeout'], 1),
+];

@@ -1,0 +1,67 @@
+import { must, type Rule, within } from './rule.ts';
+
+/** Suites of TLS 1.2 and before by their IANA names: those of Go's list that OpenSSL still has. */
+export const CIPHER_SUITES: Readonly<Record<string, string>> = {
+  TLS_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
+  TLS_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
+  TLS_CHACHA20_POLY1305_SHA256: 'TLS_CHACHA20_POLY1305_SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: 'ECDHE-ECDSA-AES128-SHA',
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: 'ECDHE-ECDSA-AES256-SHA',
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: 'ECDHE-RSA-AES128-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA: 'ECDHE-RSA-AES256-SHA',
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: 'ECDHE-RSA-AES256-GCM-SHA384',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256: 'ECDHE-ECDSA-AES128-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256: 'ECDHE-RSA-AES128-SHA256',
+  TLS_RSA_WITH_AES_128_CBC_SHA: 'AES128-SHA',
+  TLS_RSA_WITH_AES_128_CBC_SHA256: 'AES128-SHA256',
+  TLS_RSA_WITH_AES_128_GCM_SHA256: 'AES128-GCM-SHA256',
+  TLS_RSA_WITH_AES_256_CBC_SHA: 'AES256-SHA',
+  TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
+};
+
+const ports: Rule = ({ port, readOnlyPort, healthzPort }) => [
+  ...must(isPort(port), 'port', 'must be between 1 and 65535'),
+  ...must(readOnlyPort === 0 || isPort(readOnlyPort), 'readOnlyPort', 'must be between 0 and 65535'),
+  ...must(healthzPort === 0 || isPort(healthzPort), 'healthzPort', 'must be between 0 and 65535'),
+];
+
+const isPort = (port: number) => port >= 1 && port <= 65_535;
+
+const certificate: Rule = ({ tlsCertFile, tlsPrivateKeyFile }) =>
+  must(
+    (tlsCertFile === '') === (tlsPrivateKeyFile === ''),
+    'tlsCertFile',
+    'needs tlsPrivateKeyFile, and that needs it',
+  );
+
+const cipherSuites: Rule = ({ tlsCipherSuites }) =>
+  tlsCipherSuites.flatMap((name) =>
+    must(Object.hasOwn(CIPHER_SUITES, name), 'tlsCipherSuites', `there is no cipher suite ${name.slice(0, 60)}`),
+  );
+
+/** A release has three numbers less than ten thousand. */
+const hiddenMetrics: Rule = ({ showHiddenMetricsForVersion: version }) =>
+  must(version === '' || version === '1.35', 'showHiddenMetricsForVersion', 'must be the version before, 1.35');
+
+export const SERVER_RULES: Rule[] = [
+  ports,
+  certificate,
+  cipherSuites,
+  hiddenMetrics,
+  within(
+    [
+      'authentication.webhook.cacheTTL',
+      'authorization.webhook.cacheAuthorizedTTL',
+      'authorization.webhook.cacheUnauthorizedTTL',
+      'streamingConnectionIdleTimeout',
+    ],
+    0,
+  ),
+];

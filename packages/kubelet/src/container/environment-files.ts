@@ -1,0 +1,87 @@
+import { PodwrightError } from '@podwright/base';
+import type { Container, FileKeySelector } from '../api/types.ts';
+import { MAX_ENVIRONMENT_FILE_BYTES } from '../limits.ts';
+import { readInside } from '../volumes/read-inside.ts';
+
+/** Content of the files that variables are taken from, by volume and path; those that are not there are absent. */
+export type EnvironmentFiles = ReadonlyMap<string, string>;
+
+/**
+ * Reads the files that the container's variables refer to. They were written by containers: links are followed inside the volume
+ * alone. Rejects with `failed_precondition` for what leads out of it or is no regular file of a decent size.
+ */
+export async function readEnvironmentFiles(
+  container: Container,
+  volumePath: (volume: string) => Promise<string>,
+): Promise<EnvironmentFiles> {
+  const files = new Map<string, string>();
+  for (const { valueFrom } of container.env ?? []) {
+    const ref = valueFrom?.fileKeyRef;
+    if (ref === undefined || files.has(fileKey(ref))) continue;
+    const bytes = await readInside(await volumePath(ref.volumeName), ref.path, MAX_ENVIRONMENT_FILE_BYTES);
+    if (bytes !== undefined) files.set(fileKey(ref), bytes.toString('utf8'));
+  }
+  return files;
+}
+
+/** The value of a key, '' if there is none or no such file. Throws `failed_precondition` for a file that is wrong before it. */
+export function environmentFileValue(files: EnvironmentFiles, ref: FileKeySelector): string {
+  return parseEnvironmentFile(files.get(fileKey(ref)) ?? '', ref.key);
+}
+
+function fileKey({ volumeName, path }: FileKeySelector): string {
+  return `${volumeName}/${path}`;
+}
+
+/**
+ * Looks a key up in lines of `NAME='value'`, the part of a shell's syntax that Kubernetes takes: values are in single quotes,
+ * which may span lines, and nothing in them is special; comments begin with `#`. With blanks after `=` a value is empty.
+ */
+export function parseEnvironmentFile(text: string, key: string): string {
+  const lines = text.split(/\r?\n/);
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!.replace(/^[ \t]+/, '');
+    if (line === '' || line.startsWith('#')) continue;
+    const { name, rest } = splitAssignment(line, at + 1);
+    if (/^[ \t]/.test(rest)) {
+      if (name === key) return '';
+      continue;
+    }
+    if (!rest.startsWith("'")) throw wrong(at + 1, 'value must be enclosed in single quotes');
+    const { value, last } = quotedValue(lines, { at, rest: rest.slice(1) });
+    if (name === key) return value;
+    at = last;
+  }
+  return '';
+}
+
+function splitAssignment(line: string, number: number): { name: string; rest: string } {
+  const equals = line.indexOf('=');
+  if (equals < 0) throw wrong(number, "missing '='");
+  const name = line.slice(0, equals);
+  if (name.trim() === '') throw wrong(number, 'empty variable name');
+  if (/[ \t]$/.test(name)) throw wrong(number, "whitespace before '=' is not allowed");
+  return { name, rest: line.slice(equals + 1) };
+}
+
+/** The value up to the closing quote, and the index of the line that has it. */
+function quotedValue(lines: string[], begin: { at: number; rest: string }): { value: string; last: number } {
+  const parts: string[] = [];
+  for (let at = begin.at; at < lines.length; at++) {
+    const line = at === begin.at ? begin.rest : lines[at]!;
+    const quote = line.indexOf("'");
+    parts.push(quote < 0 ? line : line.slice(0, quote));
+    if (quote < 0) continue;
+    const after = line.slice(quote + 1).trimStart();
+    if (after !== '' && !after.startsWith('#')) throw wrong(at + 1, 'unexpected content after closing quote');
+    return { value: parts.join('\n'), last: at };
+  }
+  throw wrong(begin.at + 1, 'unclosed single quote');
+}
+
+function wrong(line: number, problem: string): PodwrightError {
+  return new PodwrightError(
+    'failed_precondition',
+    `couldn't parse env file: invalid environment variable format at line ${line}: ${problem}`,
+  );
+}

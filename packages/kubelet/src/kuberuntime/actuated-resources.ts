@@ -1,0 +1,29 @@
+import type { ResourceRequirements } from '../api/types.ts';
+import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
+
+/**
+ * What running containers were given of CPU and memory. A container is made with a note of it; what it was given since is kept here and
+ * lost with the kubelet, which then gives it once more.
+ */
+export class ActuatedResources {
+  readonly #given = new Map<string, ResourceRequirements>();
+
+  /** Undefined for a container that was made without a note. */
+  of({ id, resources }: RuntimeContainer): ResourceRequirements | undefined {
+    return this.#given.get(id) ?? resources;
+  }
+
+  /** What a container was given since it was made, if anything. */
+  given(containerId: string): ResourceRequirements | undefined {
+    return this.#given.get(containerId);
+  }
+
+  set(containerId: string, resources: ResourceRequirements): void {
+    this.#given.set(containerId, resources);
+  }
+
+  /** Forgets containers that have ended. */
+  forget(containerIds: string[]): void {
+    for (const id of containerIds) this.#given.delete(id);
+  }
+}

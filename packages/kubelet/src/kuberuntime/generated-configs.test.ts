@@ -1,0 +1,546 @@
+/** What a runtime gets for a pod: facts about Kubernetes 1.36, a line each. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { create, ImageSchema } from '@podwright/cri';
+import { allContainers } from '../api/types.ts';
+import { decodeManifest } from '../config/manifest.ts';
+import { wantedMounts } from '../container/container-mounts.ts';
+import type { IdRange } from '../container/user-namespaces.ts';
+import { containerConfig } from './container-config.ts';
+import { fakeNode } from './dependencies.fixture.ts';
+import { podDnsConfig } from './dns-config.ts';
+import { namespaceOptions } from './namespace-options.ts';
+import type { NodeResources } from './node-resources.ts';
+import { podSandboxConfig } from './pod-sandbox-config.ts';
+
+/** Where a pod is made: the host, the settings of the kubelet, and the user of the image. */
+type World = {
+  node?: NodeResources;
+  seccompDefault?: boolean;
+  users?: IdRange;
+  user?: { uid?: bigint; username?: string };
+  targetId?: string;
+  clusterDns?: string[];
+};
+
+/** Paths into `{ sandbox, container }`, the first container's, and what is there; numbers of 64 bits as numbers. */
+type Expected = Record<string, unknown>;
+
+/** `spec` is that of the pod, `container` of its first container; `metadata` is added to its names. */
+type Given = { spec?: object; container?: object; metadata?: object };
+
+function configsOf({ spec, container, metadata }: Given, world: World) {
+  const manifest = {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop', uid: 'u1', ...metadata } },
+    spec: { containers: [{ name: 'app', image: 'busybox:1', ...container }], ...spec },
+  };
+  const { pods, errors } = decodeManifest(JSON.stringify(manifest), { file: 'm' });
+  assert.deepEqual(errors.map(String), []);
+  const pod = pods[0]!;
+  const node = world.node ?? fakeNode();
+  const namespaces = namespaceOptions(pod, world.users);
+  const host = { servers: ['192.0.2.53'], searches: ['example.org'], options: [] };
+  const { clusterDns = [] } = world;
+  const settings = { clusterDns, clusterDomain: 'c.local', warnOfMissingClusterDns: false, host };
+  const shared = { pod, kubeletId: 'k', namespaces };
+  const sandbox = podSandboxConfig({
+    ...shared,
+    attempt: 1,
+    dns: podDnsConfig(pod, settings).config,
+    podLogsDir: '/logs',
+    cgroupParent: '/kubepods/u1',
+    clusterDomain: 'c.local',
+    enforcement: node,
+  });
+  const [first] = allContainers(pod.spec);
+  const mounts = wantedMounts({ pod, container: first!, environment: [], recursiveReadOnly: true });
+  const { uid, username = '' } = world.user ?? {};
+  const config = containerConfig({
+    ...shared,
+    container: first!,
+    restartCount: 2,
+    image: create(ImageSchema, { id: 'sha256:1', uid: uid === undefined ? undefined : { value: uid }, username }),
+    prepared: { environment: [], command: [], args: [], mounts: mounts.map((one) => ({ ...one, hostPath: '/h' })) },
+    targetId: world.targetId,
+    node,
+    seccompDefault: world.seccompDefault ?? false,
+    seccompRoot: '/root/seccomp',
+  });
+  return { sandbox, container: config };
+}
+
+function check(name: string, given: Given, expected: Expected, world: World = {}): void {
+  test(name, () => {
+    const configs = configsOf(given, world);
+    const found = Object.keys(expected).map((path) => [path, plain(at(configs, path))]);
+    assert.deepEqual(Object.fromEntries(found), expected);
+  });
+}
+
+/** The value at a path; the last parts of well-known ones are enough. */
+function at(value: unknown, path: string): unknown {
+  const long = path
+    .replace(/^(sandbox|container)\.security/, '$1.linux.securityContext')
+    .replace(/^(sandbox|container)\.(resources|sysctls|overhead|cgroupParent)/, '$1.linux.$2')
+    .replace('.namespaces', '.linux.securityContext.namespaceOptions');
+  return long.split('.').reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], value);
+}
+
+/** Without the names of message types, and with numbers for those of 64 bits. */
+function plain(value: unknown): unknown {
+  if (value === undefined) return undefined;
+  const text = JSON.stringify(value, (key, one) =>
+    key === '$typeName' ? undefined : typeof one === 'bigint' ? Number(one) : one,
+  );
+  return JSON.parse(text);
+}
+
+const ANNOTATIONS = 'io.kubernetes.container';
+const [NODE, POD, CONTAINER, TARGET] = [2, 0, 1, 3];
+const [RUNTIME_DEFAULT, UNCONFINED, LOCALHOST] = [0, 1, 2];
+const profile = (profileType: number, localhostRef = '') => ({ profileType, localhostRef });
+
+check(
+  'an ordinary pod',
+  {},
+  {
+    'sandbox.metadata': { name: 'web', uid: 'u1', namespace: 'shop', attempt: 1 },
+    'sandbox.hostname': 'web',
+    'sandbox.logDirectory': '/logs/shop_web_u1',
+    'sandbox.portMappings': [],
+    'sandbox.cgroupParent': '/kubepods/u1',
+    'sandbox.sysctls': {},
+    'sandbox.namespaces.network': POD,
+    'sandbox.namespaces.ipc': POD,
+    'sandbox.namespaces.pid': CONTAINER,
+    'sandbox.namespaces.usernsOptions': { mode: NODE, uids: [], gids: [] },
+    'sandbox.security.seccomp': profile(RUNTIME_DEFAULT),
+    'sandbox.security.privileged': false,
+    'container.metadata': { name: 'app', attempt: 2 },
+    'container.image.image': 'sha256:1',
+    'container.image.userSpecifiedImage': 'busybox:1',
+    'container.logPath': 'app/2.log',
+    'container.security.seccomp': profile(UNCONFINED),
+    'container.security.apparmor': undefined,
+    'container.security.noNewPrivs': false,
+    'container.security.capabilities': undefined,
+    'container.security.runAsUser': { value: 0 },
+    'container.security.runAsUsername': '',
+    'container.resources.cpuShares': 2,
+    'container.resources.cpuPeriod': 100_000,
+    'container.resources.cpuQuota': 0,
+    'container.resources.oomScoreAdj': 1000,
+    'container.resources.cpusetCpus': '',
+    'container.stopSignal': 0,
+    'container.CDIDevices': [],
+  },
+);
+check(
+  'labels and annotations of the pod are those of the sandbox, CDI ones too',
+  { metadata: { labels: { app: 'x' }, annotations: { 'cdi.k8s.io/gpu': 'vendor.com/gpu=0' } } },
+  {
+    'sandbox.labels': {
+      app: 'x',
+      'io.kubernetes.pod.name': 'web',
+      'io.kubernetes.pod.namespace': 'shop',
+      'io.kubernetes.pod.uid': 'u1',
+      'podwright.dev/kubelet': 'k',
+    },
+    'sandbox.annotations': { 'cdi.k8s.io/gpu': 'vendor.com/gpu=0' },
+    'container.CDIDevices': [],
+  },
+);
+test('a container carries what its end needs', () => {
+  const preStop = { exec: { command: ['stop'] } };
+  const container = { lifecycle: { preStop }, ports: [{ containerPort: 80 }], terminationMessagePath: '/end' };
+  const { annotations } = configsOf({ container }, {}).container;
+  assert.equal(annotations[`${ANNOTATIONS}.restartCount`], '2');
+  assert.equal(annotations[`${ANNOTATIONS}.terminationMessagePath`], '/end');
+  assert.equal(annotations[`${ANNOTATIONS}.terminationMessagePolicy`], 'File');
+  assert.equal(annotations['io.kubernetes.pod.terminationGracePeriod'], '30');
+  assert.equal(annotations[`${ANNOTATIONS}.preStopHandler`], JSON.stringify(preStop));
+  assert.equal(annotations[`${ANNOTATIONS}.ports`], '[{"containerPort":80,"protocol":"TCP"}]');
+});
+
+// Names
+
+check('a host name', { spec: { hostname: 'db' } }, { 'sandbox.hostname': 'db' });
+check(
+  'a long name is cut to a label',
+  { metadata: { name: `${'a'.repeat(62)}.b` } },
+  { 'sandbox.hostname': 'a'.repeat(62) },
+);
+check('a subdomain', { spec: { hostname: 'db', subdomain: 's' } }, { 'sandbox.hostname': 'db' });
+check(
+  'a full name',
+  { spec: { subdomain: 's', setHostnameAsFQDN: true } },
+  { 'sandbox.hostname': 'web.s.shop.svc.c.local' },
+);
+check(
+  'a full name without a subdomain is the short one',
+  { spec: { setHostnameAsFQDN: true } },
+  { 'sandbox.hostname': 'web' },
+);
+check(
+  'a host name that overrides all others',
+  { spec: { hostnameOverride: 'db.example.org', hostname: 'x', subdomain: 's' } },
+  { 'sandbox.hostname': 'db.example.org' },
+);
+
+// Namespaces
+
+check(
+  "the host's network",
+  { spec: { hostNetwork: true }, container: { ports: [{ containerPort: 80 }] } },
+  {
+    'sandbox.namespaces.network': NODE,
+    'sandbox.hostname': '',
+    'sandbox.portMappings': [{ protocol: 0, containerPort: 80, hostPort: 80, hostIp: '' }],
+  },
+);
+check("the host's processes", { spec: { hostPID: true } }, { 'container.namespaces.pid': NODE });
+check("the host's IPC", { spec: { hostIPC: true } }, { 'container.namespaces.ipc': NODE });
+check(
+  'processes that containers share',
+  { spec: { shareProcessNamespace: true } },
+  { 'sandbox.namespaces.pid': POD, 'container.namespaces.pid': POD },
+);
+check(
+  'the processes of another container',
+  {},
+  { 'container.namespaces.pid': TARGET, 'container.namespaces.targetId': 'c1', 'sandbox.namespaces.pid': CONTAINER },
+  { targetId: 'c1' },
+);
+check(
+  'a target where all share their processes anyway',
+  { spec: { shareProcessNamespace: true } },
+  { 'container.namespaces.pid': POD, 'container.namespaces.targetId': '' },
+  { targetId: 'c1' },
+);
+const ids = [{ hostId: 131_072, containerId: 0, length: 65_536 }];
+check(
+  'users of its own',
+  {
+    spec: { hostUsers: false, volumes: [{ name: 'd' }] },
+    container: { volumeMounts: [{ name: 'd', mountPath: '/d' }], securityContext: { procMount: 'Unmasked' } },
+  },
+  {
+    'sandbox.namespaces.usernsOptions': { mode: POD, uids: ids, gids: ids },
+    'container.namespaces.usernsOptions': { mode: POD, uids: ids, gids: ids },
+    'container.mounts.0.uidMappings': ids,
+    'container.mounts.0.gidMappings': ids,
+    'container.security.maskedPaths': [],
+    'container.security.readonlyPaths': [],
+  },
+  { users: { firstId: 131_072, length: 65_536 } },
+);
+
+// Security
+
+check(
+  'a privileged container',
+  { container: { securityContext: { privileged: true } } },
+  { 'sandbox.security.privileged': true, 'container.security.privileged': true },
+);
+check(
+  'the user of the image by number',
+  {},
+  { 'container.security.runAsUser': { value: 5 }, 'container.security.runAsUsername': '' },
+  { user: { uid: 5n } },
+);
+check(
+  'the user of the image by name',
+  {},
+  { 'container.security.runAsUser': undefined, 'container.security.runAsUsername': 'web' },
+  { user: { username: 'web' } },
+);
+check(
+  'user and group of the pod',
+  { spec: { securityContext: { runAsUser: 7, runAsGroup: 8 } } },
+  {
+    'sandbox.security.runAsUser': { value: 7 },
+    'sandbox.security.runAsGroup': { value: 8 },
+    'container.security.runAsUser': { value: 7 },
+    'container.security.runAsGroup': { value: 8 },
+    'container.security.runAsUsername': '',
+  },
+  { user: { username: 'web' } },
+);
+check(
+  'a group alone is not told of the sandbox, whose runtime would refuse it',
+  { spec: { securityContext: { runAsGroup: 8 } } },
+  { 'sandbox.security.runAsGroup': undefined, 'container.security.runAsGroup': { value: 8 } },
+);
+check(
+  'groups',
+  { spec: { securityContext: { fsGroup: 3, supplementalGroups: [4, 5], supplementalGroupsPolicy: 'Strict' } } },
+  {
+    'sandbox.security.supplementalGroups': [3, 4, 5],
+    'sandbox.security.supplementalGroupsPolicy': 1,
+    'container.security.supplementalGroups': [3, 4, 5],
+    'container.security.supplementalGroupsPolicy': 1,
+  },
+);
+check(
+  'capabilities',
+  { container: { securityContext: { capabilities: { add: ['NET_ADMIN'], drop: ['ALL'] } } } },
+  {
+    'container.security.capabilities.addCapabilities': ['NET_ADMIN'],
+    'container.security.capabilities.dropCapabilities': ['ALL'],
+  },
+);
+check(
+  'no new privileges and a read-only root',
+  { container: { securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true } } },
+  { 'container.security.noNewPrivs': true, 'container.security.readonlyRootfs': true },
+);
+check('seccomp by default', {}, { 'container.security.seccomp': profile(RUNTIME_DEFAULT) }, { seccompDefault: true });
+check(
+  'seccomp off in spite of the default',
+  { spec: { securityContext: { seccompProfile: { type: 'Unconfined' } } } },
+  { 'container.security.seccomp': profile(UNCONFINED), 'sandbox.security.seccomp': profile(RUNTIME_DEFAULT) },
+  { seccompDefault: true },
+);
+check(
+  'a seccomp profile of the host, which wins over the pod',
+  {
+    spec: { securityContext: { seccompProfile: { type: 'RuntimeDefault' } } },
+    container: { securityContext: { seccompProfile: { type: 'Localhost', localhostProfile: 'p/a.json' } } },
+  },
+  { 'container.security.seccomp': profile(LOCALHOST, '/root/seccomp/p/a.json') },
+);
+check(
+  'an AppArmor profile of the pod',
+  { spec: { securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } } },
+  {
+    'container.security.apparmor': profile(RUNTIME_DEFAULT),
+    'container.security.apparmorProfile': 'runtime/default',
+  },
+);
+const apparmor = (value: string) => ({ annotations: { 'container.apparmor.security.beta.kubernetes.io/app': value } });
+check(
+  'an AppArmor profile by annotation wins over the pod',
+  { metadata: apparmor('localhost/p'), spec: { securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } } },
+  { 'container.security.apparmor': profile(LOCALHOST, 'p'), 'container.security.apparmorProfile': 'localhost/p' },
+);
+check(
+  "a container's AppArmor profile wins over its annotation",
+  { metadata: apparmor('localhost/p'), container: { securityContext: { appArmorProfile: { type: 'Unconfined' } } } },
+  { 'container.security.apparmor': profile(UNCONFINED), 'container.security.apparmorProfile': 'unconfined' },
+);
+check(
+  'an AppArmor annotation that means nothing',
+  { metadata: apparmor('nonsense') },
+  { 'container.security.apparmor': undefined, 'container.security.apparmorProfile': '' },
+);
+check(
+  'SELinux options, and the label of what the kubelet made',
+  {
+    spec: { securityContext: { seLinuxOptions: { level: 's0:c1' } }, volumes: [{ name: 'd' }] },
+    container: { volumeMounts: [{ name: 'd', mountPath: '/d' }] },
+  },
+  {
+    'sandbox.security.selinuxOptions': { user: '', role: '', type: '', level: 's0:c1' },
+    'container.security.selinuxOptions': { user: '', role: '', type: '', level: 's0:c1' },
+    'container.mounts.0.selinuxRelabel': true,
+  },
+  { node: fakeNode({ selinux: true }) },
+);
+check(
+  "a container's SELinux options in place of its pod's, and a volume of the host that keeps its label",
+  {
+    spec: {
+      securityContext: { seLinuxOptions: { level: 's0:c1' } },
+      volumes: [{ name: 'd', hostPath: { path: '/srv' } }],
+    },
+    container: {
+      securityContext: { seLinuxOptions: { type: 'x_t' } },
+      volumeMounts: [{ name: 'd', mountPath: '/d' }],
+    },
+  },
+  {
+    'container.security.selinuxOptions': { user: '', role: '', type: 'x_t', level: '' },
+    'container.mounts.0.selinuxRelabel': false,
+  },
+  { node: fakeNode({ selinux: true }) },
+);
+test('how the CPUs of the host are throttled is masked', () => {
+  const throttleDirectories = ['/sys/devices/system/cpu/cpu0/thermal_throttle'];
+  const { container } = configsOf({}, { node: fakeNode({ throttleDirectories }) });
+  const { maskedPaths, readonlyPaths } = container.linux!.securityContext!;
+  assert.equal(maskedPaths.length, 13);
+  assert.equal(maskedPaths.at(-1), throttleDirectories[0]);
+  assert.deepEqual(readonlyPaths, ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']);
+});
+check(
+  'sysctls with slashes, and a name with a dot in it',
+  {
+    spec: {
+      securityContext: {
+        sysctls: [
+          { name: 'net/ipv4/conf/eth0.1/rp_filter', value: '1' },
+          { name: 'kernel.shm_rmid_forced', value: '1' },
+        ],
+      },
+    },
+  },
+  { 'sandbox.sysctls': { 'net.ipv4.conf.eth0/1.rp_filter': '1', 'kernel.shm_rmid_forced': '1' } },
+);
+
+// Network
+
+check(
+  'ports',
+  {
+    container: {
+      ports: [
+        { containerPort: 80, hostPort: 8080, hostIP: '127.0.0.1' },
+        { containerPort: 53, protocol: 'UDP' },
+      ],
+    },
+  },
+  {
+    'sandbox.portMappings': [
+      { protocol: 0, containerPort: 80, hostPort: 8080, hostIp: '127.0.0.1' },
+      { protocol: 1, containerPort: 53, hostPort: 0, hostIp: '' },
+    ],
+  },
+);
+check(
+  "the host's DNS, as there is no other",
+  {},
+  { 'sandbox.dnsConfig': { servers: ['192.0.2.53'], searches: ['example.org'], options: [] } },
+);
+check(
+  "the cluster's DNS",
+  {},
+  {
+    'sandbox.dnsConfig': {
+      servers: ['10.96.0.10'],
+      searches: ['shop.svc.c.local', 'svc.c.local', 'c.local', 'example.org'],
+      options: ['ndots:5'],
+    },
+  },
+  { clusterDns: ['10.96.0.10'] },
+);
+check(
+  'DNS of its own',
+  { spec: { dnsPolicy: 'None', dnsConfig: { nameservers: ['1.1.1.1'], options: [{ name: 'rotate' }] } } },
+  { 'sandbox.dnsConfig': { servers: ['1.1.1.1'], searches: [], options: ['rotate'] } },
+);
+
+// Resources
+
+check(
+  'a guaranteed pod',
+  { container: { resources: { limits: { cpu: '500m', memory: '64Mi' } } } },
+  {
+    'container.resources.cpuShares': 512,
+    'container.resources.cpuQuota': 50_000,
+    'container.resources.memoryLimitInBytes': 64 << 20,
+    'container.resources.oomScoreAdj': -997,
+    'sandbox.resources.cpuQuota': 50_000,
+    'sandbox.resources.memoryLimitInBytes': 64 << 20,
+    'sandbox.overhead.cpuShares': 0,
+  },
+);
+check(
+  'the least share and quota',
+  { container: { resources: { requests: { cpu: '1m' }, limits: { cpu: '1m' } } } },
+  { 'container.resources.cpuShares': 2, 'container.resources.cpuQuota': 1000 },
+);
+check(
+  'a sandbox counts the limits that there are',
+  {
+    spec: {
+      containers: [
+        { name: 'app', image: 'i', resources: { limits: { cpu: '1', memory: '1Mi' } } },
+        { name: 'open', image: 'i', resources: { requests: { cpu: '1' } } },
+      ],
+    },
+  },
+  {
+    'sandbox.resources.cpuShares': 2048,
+    'sandbox.resources.cpuQuota': 100_000,
+    'sandbox.resources.memoryLimitInBytes': 1 << 20,
+  },
+);
+check(
+  'overhead',
+  { spec: { overhead: { cpu: '250m', memory: '1Mi' } } },
+  {
+    'sandbox.overhead.cpuShares': 256,
+    'sandbox.overhead.cpuQuota': 25_000,
+    'sandbox.overhead.memoryLimitInBytes': 1 << 20,
+    'sandbox.resources.cpuShares': 2,
+  },
+);
+check(
+  'huge pages',
+  { container: { resources: { limits: { cpu: '1', 'hugepages-2Mi': '4Mi' } } } },
+  {
+    'container.resources.hugepageLimits': [
+      { pageSize: '1GB', limit: 0 },
+      { pageSize: '2MB', limit: 4 << 20 },
+    ],
+  },
+  { node: fakeNode({ hugePageSizes: ['1GB', '2MB'] }) },
+);
+check(
+  'cgroup v2: killed whole, no swap',
+  {},
+  { 'container.resources.unified': { 'memory.oom.group': '1', 'memory.swap.max': '0' } },
+  { node: fakeNode({ cgroupV2: true, countsSwap: true }) },
+);
+check(
+  'cgroup v1: no more swap than memory',
+  { container: { resources: { limits: { memory: '64Mi' } } } },
+  { 'container.resources.memorySwapLimitInBytes': 64 << 20, 'container.resources.unified': {} },
+  { node: fakeNode({ countsSwap: true }) },
+);
+check(
+  'a pod without which the node does not work',
+  { spec: { priorityClassName: 'system-node-critical' } },
+  { 'container.resources.oomScoreAdj': -997 },
+);
+
+// Files and signals
+
+check(
+  'mounts',
+  {
+    spec: {
+      volumes: [
+        { name: 'd', emptyDir: {} },
+        { name: 'c', configMap: { name: 'c' } },
+      ],
+    },
+    container: {
+      securityContext: { privileged: true },
+      volumeMounts: [
+        { name: 'd', mountPath: '/d', mountPropagation: 'Bidirectional' },
+        { name: 'c', mountPath: 'c' },
+        { name: 'd', mountPath: '/r', readOnly: true, recursiveReadOnly: 'IfPossible' },
+      ],
+    },
+  },
+  {
+    'container.mounts.0.propagation': 2,
+    'container.mounts.0.readonly': false,
+    'container.mounts.0.selinuxRelabel': false,
+    'container.mounts.1.containerPath': '/c',
+    'container.mounts.1.readonly': true,
+    'container.mounts.1.propagation': 0,
+    'container.mounts.2.recursiveReadOnly': true,
+  },
+);
+check(
+  'a terminal and standard input',
+  { container: { tty: true, stdin: true, stdinOnce: true, workingDir: '/w' } },
+  { 'container.tty': true, 'container.stdin': true, 'container.stdinOnce': true, 'container.workingDir': '/w' },
+);
+check(
+  'a stop signal',
+  { spec: { os: { name: 'linux' } }, container: { lifecycle: { stopSignal: 'SIGRTMAX-1' } } },
+  { 'container.stopSignal': 64 },
+);

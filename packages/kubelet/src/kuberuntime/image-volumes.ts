@@ -1,0 +1,50 @@
+import type { PodSandboxConfig } from '@podwright/cri';
+import type { Container, Pod } from '../api/types.ts';
+import type { MountedImage } from '../container/prepared-container.ts';
+import type { ImageOutcome } from '../images/image-manager.ts';
+import type { KuberuntimeDependencies } from './dependencies.ts';
+
+type VolumeImage = Omit<MountedImage, 'image'> & { outcome: Promise<ImageOutcome> };
+
+/** The images of a pod's volumes by the volume's name, fetched or on the way. */
+export type VolumeImages = ReadonlyMap<string, VolumeImage>;
+
+type FetchRequest = { pod: Pod; containers: Container[]; runtimeHandler: string; sandboxConfig: PodSandboxConfig };
+
+/** Begins to fetch the images of those volumes that one of the containers mounts; a failure is the container's to report. */
+export function fetchVolumeImages(
+  deps: Pick<KuberuntimeDependencies, 'images'>,
+  { pod, containers, runtimeHandler, sandboxConfig }: FetchRequest,
+  signal: AbortSignal,
+): VolumeImages {
+  const mounted = new Set(containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name)));
+  const images = (pod.spec.volumes ?? []).flatMap(({ name, image }) =>
+    image === undefined || !mounted.has(name) ? [] : [{ name, image }],
+  );
+  return new Map(
+    images.map(({ name, image: { reference, pullPolicy } }) => {
+      const container = { image: reference, imagePullPolicy: pullPolicy };
+      const outcome = deps.images.ensureImage({ pod, container, runtimeHandler, sandboxConfig }, signal);
+      outcome.catch(() => undefined); // read again where the container is started
+      const annotations = pod.metadata.annotations ?? {};
+      return [name, { userSpecifiedImage: reference, runtimeHandler, annotations, outcome }];
+    }),
+  );
+}
+
+export type MountedImages = { images: ReadonlyMap<string, MountedImage> } | Exclude<ImageOutcome, { image: unknown }>;
+
+/** The images that a container mounts, or why it must wait: the last of them that is not there says so. */
+export async function mountedImages(container: Container, volumes: VolumeImages): Promise<MountedImages> {
+  const images = new Map<string, MountedImage>();
+  let missing: Exclude<ImageOutcome, { image: unknown }> | undefined;
+  for (const { name } of container.volumeMounts ?? []) {
+    const volume = volumes.get(name);
+    if (volume === undefined) continue;
+    const { outcome: fetching, ...rest } = volume;
+    const outcome = await fetching;
+    if ('waiting' in outcome) missing = outcome;
+    else images.set(name, { ...rest, image: outcome.image.id });
+  }
+  return missing ?? { images };
+}

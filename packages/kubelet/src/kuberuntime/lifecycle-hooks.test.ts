@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { PodwrightError, Registry } from '@podwright/base';
+import { Certificates } from '../../../../tests/fixtures/certificates.ts';
+import type { Container, LifecycleHandler, Pod } from '../api/types.ts';
+import { PodEvents } from '../events/pod-events.ts';
+import { LifecycleHooks } from './lifecycle-hooks.ts';
+
+type Heard = { url: string; headers: IncomingHttpHeaders; servername?: string | false | null };
+const heard: Heard[] = [];
+const answer: RequestListener = ({ url, headers, socket }, response) => {
+  heard.push({ url: url!, headers, servername: (socket as { servername?: string }).servername });
+  if (url === '/loop') return response.writeHead(302, { location: '/loop' }).end();
+  if (url === '/away') return response.writeHead(302, { location: 'http://other.invalid/' }).end();
+  if (url === '/cut') {
+    response.writeHead(200, { 'content-length': 100 });
+    return void response.write('a part', () => response.destroy());
+  }
+  response.writeHead(url === '/500' ? 500 : 200).end('body');
+};
+const scratch = mkdtempSync(join(tmpdir(), 'podwright-hooks-'));
+const certificates = new Certificates(scratch);
+await certificates.makeAuthority('nobody');
+const { certificate: cert, key } = await certificates.make('server', 'nobody');
+const servers = { http: createServer(answer), https: createTlsServer({ cert, key }, answer) };
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+const ports = { http: await listen(servers.http), https: await listen(servers.https) };
+after(() => {
+  for (const server of Object.values(servers)) {
+    server.closeAllConnections();
+    server.close();
+  }
+  rmSync(scratch, { recursive: true });
+});
+
+const namedPorts = Object.entries(ports).map(([name, containerPort]) => ({ name, containerPort }));
+const container = { name: 'app', image: 'x', ports: namedPorts } as Container;
+const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
+const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [container] } };
+
+/** Runs a hook; what it failed with, the events, and what was counted. */
+async function run(handler: LifecycleHandler, given: { podIps?: string[]; signal?: AbortSignal } = {}) {
+  const events = new PodEvents('node');
+  const metrics = new Registry();
+  const commands = {
+    runInContainer: async (id: string, [command, code]: string[]) => {
+      if (command === 'broken') throw new PodwrightError('internal', `no ${id}`);
+      return { exitCode: Number(code), output: 'a "secret"' };
+    },
+  };
+  const request = { pod, container, containerId: 'c1', podIps: given.podIps ?? ['127.0.0.1'], handler };
+  const hooks = new LifecycleHooks({ commands, events, metrics });
+  const error = await hooks.run(request, given.signal ?? AbortSignal.timeout(5000)).then(
+    () => undefined,
+    (thrown: Error) => thrown.message,
+  );
+  const counted = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)![1]);
+  const text = await metrics.metrics();
+  return { error, events: events.list(), counted };
+}
+
+async function check(handler: LifecycleHandler, error: string | undefined) {
+  assert.equal((await run(handler)).error, error);
+}
+
+const failed = (what: string) => `${what} for Container "app" in Pod "web_default(u1)" failed - error: `;
+
+test('a command that exits with 0 has done it', () => check({ exec: { command: ['exit', '0'] } }, undefined));
+test('another exit code is a failure that says what the command did', () =>
+  check(
+    { exec: { command: ['exit', '3'] } },
+    `${failed('Exec lifecycle hook ([exit 3])')}command 'exit 3' exited with 3, message: "a \\"secret\\""`,
+  ));
+test('a command that cannot be run is a failure', () =>
+  check({ exec: { command: ['broken'] } }, `${failed('Exec lifecycle hook ([broken])')}no c1`));
+
+for (const path of ['/', '/500', '/away', '/cut'])
+  test(`a server that answers ${path} has been told`, () => check({ httpGet: { path, port: 'http' } }, undefined));
+test('redirects without an end are a failure', () =>
+  check(
+    { httpGet: { path: '/loop', port: 'http' } },
+    `${failed('HTTP lifecycle hook (/loop)')}Get "http://127.0.0.1:${ports.http}/loop": stopped after 10 redirects`,
+  ));
+test('a port without a listener is a failure', () =>
+  check(
+    { httpGet: { port: 1 } },
+    `${failed('HTTP lifecycle hook (/)')}Get "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused`,
+  ));
+test('a pod without an address cannot be told', async () => {
+  const { error } = await run({ httpGet: { port: 'http' } }, { podIps: [] });
+  assert.equal(error, `${failed('HTTP lifecycle hook (/)')}the pod has no address yet`);
+});
+test('a host may be named, also one that no pod has', async () => {
+  const { error } = await run({ httpGet: { host: '127.0.0.1', port: 'http' } }, { podIps: [] });
+  assert.equal(error, undefined);
+});
+test('a request says who asks, and for whom', async () => {
+  heard.length = 0;
+  const httpHeaders = [{ name: 'HOST', value: 'shop.example' }];
+  await check({ httpGet: { path: '/bye?now', port: 'http', httpHeaders } }, undefined);
+  const { url, headers } = heard[0]!;
+  assert.deepEqual([url, headers.host, headers['user-agent']], ['/bye?now', 'shop.example', 'kube-lifecycle/1.36']);
+});
+
+test('certificates are not verified, and asked for by the name in the Host field', async () => {
+  heard.length = 0;
+  const httpHeaders = [{ name: 'Host', value: 'shop.example:443' }];
+  await check({ httpGet: { scheme: 'HTTPS', port: 'https', httpHeaders } }, undefined);
+  assert.equal(heard[0]!.servername, 'shop.example');
+});
+test('a server that speaks no TLS is told in plain HTTP, without the password', async () => {
+  heard.length = 0;
+  const httpHeaders = ['Authorization', 'X-Key'].map((name) => ({ name, value: 'yes' }));
+  const { error, events, counted } = await run({ httpGet: { scheme: 'HTTPS', port: 'http', httpHeaders } });
+  assert.equal(error, undefined);
+  const { headers } = heard.at(-1)!;
+  assert.deepEqual([headers.authorization, headers['x-key']], [undefined, 'yes']);
+  assert.deepEqual(
+    events.map(({ type, reason, message, involvedObject }) => [type, reason, message, involvedObject.fieldPath]),
+    [
+      [
+        'Warning',
+        'LifecycleHTTPFallback',
+        `request to HTTPS lifecycle hook 127.0.0.1:${ports.http} got HTTP response, retry with HTTP succeeded`,
+        undefined,
+      ],
+    ],
+  );
+  assert.equal(counted('kubelet_lifecycle_handler_http_fallbacks_total'), 1);
+});
+
+test('a sleep takes its time', async () => {
+  const startedMs = performance.now();
+  await check({ sleep: { seconds: 0.05 } }, undefined);
+  assert.ok(performance.now() - startedMs >= 49);
+});
+test('a sleep that is cut short is counted', async () => {
+  const { counted } = await run({ sleep: { seconds: 3 } }, { signal: AbortSignal.timeout(10) });
+  assert.equal(counted('kubelet_sleep_action_terminated_early_total'), 1);
+});
+test('a hook that is a socket fails, as the API says', () =>
+  check({ tcpSocket: { port: 1 } }, 'Cannot run handler: a lifecycle hook is exec, httpGet or sleep'));

@@ -1,0 +1,31 @@
+import type { Container, Pod } from '../api/types.ts';
+import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
+import type { NodeResources } from './node-resources.ts';
+
+/** Bytes of a page, by which the kernel counts memory. */
+const PAGE_BYTES = 4096;
+
+/** Files of cgroup v2 that keep a container's memory and throttle it before its limit (KEP-2570); none without the gate. */
+export function memoryQosFiles(pod: Pod, container: Container, node: NodeResources): Record<string, string> {
+  const { policy, host } = node;
+  if (policy.memoryQos === undefined || !host.cgroupV2) return {};
+  return { ...reservation(pod, container, policy.memoryQos.reservation), ...throttle(container, node) };
+}
+
+/** Guaranteed pods keep what they ask for under all circumstances, burstable ones as long as there is other memory. */
+function reservation(pod: Pod, container: Container, policy: 'None' | 'TieredReservation'): Record<string, string> {
+  const request = requestOf(container, 'memory');
+  if (request === 0n || policy === 'None') return { 'memory.min': '0', 'memory.low': '0' };
+  return { [qosClass(pod) === 'Guaranteed' ? 'memory.min' : 'memory.low']: String(request) };
+}
+
+/** Somewhere between the request and the limit, or what pods may use at all. */
+function throttle(container: Container, { policy, host }: NodeResources): Record<string, string> {
+  const request = requestOf(container, 'memory');
+  const limit = limitOf(container, 'memory');
+  const most = Number(limit === 0n ? host.allocatableMemory : limit);
+  if (request === limit || most === 0) return {};
+  const bytes = Number(request) + (most - Number(request)) * policy.memoryQos!.throttlingFactor;
+  const high = BigInt(Math.floor(bytes / PAGE_BYTES) * PAGE_BYTES);
+  return high > request ? { 'memory.high': String(high) } : {};
+}

@@ -1,0 +1,37 @@
+import {
+  create,
+  IDMappingSchema,
+  NamespaceMode,
+  type NamespaceOption,
+  NamespaceOptionSchema,
+  UserNamespaceSchema,
+} from '@podwright/cri';
+import type { Pod } from '../api/types.ts';
+import type { IdRange } from '../container/user-namespaces.ts';
+
+/** Which namespaces the pod shares with the host or among its containers. `users` are those of its own user namespace. */
+export function namespaceOptions(pod: Pod, users: IdRange | undefined): NamespaceOption {
+  const { hostNetwork, hostIPC, hostPID, shareProcessNamespace } = pod.spec;
+  const pid = shareProcessNamespace ? NamespaceMode.POD : NamespaceMode.CONTAINER;
+  return create(NamespaceOptionSchema, {
+    network: hostNetwork ? NamespaceMode.NODE : NamespaceMode.POD,
+    ipc: hostIPC ? NamespaceMode.NODE : NamespaceMode.POD,
+    pid: hostPID ? NamespaceMode.NODE : pid,
+    usernsOptions: userNamespace(users),
+  });
+}
+
+function userNamespace(users: IdRange | undefined) {
+  if (users === undefined) return create(UserNamespaceSchema, { mode: NamespaceMode.NODE });
+  const mapping = create(IDMappingSchema, { hostId: users.firstId, containerId: 0, length: users.length });
+  return create(UserNamespaceSchema, { mode: NamespaceMode.POD, uids: [mapping], gids: [mapping] });
+}
+
+/**
+ * A container's namespaces in a pod that has these: with a target it sees the processes of that container, unless all
+ * containers see each other's, or the host's, anyway.
+ */
+export function containerNamespaces(pod: NamespaceOption, targetId: string | undefined): NamespaceOption {
+  if (targetId === undefined || pod.pid !== NamespaceMode.CONTAINER) return pod;
+  return { ...pod, pid: NamespaceMode.TARGET, targetId };
+}

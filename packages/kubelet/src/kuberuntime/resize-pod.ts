@@ -1,0 +1,80 @@
+import { PodwrightError, shownError } from '@podwright/base';
+import { type Container, everyContainer, type Pod } from '../api/types.ts';
+import { limitOf } from '../cgroups/qos.ts';
+import { describePod } from '../kubecontainer/pod-identity.ts';
+import type { StepResult } from '../kubecontainer/sync-result.ts';
+import { containerResources } from './container-resources.ts';
+import type { KuberuntimeDependencies } from './dependencies.ts';
+import type { PodActions } from './pod-actions.ts';
+import { type ContainerToUpdate, type ResizedResource, updateOrder, withResource } from './resize-actions.ts';
+
+/** What resizing containers takes. */
+export type ResizeDependencies = Pick<KuberuntimeDependencies, 'actuated' | 'cri' | 'node' | 'tracer'>;
+
+/**
+ * Gives running containers their new CPU and memory: memory first, and of each resource those that get less first. The pod's cgroup
+ * must hold what they had and what they get. Stops at the first that fails; the next sync goes on from there.
+ */
+export async function resizePod(
+  deps: ResizeDependencies,
+  { pod, plan }: { pod: Pod; plan: PodActions },
+  signal: AbortSignal,
+): Promise<StepResult[]> {
+  if (plan.containersToUpdate.length === 0) return [];
+  const step: StepResult = { action: 'ResizePodInPlace', target: describePod(pod) };
+  try {
+    await deps.tracer.span(pod.metadata.uid, 'resize', async () => {
+      await refuseBelowUse(deps, pod, { updates: plan.containersToUpdate, signal });
+      for (const resource of ['memory', 'cpu'] as const)
+        for (const update of updateOrder(plan.containersToUpdate, resource))
+          await updateContainer(deps, pod, { update, resource, signal });
+    });
+    return [step];
+  } catch (error) {
+    signal.throwIfAborted();
+    return [{ ...step, error: { reason: 'ResizePodInPlaceError', message: shownError(error) } }];
+  }
+}
+
+type Update = { update: ContainerToUpdate; resource: ResizedResource; signal: AbortSignal };
+
+async function updateContainer(
+  deps: ResizeDependencies,
+  pod: Pod,
+  { update, resource, signal }: Update,
+): Promise<void> {
+  const { id, name, from, to } = update;
+  const given = deps.actuated.given(id) ?? from;
+  const resources = withResource(given, to, resource);
+  const container: Container = { ...containerNamed(pod, name), resources };
+  const linux = containerResources(pod, container, deps.node);
+  await deps.cri.runtime.updateContainerResources({ containerId: id, linux }, { signal });
+  deps.actuated.set(id, resources);
+}
+
+/** The kernel would refuse such a limit, or end processes for it. */
+async function refuseBelowUse(
+  { cri }: ResizeDependencies,
+  pod: Pod,
+  { updates, signal }: { updates: ContainerToUpdate[]; signal: AbortSignal },
+): Promise<void> {
+  const shrinking = updates.filter(({ resources }) =>
+    resources.some(({ resource, change }) => resource === 'memory' && change === 'less'),
+  );
+  for (const { id, name } of shrinking) {
+    const limit = limitOf(containerNamed(pod, name), 'memory');
+    if (limit === 0n) continue;
+    const { stats } = await cri.runtime.containerStats({ containerId: id }, { signal });
+    const used = stats?.memory?.usageBytes?.value ?? stats?.memory?.workingSetBytes?.value;
+    const why =
+      used === undefined
+        ? `missing container "${name}" memory usage`
+        : `attempting to set container "${name}" memory limit (${limit}) below current usage (${used})`;
+    if (used === undefined || used >= limit)
+      throw new PodwrightError('failed_precondition', `cannot decrease memory limits: ${why}`);
+  }
+}
+
+function containerNamed(pod: Pod, wanted: string): Container {
+  return everyContainer(pod.spec).find(({ name }) => name === wanted)!;
+}

@@ -1,0 +1,32 @@
+import { isCriticalPod } from '../api/pod-priority.ts';
+import type { Container, Pod } from '../api/types.ts';
+import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
+import type { NodeResources } from './node-resources.ts';
+
+type SwapResources = {
+  /** cgroup v1: memory and swap together; 0 leaves it open. */
+  memoryAndSwapBytes: bigint;
+  /** Files of cgroup v2. */
+  files: Record<string, string>;
+};
+
+/** How much a container may swap (KEP-2400). A kernel that does not count swap is asked for nothing. */
+export function swapResources(pod: Pod, container: Container, node: NodeResources): SwapResources {
+  if (!node.host.countsSwap) return { memoryAndSwapBytes: 0n, files: {} };
+  if (!node.host.cgroupV2) return { memoryAndSwapBytes: limitOf(container, 'memory'), files: {} };
+  const bytes = maySwap(pod, container, node) ? swapShare(container, node) : 0n;
+  return { memoryAndSwapBytes: 0n, files: { 'memory.swap.max': String(bytes) } };
+}
+
+function maySwap(pod: Pod, container: Container, { policy }: NodeResources): boolean {
+  if (policy.swapBehavior !== 'LimitedSwap' || isCriticalPod(pod) || qosClass(pod) !== 'Burstable') return false;
+  const request = requestOf(container, 'memory');
+  return request > 0n && request !== limitOf(container, 'memory');
+}
+
+/** The same part of the swap as the container asks for of the memory. */
+function swapShare(container: Container, { host }: NodeResources): bigint {
+  const request = requestOf(container, 'memory');
+  if (request > host.memoryCapacity) return 0n;
+  return (request * host.swapCapacity) / host.memoryCapacity;
+}

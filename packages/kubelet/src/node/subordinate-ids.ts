@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { findProgram, PodwrightError, runChecked } from '@podwright/base';
+
+/** Users are counted in 32 bits. */
+const ID_COUNT = 2 ** 32;
+const KUBELET_USER = 'kubelet';
+
+/**
+ * Ids that pods in user namespaces may have: those of the user `kubelet` (subuid(5)), or without such a user or without
+ * `getsubids` all from the first range on.
+ */
+export async function podIdRange(idsPerPod: number): Promise<{ firstId: number; length: number }> {
+  // The kernel takes no range up to the very last id (map_write, user_namespace.c).
+  const all = { firstId: idsPerPod, length: ID_COUNT - 2 * idsPerPod };
+  const program = findProgram('getsubids');
+  const isThere = (await readFile('/etc/passwd', 'utf8'))
+    .split('\n')
+    .some((line) => line.startsWith(`${KUBELET_USER}:`));
+  if (program === undefined || !isThere) return all;
+  const [users, groups] = await Promise.all([
+    runChecked(program, [KUBELET_USER]),
+    runChecked(program, ['-g', KUBELET_USER]),
+  ]);
+  if (users !== groups)
+    throw new PodwrightError('failed_precondition', `mismatched subuids and subgids for user "${KUBELET_USER}"`);
+  return parseSubIds(users);
+}
+
+/** The one line of getsubids(1): `0: kubelet 65536 2147483648`. */
+export function parseSubIds(output: string): { firstId: number; length: number } {
+  const match = /^\d+: \S+ (\d+) (\d+)\n*$/.exec(output);
+  if (match === null)
+    throw new PodwrightError(
+      'failed_precondition',
+      `getsubids ${KUBELET_USER}: expected one range, got "${output.trim()}"`,
+    );
+  return { firstId: Number(match[1]), length: Number(match[2]) };
+}

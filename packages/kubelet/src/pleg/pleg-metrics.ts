@@ -1,0 +1,70 @@
+import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/base';
+
+/** Counts what the PLEG does under the names that upstream's metrics have. */
+export type PlegMetrics = {
+  /** The pods were listed: how long that took, and how long after the listing before, if there was one. */
+  relisted(seconds: number, sinceLastSeconds: number | undefined): void;
+  /** The runtime answered a listing that was begun then, in Unix seconds. */
+  seen(atSeconds: number): void;
+  /** One pod was looked at. */
+  looked(seconds: number): void;
+  /** A stream of events stood, or could not be had. */
+  connected(): void;
+  connectionFailed(): void;
+  /** An event came that was made so long ago. */
+  received(seconds: number): void;
+};
+
+const ignore = () => undefined;
+const NONE: PlegMetrics = {
+  relisted: ignore,
+  seen: ignore,
+  looked: ignore,
+  connected: ignore,
+  connectionFailed: ignore,
+  received: ignore,
+};
+
+/** Metrics in a registry, or none. */
+export function plegMetrics(registry: Registry | undefined): PlegMetrics {
+  if (registry === undefined) return NONE;
+  const registers = [registry];
+  const known = <M>(name: string, make: (fullName: string) => M) =>
+    metricIn(registry, `kubelet_${name}`, () => make(`kubelet_${name}`));
+  const histogram = (own: string, help: string) => known(own, (name) => new Histogram({ name, help, registers }));
+  const counter = (own: string, help: string) => known(own, (name) => new Counter({ name, help, registers }));
+  const duration = histogram('pleg_relist_duration_seconds', 'Duration in seconds for relisting pods in PLEG.');
+  const interval = histogram('pleg_relist_interval_seconds', 'Interval in seconds between relisting in PLEG.');
+  const podDuration = histogram(
+    'pleg_pod_relist_duration_seconds',
+    'Duration in seconds for relisting a single pod in PLEG.',
+  );
+  const lastSeen = known(
+    'pleg_last_seen_seconds',
+    (name) => new Gauge({ name, help: 'Timestamp in seconds when PLEG was last seen active.', registers }),
+  );
+  counter('pleg_discard_events', 'The number of discard events in PLEG.'); // none ever is: a change wakes its pod's worker
+  const errors = counter(
+    'evented_pleg_connection_error_count',
+    'The number of errors encountered during the establishment of streaming connection with the CRI runtime.',
+  );
+  const successes = counter(
+    'evented_pleg_connection_success_count',
+    'The number of times a streaming client was obtained to receive CRI Events.',
+  );
+  const latency = histogram(
+    'evented_pleg_connection_latency_seconds',
+    'The latency of streaming connection with the CRI runtime, measured in seconds.',
+  );
+  return {
+    relisted(seconds, sinceLastSeconds) {
+      duration.observe(seconds);
+      if (sinceLastSeconds !== undefined) interval.observe(sinceLastSeconds);
+    },
+    seen: (atSeconds) => lastSeen.set(atSeconds),
+    looked: (seconds) => podDuration.observe(seconds),
+    connected: () => successes.inc(),
+    connectionFailed: () => errors.inc(),
+    received: (seconds) => latency.observe(seconds),
+  };
+}

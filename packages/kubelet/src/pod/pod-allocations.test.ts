@@ -1,0 +1,90 @@
+/** Pods that are resized in place, on a kubelet with a runtime in memory. */
+import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
+import { type TestContext, test } from 'node:test';
+import { PodwrightError } from '@podwright/base';
+import type { Pod } from '../api/types.ts';
+import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
+
+const manifest = (cpu: string, rest = '') => `
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: app, image: 'busybox:1', resources: {requests: {cpu: ${cpu}}}${rest}}]}
+`;
+
+const running = ({ status }: Pod) => status?.containerStatuses?.[0]?.state.running !== undefined;
+const condition = ({ status }: Pod, type: string) => status?.conditions?.find((one) => one.type === type);
+const has = (cpu: string) => (pod: Pod) =>
+  running(pod) && pod.status?.containerStatuses?.[0]?.resources?.requests?.cpu === cpu;
+const sharesOf = (fake: FakeKubelet) => fake.runtime.containers.at(-1)!.config.linux?.resources?.cpuShares;
+
+async function start(t: TestContext, text: string): Promise<{ fake: FakeKubelet; pod: Pod }> {
+  const fake = await startFakeKubelet({ manifest: text });
+  t.after(() => fake.close());
+  return { fake, pod: await fake.pod('web', running) };
+}
+
+test('a manifest that asks for other amounts resizes its pod while it runs', async (t) => {
+  const { fake, pod } = await start(t, manifest('100m'));
+  assert.equal(sharesOf(fake), 102n);
+  fake.apply(manifest('200m'));
+  const resized = await fake.pod('web', (one) => has('200m')(one) && !condition(one, 'PodResizeInProgress'));
+  assert.equal(resized.metadata.uid, pod.metadata.uid);
+  assert.equal(resized.status!.containerStatuses![0]!.restartCount, 0);
+  assert.equal(sharesOf(fake), 204n);
+  await fake.until('it is told', () => fake.reasons('web').includes('ResizeCompleted'));
+  const [started] = fake.handle.events().filter(({ reason }) => reason === 'ResizeStarted');
+  assert.match(
+    started!.message,
+    /^Pod resize started: \{"containers":\[\{"name":"app","resources":\{"requests":\{"cpu":"200m"/,
+  );
+});
+
+test('a resize restarts the containers whose policy says so', async (t) => {
+  const policy = ', resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]';
+  const { fake, pod } = await start(t, manifest('100m', policy));
+  fake.apply(manifest('200m', policy));
+  const resized = await fake.pod('web', has('200m'));
+  assert.equal(resized.metadata.uid, pod.metadata.uid);
+  assert.equal(resized.status!.containerStatuses![0]!.restartCount, 1);
+  assert.equal(sharesOf(fake), 204n);
+  const messages = fake.handle.events().map(({ message }) => message);
+  assert.ok(messages.includes('Container app resize requires restart'), messages.join('\n'));
+});
+
+test('a pod that asks for more than there is keeps what it has, and says so', async (t) => {
+  const { fake } = await start(t, manifest('100m'));
+  const much = availableParallelism() + 1;
+  fake.apply(manifest(String(much)));
+  const waiting = await fake.pod('web', (one) => condition(one, 'PodResizePending') !== undefined);
+  const { reason, message } = condition(waiting, 'PodResizePending')!;
+  assert.equal(reason, 'Deferred');
+  assert.match(message!, /^Node didn't have enough resource: cpu, requested: \d+, used: 0, capacity: \d+$/);
+  assert.equal(waiting.spec.containers[0]!.resources!.requests!.cpu, String(much), 'what it asks for is shown');
+  assert.equal(waiting.status!.containerStatuses![0]!.allocatedResources!.cpu, '100m');
+  assert.equal(sharesOf(fake), 102n);
+  fake.apply(manifest('300m'));
+  const resized = await fake.pod('web', (one) => has('300m')(one));
+  assert.equal(condition(resized, 'PodResizePending'), undefined);
+});
+
+test('a resize that the runtime refuses is tried again, and its error told meanwhile', async (t) => {
+  const { fake } = await start(t, manifest('100m'));
+  const error = new PodwrightError('failed_precondition', 'too much');
+  fake.runtime.inject('updateContainerResources', { error, times: 1 });
+  fake.apply(manifest('200m'));
+  const failed = await fake.pod('web', (one) => condition(one, 'PodResizeInProgress')?.reason === 'Error');
+  assert.match(condition(failed, 'PodResizeInProgress')!.message!, /too much/);
+  await fake.pod('web', (one) => has('200m')(one) && !condition(one, 'PodResizeInProgress'));
+  assert.equal(sharesOf(fake), 204n);
+});
+
+test('after a restart of the kubelet a resized pod is not restarted', async (t) => {
+  const { fake } = await start(t, manifest('100m'));
+  fake.apply(manifest('200m'));
+  await fake.pod('web', has('200m'));
+  await fake.restart();
+  const again = await fake.pod('web', (one) => has('200m')(one) && !condition(one, 'PodResizeInProgress'));
+  assert.equal(again.status!.containerStatuses![0]!.restartCount, 0);
+});

@@ -1,0 +1,179 @@
+import type { Pod, PodCondition, ResourceRequirements } from '../api/types.ts';
+import { podRequest } from '../cgroups/pod-resources.ts';
+import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
+import { decideResize } from '../kuberuntime/resize-actions.ts';
+import type { NodeResources } from '../node/node-resources.ts';
+
+export type PodAllocationsOptions = {
+  events: EventRecorder;
+  actuated: ActuatedResources;
+  /** What pods may use together. */
+  node: NodeResources;
+  /** The pods that the node has now. */
+  activePods: () => Pod[];
+};
+
+type Allocation = {
+  desired: Pod;
+  /** What the pod has, by the names of its containers. */
+  resources: Map<string, ResourceRequirements>;
+  pending?: Verdict;
+  inProgress?: Verdict;
+};
+type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
+
+/**
+ * What each pod has of the node. A pod whose manifest asks for other amounts keeps those that it has until the new ones fit; then it is
+ * resized in place. After a restart of the kubelet a pod has what its containers were made with.
+ */
+export class PodAllocations {
+  readonly #options: PodAllocationsOptions;
+  readonly #pods = new Map<string, Allocation>();
+
+  constructor(options: PodAllocationsOptions) {
+    this.#options = options;
+  }
+
+  /** The pod with what it has now: what it asks for, if that fits. */
+  allocate(desired: Pod, status: RuntimePodStatus): Pod {
+    const { uid } = desired.metadata;
+    const known = this.#pods.get(uid) ?? { desired, resources: this.#madeWith(desired, status) };
+    const allocation: Allocation = { ...known, desired };
+    this.#pods.set(uid, allocation);
+    if (!differs(desired, allocation.resources)) {
+      allocation.pending = undefined;
+      return desired;
+    }
+    const refusal = this.#refusal(desired, withResources(desired, allocation.resources));
+    if (refusal === undefined) return this.#begin(allocation);
+    if (allocation.pending === undefined)
+      this.#tell(desired, 'ResizeDeferred', `Pod resize Deferred: ${summary(desired, refusal)}`);
+    allocation.pending = { type: 'PodResizePending', status: 'True', reason: 'Deferred', message: refusal };
+    return withResources(desired, allocation.resources);
+  }
+
+  /** The pod with what it has, as last decided. */
+  current(pod: Pod): Pod {
+    const known = this.#pods.get(pod.metadata.uid);
+    return known === undefined ? pod : withResources(pod, known.resources);
+  }
+
+  /** The pod as its manifest asks for it. */
+  desired(pod: Pod): Pod {
+    const known = this.#pods.get(pod.metadata.uid);
+    return known === undefined ? pod : { ...pod, spec: known.desired.spec };
+  }
+
+  /** True while a pod asks for more than there is for it. */
+  isPending(podUid: string): boolean {
+    return this.#pods.get(podUid)?.pending !== undefined;
+  }
+
+  /** Looks whether running containers have what was decided for them; `error` is why the last try to give it failed. */
+  settle(pod: Pod, status: RuntimePodStatus, error?: string): void {
+    const known = this.#pods.get(pod.metadata.uid);
+    if (known === undefined) return;
+    const resizing = this.#isResizing(pod, status);
+    if (!resizing && known.inProgress !== undefined) {
+      known.inProgress = undefined;
+      this.#tell(pod, 'ResizeCompleted', `Pod resize completed: ${summary(pod)}`);
+    } else if (resizing && error !== undefined) {
+      if (known.inProgress?.message !== error)
+        this.#tell(pod, 'ResizeError', `Pod resize error: ${summary(pod, error)}`);
+      known.inProgress = { type: 'PodResizeInProgress', status: 'True', reason: 'Error', message: error };
+    } else if (resizing) known.inProgress ??= { type: 'PodResizeInProgress', status: 'True' };
+  }
+
+  conditions(podUid: string): Verdict[] {
+    const { pending, inProgress } = this.#pods.get(podUid) ?? {};
+    return [pending, inProgress].filter((one) => one !== undefined);
+  }
+
+  forget(podUid: string): void {
+    this.#pods.delete(podUid);
+  }
+
+  #begin(allocation: Allocation): Pod {
+    const { desired } = allocation;
+    allocation.resources = resourcesOf(desired);
+    allocation.pending = undefined;
+    allocation.inProgress = { type: 'PodResizeInProgress', status: 'True' };
+    this.#tell(desired, 'ResizeStarted', `Pod resize started: ${summary(desired)}`);
+    return desired;
+  }
+
+  #madeWith(pod: Pod, status: RuntimePodStatus): Map<string, ResourceRequirements> {
+    const { actuated } = this.#options;
+    const made = resourcesOf(pod);
+    for (const name of made.keys()) {
+      const current = latestContainer(status, name);
+      const given = current?.state === 'running' ? actuated.of(current) : undefined;
+      if (given !== undefined) made.set(name, given);
+    }
+    return made;
+  }
+
+  #isResizing(pod: Pod, status: RuntimePodStatus): boolean {
+    return containersOf(pod).some((container) => {
+      const current = latestContainer(status, container.name);
+      if (current?.state !== 'running') return false;
+      return decideResize(container, current, this.#options.actuated.of(current)).kind !== 'none';
+    });
+  }
+
+  /** Why the pod cannot have what it asks for now. What it gives up it always can. */
+  #refusal(desired: Pod, current: Pod): string | undefined {
+    const { node, activePods } = this.#options;
+    const others = activePods().filter(({ metadata }) => metadata.uid !== desired.metadata.uid);
+    for (const name of ['cpu', 'memory'] as const) {
+      const wanted = podRequest(desired, name);
+      const capacity = node[name] ?? 0n;
+      if (wanted <= podRequest(current, name)) continue;
+      const used = others.reduce((sum, pod) => sum + podRequest(this.current(pod), name), 0n);
+      if (used + wanted <= capacity) continue;
+      return `Node didn't have enough resource: ${name}, requested: ${wanted}, used: ${used}, capacity: ${capacity}`;
+    }
+    return undefined;
+  }
+
+  #tell(pod: Pod, reason: string, message: string): void {
+    const type = reason === 'ResizeStarted' || reason === 'ResizeCompleted' ? 'Normal' : 'Warning';
+    this.#options.events.event(eventSubject(pod), type, reason, message);
+  }
+}
+
+const containersOf = ({ spec }: Pod) => [...(spec.initContainers ?? []), ...spec.containers];
+
+function resourcesOf(pod: Pod): Map<string, ResourceRequirements> {
+  return new Map(containersOf(pod).map(({ name, resources = {} }) => [name, resources]));
+}
+
+function differs(pod: Pod, resources: Map<string, ResourceRequirements>): boolean {
+  const now = withResources(pod, resources);
+  return JSON.stringify([...resourcesOf(pod)]) !== JSON.stringify([...resourcesOf(now)]);
+}
+
+function withResources(pod: Pod, resources: Map<string, ResourceRequirements>): Pod {
+  const give = <T extends { name: string; resources?: ResourceRequirements }>(container: T): T => {
+    const given = resources.get(container.name);
+    return given === undefined ? container : { ...container, resources: given };
+  };
+  const { initContainers, containers } = pod.spec;
+  const spec = { ...pod.spec, containers: containers.map(give) };
+  return { ...pod, spec: initContainers === undefined ? spec : { ...spec, initContainers: initContainers.map(give) } };
+}
+
+/** What a pod asks for, as events of a resize tell it (pkg/kubelet/events/resize.go). */
+function summary({ metadata, spec }: Pod, error?: string): string {
+  const shown = (list: { name: string; resources?: ResourceRequirements }[] = []) =>
+    list.map(({ name, resources = {} }) => ({ name, resources }));
+  const { initContainers = [], containers } = spec;
+  return JSON.stringify({
+    ...(initContainers.length > 0 && { initContainers: shown(initContainers) }),
+    containers: shown(containers),
+    generation: metadata.generation ?? 0,
+    ...(error !== undefined && { error }),
+  });
+}

@@ -1,0 +1,25 @@
+import { isIPv6 } from 'node:net';
+import { errorMessage } from '@podwright/base';
+
+/** System errors of connections in the words of Go's programs, which people look for in events. */
+const WORDS: Record<string, string> = {
+  ECONNREFUSED: 'connect: connection refused',
+  EHOSTUNREACH: 'connect: no route to host',
+  ENETUNREACH: 'connect: network is unreachable',
+  ETIMEDOUT: 'connect: connection timed out',
+  EADDRNOTAVAIL: 'connect: cannot assign requested address',
+};
+
+/** An address as URLs and messages have it. */
+export function hostAndPort(host: string, port: number): string {
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+/** Why a connection could not be used, as the events of upstream's kubelet say it. */
+export function connectionProblem(error: unknown, { host, port }: { host: string; port: number }): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (WORDS[code] !== undefined) return `dial tcp ${hostAndPort(host, port)}: ${WORDS[code]}`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${host}: no such host`;
+  if (code === 'ECONNRESET') return 'read: connection reset by peer';
+  return errorMessage(error);
+}

@@ -1,0 +1,52 @@
+import type { HttpHeader } from '../api/types.ts';
+
+/** What Go's client does not take from a request's header fields, but works out itself. */
+const NOT_SENT = ['Content-Length', 'Host', 'Trailer', 'Transfer-Encoding', 'User-Agent'];
+
+/** The header of a request as Node sends it: fields that come several times are sent as often. */
+export type RequestHeaders = Record<string, string | string[]>;
+
+/** The fields of an httpGet handler, in the form in which Go writes their names, over those that every request has. */
+export class ProbeHeaders {
+  readonly #fields = new Map<string, string[]>();
+
+  constructor(fields: HttpHeader[], userAgent: string) {
+    for (const { name, value } of fields) {
+      const key = canonicalName(name);
+      this.#fields.set(key, [...(this.#fields.get(key) ?? []), rawText(value ?? '')]);
+    }
+    if (!this.#fields.has('User-Agent')) this.#fields.set('User-Agent', [userAgent]);
+    if (!this.#fields.has('Accept')) this.#fields.set('Accept', ['*/*']);
+    else if (this.#first('Accept') === '') this.#fields.delete('Accept');
+  }
+
+  /** The name that the server is asked for, if the handler gives one: the first of its `Host` fields. */
+  get host(): string | undefined {
+    return this.#first('Host') || undefined;
+  }
+
+  /** The header of a request that asks `host` for something. */
+  for(host: string, { authorized }: { authorized: boolean }): RequestHeaders {
+    const userAgent = this.#first('User-Agent');
+    const sent: RequestHeaders = { Host: host, ...(userAgent === '' ? {} : { 'User-Agent': userAgent! }) };
+    for (const [name, values] of this.#fields) {
+      if (NOT_SENT.includes(name) || (name === 'Authorization' && !authorized)) continue;
+      sent[name] = values.length === 1 ? values[0]! : values;
+    }
+    return sent;
+  }
+
+  #first(name: string): string | undefined {
+    return this.#fields.get(name)?.[0];
+  }
+}
+
+/** `x-request-ID` is `X-Request-Id` (Go's net/textproto, CanonicalMIMEHeaderKey). */
+function canonicalName(name: string): string {
+  return name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
+}
+
+/** Node writes a character a byte; what is beyond ASCII is sent in UTF-8, as Go does. */
+function rawText(value: string): string {
+  return Buffer.from(value, 'utf8').toString('latin1');
+}

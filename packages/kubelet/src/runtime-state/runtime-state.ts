@@ -1,0 +1,125 @@
+/** What the runtime says about itself: whether it is there, and whether pods can have a network (upstream's runtimeState). */
+import { errorMessage, type Logger, sleep } from '@podwright/base';
+import type { CriClient, RuntimeCondition } from '@podwright/cri';
+import { RUNTIME_DOWN_AFTER_MS, RUNTIME_STATUS_PERIOD_MS, RUNTIME_STATUS_RETRY_MS } from '../limits.ts';
+
+export type RuntimeStateOptions = {
+  cri: CriClient;
+  logger: Logger;
+  /** Something that held pods up is over. */
+  onRecovery: () => void;
+  /** Other reasons to leave pods alone, in upstream's words. */
+  healthChecks?: (() => string | undefined)[];
+};
+
+export class RuntimeState {
+  readonly #options: RuntimeStateOptions;
+  readonly #controller = new AbortController();
+  /** When the runtime was last heard to be ready, monotonic milliseconds. */
+  #readyAtMs: number | undefined;
+  /** When it was asked last and had answered or failed. */
+  #lookedAtMs: number | undefined;
+  #notReady: string | undefined;
+  #networkNotReady: string | undefined = 'container runtime network status is unknown';
+  #failing = false;
+  #told = '';
+  #loop: Promise<void> = Promise.resolve();
+
+  constructor(options: RuntimeStateOptions) {
+    this.#options = options;
+  }
+
+  /** Asks once, then goes on asking until `stop`. */
+  async start(): Promise<void> {
+    await this.#look();
+    this.#loop = this.#repeat();
+  }
+
+  async stop(): Promise<void> {
+    this.#controller.abort();
+    await this.#loop;
+  }
+
+  /** Why no pod can be synced now; none while all is well. */
+  runtimeErrors(): string[] {
+    const sinceMs = this.#readyAtMs === undefined ? undefined : performance.now() - this.#readyAtMs;
+    const checks = (this.#options.healthChecks ?? []).map((check) => check());
+    return [
+      sinceMs === undefined ? 'container runtime status check may not have completed yet' : undefined,
+      sinceMs !== undefined && sinceMs >= RUNTIME_DOWN_AFTER_MS ? 'container runtime is down' : undefined,
+      ...checks,
+      this.#notReady,
+    ].filter((error) => error !== undefined);
+  }
+
+  /** Why pods cannot have a network of their own now. */
+  networkError(): string | undefined {
+    return this.#networkNotReady;
+  }
+
+  /** How long ago the runtime was asked last, and had answered or failed: a kubelet that hangs asks no more. */
+  sinceLookMs(): number {
+    return this.#lookedAtMs === undefined ? 0 : performance.now() - this.#lookedAtMs;
+  }
+
+  async #repeat(): Promise<void> {
+    const { signal } = this.#controller;
+    while (!signal.aborted) {
+      const isWell = !this.#failing && this.#networkNotReady === undefined && this.#notReady === undefined;
+      await sleep(isWell ? RUNTIME_STATUS_PERIOD_MS : RUNTIME_STATUS_RETRY_MS, signal).catch(() => undefined);
+      if (!signal.aborted) await this.#look();
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { cri, logger, onRecovery } = this.#options;
+    const wasWell = this.#isWell();
+    const isFirst = this.#lookedAtMs === undefined;
+    try {
+      const { status } = await cri.runtime.status(
+        {},
+        { signal: this.#controller.signal, timeoutMs: RUNTIME_DOWN_AFTER_MS },
+      );
+      this.#take(status?.conditions ?? []);
+      this.#failing = false;
+    } catch (error) {
+      if (this.#controller.signal.aborted) return;
+      if (!this.#failing) logger.error({ error: errorMessage(error) }, 'container runtime sanity check failed');
+      this.#failing = true;
+    }
+    this.#lookedAtMs = performance.now();
+    this.#tell();
+    if (!isFirst && !wasWell && this.#isWell()) onRecovery();
+  }
+
+  #take(conditions: RuntimeCondition[]): void {
+    const problemOf = (type: string) => {
+      const condition = conditions.find((one) => one.type === type);
+      return condition?.status === true ? undefined : ((condition && shown(condition)) ?? `${type} is not told`);
+    };
+    const [runtime, network] = [problemOf('RuntimeReady'), problemOf('NetworkReady')];
+    this.#networkNotReady = network && `container runtime network not ready: ${network}`;
+    this.#notReady = runtime && `container runtime not ready: ${runtime}`;
+    if (runtime === undefined) this.#readyAtMs = performance.now();
+  }
+
+  #isWell(): boolean {
+    return !this.#failing && this.runtimeErrors().length === 0 && this.#networkNotReady === undefined;
+  }
+
+  /** Each new problem once. */
+  #tell(): void {
+    const errors = this.runtimeErrors();
+    const text = [...errors, this.#networkNotReady ?? ''].join('; ');
+    if (text !== this.#told && errors.length > 0)
+      this.#options.logger.error({ errors }, 'skipping pod synchronization');
+    else if (text !== this.#told && this.#networkNotReady !== undefined)
+      this.#options.logger.warn({ error: this.#networkNotReady }, 'the network of pods is not ready');
+    this.#told = text;
+  }
+}
+
+/** As upstream prints a condition. */
+function shown({ type, status, reason, message }: RuntimeCondition): string {
+  return `${type}=${status} reason:${reason} message:${message}`;
+}

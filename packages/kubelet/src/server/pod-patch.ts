@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from 'node:util';
+import { PodwrightError } from '@podwright/base';
+import { formatFieldPath, IssueList } from '../api/issue.ts';
+import { ephemeralContainer, resources } from '../api/schema/container-schema.ts';
+import { type Decoder, list, object, string } from '../api/schema/decoder.ts';
+import type { Container, EphemeralContainer, Pod, ResourceRequirements } from '../api/types.ts';
+
+/** How a list of a patch meets the one that is there: by the names of its elements, or in its place. */
+export type PatchKind = 'merge-by-name' | 'replace';
+
+/** What clients send for a pod's ephemeral containers. */
+export type EphemeralPatch = { kind: PatchKind; containers: EphemeralContainer[] };
+
+/**
+ * Reads `{"spec":{"ephemeralContainers":[…]}}`, or a whole pod with that in it, of which nothing else is looked at. Every other
+ * field of a patch is refused: `invalid_argument`.
+ */
+export function parseEphemeralPatch(text: string, kind: PatchKind): EphemeralPatch {
+  const containers = specOf(text).ephemeralContainers ?? [];
+  const issues = new IssueList(['spec', 'ephemeralContainers']);
+  const decoded = list(ephemeralContainer)(containers, issues);
+  if (issues.count > 0) {
+    const problems = issues.issues.map(({ path, message }) => `${formatFieldPath(path)}: ${message}`);
+    throw new PodwrightError('invalid_argument', `read the ephemeral containers: ${problems.join('\n')}`);
+  }
+  return { kind, containers: decoded };
+}
+
+/** Requests and limits by the names of containers. */
+export type ResizePatch = Map<string, ResourceRequirements>;
+
+/**
+ * Reads the resources in `{"spec":{"containers":[{"name":…,"resources":…}],"initContainers":…}}`, or a whole pod with that in it, of
+ * which nothing else is looked at.
+ */
+export function parseResizePatch(text: string): ResizePatch {
+  const { containers = [], initContainers = [] } = specOf(text);
+  const issues = new IssueList(['spec']);
+  const decoded = [
+    ...list(resized)(containers, issues.at('containers')),
+    ...list(resized)(initContainers, issues.at('initContainers')),
+  ];
+  if (issues.count > 0) {
+    const problems = issues.issues.map(({ path, message }) => `${formatFieldPath(path)}: ${message}`);
+    throw new PodwrightError('invalid_argument', `read the resize: ${problems.join('\n')}`);
+  }
+  return new Map(decoded.map(({ name, resources = {} }) => [name, resources]));
+}
+
+/** The pod with the amounts of a patch in the place of its own; those that the patch does not name stay. */
+export function resizedPod(pod: Pod, patch: ResizePatch): Pod {
+  const resize = (container: Container): Container => {
+    const { limits, requests } = patch.get(container.name) ?? {};
+    const own = container.resources ?? {};
+    const resources = {
+      ...own,
+      ...(limits === undefined ? {} : { limits: { ...own.limits, ...limits } }),
+      ...(requests === undefined ? {} : { requests: { ...own.requests, ...requests } }),
+    };
+    return { ...container, ...(limits === undefined && requests === undefined ? {} : { resources }) };
+  };
+  const { initContainers, containers } = pod.spec;
+  const spec = { ...pod.spec, containers: containers.map(resize) };
+  return {
+    ...pod,
+    spec: initContainers === undefined ? spec : { ...spec, initContainers: initContainers.map(resize) },
+  };
+}
+
+/** Whether a pod asks for what a patch says. */
+export function showsResize(pod: Pod, patch: ResizePatch): boolean {
+  return isDeepStrictEqual(resizedPod(pod, patch).spec, pod.spec);
+}
+
+type Resized = { name: string; resources?: ResourceRequirements };
+
+/** A container of a patch, of which only the resources count. */
+const resized: Decoder<Resized> = (value, issues) =>
+  RESIZED(isMap(value) ? { name: value.name, resources: value.resources } : value, issues);
+const RESIZED = object<Resized>({ name: string, resources }, { required: ['name'] });
+
+/** The containers that a pod has after a patch. */
+export function patchedContainers(before: EphemeralContainer[], { kind, containers }: EphemeralPatch) {
+  if (kind === 'replace') return containers;
+  const named = new Map(before.map((one) => [one.name, one]));
+  for (const one of containers) named.set(one.name, { ...named.get(one.name), ...one });
+  return [...named.values()];
+}
+
+function specOf(text: string): Record<string, unknown> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw new PodwrightError('invalid_argument', 'read the patch: it is no JSON', { cause: error });
+  }
+  const spec = isMap(parsed) ? parsed.spec : undefined;
+  if (!isMap(spec)) throw new PodwrightError('invalid_argument', 'read the patch: spec: must be a map');
+  return spec;
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,58 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { isErrno, PodwrightError } from '@podwright/base';
+
+/** O_PATH of Linux, which node:fs does not name: a file as a place, without reading it. */
+const O_PATH = 0o10000000;
+
+/**
+ * The content of a regular file in a volume, `undefined` if there is none. Containers may change the volume at the same time: links
+ * are resolved beforehand and must stay inside, and on the way none is followed. Rejects with `failed_precondition`.
+ */
+export async function readInside(root: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
+  try {
+    const realRoot = await realpath(root);
+    const inside = relative(realRoot, await realpath(join(realRoot, path)));
+    if (inside === '..' || inside.startsWith('../')) throw refuse(path, 'it leads out of the volume');
+    return await readBelow(realRoot, inside.split('/'), { path, maxBytes });
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    if (['ELOOP', 'ENOTDIR'].some((code) => isErrno(error, code)))
+      throw refuse(path, 'a part of it is a link or a file');
+    throw error;
+  }
+}
+
+async function readBelow(
+  root: string,
+  names: string[],
+  { path, maxBytes }: { path: string; maxBytes: number },
+): Promise<Buffer> {
+  let place = await open(root, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    for (const name of names.slice(0, -1)) {
+      const next = await open(inDirectory(place, name), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+      await place.close();
+      place = next;
+    }
+    // a FIFO would make us wait for ever
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    await using file = await open(inDirectory(place, names.at(-1)!), flags);
+    const stats = await file.stat();
+    if (!stats.isFile()) throw refuse(path, 'it is no regular file');
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes + 1), 0, maxBytes + 1, 0);
+    if (bytesRead > maxBytes) throw refuse(path, `it is larger than ${maxBytes} bytes`);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await place.close();
+  }
+}
+
+function inDirectory(place: FileHandle, name: string): string {
+  return `/proc/self/fd/${place.fd}/${name}`;
+}
+
+function refuse(path: string, why: string): PodwrightError {
+  return new PodwrightError('failed_precondition', `file "${path}" of the volume: ${why}`);
+}

@@ -1,0 +1,104 @@
+import type { Pod } from '@podwright/kubelet';
+import { NODE_NAME, type Places, type SeenEvent } from './kubelets.ts';
+import type { RecordedCall } from './recorder.ts';
+
+/** What was seen of one pod: facts by where they were seen, such as `status`. Each fact is a path with its value, or a line. */
+export type Observed = Record<string, string[]>;
+
+/** What was seen of all pods of a run, by their names. */
+export type Run = { pods: Pod[]; events: SeenEvent[]; calls: RecordedCall[]; places: Places; cgroupRoot: string };
+
+/** Calls that only look, or whose number depends on when the kubelet looks. */
+const LOOKS = /^(?:List|Status|Version|.*Status$|.*Stats$|ImageFsInfo|RuntimeConfig|UpdateRuntimeConfig|ExecSync)/;
+
+/** What our kubelet writes beside, and what every kubelet makes in its own way. */
+const OWN = /config\.file|config\.hash|resourceVersion|podwright\.dev\/kubelet|container\.hash/;
+
+export function observe(run: Run): Map<string, Observed> {
+  const calls = callsByPod(run.calls);
+  const seen = run.pods.map((pod): [string, Observed] => {
+    const { name, namespace } = pod.metadata;
+    const own = calls.get(name) ?? [];
+    const created = own.filter(({ method, about }) => method === 'CreateContainer' && about.endsWith(' 0'));
+    const lines = own.map(({ method, about, request, error }) => {
+      const timeout = request.timeout === undefined ? '' : ` timeout ${request.timeout}`;
+      return `${method} ${about}${timeout}${error === undefined ? '' : ` fails: ${error}`}`;
+    });
+    const events = run.events.filter(({ object }) => object === `${namespace}/${name}`);
+    const facts = {
+      object: leaves({ metadata: pod.metadata, spec: pod.spec }),
+      status: leaves(pod.status),
+      sandbox: leaves(own.find(({ method }) => method === 'RunPodSandbox')?.request),
+      containers: created.flatMap(({ about, request }) => leaves(request.config, about.replace(/ 0$/, ''))),
+      calls: lines.filter((line, index) => line !== lines[index - 1]),
+      events: events.map(({ type, reason, fieldPath, message }) => `${type} ${reason} ${fieldPath} ${message}`),
+    };
+    return [withoutNode(name), normalised(facts, name, run)];
+  });
+  return new Map(seen);
+}
+
+const withoutNode = (name: string) => name.replace(new RegExp(`-${NODE_NAME}$`), '');
+
+/** Ids, times, addresses and paths made equal. Upstream adds the node to the names of static pods. */
+function normalised(facts: Observed, name: string, { places, cgroupRoot }: Run): Observed {
+  const clean = (text: string) =>
+    text
+      .replaceAll(name, withoutNode(name))
+      .replaceAll(places.root, 'ROOT')
+      .replaceAll(places.logs, 'LOGS')
+      .replaceAll(places.manifests, 'MANIFESTS')
+      .replaceAll(places.scratch, 'SCRATCH')
+      .replaceAll(cgroupRoot, '')
+      .replace(/\b(?:[0-9a-f]{64}|[0-9a-f]{13})\b/g, 'ID')
+      .replace(/(\/containers\/[^/"]+)\/[^/"]+"/g, '$1/FILE"')
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g, 'TIME')
+      .replace(/\b10\.\d+\.\d+\.\d+\b/g, 'ADDRESS');
+  const all = Object.entries(facts).map(([where, lines]) => {
+    const kept = lines.filter((line) => !OWN.test(line)).map(clean);
+    return [where, where === 'events' ? [...new Set(kept)] : kept];
+  });
+  return Object.fromEntries(all);
+}
+
+type PodCall = { method: string; about: string; request: Record<string, unknown>; error?: string };
+type Metadata = { name: string; attempt?: number };
+type Config = { metadata: Metadata };
+
+/** The calls for each pod, told by the ids that the runtime gave. */
+function callsByPod(calls: RecordedCall[]): Map<string, PodCall[]> {
+  const owners = new Map<unknown, { pod: string; about: string }>();
+  const result = new Map<string, PodCall[]>();
+  for (const { method, request, response, error } of calls) {
+    if (LOOKS.test(method)) continue;
+    const owner = ownerOf(method, request) ?? owners.get(request.containerId ?? request.podSandboxId);
+    if (owner === undefined) continue;
+    const id = response?.containerId ?? response?.podSandboxId;
+    if (id !== undefined) owners.set(id, owner);
+    result.set(owner.pod, [...(result.get(owner.pod) ?? []), { method, about: owner.about, request, error }]);
+  }
+  return result;
+}
+
+/** The pod that a call names itself, and what the call is about: `sandbox` or a container's name, with the attempt. */
+function ownerOf(method: string, request: Record<string, unknown>): { pod: string; about: string } | undefined {
+  const sandbox = (method === 'RunPodSandbox' ? request.config : request.sandboxConfig) as Config | undefined;
+  if (sandbox === undefined) return undefined;
+  const { metadata: pod } = sandbox;
+  if (method === 'PullImage') return { pod: pod.name, about: (request.image as { image: string }).image };
+  if (method !== 'CreateContainer') return { pod: pod.name, about: `sandbox ${pod.attempt ?? 0}` };
+  const { metadata: container } = request.config as Config;
+  return { pod: pod.name, about: `${container.name} ${container.attempt ?? 0}` };
+}
+
+/** `a.b[name].c = value` for every leaf of a JSON value; elements of lists go by their name, type or index. */
+function leaves(value: unknown, path = ''): string[] {
+  if (value === null || typeof value !== 'object')
+    return value === undefined ? [] : [`${path} = ${JSON.stringify(value)}`];
+  const children = Array.isArray(value)
+    ? value.map((child, index) => [`${path}[${child?.name ?? child?.type ?? index}]`, child])
+    : Object.entries(value).map(([key, child]) => [path === '' ? key : `${path}.${key}`, child]);
+  return children.length === 0
+    ? [`${path} = ${JSON.stringify(value)}`]
+    : children.flatMap(([key, child]) => leaves(child, key));
+}

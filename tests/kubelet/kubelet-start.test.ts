@@ -1,0 +1,110 @@
+/** The daemon under upstream's configuration: its start without a runtime, without a network, and what it tells systemd. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Pod } from '@podwright/kubelet';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { NodePlace } from '../pods/node.fixture.ts';
+import { StartedProgram } from '../pods/started-program.ts';
+import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
+
+let bundle: Bundle;
+let containerd: Containerd;
+before(async () => {
+  [bundle, containerd] = await Promise.all([buildBundle(), startContainerd('ks')]);
+});
+after(async () => {
+  await containerd.stop();
+  bundle.remove();
+});
+
+const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+
+const pod = (name: string, rest = '') => `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 1
+  dnsPolicy: ClusterFirst${rest}
+  containers: [{name: app, image: ${busyboxImage}, command: [sh, -c, 'trap "exit 0" TERM; while :; do sleep 0.1; done']}]
+`;
+
+test('a kubelet waits for its runtime and for the network, and says so', async (context) => {
+  const place = new NodePlace(bundle, '10.99.135.0/24');
+  context.after(() => place.remove());
+  const late = place.path('input', 'late.sock');
+  mkdirSync(place.path('input', 'static'));
+  writeFileSync(place.path('input', 'static', 'web.yaml'), pod('web'));
+  writeFileSync(place.path('input', 'static', 'agent.yaml'), pod('agent', '\n  hostNetwork: true'));
+  const config = place.file(
+    'kubelet.yaml',
+    `${HEAD}failCgroupV1: false
+failSwapOn: false
+enableServer: false
+healthzPort: 0
+staticPodPath: static
+containerRuntimeEndpoint: unix://${late}
+clusterDNS: [10.0.0.10]
+clusterDomain: from.file
+maxPods: 7
+`,
+  );
+  const dropIns = place.path('input', 'kubelet.conf.d');
+  mkdirSync(dropIns);
+  writeFileSync(join(dropIns, '10.conf'), `${HEAD}maxPods: 8\n`);
+  const network = join(containerd.scratch, 'cni');
+  renameSync(network, `${network}.away`);
+  mkdirSync(network);
+
+  const told = place.path('input', 'told');
+  const socket = place.path('input', 'notify');
+  const systemd = place.startProgram('socat', '-u', `UNIX-RECV:${socket}`, `OPEN:${told},creat,append`);
+  context.after(() => systemd.child.kill());
+  const flags = ['--config', config, '--config-dir', dropIns, '--cluster-domain=from.flag', '-v=4'];
+  const environment = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '1500000' };
+  const kubelet = new StartedProgram(place.command('kubelet', ...flags), { env: environment });
+  const wasTold = (text: string) => place.until(() => readFileSync(told, 'utf8').includes(text));
+  await place.until(() => readText(told) !== undefined);
+  await wasTold('READY=1');
+  assert.match(readFileSync(told, 'utf8'), /STATUS=container runtime is down/);
+
+  symlinkSync(containerd.endpoint.replace('unix://', ''), late);
+  const pods = async (): Promise<Pod[]> => ((await place.call('ps')).code === 0 ? place.pods() : []);
+  const phases = async () =>
+    Object.fromEntries((await pods()).map(({ metadata, status }) => [metadata.name, status?.phase]));
+  await place.until(async () => (await phases()).agent === 'Running');
+  await place.until(async () => /NetworkNotReady/.test(await place.ok('events')));
+  const events = await place.ok('events');
+  assert.match(
+    events,
+    /network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady/,
+  );
+  assert.match(events, /Starting kubelet\./);
+  assert.equal((await phases()).web, 'Pending');
+  assert.match(
+    await place.ok('get', 'nodes', '-o', 'json'),
+    /"container runtime network not ready: NetworkReady=false/,
+  );
+
+  renameSync(join(`${network}.away`, '10-test.conflist'), join(network, '10-test.conflist'));
+  await place.until(async () => (await phases()).web === 'Running');
+  const node = await place.ok('get', 'nodes', '-o', 'json');
+  assert.match(node, /"KubeletReady"/);
+  assert.match(node, /"pods": "8"/);
+  const resolvConf = await place.ok('exec', 'web', '--', 'cat', '/etc/resolv.conf');
+  assert.match(resolvConf, /nameserver 10\.0\.0\.10/);
+  assert.match(resolvConf, /from\.flag/);
+  await wasTold('WATCHDOG=1');
+  kubelet.child.kill('SIGTERM');
+  assert.equal((await kubelet.ended()).code, 0);
+  await wasTold('STOPPING=1');
+});
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
