@@ -69,7 +69,7 @@ test('a pod that was refused has no log, and one that will not stay another comm
     await paragraph(refused, [], { keptBy: 'run --detach web.yaml' }),
     [
       'web: NodeAffinity: no label disk=ssd',
-      '  it stays, to be looked at, with',
+      '  to keep it, and look at it:',
       '    podwright --root /r run --detach web.yaml',
       '    podwright --root /r describe web',
     ].join('\n'),

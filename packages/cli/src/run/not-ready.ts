@@ -92,7 +92,7 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   const more =
     keptBy === undefined
       ? ['  more:', ...commandsFor(pod, log)]
-      : ['  it stays, to be looked at, with', keptBy, describeCommand(pod)];
+      : ['  to keep it, and look at it:', keptBy, describeCommand(pod)];
   const [heading, ...commands] = more;
   const shown = commands.map((command) => `    ${program} ${command}`);
   return [wrapText([...lines, heading].join('\n'), width), ...shown].join('\n');
