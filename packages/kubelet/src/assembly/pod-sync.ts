@@ -1,9 +1,12 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
+import { join } from 'node:path';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { UserNamespaces } from '../container/user-namespaces.ts';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
+import { CredentialProviders } from '../images/credential-providers.ts';
+import { ImageAccess } from '../images/image-access.ts';
 import { ImageManager } from '../images/image-manager.ts';
 import { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
 import { CrashBackoff } from '../kuberuntime/crash-backoff.ts';
@@ -65,6 +68,7 @@ export type PodSync = {
   crashBackoff: CrashBackoff;
   restarts: RestartRequests;
   ephemeral: EphemeralContainers;
+  imageAccess: ImageAccess;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -80,6 +84,13 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
   const actuated = new ActuatedResources();
+  const imageAccess = new ImageAccess({
+    cri: input.cri,
+    directory: join(options.rootDir, 'image_manager'),
+    policy: options.images.verification,
+    logger,
+    metrics: options.metrics,
+  });
   const pleg = new Pleg({
     cri: input.cri,
     reader: new RuntimePodReader({
@@ -102,7 +113,13 @@ export function createPodSync(input: PodSyncInput): PodSync {
     activePods: () => workers.activePods(),
   });
   const syncer = new PodSyncer({
-    runtime: runtimeDependencies(input, { tracer, networks, crashBackoff, actuated }),
+    runtime: runtimeDependencies(input, {
+      tracer,
+      networks,
+      crashBackoff,
+      actuated,
+      images: imageManager(input, imageAccess),
+    }),
     pleg,
     statuses,
     reasons: new WaitingReasons(),
@@ -123,7 +140,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   });
   const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
   const loop = new SyncLoop({ manager, workers, ephemeral, runtimePods: () => cache.list(), onSeen, logger });
-  return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts, ephemeral };
+  return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }
 
 function refuse(pod: Pod, active: Pod[], { options, strictGroups }: PodSyncInput) {
@@ -133,7 +150,13 @@ function refuse(pod: Pod, active: Pod[], { options, strictGroups }: PodSyncInput
 
 function runtimeDependencies(
   input: PodSyncInput,
-  own: { tracer: PodTracer; networks: SandboxNetworks; crashBackoff: CrashBackoff; actuated: ActuatedResources },
+  own: {
+    tracer: PodTracer;
+    networks: SandboxNetworks;
+    crashBackoff: CrashBackoff;
+    actuated: ActuatedResources;
+    images: ImageManager;
+  },
 ): KuberuntimeDependencies {
   const { options, cri, events, parts, cgroups, hostIps } = input;
   return {
@@ -144,7 +167,6 @@ function runtimeDependencies(
     hooks: parts.hooks,
     objects: parts.objects,
     prepare: parts.prepare,
-    images: imageManager(input),
     dns: () => dnsSettings(options, events),
     features: new RuntimeFeatures(cri),
     userNamespaces: userNamespaces(options),
@@ -173,14 +195,15 @@ async function dnsSettings(options: KubeletOptions, events: EventRecorder): Prom
   return { ...options, host };
 }
 
-function imageManager({ options, cri, events, parts }: PodSyncInput): ImageManager {
+function imageManager({ options, cri, events, parts }: PodSyncInput, access: ImageAccess): ImageManager {
   const { images, logger } = options;
   const queue = {
     maxParallel: images.serializePulls ? 1 : images.maxParallelPulls,
     qps: images.registryPullQps,
     burst: images.registryBurst,
   };
-  const { pullBackoff, dockerConfigPaths } = images;
+  const { pullBackoff, dockerConfigPaths, credentialProviders } = images;
+  const { metrics } = options;
   return new ImageManager({
     cri,
     events,
@@ -189,5 +212,8 @@ function imageManager({ options, cri, events, parts }: PodSyncInput): ImageManag
     queue,
     backoff: pullBackoff,
     dockerConfigPaths,
+    access,
+    providers: credentialProviders && new CredentialProviders({ ...credentialProviders, logger, metrics }),
+    metrics,
   });
 }
