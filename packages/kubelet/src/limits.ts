@@ -114,6 +114,10 @@ export const GRPC_ANSWER_LIMITS = { bytes: 16 << 10, events: 100 };
 // Housekeeping
 
 /** Upstream's periods of garbage collection. */
+/** A log that was written to is looked at after as long as so many bytes a millisecond take to fill it. */
+export const MOST_LOG_BYTES_A_MS = 200_000;
+export const LEAST_LOG_LOOK_MS = 2;
+export const MOST_LOG_LOOK_MS = 1000;
 export const CONTAINER_GC_PERIOD_MS = 60_000;
 export const IMAGE_GC_PERIOD_MS = 300_000;
 /** How often pods that no source has are looked for. */

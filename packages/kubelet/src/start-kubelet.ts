@@ -12,6 +12,7 @@ import type { PodUpdate } from './config/pod-update.ts';
 import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
+import type { RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
@@ -259,6 +260,15 @@ function keepUp(
     logger,
     policies: { images: imageGc, containers: containerGc, logs: containerLog },
     runtimePods: () => cache.list(),
+    onPodChange: (listener: (pod: RuntimePodStatus) => void) =>
+      sync.changes.subscribe((uid) => {
+        const seen = cache.get(uid);
+        if (seen !== undefined) listener(seen.status);
+      }),
+    forgetImages: (ids: string[], atMs: number) => sync.imageAccess.prune(ids, atMs),
+    events,
+    nodeName: options.nodeName,
+    metrics: options.metrics,
     cleanUpPods: () => {
       if (sourcesRead()) loop.endOrphans();
       crashBackoff.collectGarbage();

@@ -38,6 +38,7 @@ import { StatusManager } from '../status/status-manager.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
+import { PodChanges } from './pod-changes.ts';
 
 export type PodSyncInput = {
   options: KubeletOptions;
@@ -69,6 +70,7 @@ export type PodSync = {
   restarts: RestartRequests;
   ephemeral: EphemeralContainers;
   imageAccess: ImageAccess;
+  changes: PodChanges;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -84,27 +86,20 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
   const actuated = new ActuatedResources();
-  const imageAccess = new ImageAccess({
-    cri: input.cri,
-    directory: join(options.rootDir, 'image_manager'),
-    policy: options.images.verification,
-    logger,
-    metrics: options.metrics,
-  });
+  const changes = new PodChanges();
+  const imageAccess = openImageAccess(input);
   const pleg = new Pleg({
     cri: input.cri,
-    reader: new RuntimePodReader({
-      cri: input.cri,
-      networks,
-      kubeletId: kubeletIdOf(options.rootDir),
-      runtimeName: input.runtimeName,
-    }),
+    reader: podReader(input, networks),
     cache,
     logger,
     metrics: options.metrics,
     relistPeriodMs: options.relist.periodMs,
     eventedRelistPeriodMs: options.relist.eventedPeriodMs,
-    onChange: (podUid) => loop.handleLifecycle(podUid),
+    onChange: (podUid) => {
+      loop.handleLifecycle(podUid);
+      changes.tell(podUid);
+    },
   });
   const allocations = new PodAllocations({
     events: input.events,
@@ -140,7 +135,20 @@ export function createPodSync(input: PodSyncInput): PodSync {
   });
   const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
   const loop = new SyncLoop({ manager, workers, ephemeral, runtimePods: () => cache.list(), onSeen, logger });
-  return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
+  return {
+    manager,
+    statuses,
+    cache,
+    tracer,
+    pleg,
+    workers,
+    loop,
+    crashBackoff,
+    restarts,
+    ephemeral,
+    imageAccess,
+    changes,
+  };
 }
 
 function refuse(pod: Pod, active: Pod[], { options, strictGroups }: PodSyncInput) {
@@ -193,6 +201,21 @@ async function dnsSettings(options: KubeletOptions, events: EventRecorder): Prom
   const problem = searchProblem(resolvConf, host, clusterDomain);
   if (problem !== undefined) events.event(nodeSubject(nodeName), 'Warning', 'CheckLimitsForResolvConf', problem);
   return { ...options, host };
+}
+
+function podReader({ options, cri, runtimeName }: PodSyncInput, networks: SandboxNetworks): RuntimePodReader {
+  return new RuntimePodReader({ cri, networks, kubeletId: kubeletIdOf(options.rootDir), runtimeName });
+}
+
+function openImageAccess({ options, cri }: PodSyncInput): ImageAccess {
+  const { rootDir, images, logger, metrics } = options;
+  return new ImageAccess({
+    cri,
+    directory: join(rootDir, 'image_manager'),
+    policy: images.verification,
+    logger,
+    metrics,
+  });
 }
 
 function imageManager({ options, cri, events, parts }: PodSyncInput, access: ImageAccess): ImageManager {
