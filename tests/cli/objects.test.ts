@@ -133,6 +133,29 @@ test('labels and annotations are set, seen in the container, and stay over an ap
   assert.equal((await place.json<Pod>('get', 'pod', 'web')).metadata.uid, uid);
 });
 
+test('a readiness gate holds a pod back until somebody patches its status', async () => {
+  const gated = `apiVersion: v1\nkind: Pod\nmetadata: {name: gated}\nspec:\n  readinessGates: [{conditionType: example.com/open}]\n  containers:\n${container(forever)}`;
+  await place.ok('apply', place.file('gated.yaml', gated));
+  await place.ok('wait', '--for=condition=ContainersReady', 'pod/gated', '--timeout', '60s');
+  await fails(/timed out|example\.com\/open/, 'wait', '--for=condition=Ready', 'pod/gated', '--timeout', '0');
+  const patch = (status: string) => `status: {conditions: [{type: example.com/open, status: "${status}"}]}`;
+  const patched = () => place.ok('patch', 'pod', 'gated', '--subresource', 'status', '-p', patch('True'));
+  assert.equal(await patched(), 'pod/gated patched\n');
+  assert.equal(await patched(), 'pod/gated patched (no change)\n');
+  await place.ok('wait', '--for=condition=Ready', 'pod/gated', '--timeout', '10s');
+  await fails(
+    /the condition Ready is the kubelet's own/,
+    'patch',
+    'gated',
+    '--subresource=status',
+    '-p',
+    '{"status":{"conditions":[{"type":"Ready","status":"False"}]}}',
+  );
+  await fails(/--patch is neither JSON nor YAML of an object/, 'patch', 'gated', '-p', 'text');
+  assert.equal(await place.ok('patch', 'pod/gated', '-p', '{"metadata":{"labels":{"a":"b"}}}'), 'pod/gated patched\n');
+  await place.ok('delete', 'gated', '--force');
+});
+
 test('describe tells everything, and no secret', async () => {
   const text = await place.ok('describe', 'web');
   for (const line of [

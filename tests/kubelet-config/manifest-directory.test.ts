@@ -43,7 +43,13 @@ async function follow(context: TestContext, files: Record<string, string> = {}, 
   context.after(() => rm(path, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text);
   const record = recorder(context);
-  const source = new ManifestDirectory({ path, logger: silentLogger, resyncMs, onChange: record.onChange });
+  const source = new ManifestDirectory({
+    path,
+    logger: silentLogger,
+    resyncMs,
+    retryMs: 20,
+    onChange: record.onChange,
+  });
   await source.start(record.signal);
   return { path, source, ...record };
 }

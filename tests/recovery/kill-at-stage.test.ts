@@ -79,6 +79,33 @@ for (const stage of stages) {
   });
 }
 
+test('what was not yet removed of a container when the runtime was killed is removed by the next one', async () => {
+  const { podSandboxId } = await daemon.cri.runtime.runPodSandbox({ config: podOf(place, 'removed') });
+  const create = async () => {
+    const config = containerOf(runtime.image, 'main', 'exec sleep 1000');
+    return (await daemon.cri.runtime.createContainer({ podSandboxId, config })).containerId;
+  };
+  for (const stage of stages.filter((name) => name.startsWith('container-remove/'))) {
+    const containerId = await create();
+    await daemon.cri.runtime.startContainer({ containerId });
+    await daemon.dieAt(stage);
+    await daemon.cri.runtime.removeContainer({ containerId }).catch(() => undefined); // answered before most stages
+    await daemon.dead();
+    daemon = await startKillable(place);
+    assert.deepEqual((await daemon.cri.runtime.listContainers({})).containers, [], stage);
+    const places = ['state/containers', 'state/tasks', 'state/oci/records', 'root/containers'];
+    const left = places.flatMap((path) => readdirSync(join(place.directory, path)));
+    assert.deepEqual(
+      left.filter((name) => name.startsWith(containerId)),
+      [],
+      stage,
+    );
+    await daemon.cri.runtime.removeContainer({ containerId: await create() }); // its name is free
+  }
+  await daemon.cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
 test('running containers outlive the runtime, and their ends while it is away are told', async () => {
   const first = daemon;
   const { podSandboxId } = await first.cri.runtime.runPodSandbox({ config: podOf(place, 'survivor') });

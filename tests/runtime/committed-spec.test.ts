@@ -180,7 +180,7 @@ test('a container that an earlier version started goes on, is used, updated, sho
   const { status } = await cri.runtime.containerStatus({ containerId, verbose: true });
   assert.deepEqual([status?.state, status?.exitCode], [ContainerState.CONTAINER_EXITED, 137]);
   await cri.runtime.removeContainer({ containerId });
+  await cri.runtime.removePodSandbox({ podSandboxId }); // which waits for all of it
   assert.ok(!readdirSync(join(place.options.state, 'tasks')).includes(containerId));
-  await cri.runtime.removePodSandbox({ podSandboxId });
   assert.deepEqual(await runtime.remains(), []);
 });

@@ -11,6 +11,7 @@ export * from './failpoint.ts';
 export * from './find-program.ts';
 export * from './first-difference.ts';
 export * from './keyed-lock.ts';
+export * from './later.ts';
 export * from './lines.ts';
 export * from './log.ts';
 export * from './metrics.ts';

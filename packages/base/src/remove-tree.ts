@@ -68,22 +68,30 @@ class TreeRemoval {
     if (mountOf(directory) !== this.#mount)
       throw new PodwrightError('failed_precondition', 'something is mounted in it; unmount that first');
     this.#top ??= directory;
-    // Again while there was something: deep directories come up here meanwhile.
-    while ((await this.#removeChildren(directory, depth + 1)) > 0);
-    await rmdir(place);
+    // Again while something has come meanwhile: deep directories come up here.
+    do await this.#removeChildren(directory, depth + 1);
+    while (!(await removeEmpty(place)));
   }
 
-  /** Returns how many there were. */
-  async #removeChildren(directory: FileHandle, depth: number): Promise<number> {
-    let count = 0;
+  async #removeChildren(directory: FileHandle, depth: number): Promise<void> {
+    this.#signal?.throwIfAborted();
     const path = `/proc/self/fd/${directory.fd}`;
     // read in pieces: it may have millions of entries
     for await (const entry of await opendir(path, { encoding: 'buffer' as BufferEncoding })) {
       const name = entry.name as unknown as Buffer;
       await this.remove(directory, { name, depth, isDirectory: entry.isDirectory() });
-      count++;
     }
-    return count;
+  }
+}
+
+/** False if there is something in the directory. */
+async function removeEmpty(directory: Buffer): Promise<boolean> {
+  try {
+    await rmdir(directory);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'ENOTEMPTY')) return false;
+    throw error;
   }
 }
 

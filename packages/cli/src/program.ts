@@ -25,7 +25,7 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright doctor                   what this host can do, and what is missing
 
 Pods:      run, check, apply, delete, ps, trace
-Objects:   get, describe, events, wait, label, annotate, top
+Objects:   get, describe, events, wait, label, annotate, patch, top
 In pods:   logs, exec, attach, debug, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime, status, stop

@@ -22,6 +22,8 @@ export type FakeKubelet = {
   runtime: FakeRuntime;
   handle: Kubelet;
   liveness: ProbeResults;
+  /** What probes of the kubelet that runs now have said. */
+  answers: { readiness: ProbeResults; startup: ProbeResults };
   /** Ids of volumes that are mounted, by pod. */
   mounted: Set<string>;
   /** From now on the manifest directory holds exactly this. */
@@ -57,11 +59,15 @@ export async function startFakeKubelet(
   const config: { current?: PodConfig; text: string } = { text: manifest };
   const liveness = new ProbeResults();
   const mounted = new Set<string>();
-  const start = () => startKubelet(kubelet, { cri: runtime.client, ...fakeParts({ config, liveness, mounted }) });
+  const newAnswers = () => ({ readiness: new ProbeResults(), startup: new ProbeResults() });
+  const start = (answers: FakeKubelet['answers']) =>
+    startKubelet(kubelet, { cri: runtime.client, ...fakeParts({ config, liveness, answers, mounted }) });
+  const answers = newAnswers();
   const fake: FakeKubelet = {
     runtime,
-    handle: await start(),
+    handle: await start(answers),
     liveness,
+    answers,
     mounted,
     apply: (text) => {
       config.text = text;
@@ -80,7 +86,8 @@ export async function startFakeKubelet(
       fake.handle.events().flatMap(({ involvedObject, reason }) => (involvedObject.name === name ? [reason] : [])),
     restart: async () => {
       await fake.handle.close();
-      fake.handle = await start();
+      fake.answers = newAnswers();
+      fake.handle = await start(fake.answers);
       await fake.handle.ready;
     },
     close: async () => {
@@ -98,11 +105,15 @@ function snapshot(text: string) {
   return { objects, errors: [], warnings: [] };
 }
 
-type Shared = { config: { current?: PodConfig; text: string }; liveness: ProbeResults; mounted: Set<string> };
+type Shared = {
+  config: { current?: PodConfig; text: string };
+  liveness: ProbeResults;
+  answers: FakeKubelet['answers'];
+  mounted: Set<string>;
+};
 
-function fakeParts({ config, liveness, mounted }: Shared): KubeletParts {
+function fakeParts({ config, liveness, answers, mounted }: Shared): KubeletParts {
   const objects = new LocalObjects();
-  const none = new ProbeResults();
   const ignore = () => undefined;
   return {
     objects,
@@ -120,8 +131,7 @@ function fakeParts({ config, liveness, mounted }: Shared): KubeletParts {
     },
     probes: {
       liveness,
-      readiness: none,
-      startup: none,
+      ...answers,
       update: ignore,
       stopLiveness: ignore,
       remove: ignore,

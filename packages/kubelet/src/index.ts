@@ -23,6 +23,12 @@ export type { NodeObject } from './node/node-object.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export { preflight } from './preflight/preflight.ts';
 export { thisHost } from './preflight/preflight-host.ts';
+export {
+  type ServedKubeletApi,
+  type ServeKubeletApiInput,
+  serveKubeletApi,
+} from './server/kubelet-api/serve-kubelet-api.ts';
+export * from './server/kubelet-server-options.ts';
 export * from './server/local-api.ts';
 export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
 export { type Patience, startKubelet } from './start-kubelet.ts';

@@ -5,6 +5,8 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 // Sources of pods
 
+/** How often a directory is tried that could not be read yet. */
+export const SOURCE_RETRY_MS = 1000;
 export const MANIFEST_URL_TIMEOUT_MS = 10_000;
 /** A file that was written this recently may be written still, so it is looked at again. */
 export const MANIFEST_QUIET_MS = 3;
@@ -22,6 +24,8 @@ export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
 export const MINIMUM_GRACE_SECONDS = 2;
 export const DEFAULT_GRACE_SECONDS = 30;
+/** Upstream's immediate eviction: hooks before the stop may still begin. */
+export const EVICTION_GRACE_SECONDS = 1;
 /** Stopping may take this much longer than the grace period before the runtime counts as hanging. */
 export const STOP_MARGIN_MS = 120_000;
 /** A file system that does not answer must not hold up its pod for ever. */
@@ -127,6 +131,11 @@ export const VOLUME_LIMITS_PERIOD_MS = 10_000;
 /** How long measuring one volume may take. */
 export const MEASURE_TIMEOUT_MS = 60_000;
 
+/** Changes of a pod's status within this time are written to disk once; a kubelet that is killed loses them. */
+export const STATUS_RECORD_DELAY_MS = 100;
+/** A status has some 100 KiB at most: 12 KiB of messages, and conditions. */
+export const MAX_STATUS_RECORD_BYTES = 4 << 20;
+
 // What users see: statuses, events, traces, logs, the local API
 
 /** All termination messages of a pod together (the kubelet's MaxPodTerminationMessageLogLength). */
@@ -162,9 +171,39 @@ export const MAX_MANIFEST_ERRORS = 100;
 export const SEEN_TIMEOUT_MS = 5000;
 /** Each command has one connection for a call, and one for each log and watch that it follows. */
 export const MAX_CONNECTIONS = 1000;
+/** Of the conditions that a client sets: so many at once, and as long as meta/v1's Condition allows. */
+export const MAX_PATCHED_CONDITIONS = 50;
+export const MAX_CONDITION_REASON_LENGTH = 1024;
+export const MAX_CONDITION_MESSAGE_LENGTH = 32_768;
 /** Selectors are typed by people, or are a line of a client's. */
 export const MAX_SELECTOR_LENGTH = 4096;
 /** CPU is measured over at least this time: the kernel counts in ticks of up to 10 ms. */
 export const LEAST_USAGE_WINDOW_MS = 500;
 /** A look at the statistics that is older than this is not what somebody asks for now. */
 export const USAGE_SAMPLE_KEPT_MS = 30_000;
+/** How long the runtime may take to tell what its pods use. */
+export const STATISTICS_TIMEOUT_MS = 30_000;
+/** A walk through a volume's files is good for this long: upstream's volumeStatsAggPeriod. */
+export const VOLUME_USE_KEPT_MS = 60_000;
+
+// The kubelet's HTTP API
+
+/** Heads of requests hold commands: as much as three long arguments take, percent-encoded. */
+export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
+/** A client has this long to send the head of a request, and the whole of one; none of ours needs a body. */
+export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
+/** Between two requests on one connection: as upstream. */
+export const KEEP_ALIVE_TIMEOUT_MS = 90_000;
+/** A client that takes none of what it asked for is cut off after this long. */
+export const STALLED_CLIENT_MS = 60_000;
+/** Bodies of requests that mean nothing to us are read away up to this. */
+export const MAX_IGNORED_BODY_BYTES = 64 << 10;
+/** How long a command of `/run` may take: upstream's bound of a response. */
+export const MAX_RUN_MS = 4 * 3_600_000;
+/** Bearer tokens of a file, and its size. */
+export const MAX_TOKENS = 10_000;
+export const MAX_TOKEN_FILE_BYTES = 4 << 20;
+/** A certificate of our own is valid this long, as upstream's, and is replaced when less than a tenth of it is left. */
+export const OWN_CERTIFICATE_MS = 365 * 24 * 3_600_000;
+/** Entries of a directory below `/logs/` that are shown. */
+export const MAX_LOG_DIRECTORY_ENTRIES = 10_000;

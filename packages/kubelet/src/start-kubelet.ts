@@ -1,5 +1,5 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
-import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { type CgroupHierarchy, errorCode, errorMessage } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
@@ -15,6 +15,7 @@ import { runHousekeeping } from './gc/housekeeping.ts';
 import type { RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
+import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
 import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
 import { readContainerHost } from './node/container-host.ts';
@@ -22,10 +23,15 @@ import { requireOfHost } from './node/host-requirements.ts';
 import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
+import { nodeResources } from './node/node-resources.ts';
 import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
+import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
+import { StatusManager } from './status/status-manager.ts';
+import { StatusRecords } from './status/status-records.ts';
 import { ContainerUsage } from './usage/container-usage.ts';
+import { PodDirectories } from './volumes/pod-directories.ts';
 
 /** What a caller gives of the kubelet itself: a connection, which the kubelet closes, and parts in place of its own. */
 export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
@@ -87,6 +93,9 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   const startedAtMs = Date.now();
   const capacity = await readNodeCapacity(hierarchy);
   const allocatable = nodeAllocatable(capacity, options.systemReserved);
+  const resources = await nodeResources(allocatable, options.rootDir);
+  const records = new StatusRecords(join(options.rootDir, 'pod-statuses'), logger);
+  const statuses = new StatusManager(await records.read(), records);
   const cgroups = await podCgroups({ options, cri, hierarchy, allocatable });
   const events = new PodEvents(options.nodeName);
   cryBirth(events, options.nodeName);
@@ -99,23 +108,24 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const hostIps = () => addresses;
-  const parts = kubeletParts({ options, cri, events, hostIps, allocatable }, given);
+  const parts = kubeletParts({ options, cri, events, hostIps, resources }, given);
   const sync = createPodSync({
     options,
     cri,
     events,
     parts,
     cgroups,
+    statuses,
+    resources,
     strictGroups: await new RuntimeFeatures(cri).strictGroups(),
     host: await readContainerHost({ hierarchy, allocatableMemory: BigInt(allocatable.memoryBytes) }),
     obstacles: runtimeState,
-    allocatable: { cpu: BigInt(availableParallelism()) * 1000n, memory: BigInt(allocatable.memoryBytes) },
     hostIps,
     runtimeName: version.runtimeName,
   });
   await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
-  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState });
+  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = {
     name: options.nodeName,
@@ -128,20 +138,12 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     startedAtMs,
   };
   const usage = new ContainerUsage(cri);
+  const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
+  const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
+  countPods(sync, { nodeName: options.nodeName, cgroupVersion });
   const { objects } = parts;
-  return new Kubelet({
-    ...sync,
-    ...running,
-    options,
-    cri,
-    events,
-    cgroups,
-    objects,
-    node,
-    usage,
-    runtimeState,
-    version: runtime,
-  });
+  const own = { options, cri, events, cgroups, objects, node, usage, summary, runtimeState, version: runtime };
+  return new Kubelet({ ...sync, ...running, ...own });
 }
 
 /** Upstream's event of a kubelet's start. */
@@ -155,6 +157,35 @@ async function tellPodCidr({ podCidr, logger }: KubeletOptions, cri: CriClient):
   const runtimeConfig = { networkConfig: { podCidr } };
   await cri.runtime.updateRuntimeConfig({ runtimeConfig }).catch((error: unknown) => {
     logger.error({ podCidr, error: errorMessage(error) }, 'the runtime could not be told the subnet of pods');
+  });
+}
+
+type SummaryInput = Pick<RunInput, 'options' | 'cri' | 'parts' | 'sync'> &
+  Pick<SummaryParts, 'hierarchy' | 'memoryBytes'>;
+
+function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: SummaryInput): SummaryProvider {
+  const { nodeName, cgroupRoot, rootDir, podLogsDir, logger } = options;
+  const directories = new PodDirectories(rootDir);
+  return new SummaryProvider({
+    ...{ cri, nodeName, hierarchy, memoryBytes, cgroupRoot, rootDir, logger },
+    logDirectory: (pod) => podLogDirectory(podLogsDir, pod),
+    hostsFile: (uid) => directories.etcHosts(uid),
+    runtimePods: () => sync.cache.list(),
+    podOf: (uid) => sync.statuses.pod(uid),
+    volumePaths: (uid) => parts.volumes.pathsOf(uid),
+  });
+}
+
+/** Metrics of pods, if somebody asks for metrics. */
+function countPods(
+  { metrics, cache, manager, workers }: PodSync,
+  node: { nodeName: string; cgroupVersion: 1 | 2 },
+): void {
+  metrics?.count({
+    ...node,
+    runtimePods: () => cache.list(),
+    desiredPods: () => manager.list(),
+    activePods: () => workers.activePods(),
   });
 }
 
@@ -183,6 +214,7 @@ type RunInput = {
   cgroups: PodCgroups;
   sync: PodSync;
   runtimeState: RuntimeState;
+  records: StatusRecords;
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
@@ -202,15 +234,17 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     },
     runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
   });
+  const wrongFiles = () => new Set(sources.errors().map(({ file }) => file));
   let sourcesRead = false;
   const ready = sources.ready.then(() => {
     sourcesRead = true;
-    return removeOrphans(input);
+    return removeOrphans(input, wrongFiles());
   });
   ready.catch((error: unknown) =>
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
-  const housekeeping = keepUp(input, () => sourcesRead, controller.signal);
+  const housekeeping = keepUp(input, () => (sourcesRead ? wrongFiles() : undefined), controller.signal);
+  void tellMetrics(sync, controller.signal);
   const endPods = async () => {
     await sources.stop(); // or a change of a manifest would bring its pod back
     await Promise.all(sync.manager.list().map((pod) => workers.end(pod, { remove: true })));
@@ -220,6 +254,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     for (const stop of unsubscribe) stop();
     await sources.stop();
     await workers.stop();
+    await input.records.close();
     await pleg.stop();
     await input.runtimeState.stop();
     parts.probes.stop();
@@ -231,12 +266,20 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
   return { ready, endPods, manifestErrors: () => sources.errors(), update, close };
 }
 
+/** Tells the metrics of each change of a pod's status. */
+async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal): Promise<void> {
+  if (metrics === undefined) return;
+  for await (const { type, pod } of statuses.subscribe(signal))
+    metrics.told(pod.metadata.uid, type === 'DELETED' ? undefined : pod);
+}
+
 /** Ends what no source has, once each has been read. */
-async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> {
+async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
   const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
   // what the runtime has of a pod that cannot be read now still uses its volumes
   const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedUids()]);
-  sync.loop.endOrphans();
+  sync.loop.endOrphans(wrong);
+  sync.statuses.removeOrphans(known);
   await parts.volumes.removeOrphans(known);
   await cgroups.removeOrphans(known);
 }
@@ -244,7 +287,7 @@ async function removeOrphans({ parts, cgroups, sync }: RunInput): Promise<void> 
 /** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */
 function keepUp(
   { options, cri, events, parts, sync }: RunInput,
-  sourcesRead: () => boolean,
+  wrongFiles: () => ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   const { loop, cache, workers, crashBackoff } = sync;
@@ -253,7 +296,10 @@ function keepUp(
     volumes: parts.volumes,
     events,
     logger,
-    evict: (pod: Pod, verdict: WaitingReason) => loop.evict(pod, verdict),
+    evict: (pod: Pod, verdict: WaitingReason) => {
+      sync.metrics?.evicted('emptydirfs.limit');
+      loop.evict(pod, verdict);
+    },
   };
   const work = {
     cri,
@@ -270,7 +316,8 @@ function keepUp(
     nodeName: options.nodeName,
     metrics: options.metrics,
     cleanUpPods: () => {
-      if (sourcesRead()) loop.endOrphans();
+      const wrong = wrongFiles();
+      if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
     },
     enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),

@@ -189,6 +189,7 @@ function handleOf(
       );
     }
     await Promise.all([server.close(), streaming.close()]);
+    containers.hurry();
     if (!(await settle(work))) {
       work.abandon();
       await settle(work);

@@ -21,6 +21,9 @@ export type PodUsage = {
 };
 export type NodeUsage = { metadata: { name: string }; usage: Usage };
 
+/** kubectl's words for how a patch is meant. */
+export type PatchType = 'strategic' | 'merge';
+
 const METRICS = '/apis/metrics.k8s.io/v1beta1';
 
 /** Objects of a node's API, kind by kind, at Kubernetes' paths. */
@@ -63,9 +66,17 @@ export class ObjectClient {
     { metadata }: ApiObject,
     patch: { labels?: Record<string, string | null>; annotations?: Record<string, string | null> },
   ): Promise<ApiObject> {
-    const path = objectPath({ kind: kind.kind, namespace: metadata.namespace, name: metadata.name });
-    const body = JSON.stringify({ metadata: patch });
-    const contentType = 'application/merge-patch+json';
+    return this.sendPatch(kind, metadata, { type: 'merge', body: JSON.stringify({ metadata: patch }) });
+  }
+
+  /** A patch as JSON, of the object or of its status. */
+  sendPatch(
+    { kind }: ObjectKind,
+    { namespace, name }: { namespace: string; name: string },
+    { type, body, subresource }: { type: PatchType; body: string; subresource?: 'status' },
+  ): Promise<ApiObject> {
+    const path = objectPath({ kind, namespace, name }) + (subresource === undefined ? '' : `/${subresource}`);
+    const contentType = `application/${type === 'strategic' ? 'strategic-merge' : type}-patch+json`;
     return this.#http.json({ method: 'PATCH', path, body, contentType }, decodeApiObject);
   }
 

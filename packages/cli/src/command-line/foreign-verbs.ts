@@ -5,8 +5,6 @@ import type { Command } from 'commander';
 const FOREIGN_VERBS: Record<string, string> = {
   create: "'podwright apply FILE' creates objects, 'podwright run FILE' runs pods in the foreground",
   replace: "'podwright apply FILE' changes what differs",
-  patch:
-    "'podwright label' and 'podwright annotate' change metadata; for all else change the file and 'podwright apply FILE'",
   edit: "change the file and 'podwright apply FILE'; 'podwright get pod NAME -o yaml' prints what there is",
   set: "change the file and 'podwright apply FILE'",
   scale: "pods are not scaled on one node; give each a name in the file and 'podwright apply FILE'",

@@ -64,6 +64,20 @@ export function addObjectCommands(program: Command, action: Action): void {
       );
   }
   program
+    .command('patch <object...>')
+    .description(
+      'change labels, annotations, or with --subresource status conditions: patch POD -p JSON; also TYPE/NAME',
+    )
+    .addOption(namespaceOption())
+    .requiredOption('-p, --patch <patch>', 'what to change, as JSON or YAML')
+    .addOption(new Option('--type <type>', 'how lists are meant').choices(['strategic', 'merge']).default('strategic'))
+    .addOption(new Option('--subresource <name>', 'set conditions, as those of readiness gates').choices(['status']))
+    .action(
+      action(async (context, [words, options]: [string[], import('../commands/patch.ts').PatchOptions]) =>
+        (await import('../commands/patch.ts')).patch(context, words, options),
+      ),
+    );
+  program
     .command('top <type> [name]')
     .description('what pods or the node use: top pods, top node')
     .addOption(namespaceOption())

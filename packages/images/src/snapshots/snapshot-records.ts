@@ -24,25 +24,48 @@ const MIGRATIONS = [
 const COLUMNS = `SELECT s.id, s.key, s.kind, p.key AS parent, s.created_at_ms
   FROM snapshots s LEFT JOIN snapshots p ON p.id = s.parent_id`;
 
+/** Prepared once: to prepare one costs more than to run it. */
+function statements(database: MetadataDatabase) {
+  return {
+    find: database.prepare(`${COLUMNS} WHERE s.snapshotter = ? AND s.key = ?`),
+    list: database.prepare(`${COLUMNS} WHERE s.snapshotter = ? ORDER BY s.id`),
+    ancestors: database.prepare(
+      `WITH RECURSIVE chain (id, depth) AS (
+        SELECT parent_id, 1 FROM snapshots WHERE id = ?
+        UNION ALL SELECT s.parent_id, depth + 1 FROM snapshots s JOIN chain c ON s.id = c.id
+      ) SELECT id FROM chain WHERE id IS NOT NULL ORDER BY depth`,
+    ),
+    children: database.prepare(`${COLUMNS} WHERE s.parent_id = ?`),
+    insert: database.prepare(
+      'INSERT INTO snapshots (id, snapshotter, key, kind, parent_id, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    commit: database.prepare("UPDATE snapshots SET kind = 'committed', key = ? WHERE id = ?"),
+    delete: database.prepare('DELETE FROM snapshots WHERE id = ?'),
+    usage: database.prepare('SELECT size_bytes, inodes FROM snapshots WHERE id = ?'),
+    setUsage: database.prepare('UPDATE snapshots SET size_bytes = ?, inodes = ? WHERE id = ?'),
+  };
+}
+
 /** The records of one snapshotter. Every change is one transaction. */
 export class SnapshotRecords {
   readonly #database: MetadataDatabase;
   readonly #snapshotter: string;
+  readonly #statements: ReturnType<typeof statements>;
 
   constructor(database: MetadataDatabase, snapshotter: string) {
     migrate(database, 'snapshots', MIGRATIONS);
     this.#database = database;
     this.#snapshotter = snapshotter;
+    this.#statements = statements(database);
   }
 
   find(key: string): SnapshotRecord | undefined {
-    const row = this.#database.prepare(`${COLUMNS} WHERE s.snapshotter = ? AND s.key = ?`).get(this.#snapshotter, key);
+    const row = this.#statements.find.get(this.#snapshotter, key);
     return row === undefined ? undefined : toRecord(row as Row);
   }
 
   list(): SnapshotRecord[] {
-    const rows = this.#database.prepare(`${COLUMNS} WHERE s.snapshotter = ? ORDER BY s.id`).all(this.#snapshotter);
-    return (rows as Row[]).map(toRecord);
+    return (this.#statements.list.all(this.#snapshotter) as Row[]).map(toRecord);
   }
 
   /** Largest number that was ever given, 0 for none. */
@@ -53,44 +76,35 @@ export class SnapshotRecords {
 
   /** Numbers of the snapshots that `id` is built on, the nearest first. */
   ancestors(id: number): number[] {
-    const rows = this.#database
-      .prepare(
-        `WITH RECURSIVE chain (id, depth) AS (
-          SELECT parent_id, 1 FROM snapshots WHERE id = ?
-          UNION ALL SELECT s.parent_id, depth + 1 FROM snapshots s JOIN chain c ON s.id = c.id
-        ) SELECT id FROM chain WHERE id IS NOT NULL ORDER BY depth`,
-      )
-      .all(id);
-    return (rows as { id: number }[]).map((row) => row.id);
+    return (this.#statements.ancestors.all(id) as { id: number }[]).map((row) => row.id);
   }
 
   children(id: number): SnapshotRecord[] {
-    return (this.#database.prepare(`${COLUMNS} WHERE s.parent_id = ?`).all(id) as Row[]).map(toRecord);
+    return (this.#statements.children.all(id) as Row[]).map(toRecord);
   }
 
   insert(record: SnapshotRecord, parentId: number | undefined): void {
-    this.#database
-      .prepare('INSERT INTO snapshots (id, snapshotter, key, kind, parent_id, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)')
-      .run(record.id, this.#snapshotter, record.key, record.kind, parentId ?? null, record.createdAtMs);
+    const { id, key, kind, createdAtMs } = record;
+    this.#statements.insert.run(id, this.#snapshotter, key, kind, parentId ?? null, createdAtMs);
   }
 
   commit(id: number, name: string): void {
-    this.#database.prepare("UPDATE snapshots SET kind = 'committed', key = ? WHERE id = ?").run(name, id);
+    this.#statements.commit.run(name, id);
   }
 
   delete(id: number): void {
-    withReserve(this.#database, () => this.#database.prepare('DELETE FROM snapshots WHERE id = ?').run(id));
+    withReserve(this.#database, () => this.#statements.delete.run(id));
   }
 
   /** The space that was measured when the snapshot was already finished. */
   usage(id: number): SnapshotUsage | undefined {
-    const row = this.#database.prepare('SELECT size_bytes, inodes FROM snapshots WHERE id = ?').get(id);
+    const row = this.#statements.usage.get(id);
     const { size_bytes: sizeBytes, inodes } = row as { size_bytes: number | null; inodes: number | null };
     return sizeBytes === null || inodes === null ? undefined : { sizeBytes, inodes };
   }
 
   setUsage(id: number, { sizeBytes, inodes }: SnapshotUsage): void {
-    this.#database.prepare('UPDATE snapshots SET size_bytes = ?, inodes = ? WHERE id = ?').run(sizeBytes, inodes, id);
+    this.#statements.setUsage.run(sizeBytes, inodes, id);
   }
 }
 

@@ -59,6 +59,8 @@ export type ContainerStatus = {
   resources?: ResourceRequirements;
   volumeMounts?: VolumeMountStatus[];
   user?: { linux?: { uid: number; gid: number; supplementalGroups?: number[] } };
+  /** The signal that stops the container, such as `SIGTERM`. */
+  stopSignal?: string;
 };
 
 /** What the node knows of a pod (v1 PodStatus). */

@@ -1,6 +1,7 @@
 import { type Container, type EphemeralContainer, isSidecar, type ResourceList } from './container.ts';
 import type { LocalObjectReference, ObjectMeta } from './object-meta.ts';
 import type { PodStatus } from './pod-status.ts';
+import type { Affinity, TopologySpreadConstraint } from './scheduling.ts';
 import type { PodSecurityContext } from './security-context.ts';
 import type { Volume } from './volume.ts';
 
@@ -50,6 +51,9 @@ export type PodSpec = {
   os?: { name: 'linux' | 'windows' };
   nodeName?: string;
   nodeSelector?: Record<string, string>;
+  affinity?: Affinity;
+  topologySpreadConstraints?: TopologySpreadConstraint[];
+  schedulingGates?: { name: string }[];
   tolerations?: Toleration[];
   priority?: number;
   priorityClassName?: string;

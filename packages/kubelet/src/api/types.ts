@@ -7,5 +7,6 @@ export * from './pod.ts';
 export * from './pod-status.ts';
 export * from './probe.ts';
 export * from './restart-policy.ts';
+export * from './scheduling.ts';
 export * from './security-context.ts';
 export * from './volume.ts';

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import type { CriClient } from '@podwright/cri';
 import { LocalObjects } from '../config/local-objects.ts';
 import { type PodSourceListener, type PodSources, startPodSources } from '../config/pod-sources.ts';
@@ -7,7 +6,7 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import { type HookRunner, LifecycleHooks } from '../kuberuntime/lifecycle-hooks.ts';
-import type { NodeAmounts } from '../node/node-allocatable.ts';
+import type { NodeResources } from '../node/node-resources.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';
@@ -33,20 +32,20 @@ export type KubeletPartsInput = {
   cri: CriClient;
   events: EventRecorder;
   hostIps: () => string[];
-  /** What pods may use together. */
-  allocatable: NodeAmounts;
+  /** What pods may have together. */
+  resources: NodeResources;
 };
 
 /** The given parts, and for each that is not given the one that works on this host. */
 export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletParts>): KubeletParts {
-  const { options, cri, events, hostIps, allocatable } = input;
+  const { options, cri, events, hostIps, resources } = input;
   const { logger, clusterDomain } = options;
   const objects = given.objects ?? new LocalObjects();
   const directories = new PodDirectories(options.rootDir);
   const nodeAllocatable = {
-    cpuMillis: BigInt(availableParallelism()) * 1000n - BigInt(options.systemReserved.cpuMillis),
-    memoryBytes: BigInt(allocatable.memoryBytes),
-    ephemeralStorageBytes: 0n,
+    cpuMillis: (resources.cpu ?? 0n) - BigInt(options.systemReserved.cpuMillis),
+    memoryBytes: resources.memory ?? 0n,
+    ephemeralStorageBytes: resources['ephemeral-storage'] ?? 0n,
   };
   const mounter = new ProgramMounter();
   const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable });

@@ -17,16 +17,18 @@ import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { ERROR_BACKOFF } from '../limits.ts';
+import { KubeletMetrics } from '../metrics/kubelet-metrics.ts';
 import type { ContainerHost } from '../node/container-host.ts';
+import type { NodeResources } from '../node/node-resources.ts';
 import { hostResolvConf, searchProblem } from '../node/resolv-conf.ts';
 import { podIdRange } from '../node/subordinate-ids.ts';
 import type { KubeletOptions } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import { PodAdmission } from '../pod/admission.ts';
 import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import type { Obstacles } from '../pod/hold-pod.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
-import { refusePod } from '../pod/pod-admission.ts';
 import { PodAllocations } from '../pod/pod-allocations.ts';
 import { PodManager } from '../pod/pod-manager.ts';
 import { PodSyncer } from '../pod/pod-syncer.ts';
@@ -34,7 +36,8 @@ import { PodWorkers } from '../pod/pod-workers.ts';
 import { RestartRequests } from '../pod/restart-requests.ts';
 import { SyncLoop } from '../pod/sync-loop.ts';
 import { WaitingReasons } from '../pod/waiting-reasons.ts';
-import { StatusManager } from '../status/status-manager.ts';
+import type { ProbeAnswers } from '../status/container-statuses.ts';
+import type { StatusManager } from '../status/status-manager.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
@@ -46,12 +49,13 @@ export type PodSyncInput = {
   events: EventRecorder;
   parts: KubeletParts;
   cgroups: PodCgroups;
+  statuses: StatusManager;
+  /** What pods may have together. */
+  resources: NodeResources;
   host: ContainerHost;
   /** Whether the runtime can keep containers from the groups of their image. */
   strictGroups: boolean;
   obstacles: Obstacles;
-  /** What pods may use together: thousandths of a core, and bytes. */
-  allocatable: { cpu: bigint; memory: bigint };
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -62,6 +66,8 @@ export type PodSync = {
   statuses: StatusManager;
   cache: PodStatusCache;
   tracer: PodTracer;
+  /** Absent if nobody asks for metrics. */
+  metrics: KubeletMetrics | undefined;
   pleg: Pleg;
   workers: PodWorkers;
   loop: SyncLoop;
@@ -75,12 +81,12 @@ export type PodSync = {
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
 export function createPodSync(input: PodSyncInput): PodSync {
-  const { options, parts, cgroups } = input;
+  const { options, parts, cgroups, statuses, events } = input;
   const { logger } = options;
-  const statuses = new StatusManager();
   const cache = new PodStatusCache();
   const manager = new PodManager();
-  const tracer = new PodTracer();
+  const metrics = options.metrics && new KubeletMetrics(options.metrics, (uid) => manager.get(uid)?.pod);
+  const tracer = new PodTracer((uid, span) => metrics?.step(uid, span));
   const networks = new SandboxNetworks(input.cri);
   const restarts = new RestartRequests();
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
@@ -88,6 +94,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const actuated = new ActuatedResources();
   const changes = new PodChanges();
   const imageAccess = openImageAccess(input);
+  const admission = new PodAdmission({ ...nodeFacts(options, input.resources), strictGroups: input.strictGroups });
   const pleg = new Pleg({
     cri: input.cri,
     reader: podReader(input, networks),
@@ -104,7 +111,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const allocations = new PodAllocations({
     events: input.events,
     actuated,
-    node: input.allocatable,
+    node: input.resources,
     activePods: () => workers.activePods(),
   });
   const syncer = new PodSyncer({
@@ -125,35 +132,27 @@ export function createPodSync(input: PodSyncInput): PodSync {
     cgroups,
     obstacles: input.obstacles,
     logger,
-    refuse: (pod) => refuse(pod, workers.activePods(), input),
+    refusal: (podUid) => admission.refusalOf(podUid),
   });
   const workers = new PodWorkers({
-    steps: syncer,
+    steps: metrics?.timed(syncer) ?? syncer,
     logger,
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,
   });
-  const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
-  const loop = new SyncLoop({ manager, workers, ephemeral, runtimePods: () => cache.list(), onSeen, logger });
-  return {
-    manager,
-    statuses,
-    cache,
-    tracer,
-    pleg,
-    workers,
-    loop,
-    crashBackoff,
-    restarts,
-    ephemeral,
-    imageAccess,
-    changes,
+  const onSeen = (pod: Pod) => {
+    metrics?.seen(pod);
+    tracer.mark(pod.metadata.uid, 'pod seen');
   };
-}
-
-function refuse(pod: Pod, active: Pod[], { options, strictGroups }: PodSyncInput) {
-  const others = active.filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
-  return refusePod(pod, others, { ...nodeFacts(options), strictGroups });
+  const probes: ProbeAnswers = {
+    readiness: (id) => parts.probes.readiness.get(id),
+    startup: (id) => parts.probes.startup.get(id),
+  };
+  const runtimePods = () => cache.list();
+  const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
+  const loop = new SyncLoop({ ...kept, runtimePods, onSeen, logger });
+  const told = { statuses, cache, tracer, metrics, changes };
+  return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }
 
 function runtimeDependencies(

@@ -5,7 +5,7 @@ import { type Enforcement, linuxResources, type ResourceAmounts } from './linux-
 import { limitOf, requestOf } from './qos.ts';
 
 type Resource = 'cpu' | 'memory';
-type Amount = (container: Container, name: Resource) => bigint;
+type Amount<N extends string> = (container: Container, name: N) => bigint;
 
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 
@@ -13,7 +13,7 @@ const larger = (a: bigint, b: bigint) => (a > b ? a : b);
  * What the whole pod needs: the ordinary containers with all sidecars, or any init container with the sidecars started
  * before it, whichever is more.
  */
-function podTotal(pod: Pod, name: Resource, amount: Amount): bigint {
+function podTotal<N extends string>(pod: Pod, name: N, amount: Amount<N>): bigint {
   let sidecars = 0n;
   let initPeak = 0n;
   for (const container of pod.spec.initContainers ?? []) {
@@ -25,7 +25,7 @@ function podTotal(pod: Pod, name: Resource, amount: Amount): bigint {
   return larger(together, initPeak);
 }
 
-function overheadOf(pod: Pod, name: Resource): bigint {
+function overheadOf(pod: Pod, name: string): bigint {
   const text = pod.spec.overhead?.[name];
   if (text === undefined) return 0n;
   return name === 'cpu' ? quantityMilliValue(text) : quantityValue(text);
@@ -47,10 +47,9 @@ export function podTotals(pod: Pod): ResourceAmounts {
   };
 }
 
-/** What the pod asks for: millicores and bytes, its overhead included. */
-export function podRequests(pod: Pod): { cpu: bigint; memory: bigint } {
-  const request = (name: Resource) => podTotal(pod, name, requestOf) + overheadOf(pod, name);
-  return { cpu: request('cpu'), memory: request('memory') };
+/** What the pod asks for of a resource, its overhead included: millicores of `cpu`, of the others bytes or pieces. */
+export function podRequest(pod: Pod, name: string): bigint {
+  return podTotal(pod, name, requestOf) + overheadOf(pod, name);
 }
 
 /** What the pod's containers ask for without its overhead, for runtimes that size a virtual machine by it. */

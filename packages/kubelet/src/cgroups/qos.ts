@@ -30,8 +30,8 @@ function isGuaranteed(container: Container): boolean {
   });
 }
 
-/** What the container asks for of `name`; its limit stands in for a missing request. */
-export function requestOf(container: Container, name: 'cpu' | 'memory'): bigint {
+/** What the container asks for of `name`, in millicores or units; its limit stands in for a missing request. */
+export function requestOf(container: Container, name: string): bigint {
   const text = container.resources?.requests?.[name] ?? container.resources?.limits?.[name];
   if (text === undefined) return 0n;
   return name === 'cpu' ? quantityMilliValue(text) : quantityValue(text);

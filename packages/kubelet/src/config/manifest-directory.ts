@@ -1,7 +1,16 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, isErrno, KeyedLock, type Logger, sleep, waitFor, withTimeout } from '@podwright/base';
+import {
+  errorMessage,
+  isErrno,
+  KeyedLock,
+  type Logger,
+  PRIVATE_DIRECTORY,
+  sleep,
+  waitFor,
+  withTimeout,
+} from '@podwright/base';
 import { MANIFEST_PATIENCE_MS, MANIFEST_QUIET_MS, MANIFEST_START_PATIENCE_MS, MAX_MANIFEST_FILES } from '../limits.ts';
 import { ManifestError, type PlacedObject } from './manifest.ts';
 import { type ManifestFile, readManifestFile } from './manifest-file.ts';
@@ -12,6 +21,8 @@ export type ManifestDirectoryOptions = {
   logger: Logger;
   /** Everything is looked at again this often, in case a notice was lost (the kubelet's fileCheckFrequency, 20 s). */
   resyncMs: number;
+  /** Until it was read for the first time, it is tried this often. */
+  retryMs: number;
   /** Gets the full content whenever it changed, and once at the start. */
   onChange: (snapshot: SourceSnapshot) => void;
 };
@@ -37,9 +48,19 @@ export class ManifestDirectory {
     this.#options = options;
   }
 
-  /** Reads the directory, reports its content, and goes on to follow it until the signal aborts. */
+  /**
+   * Reads the directory, reports its content, and goes on to follow it until the signal aborts. While the directory cannot be read
+   * for the first time nothing is reported, so that pods that run from it are not taken for gone.
+   */
   async start(signal: AbortSignal): Promise<void> {
     await this.#scan(signal);
+    for (let told = ''; this.#directoryError !== undefined; ) {
+      const error = String(this.#directoryError);
+      if (error !== told) this.#options.logger.warn({ path: this.#options.path }, error);
+      told = error;
+      await sleep(this.#options.retryMs, signal);
+      await this.#scan(signal);
+    }
     using limited = withTimeout(signal, MANIFEST_START_PATIENCE_MS, 'wait for manifests that are being written');
     // the first report counts as complete: a pod that is missing from it is ended
     await waitFor(() => this.#undecided.size === 0 || undefined, { intervalMs: 5, signal: limited }).catch(
@@ -60,6 +81,7 @@ export class ManifestDirectory {
 
   async #scan(signal: AbortSignal): Promise<void> {
     try {
+      if (!this.#started) await mkdir(this.#options.path, { recursive: true, mode: PRIVATE_DIRECTORY });
       await this.#watch(signal);
       const names = (await readdir(this.#options.path)).filter(isManifestName);
       if (names.length > MAX_MANIFEST_FILES)

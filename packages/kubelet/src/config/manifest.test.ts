@@ -53,7 +53,10 @@ test('an error names file, line, column and field, and what was found', () => {
       podText('containers:\n- name: a\n  image: b\n  redinessProbe: {}'),
       'x.yaml:9:5: spec.containers[0].redinessProbe: unknown field; did you mean "readinessProbe"?',
     ],
-    [podText('containers:\n- name: a\n  image: b\naffinity: {}'), 'x.yaml:9:3: spec.affinity: is not supported yet'],
+    [
+      podText('containers:\n- name: a\n  image: b\nresourceClaims: []'),
+      'x.yaml:9:3: spec.resourceClaims: is not supported yet',
+    ],
     [
       podText('containers:\n- name: a\n  image: b\n  env:\n  - name: PORT\n    value: 80'),
       'x.yaml:11:14: spec.containers[0].env[0].value: must be a string, got 80; write it in quotes: "80"',

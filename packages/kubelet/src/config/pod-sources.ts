@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises';
-import { errorMessage, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
+import { errorMessage, type Logger } from '@podwright/base';
+import { SOURCE_RETRY_MS } from '../limits.ts';
 import type { LocalObjects } from './local-objects.ts';
 import type { ManifestError } from './manifest.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
@@ -51,11 +51,13 @@ export function startPodSources(input: PodSourcesInput): PodSources {
     path: manifestDir,
     logger,
     resyncMs: fileMs,
+    retryMs: SOURCE_RETRY_MS,
     onChange: (snapshot) => config.set('file', snapshot),
   });
-  const fromDirectory = mkdir(manifestDir, { recursive: true, mode: PRIVATE_DIRECTORY }).then(() =>
-    directory.start(stop.signal),
-  );
+  const fromDirectory = directory.start(stop.signal).catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
+    return new Promise<never>(() => undefined);
+  });
   const fromUrl =
     manifestUrl === undefined
       ? undefined

@@ -25,6 +25,10 @@ export type RuntimeContainer = {
   restartCount: number;
   terminationGracePeriodSeconds: number | undefined;
   logPath: string;
+  /** Whose processes the container's first one began as; absent if the runtime does not tell. */
+  user?: { uid: number; gid: number; supplementalGroups: number[] };
+  /** '' if the runtime does not tell. */
+  stopSignal?: string;
   /** The hook as it was when the container was made. */
   preStop: LifecycleHandler | undefined;
   /** Requests and limits that it was made with, if that was noted. */

@@ -12,6 +12,9 @@ export type SyncAction =
 /** Why a container waits, as its status shows it. The reasons are the kubelet's. */
 export type WaitingReason = { reason: string; message: string };
 
+/** Why a pod fails as a whole; `disruption` is the message of its condition DisruptionTarget, for a pod that had to give way. */
+export type PodVerdict = WaitingReason & { disruption?: string };
+
 /** How one step ended: `error` is absent if it succeeded. */
 export type StepResult = {
   action: SyncAction;

@@ -10,6 +10,7 @@ import {
   type PodSandbox,
   PodSandboxState,
   type PodSandboxStatus,
+  Signal,
 } from '@podwright/cri';
 import { terminationMessage } from '../container/termination-message.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
@@ -179,13 +180,14 @@ export class RuntimePodReader {
       finishedAtMs: toMs(status.finishedAt),
       exitCode: status.exitCode,
       reason: status.reason,
-      message: left === '' ? status.message : left,
+      message: [status.message, left].filter((text) => text !== '').join(': '),
       image: status.image?.userSpecifiedImage || status.image?.image || '',
       imageId: status.imageRef,
       hash: info.hash,
       restartCount: info.restartCount,
       terminationGracePeriodSeconds: info.terminationGracePeriodSeconds,
       logPath: status.logPath,
+      ...startedAs(status),
       preStop: info.preStop,
       resources: info.resources,
     };
@@ -207,6 +209,24 @@ function readTerminationMessage(status: ContainerStatus, info: ContainerInfo): P
     exitCode: status.exitCode,
     logPath: status.logPath,
   });
+}
+
+/** What of a container only its runtime knows. */
+function startedAs({ user, stopSignal }: ContainerStatus): Pick<RuntimeContainer, 'user' | 'stopSignal'> {
+  const { linux } = user ?? {};
+  const ids = linux && {
+    uid: Number(linux.uid),
+    gid: Number(linux.gid),
+    supplementalGroups: linux.supplementalGroups.map(Number),
+  };
+  const signal =
+    stopSignal === Signal.RUNTIME_DEFAULT
+      ? undefined
+      : Signal[stopSignal]?.replace(
+          /^(SIGRTM(?:IN|AX))(PLUS|MINUS)/,
+          (_, name, sign) => name + (sign === 'PLUS' ? '+' : '-'),
+        );
+  return { ...(ids && { user: ids }), ...(signal && { stopSignal: signal }) };
 }
 
 type Dated = { createdAt: bigint; metadata?: { attempt: number } };

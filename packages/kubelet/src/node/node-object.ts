@@ -99,7 +99,7 @@ function bootText(id: 'machine-id' | 'boot-id'): string {
 }
 
 /** `Debian GNU/Linux 12 (bookworm)`: os-release(5). */
-function osImage(): string {
+export function osImage(): string {
   return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readIfThere('/etc/os-release'))?.[1] ?? 'Linux';
 }
 

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod, PodSpec } from '../api/types.ts';
+import type { NodeSelectorRequirement, Pod, PodSpec } from '../api/types.ts';
 import { refusePod } from './pod-admission.ts';
 
-const node = { labels: { 'kubernetes.io/os': 'linux' }, maxPods: 3, allowedUnsafeSysctls: ['kernel.msg*'] };
+const node = {
+  name: 'here',
+  labels: { 'kubernetes.io/os': 'linux', cores: '8', zone: 'a' },
+  maxPods: 3,
+  allowedUnsafeSysctls: ['kernel.msg*'],
+  resources: { cpu: 2000n, memory: 1n << 30n, 'ephemeral-storage': 1n << 30n },
+};
 
 function podOf(spec: Partial<PodSpec>): Pod {
   const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
@@ -27,6 +33,68 @@ test('a pod for another kind of node is refused', () => {
   check(podOf({ nodeSelector: { disk: 'ssd' } }), [], 'NodeAffinity');
   check(podOf({ os: { name: 'linux' } }), [], undefined);
   check(podOf({ os: { name: 'windows' } }), [], 'PodOSNotSupported');
+  const labelled = podOf({});
+  labelled.metadata.labels = { 'kubernetes.io/os': 'windows' };
+  check(labelled, [], 'PodOSSelectorNodeLabelDoesNotMatch');
+});
+
+const asking = (resource: string, amount: string, priority?: number) =>
+  podOf({ priority, containers: [{ name: 'a', image: 'i', resources: { requests: { [resource]: amount } } }] });
+
+test('a pod that asks for more than the others leave is refused, with the numbers', () => {
+  check(asking('cpu', '2'), [], undefined);
+  check(asking('cpu', '1'), [asking('cpu', '1500m')], 'OutOfcpu');
+  check(asking('memory', '1Gi'), [asking('memory', '1')], 'OutOfmemory');
+  check(asking('ephemeral-storage', '2Gi'), [], 'OutOfephemeral-storage');
+  check(asking('hugepages-2Mi', '2Mi'), [], 'OutOfhugepages-2Mi');
+  check(asking('example.com/fpga', '1'), [], undefined);
+  const message = "Node didn't have enough resource: cpu, requested: 1000, used: 1500, capacity: 2000";
+  const shortages = [{ resource: 'cpu', requested: 1000n, used: 1500n, capacity: 2000n }];
+  assert.deepEqual(refusePod(asking('cpu', '1'), [asking('cpu', '1500m')], node), {
+    reason: 'OutOfcpu',
+    message,
+    shortages,
+  });
+});
+
+test('what nobody can make room for is no shortage', () => {
+  const refused = refusePod({ ...asking('cpu', '3'), metadata: podOf({}).metadata }, [], node);
+  assert.equal(refused?.shortages?.length, 1);
+  const elsewhere = asking('cpu', '3');
+  elsewhere.spec.nodeSelector = { zone: 'b' };
+  assert.deepEqual(
+    [refusePod(elsewhere, [], node)?.reason, refusePod(elsewhere, [], node)?.shortages],
+    ['OutOfcpu', undefined],
+  );
+});
+
+test('the required node affinity is one of its terms, each as a whole', () => {
+  const wanting = (
+    ...terms: { matchExpressions?: NodeSelectorRequirement[]; matchFields?: NodeSelectorRequirement[] }[]
+  ) =>
+    podOf({
+      affinity: {
+        nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+      },
+    });
+  const label = (key: string, operator: NodeSelectorRequirement['operator'], ...values: string[]) => ({
+    matchExpressions: [{ key, operator, values }],
+  });
+  check(wanting(label('zone', 'In', 'b', 'a')), [], undefined);
+  check(wanting(label('zone', 'NotIn', 'a')), [], 'NodeAffinity');
+  check(wanting(label('zone', 'NotIn', 'a'), label('disk', 'DoesNotExist')), [], undefined);
+  check(wanting(label('zone', 'Exists')), [], undefined);
+  check(wanting(label('disk', 'Exists')), [], 'NodeAffinity');
+  check(wanting(label('cores', 'Gt', '4')), [], undefined);
+  check(wanting(label('cores', 'Lt', '8')), [], 'NodeAffinity');
+  check(wanting(label('zone', 'Gt', '4')), [], 'NodeAffinity');
+  check(wanting({}), [], 'NodeAffinity');
+  check(wanting({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['here'] }] }), [], undefined);
+  check(wanting({ matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['here'] }] }), [], 'NodeAffinity');
+  assert.equal(
+    refusePod(wanting({}), [], node)?.message,
+    "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+  );
 });
 
 test('a pod whose groups must be its own is refused by a runtime that cannot hold to that', () => {

@@ -1,15 +1,24 @@
 import { dottedSysctl } from '../api/sysctl.ts';
 import { allContainers, isSidecar, type Pod } from '../api/types.ts';
+import { podRequest } from '../cgroups/pod-resources.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import { type SelectableNode, wantsNode } from './node-affinity.ts';
 
 /** What a node offers to the pods that want to run on it. */
-export type NodeFacts = {
-  labels: Record<string, string>;
+export type NodeFacts = SelectableNode & {
   maxPods: number;
   allowedUnsafeSysctls: string[];
   /** Whether the runtime can keep containers from the groups of their image; absent if it was not asked. */
   strictGroups?: boolean;
+  /** What pods may have together: millicores of `cpu`, bytes or pieces of the others. */
+  resources: Readonly<Record<string, bigint>>;
 };
+
+/** Something of which the node has too little: all of it in the resource's unit. */
+export type Shortage = { resource: string; requested: bigint; used: bigint; capacity: bigint };
+
+/** Why a pod may not run: for good, or because others have what it asks for. */
+export type Refusal = WaitingReason & { shortages?: Shortage[] };
 
 /** Sysctls that are isolated in a pod's namespaces and affect no other pod (Kubernetes: Using sysctls in a cluster). */
 const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
@@ -27,27 +36,59 @@ const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
   'net.ipv4.tcp_wmem',
 ]);
 
-/** Why the pod may not run here beside the others, if so. Pure; the reasons are the kubelet's. */
-export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): WaitingReason | undefined {
-  if (others.length >= node.maxPods) {
-    const message = `Node didn't have enough resource: pods, requested: 1, used: ${others.length}, capacity: ${node.maxPods}`;
-    return { reason: 'OutOfpods', message };
-  }
-  return (
-    refuseOs(pod) ??
-    refuseGroups(pod, node) ??
-    refuseSelector(pod, node) ??
-    refusePorts(pod, others) ??
-    refuseSysctls(pod, node)
-  );
+/**
+ * Why the pod may not run here beside the others, if so. Pure; reasons, messages and their order are the kubelet's. `shortages` are
+ * there if nothing else is in the way, so that a pod that may displace others could run.
+ */
+export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | undefined {
+  const hopeless = refuseSysctls(pod, node) ?? refuseOs(pod) ?? refuseGroups(pod, node);
+  if (hopeless !== undefined) return hopeless;
+  const shortages = findShortages(pod, others, node);
+  const unfit = refuseNode(pod, node) ?? refusePorts(pod, others);
+  if (shortages.length === 0) return unfit;
+  const { resource, requested, used, capacity } = shortages[0]!;
+  const message = `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+  return { reason: `OutOf${resource}`, message, ...(unfit === undefined ? { shortages } : {}) };
 }
 
-function refuseOs(pod: Pod): WaitingReason | undefined {
-  if (pod.spec.os === undefined || pod.spec.os.name === 'linux') return undefined;
+/** The pod's place first, then what it asks for; extended resources that the node does not have are a cluster's. */
+function findShortages(pod: Pod, others: Pod[], { maxPods, resources }: NodeFacts): Shortage[] {
+  const shortages: Shortage[] = [];
+  if (others.length >= maxPods)
+    shortages.push({ resource: 'pods', requested: 1n, used: BigInt(others.length), capacity: BigInt(maxPods) });
+  for (const resource of requestedNames(pod)) {
+    const requested = podRequest(pod, resource);
+    if (requested === 0n || (resource.includes('/') && resources[resource] === undefined)) continue;
+    const used = others.reduce((sum, other) => sum + podRequest(other, resource), 0n);
+    const capacity = resources[resource] ?? 0n;
+    if (requested > capacity - used) shortages.push({ resource, requested, used, capacity });
+  }
+  return shortages;
+}
+
+/** In upstream's order: the three resources that every node has, and then the others. */
+function requestedNames({ spec }: Pod): string[] {
+  const all = allContainers(spec).flatMap(({ resources }) => [resources?.requests, resources?.limits]);
+  const asked = [...all, spec.overhead].flatMap((list) => Object.keys(list ?? {}));
+  return [...new Set(['cpu', 'memory', 'ephemeral-storage', ...asked])];
+}
+
+function refuseOs({ metadata, spec }: Pod): Refusal | undefined {
+  const label = metadata.labels?.['kubernetes.io/os'];
+  if (label !== undefined && label !== 'linux') {
+    const message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
+    return { reason: 'PodOSSelectorNodeLabelDoesNotMatch', message };
+  }
+  if (spec.os === undefined || spec.os.name === 'linux') return undefined;
   return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" };
 }
 
-function refuseGroups({ spec }: Pod, { strictGroups }: NodeFacts): WaitingReason | undefined {
+function refuseNode(pod: Pod, node: NodeFacts): Refusal | undefined {
+  if (wantsNode(pod, node)) return undefined;
+  return unfit('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
+}
+
+function refuseGroups({ spec }: Pod, { strictGroups }: NodeFacts): Refusal | undefined {
   if (spec.securityContext?.supplementalGroupsPolicy !== 'Strict' || strictGroups !== false) return undefined;
   return {
     reason: 'SupplementalGroupsPolicyNotSupported',
@@ -55,12 +96,10 @@ function refuseGroups({ spec }: Pod, { strictGroups }: NodeFacts): WaitingReason
   };
 }
 
-function refuseSelector(pod: Pod, node: NodeFacts): WaitingReason | undefined {
-  const wrong = Object.entries(pod.spec.nodeSelector ?? {}).find(([key, value]) => node.labels[key] !== value);
-  if (wrong === undefined) return undefined;
-  const message = `Predicate NodeAffinity failed: the node has no label ${wrong[0]}=${wrong[1]}`;
-  return { reason: 'NodeAffinity', message };
-}
+const unfit = (reason: string, why: string): Refusal => ({
+  reason,
+  message: `Predicate ${reason} failed: ${why}`,
+});
 
 type HostPort = { ip: string; port: number; protocol: string };
 
@@ -76,16 +115,11 @@ function anyIp(ip: string | undefined): string {
   return ip === undefined || ip === '' || ip === '::' ? '0.0.0.0' : ip;
 }
 
-function refusePorts(pod: Pod, others: Pod[]): WaitingReason | undefined {
+function refusePorts(pod: Pod, others: Pod[]): Refusal | undefined {
   const wanted = hostPorts(pod);
-  for (const other of others) {
-    const clash = hostPorts(other).find((taken) => wanted.some((port) => conflicts(port, taken)));
-    if (clash === undefined) continue;
-    const { namespace, name } = other.metadata;
-    const message = `Predicate NodePorts failed: host port ${clash.port}/${clash.protocol} is taken by pod ${namespace}/${name}`;
-    return { reason: 'NodePorts', message };
-  }
-  return undefined;
+  const taken = others.flatMap(hostPorts);
+  if (!wanted.some((port) => taken.some((other) => conflicts(port, other)))) return undefined;
+  return unfit('NodePorts', "node(s) didn't have free ports for the requested pod ports");
 }
 
 function conflicts(a: HostPort, b: HostPort): boolean {
@@ -93,23 +127,20 @@ function conflicts(a: HostPort, b: HostPort): boolean {
   return a.port === b.port && a.protocol === b.protocol && overlap;
 }
 
-function refuseSysctls(pod: Pod, node: NodeFacts): WaitingReason | undefined {
+function refuseSysctls(pod: Pod, node: NodeFacts): Refusal | undefined {
   for (const { name } of pod.spec.securityContext?.sysctls ?? []) {
-    const dotted = dottedSysctl(name);
-    const hostShared =
-      (pod.spec.hostNetwork && dotted.startsWith('net.')) || (pod.spec.hostIPC && dotted.startsWith('kernel.'));
-    if (hostShared) {
-      return {
-        reason: 'SysctlForbidden',
-        message: `forbidden sysctl: "${name}" not allowed with the host's namespace`,
-      };
-    }
-    const allowed = node.allowedUnsafeSysctls.some((pattern) =>
-      pattern.endsWith('*') ? dotted.startsWith(pattern.slice(0, -1)) : dotted === pattern,
-    );
-    if (!SAFE_SYSCTLS.has(dotted) && !allowed) {
-      return { reason: 'SysctlForbidden', message: `forbidden sysctl: "${name}" not allowlisted` };
-    }
+    const why = whyForbidden(pod, dottedSysctl(name), node);
+    if (why !== undefined) return { reason: 'SysctlForbidden', message: `forbidden sysctl: "${name}" ${why}` };
   }
+  return undefined;
+}
+
+function whyForbidden({ spec }: Pod, name: string, { allowedUnsafeSysctls }: NodeFacts): string | undefined {
+  const allowed = allowedUnsafeSysctls.some((pattern) =>
+    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+  );
+  if (!SAFE_SYSCTLS.has(name) && !allowed) return 'not allowlisted';
+  if (spec.hostNetwork && name.startsWith('net.')) return 'not allowed with host Net enabled';
+  if (spec.hostIPC && !name.startsWith('net.')) return 'not allowed with host IPC enabled';
   return undefined;
 }

@@ -1,15 +1,16 @@
 import type { Pod, PodCondition, ResourceRequirements } from '../api/types.ts';
-import { podRequests } from '../cgroups/pod-resources.ts';
+import { podRequest } from '../cgroups/pod-resources.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
 import { decideResize } from '../kuberuntime/resize-actions.ts';
+import type { NodeResources } from '../node/node-resources.ts';
 
 export type PodAllocationsOptions = {
   events: EventRecorder;
   actuated: ActuatedResources;
-  /** What pods may use together: thousandths of a core, and bytes. */
-  node: { cpu: bigint; memory: bigint };
+  /** What pods may use together. */
+  node: NodeResources;
   /** The pods that the node has now. */
   activePods: () => Pod[];
 };
@@ -125,14 +126,14 @@ export class PodAllocations {
   /** Why the pod cannot have what it asks for now. What it gives up it always can. */
   #refusal(desired: Pod, current: Pod): string | undefined {
     const { node, activePods } = this.#options;
-    const wanted = podRequests(desired);
-    const has = podRequests(current);
     const others = activePods().filter(({ metadata }) => metadata.uid !== desired.metadata.uid);
     for (const name of ['cpu', 'memory'] as const) {
-      if (wanted[name] <= has[name]) continue;
-      const used = others.reduce((sum, pod) => sum + podRequests(this.current(pod))[name], 0n);
-      if (used + wanted[name] <= node[name]) continue;
-      return `Node didn't have enough resource: ${name}, requested: ${wanted[name]}, used: ${used}, capacity: ${node[name]}`;
+      const wanted = podRequest(desired, name);
+      const capacity = node[name] ?? 0n;
+      if (wanted <= podRequest(current, name)) continue;
+      const used = others.reduce((sum, pod) => sum + podRequest(this.current(pod), name), 0n);
+      if (used + wanted <= capacity) continue;
+      return `Node didn't have enough resource: ${name}, requested: ${wanted}, used: ${used}, capacity: ${capacity}`;
     }
     return undefined;
   }

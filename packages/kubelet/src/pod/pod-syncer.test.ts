@@ -53,7 +53,13 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     done.push(name);
     if (failing.has(name)) throw new PodwrightError('failed_precondition', `${name} fails`);
   };
-  const volumes = { mountForPod: step('mount'), unmountForPod: step('unmount'), removeForPod: step('remove volumes') };
+  const paths = new Map<string, string>();
+  const volumes = {
+    mountForPod: step('mount'),
+    pathsOf: () => paths,
+    unmountForPod: step('unmount'),
+    removeForPod: step('remove volumes'),
+  };
   const cgroups = { ensure: step('make cgroup'), remove: step('remove cgroup') };
   const results = { liveness: new ProbeResults(), readiness: new ProbeResults(), startup: new ProbeResults() };
   const tell = (name: string) => () => void done.push(name);
@@ -81,7 +87,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     cgroups: cgroups as unknown as PodCgroups,
     obstacles: { runtimeErrors: () => [], networkError: () => undefined },
     logger: silentLogger,
-    refuse: () => refusal,
+    refusal: () => refusal,
   });
   const sync = (pod: Pod, signal = AbortSignal.timeout(5000)) => syncer.sync(pod, signal);
   const terminate = (pod: Pod) => syncer.terminate(pod, { remove: false }, AbortSignal.timeout(5000));
@@ -89,7 +95,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     runtime.exitContainer(runtime.containerNamed('app').id, { exitCode });
     await pleg.look(podIdentity(podOf()));
   };
-  return { runtime, syncer, statuses, done, failing, deps, sync, terminate, exit };
+  return { runtime, syncer, statuses, done, failing, deps, sync, terminate, exit, paths, pleg, results };
 }
 
 test('a synced pod runs, with its cgroup and volumes before its sandbox, and needs nothing more', async (context) => {
@@ -98,14 +104,15 @@ test('a synced pod runs, with its cgroup and volumes before its sandbox, and nee
   assert.deepEqual(done.sort(), ['make cgroup', 'mount']);
   assert.equal(statuses.get('u1')?.phase, 'Running');
   const calls = runtime.calls.length;
-  assert.deepEqual(await sync(podOf()), { ended: false, retryAtMs: undefined });
+  assert.deepEqual(await sync(podOf()), { ended: false, failed: false, retryAtMs: undefined });
   assert.equal(runtime.calls.length, calls);
 });
 
 test('nothing of a pod is begun while its volumes are not there', async (context) => {
   const { sync, failing, runtime, deps } = await start(context);
   failing.add('mount');
-  await assert.rejects(sync(podOf()), { message: 'mount fails' });
+  const pod = podOf({ volumes: [{ name: 'settings', configMap: { name: 'c' } }] });
+  await assert.rejects(sync(pod), { message: 'mount fails' });
   assert.deepEqual(runtime.sandboxes, []);
   assert.deepEqual(
     deps.events.list().map(({ reason }) => reason),
@@ -113,7 +120,19 @@ test('nothing of a pod is begun while its volumes are not there', async (context
   );
 });
 
-test('a cgroup that cannot be made is told as such', async (context) => {
+test('a pod whose volumes cannot be brought up to date goes on with them as they are', async (context) => {
+  const { sync, failing, exit, statuses, deps, paths } = await start(context);
+  const pod = podOf({ volumes: [{ name: 'settings', configMap: { name: 'c' } }] });
+  await sync(pod);
+  paths.set('settings', '/there');
+  failing.add('mount');
+  await exit(1);
+  assert.deepEqual(await sync(pod), { ended: false, failed: true, retryAtMs: undefined });
+  assert.equal(statuses.get('u1')!.containerStatuses![0]!.restartCount, 1);
+  assert.ok(deps.events.list().some(({ reason }) => reason === 'FailedMount'));
+});
+
+test('a cgroup that cannot be made is no fault of the volumes', async (context) => {
   const { sync, failing, deps } = await start(context);
   failing.add('make cgroup');
   await assert.rejects(sync(podOf()), { message: 'make cgroup fails' });
@@ -176,7 +195,10 @@ test('a step that failed is retried when it says so, or by the delay of its work
 
 test('a pod ends when it is refused, when its time is over, and when its containers have done their work', async (context) => {
   const refused = await start(context, { reason: 'NodePorts', message: 'taken' });
-  assert.deepEqual(await refused.sync(podOf()), { ended: true, verdict: { reason: 'NodePorts', message: 'taken' } });
+  assert.deepEqual(await refused.sync(podOf()), { ended: true });
+  const { startTime: _, ...told } = refused.statuses.get('u1')!;
+  const message = 'Pod was rejected: taken';
+  assert.deepEqual(told, { phase: 'Failed', reason: 'NodePorts', message, qosClass: 'BestEffort' });
   const late = await start(context);
   const limited = podOf({ activeDeadlineSeconds: 0 });
   await late.sync(podOf());

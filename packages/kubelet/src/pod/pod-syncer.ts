@@ -1,8 +1,8 @@
 /** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
 import { type Logger, PodwrightError, shownError } from '@podwright/base';
+import { formatTime } from '../api/time.ts';
 import { allContainers, type Pod, type PodStatus, podFullName, type ResourceRequirements } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
-import { existingPod } from '../config/pod-config.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import {
@@ -12,20 +12,26 @@ import {
   podAddresses,
   type RuntimePodStatus,
   runningContainers,
-  withSandbox,
 } from '../kubecontainer/runtime-pod.ts';
-import { failedSteps, hasActed, type StepResult, type WaitingReason } from '../kubecontainer/sync-result.ts';
+import {
+  failedSteps,
+  hasActed,
+  type PodVerdict,
+  type StepResult,
+  type WaitingReason,
+} from '../kubecontainer/sync-result.ts';
 import { computePodActions } from '../kuberuntime/compute-pod-actions.ts';
 import { type KillPodDependencies, killPod } from '../kuberuntime/kill-pod.ts';
-import { describePodActions, isEmptyPlan, type PodActions } from '../kuberuntime/pod-actions.ts';
+import { describePodActions, isEmptyPlan, type PodActions, type PodActionsInput } from '../kuberuntime/pod-actions.ts';
 import { type RemovePodDependencies, removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
 import { widestPod } from '../kuberuntime/resize-actions.ts';
-import { type SyncPodDependencies, type SyncPodRequest, syncPod } from '../kuberuntime/sync-pod.ts';
+import { type SyncPodDependencies, syncPod } from '../kuberuntime/sync-pod.ts';
 import { RESIZE_RETRY_MS } from '../limits.ts';
 import type { Pleg } from '../pleg/pleg.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { isMarked } from '../status/all-containers-restarting.ts';
-import { generatePodStatus } from '../status/generate-pod-status.ts';
+import { generatePodStatus, isRefused, refusedPodStatus, withNewSandbox } from '../status/generate-pod-status.ts';
+import { goodAnswers } from '../status/probe-answers.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { holdPod, type Obstacles } from './hold-pod.ts';
@@ -47,8 +53,8 @@ export type PodSyncerDependencies = {
   cgroups: PodCgroups;
   obstacles: Obstacles;
   logger: Logger;
-  /** Why a pod that has not run yet may not run here. */
-  refuse: (pod: Pod) => WaitingReason | undefined;
+  /** Why the pod may not run here, if that was decided when it came. */
+  refusal: (podUid: string) => WaitingReason | undefined;
 };
 
 export class PodSyncer implements PodSteps {
@@ -61,42 +67,76 @@ export class PodSyncer implements PodSteps {
   }
 
   async sync(desired: Pod, signal: AbortSignal): Promise<SyncOutcome> {
-    const { pleg } = this.#deps;
+    const { pleg, probes, restarts, allocations, runtime } = this.#deps;
     const { uid } = desired.metadata;
+    if (this.#isRefused(desired)) return { ended: true };
     const status = await pleg.getNewerThan(podIdentity(desired), this.#actedAtMs.get(uid) ?? 0);
-    const pod = this.#deps.allocations.allocate(desired, status);
-    this.#deps.allocations.settle(pod, status);
+    const pod = allocations.allocate(desired, status);
+    allocations.settle(pod, status);
     const other = otherOwner(status, podIdentity(pod));
     if (other !== undefined) return this.#endOther(orphanPod({ ...status, pod: other }), signal);
+    this.#keepProbeAnswers(pod);
     const before = this.#report(pod, status, {});
     if (before.ended) return { ended: true };
-    const verdict = this.#verdict(pod, status, before.status);
+    const verdict = this.#overdue(pod, before.status);
     if (verdict !== undefined) return { ended: true, verdict };
-    this.#deps.probes.update(pod, status, podAddresses(this.#deps.runtime, pod, status));
-    const probes = {
-      liveness: (id: string) => this.#deps.probes.liveness.get(id),
-      startup: (id: string) => this.#deps.probes.startup.get(id),
-    };
-    this.#deps.restarts.keepOnly(uid, runningContainers(status));
-    const restartRequested = (id: string) => this.#deps.restarts.has(uid, id);
+    probes.update(pod, status, podAddresses(runtime, pod, status));
+    restarts.keepOnly(uid, runningContainers(status));
     const plan = computePodActions({
       pod,
       status,
-      probes,
-      restartRequested,
+      probes: this.#verdicts(),
+      restartRequested: (id) => restarts.has(uid, id),
       restartAllContainers: isMarked(before.status.conditions),
-      actuated: (container) => this.#deps.runtime.actuated.of(container),
+      actuated: (container) => runtime.actuated.of(container),
     });
     if (plan.killPod && !plan.createSandbox) return { ended: true };
-    const held = holdPod(pod, this.#deps.obstacles, this.#deps.runtime.events);
+    const held = holdPod(pod, this.#deps.obstacles, runtime.events);
     if (held !== undefined) return held;
+    return this.#carryOut(pod, { status, plan, shown: before.status }, signal);
+  }
+
+  async #carryOut(
+    pod: Pod,
+    { status, plan, shown }: { status: RuntimePodStatus; plan: PodActions; shown: PodStatus },
+    signal: AbortSignal,
+  ): Promise<SyncOutcome> {
+    const { runtime, logger } = this.#deps;
+    const { uid } = pod.metadata;
     // while a pod is resized, its cgroup holds what its containers had as well as what they get
     const widest = isResized(plan) ? widestPod(pod, (name) => this.#givenTo(status, name)) : pod;
     const makeReady = () => this.#makeReady(widest, signal);
-    await (isEmptyPlan(plan) ? makeReady() : this.#deps.runtime.tracer.span(uid, 'cgroup and volumes', makeReady));
-    if (isEmptyPlan(plan)) return { ended: false, ...this.#whenToRetry(pod, [], before.status) };
-    this.#deps.logger.debug({ pod: podFullName(pod), uid, plan: describePodActions(plan) }, 'syncing the pod');
-    return this.#act(pod, { status, plan }, signal);
+    const { failed } = await (isEmptyPlan(plan)
+      ? makeReady()
+      : runtime.tracer.span(uid, 'cgroup and volumes', makeReady));
+    if (isEmptyPlan(plan)) return { ended: false, ...this.#whenToRetry(pod, [], shown), failed };
+    logger.debug({ pod: podFullName(pod), uid, plan: describePodActions(plan) }, 'syncing the pod');
+    const outcome = await this.#act(pod, { status, plan }, signal);
+    return { ...outcome, failed: outcome.failed || failed };
+  }
+
+  #verdicts(): PodActionsInput['probes'] {
+    const { liveness, startup } = this.#deps.probes;
+    return { liveness: (id) => liveness.get(id), startup: (id) => startup.get(id) };
+  }
+
+  /** Of a pod that was refused only that is shown. */
+  #isRefused(pod: Pod): boolean {
+    const { statuses, refusal, runtime } = this.#deps;
+    const why = refusal(pod.metadata.uid);
+    if (why === undefined) return false;
+    runtime.events.event(eventSubject(pod), 'Warning', why.reason, why.message);
+    statuses.set(pod, refusedPodStatus(pod, why, Date.now()));
+    return true;
+  }
+
+  /** What probes have said to the kubelet that was here before holds until they say something else. */
+  #keepProbeAnswers(pod: Pod): void {
+    const { statuses, probes } = this.#deps;
+    const { uid } = pod.metadata;
+    if (statuses.get(uid) !== undefined) return;
+    for (const { kind, containerName, containerId } of goodAnswers(pod, statuses.lastKnown(pod)))
+      probes[kind].set({ kind, podUid: uid, containerName, containerId, result: 'success' });
   }
 
   /** Ends a pod that had the UID before, with its volumes: nothing of it may pass to the pod that has the UID now. */
@@ -112,12 +152,15 @@ export class PodSyncer implements PodSteps {
     return { ended: false, retryAtMs: Date.now() };
   }
 
-  async #act(pod: Pod, request: Omit<Parameters<typeof syncPod>[1], 'pod'>, signal: AbortSignal): Promise<SyncOutcome> {
+  async #act(
+    pod: Pod,
+    request: Pick<Parameters<typeof syncPod>[1], 'status' | 'plan'>,
+    signal: AbortSignal,
+  ): Promise<SyncOutcome> {
     const { runtime, reasons } = this.#deps;
+    const onSandboxReady = (ips: string[]) => this.#showSandbox(pod, ips);
     let steps: StepResult[];
     try {
-      const onSandboxReady = (made: { id: string; podIps: string[] }) =>
-        this.#report(pod, withNewSandbox(pod, request, made), {});
       steps = await syncPod(runtime, { pod, ...request, onSandboxReady }, signal);
     } finally {
       this.#acted(pod);
@@ -148,34 +191,46 @@ export class PodSyncer implements PodSteps {
     return whenToRetry(steps, known);
   }
 
-  /** Everything that must be there before the first container, and stay up to date: the cgroup and the volumes. */
-  async #makeReady(pod: Pod, signal: AbortSignal): Promise<void> {
-    const { runtime, cgroups, volumes } = this.#deps;
-    const failed = (reason: string, what: string) => (error: unknown) => {
-      signal.throwIfAborted();
-      runtime.events.event(eventSubject(pod), 'Warning', reason, `${what}${shownError(error)}`);
-      throw error;
-    };
-    await Promise.all([
-      cgroups.ensure(pod).catch(failed('FailedCreatePodContainer', 'unable to ensure pod container exists: ')),
-      volumes.mountForPod(pod, signal).catch(failed('FailedMount', '')),
-    ]);
+  /** The pod's network is there: that is seen before its images are. */
+  #showSandbox(pod: Pod, ips: string[]): void {
+    const now = formatTime(Date.now());
+    this.#deps.statuses.change(pod.metadata.uid, (shown, status) => withNewSandbox(shown, status, { ips, now }));
   }
 
-  /** Why a pod fails as a whole: it was refused before it began, or has had its time. */
-  #verdict(pod: Pod, runtime: RuntimePodStatus, status: PodStatus): WaitingReason | undefined {
-    const { events } = this.#deps.runtime;
-    if (runtime.sandboxes.length === 0) {
-      const refusal = this.#deps.refuse(pod);
-      if (refusal !== undefined) {
-        events.event(eventSubject(pod), 'Warning', refusal.reason, refusal.message);
-        return refusal;
-      }
+  /**
+   * Everything that must be there before the first container, and stay up to date: the cgroup and the volumes. `failed` if volumes
+   * could not be brought up to date that had been mounted: the pod goes on with them as they are.
+   */
+  async #makeReady(pod: Pod, signal: AbortSignal): Promise<{ failed: boolean }> {
+    const { cgroups, volumes } = this.#deps;
+    const paths = volumes.pathsOf(pod.metadata.uid);
+    const [cgroup, mounts] = await Promise.allSettled([cgroups.ensure(pod), volumes.mountForPod(pod, signal)]);
+    signal.throwIfAborted();
+    if (cgroup.status === 'rejected') {
+      this.#warn(
+        pod,
+        'FailedCreatePodContainer',
+        `unable to ensure pod container exists: ${shownError(cgroup.reason)}`,
+      );
+      throw cgroup.reason;
     }
+    if (mounts.status === 'fulfilled') return { failed: false };
+    this.#warn(pod, 'FailedMount', shownError(mounts.reason));
+    const wereMounted = (pod.spec.volumes ?? []).every(({ name }) => paths.has(name));
+    if (!wereMounted) throw mounts.reason;
+    return { failed: true };
+  }
+
+  #warn(pod: Pod, reason: string, message: string): void {
+    this.#deps.runtime.events.event(eventSubject(pod), 'Warning', reason, message);
+  }
+
+  /** Why a pod fails that has had its time. */
+  #overdue(pod: Pod, status: PodStatus): WaitingReason | undefined {
     const deadline = deadlineMs(pod, status);
     if (deadline === undefined || Date.now() < deadline) return undefined;
     const message = 'Pod was active on the node longer than the specified deadline';
-    events.event(eventSubject(pod), 'Normal', 'DeadlineExceeded', message);
+    this.#deps.runtime.events.event(eventSubject(pod), 'Normal', 'DeadlineExceeded', message);
     return { reason: 'DeadlineExceeded', message };
   }
 
@@ -245,24 +300,27 @@ export class PodSyncer implements PodSteps {
   #report(
     pod: Pod,
     runtime: RuntimePodStatus,
-    how: { verdict?: WaitingReason; terminal?: boolean },
+    how: { verdict?: PodVerdict; terminal?: boolean },
   ): { status: PodStatus; ended: boolean } {
     const { statuses, reasons, probes, allocations } = this.#deps;
     const { uid } = pod.metadata;
-    const { status, ended } = generatePodStatus({
-      pod: allocations.current(pod),
-      resize: allocations.conditions(uid),
-      actuated: (container) => this.#deps.runtime.actuated.of(container),
-      runtime,
-      previous: statuses.get(uid),
-      waitingReason: (name) => reasons.get(uid, name),
-      readiness: (id) => probes.readiness.get(id),
-      startup: (id) => probes.startup.get(id),
-      verdict: how.verdict,
-      terminal: how.terminal === true,
-      hostIps: this.#deps.runtime.hostIps(),
-      nowMs: Date.now(),
-    });
+    const previous = statuses.lastKnown(pod);
+    const { status, ended } = isRefused(previous)
+      ? { status: previous, ended: true }
+      : generatePodStatus({
+          pod: allocations.current(pod),
+          resize: allocations.conditions(uid),
+          actuated: (container) => this.#deps.runtime.actuated.of(container),
+          runtime,
+          previous,
+          waitingReason: (name) => reasons.get(uid, name),
+          readiness: (id) => probes.readiness.get(id),
+          startup: (id) => probes.startup.get(id),
+          verdict: how.verdict,
+          terminal: how.terminal === true,
+          hostIps: this.#deps.runtime.hostIps(),
+          nowMs: Date.now(),
+        });
     statuses.set(allocations.desired(pod), status);
     return { status, ended };
   }
@@ -270,18 +328,6 @@ export class PodSyncer implements PodSteps {
 
 function isResized({ containersToUpdate, containersToKill }: PodActions): boolean {
   return containersToUpdate.length > 0 || containersToKill.some(({ reason }) => reason === 'resize');
-}
-
-/** What is known of the pod once a sandbox was made, before the runtime is asked again. */
-function withNewSandbox(
-  pod: Pod,
-  { status, plan }: Pick<SyncPodRequest, 'status' | 'plan'>,
-  { id, podIps }: { id: string; podIps: string[] },
-): RuntimePodStatus {
-  const hostNetwork = pod.spec.hostNetwork === true;
-  const made = { id, owner: existingPod(pod), ready: true, attempt: plan.attempt, createdAtMs: Date.now() };
-  const ips = hostNetwork ? [] : podIps;
-  return withSandbox(status, { id, sandbox: { ...made, hostNetwork, ips }, containers: [] });
 }
 
 /** When the pod's time is over, in Unix milliseconds. */

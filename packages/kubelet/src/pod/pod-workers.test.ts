@@ -112,6 +112,21 @@ test('the shorter of two grace periods holds', async () => {
   assert.ok(steps.log.includes('terminate a 1'));
 });
 
+test('a second end never gives more time than the pod itself does', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  const pod = podOf('a');
+  pod.spec.terminationGracePeriodSeconds = 5;
+  workers.update(pod);
+  void workers.end(pod, { remove: true });
+  await workers.end(pod, { gracePeriodSeconds: 60, remove: true });
+  const ends = steps.log.filter((line) => line.startsWith('terminate'));
+  assert.deepEqual([...new Set(ends)], ['terminate a default']);
+  workers.update(podOf('b', 'other'));
+  await workers.end(podOf('b', 'other'), { gracePeriodSeconds: 60, remove: true });
+  assert.ok(steps.log.includes('terminate b 60'), 'the first one may');
+});
+
 test('a pod of a name that is taken begins when the other one is gone', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);

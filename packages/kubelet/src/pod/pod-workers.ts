@@ -11,15 +11,16 @@
  */
 import { Backoff, errorMessage, type Logger } from '@podwright/base';
 import { type Pod, podFullName } from '../api/types.ts';
-import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { MAX_TIMER_MS } from '../limits.ts';
+import { deletionMarks, isShorter, marked } from './deletion.ts';
 
 /** How a pod is to end. */
 export type PodEnd = {
-  /** Wins over the pod's own; 0 kills at once. */
+  /** Wins over the pod's own, and over an earlier one that is longer; 0 kills at once. */
   gracePeriodSeconds?: number;
   /** Why, if the pod has failed by it. */
-  verdict?: WaitingReason;
+  verdict?: PodVerdict;
   /** The pod has left its source: afterwards nothing may be left of it. */
   remove: boolean;
   /** This is not said by its source: a pod that came back to that meanwhile begins anew all the same. */
@@ -27,7 +28,7 @@ export type PodEnd = {
 };
 
 /** What one sync found: whether the pod has ended by itself, and when to look again (Unix milliseconds). */
-export type SyncOutcome = { ended: boolean; verdict?: WaitingReason; retryAtMs?: number; failed?: boolean };
+export type SyncOutcome = { ended: boolean; verdict?: PodVerdict; retryAtMs?: number; failed?: boolean };
 
 /** The work itself. Each call for a pod comes after the one before has settled; each may be repeated. */
 export interface PodSteps {
@@ -73,6 +74,8 @@ type Worker = {
   timer: NodeJS.Timeout | undefined;
   /** Notices do not lead to another step before this (monotonic milliseconds). */
   notBeforeMs: number;
+  /** Nothing of it runs any more. */
+  stopped: PromiseWithResolvers<void>;
   gone: PromiseWithResolvers<void>;
 };
 
@@ -122,17 +125,16 @@ export class PodWorkers {
   /** Ends the pod. A pod that is unknown so far (an orphan of the runtime) gets a worker that does nothing else. */
   end(pod: Pod, end: PodEnd): Promise<void> {
     const worker = this.#workers.get(pod.metadata.uid) ?? this.#insert(pod, 'terminating');
-    const shorter = shorterGrace(worker.end?.gracePeriodSeconds, end.gracePeriodSeconds);
-    const harder = worker.phase === 'terminating' && shorter !== worker.end?.gracePeriodSeconds;
+    const harder = isShorter(end, worker);
     worker.end = {
-      gracePeriodSeconds: shorter,
+      gracePeriodSeconds: harder ? end.gracePeriodSeconds : worker.end?.gracePeriodSeconds,
       verdict: worker.end?.verdict ?? end.verdict,
       remove: end.remove || worker.end?.remove === true,
     };
     if (end.remove && end.mayComeBack !== true) worker.comeback = undefined;
     if (end.remove) worker.pod = marked(worker.pod, worker.end);
     // A running sync would go on starting what must end; a slow stop gives way to a quicker one.
-    if (worker.phase === 'syncing' || worker.phase === 'waiting' || harder)
+    if (worker.phase === 'syncing' || worker.phase === 'waiting' || (worker.phase === 'terminating' && harder))
       worker.abort.abort(new Error('the pod ends'));
     this.#wake(worker);
     return worker.gone.promise;
@@ -156,6 +158,18 @@ export class PodWorkers {
     return [...this.#workers.values()]
       .filter(({ phase }) => phase === 'syncing' || phase === 'terminating')
       .map(({ pod }) => pod);
+  }
+
+  /** Whether something of the pod runs or may still begin: not once it has ended, unless it has come back to its source. */
+  mayRun(podUid: string): boolean {
+    const worker = this.#workers.get(podUid);
+    if (worker === undefined || worker.comeback !== undefined) return true;
+    return worker.phase === 'waiting' || worker.phase === 'syncing' || worker.phase === 'terminating';
+  }
+
+  /** Resolves when nothing of the pod runs any more. */
+  whenStopped(podUid: string): Promise<void> {
+    return this.#workers.get(podUid)?.stopped.promise ?? Promise.resolve();
   }
 
   /** Stops working; containers go on. Resolves when no step runs any more. */
@@ -188,6 +202,7 @@ export class PodWorkers {
       abort: new AbortController(),
       timer: undefined,
       notBeforeMs: 0,
+      stopped: Promise.withResolvers(),
       gone: Promise.withResolvers(),
     };
     this.#workers.set(pod.metadata.uid, worker);
@@ -253,6 +268,7 @@ export class PodWorkers {
         return worker.end === undefined ? this.#sync(worker) : enter(worker, 'terminating');
       case 'terminating':
         await steps.terminate(worker.pod, worker.end!, worker.abort.signal);
+        worker.stopped.resolve();
         return enter(worker, 'finishing');
       case 'finishing':
         await steps.finish(worker.pod, worker.end!);
@@ -290,6 +306,7 @@ export class PodWorkers {
 
   #removed(worker: Worker): void {
     worker.phase = 'removed';
+    worker.stopped.resolve();
     this.#workers.delete(worker.pod.metadata.uid);
     this.#backoff.forget(worker.pod.metadata.uid);
     worker.gone.resolve();
@@ -312,22 +329,4 @@ export class PodWorkers {
 function enter(worker: Worker, phase: Phase): Next {
   worker.phase = phase;
   return AGAIN;
-}
-
-function shorterGrace(a: number | undefined, b: number | undefined): number | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return Math.min(a, b);
-}
-
-function deletionMarks({ metadata }: Pod): Partial<Pod['metadata']> {
-  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
-  return deletionTimestamp === undefined ? {} : { deletionTimestamp, deletionGracePeriodSeconds };
-}
-
-/** The pod with the time of its deletion, so that everybody sees that it is going. */
-function marked(pod: Pod, end: PodEnd): Pod {
-  const deletionGracePeriodSeconds = end.gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30;
-  const deletionTimestamp =
-    pod.metadata.deletionTimestamp ?? new Date(Date.now() + deletionGracePeriodSeconds * 1000).toISOString();
-  return { ...pod, metadata: { ...pod.metadata, deletionTimestamp, deletionGracePeriodSeconds } };
 }

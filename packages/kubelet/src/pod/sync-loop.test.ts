@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger } from '@podwright/base';
+import { silentLogger, waitFor } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { ProbeResult } from '../prober/probe-results.ts';
+import { StatusManager } from '../status/status-manager.ts';
+import type { StatusRecord } from '../status/status-records.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
+import { PodAdmission } from './admission.ts';
 import { EphemeralContainers } from './ephemeral-containers.ts';
 import { PodManager } from './pod-manager.ts';
 import type { PodWorkers } from './pod-workers.ts';
@@ -14,29 +18,50 @@ function podOf(uid: string, namespace = 'default'): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } };
 }
 
+const node = {
+  name: 'here',
+  labels: {},
+  maxPods: 2,
+  allowedUnsafeSysctls: [],
+  resources: { cpu: 2000n, memory: 1n << 30n },
+};
+
+type Given = { runtimePods?: string[]; known?: string[]; kept?: [string, StatusRecord][] };
+
 /** A loop whose workers write down what they are told; `known` are the UIDs that have a worker. */
-function start({ runtimePods = [] as string[], known = [] as string[] } = {}) {
+function start({ runtimePods = [], known = [], kept = [] }: Given = {}) {
   const told: string[] = [];
+  const stopped = Promise.withResolvers<void>();
   const workers = {
     update: ({ metadata }: Pod) => void told.push(`update ${metadata.uid}`),
     retry: (uid: string) => void told.push(`retry ${uid}`),
     notice: (uid: string) => void told.push(`notice ${uid}`),
     has: (uid: string) => known.includes(uid),
+    mayRun: () => true,
+    whenStopped: () => stopped.promise,
     end: async ({ metadata }: Pod, end: object) => void told.push(`end ${metadata.uid} ${JSON.stringify(end)}`),
   };
   const seen: string[] = [];
-  const statuses = runtimePods.map(
+  const runtime = runtimePods.map(
     (uid): RuntimePodStatus => ({ pod: { uid, namespace: 'd', name: uid }, sandboxes: [], containers: [] }),
   );
+  const admission = new PodAdmission(node);
+  const statuses = new StatusManager(new Map(kept));
+  const answers = new Map<string, ProbeResult>();
   const loop = new SyncLoop({
     ephemeral: new EphemeralContainers(new PodDirectories('/none')),
     manager: new PodManager(),
     workers: workers as unknown as PodWorkers,
-    runtimePods: () => statuses,
+    admission,
+    statuses,
+    probes: { readiness: (id) => answers.get(id), startup: () => undefined },
+    events: { event: (about, _, reason) => void told.push(`event ${about.uid} ${reason}`) },
+    runtimePods: () => runtime,
     onSeen: ({ metadata }) => seen.push(metadata.uid),
     logger: silentLogger,
   });
-  return { loop, told, seen };
+  const add = (...pods: Pod[]) => loop.handlePods({ operation: 'ADD', source: 'file', pods });
+  return { loop, told, seen, add, admission, statuses, stopped, answers, runtime };
 }
 
 test('pods of a source go to their workers, and are seen for the first time once', () => {
@@ -59,14 +84,14 @@ test('a pod that left its source is ended and removed, and is new when it comes 
 test('pods that only the runtime has are ended, those of a source and those that end already are not', () => {
   const { loop, told } = start({ runtimePods: ['a', 'b', 'c'], known: ['b'] });
   loop.handlePods({ operation: 'ADD', source: 'file', pods: [podOf('a')] });
-  loop.endOrphans();
+  loop.endOrphans(new Set());
   assert.deepEqual(told, ['update a', 'end c {"remove":true}']);
 });
 
-test('an evicted pod is killed at once, and stays to be seen', () => {
+test('an evicted pod has next to no time to end, and stays to be seen', () => {
   const { loop, told } = start();
   loop.evict(podOf('a'), { reason: 'Evicted', message: 'too large' });
-  const end = { verdict: { reason: 'Evicted', message: 'too large' }, gracePeriodSeconds: 0, remove: false };
+  const end = { verdict: { reason: 'Evicted', message: 'too large' }, gracePeriodSeconds: 1, remove: false };
   assert.deepEqual(told, [`end a ${JSON.stringify(end)}`]);
 });
 
@@ -79,4 +104,84 @@ test('what happens in the runtime and to probes is a notice, and a changed objec
   loop.handleObject({ kind: 'ConfigMap', namespace: 'two', name: 'conf' });
   loop.handleObject({ kind: 'RuntimeClass', namespace: '', name: 'class' });
   assert.deepEqual(told, ['notice a', 'notice b', 'retry b', 'retry a', 'retry b']);
+});
+
+const record = (uid: string, phase: 'Failed' | 'Running'): [string, StatusRecord] => [
+  uid,
+  { namespace: 'default', name: `pod-${uid}`, status: { phase } },
+];
+
+test('of pods that come together as many are admitted as the node takes, in order, once', () => {
+  const { add, loop, admission, told } = start();
+  add(podOf('a'), podOf('b'), podOf('c'));
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((uid) => admission.isAdmitted(uid)),
+    [true, true, false],
+  );
+  assert.equal(admission.refusalOf('c')?.reason, 'OutOfpods');
+  assert.deepEqual(told, ['update a', 'update b', 'update c']);
+  loop.handlePods({ operation: 'REMOVE', source: 'file', pods: [podOf('a')] });
+  loop.handlePods({ operation: 'UPDATE', source: 'file', pods: [podOf('c')] });
+  assert.equal(admission.isAdmitted('c'), false, 'it was decided about');
+  loop.handlePods({ operation: 'REMOVE', source: 'file', pods: [podOf('c')] });
+  add(podOf('c'));
+  assert.equal(admission.isAdmitted('c'), true, 'it came anew');
+});
+
+test('pods that were here before and critical ones are decided about first', () => {
+  const critical = podOf('d');
+  critical.spec.priority = 2_000_000_000;
+  const { add, told, admission } = start({ runtimePods: ['c'], kept: [record('b', 'Running')] });
+  add(podOf('a'), critical, podOf('b'), podOf('c'));
+  assert.deepEqual(told.slice(0, 2), ['update b', 'update c']);
+  assert.equal(admission.isAdmitted('a'), false);
+});
+
+test('nothing is decided about a pod that had ended before the kubelet was restarted', () => {
+  const { add, told, admission } = start({ kept: [record('a', 'Failed')] });
+  add(podOf('a'));
+  assert.deepEqual([told, admission.isAdmitted('a')], [['update a'], false]);
+});
+
+test('a critical pod begins when those that make room for it have stopped', async () => {
+  const { add, told, stopped, admission } = start();
+  const critical = podOf('c');
+  critical.spec.priority = 2_000_000_000;
+  add(podOf('a'), podOf('b'));
+  told.length = 0;
+  add(critical);
+  assert.equal(admission.isAdmitted('c'), true);
+  assert.equal(told[0], 'event b Preempting');
+  assert.match(told[1]!, /^end b .*"reason":"Preempting".*"remove":false/);
+  assert.equal(told.length, 2);
+  stopped.resolve();
+  await waitFor(() => told.includes('update c') || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+});
+
+test('what a probe says is shown at once, whatever the worker is doing', () => {
+  const { add, loop, statuses, answers } = start();
+  const pod = podOf('a');
+  pod.spec.containers = [{ name: 'app', image: 'i', readinessProbe: {} }];
+  add(pod);
+  const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
+  const shown = { name: 'app', state: running, lastState: {}, restartCount: 0, image: 'i', imageID: '', ready: true };
+  statuses.set(pod, { phase: 'Running', containerStatuses: [{ ...shown, containerID: 'fake://c' }] });
+  const told = { kind: 'readiness', podUid: 'a', containerName: 'app', containerId: 'c' } as const;
+  for (const result of ['failure', 'success'] as const) {
+    answers.set('c', result);
+    loop.handleProbe({ ...told, result });
+    const status = statuses.get('a')!;
+    assert.equal(status.containerStatuses![0]!.ready, result === 'success');
+    const ready = status.conditions!.find(({ type }) => type === 'Ready')!;
+    assert.equal(ready.status, result === 'success' ? 'True' : 'False');
+  }
+});
+
+test('a pod whose file is wrong at the start goes on: what it should be is not known', () => {
+  const { loop, told, runtime } = start({ runtimePods: ['a', 'b'] });
+  const owner = { uid: 'a', namespace: 'd', name: 'a', file: '/manifests/half.yaml' };
+  const sandbox = { id: 's', owner, ready: true, attempt: 0, createdAtMs: 0, hostNetwork: false, ips: [] };
+  runtime[0]!.sandboxes.push(sandbox);
+  loop.endOrphans(new Set(['/manifests/half.yaml']));
+  assert.deepEqual(told, ['end b {"remove":true}']);
 });

@@ -3,20 +3,39 @@
  * objects, and the passage of time. It only notifies the pod workers; they do the work.
  */
 import { errorMessage, type Logger } from '@podwright/base';
+import { formatTime } from '../api/time.ts';
 import { type Pod, podFullName } from '../api/types.ts';
 import type { LocalObjectChange } from '../config/local-objects.ts';
-import type { PodUpdate } from '../config/pod-update.ts';
+import type { PodSourceName, PodUpdate } from '../config/pod-update.ts';
+import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import type { PodVerdict } from '../kubecontainer/sync-result.ts';
+import { EVICTION_GRACE_SECONDS } from '../limits.ts';
 import type { ProbeResultUpdate } from '../prober/probe-results.ts';
+import type { ProbeAnswers } from '../status/container-statuses.ts';
+import { withProbeAnswers } from '../status/probe-answers.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import { admissionOrder, type PodAdmission } from './admission.ts';
 import type { EphemeralContainers } from './ephemeral-containers.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PodManager } from './pod-manager.ts';
 import type { PodWorkers } from './pod-workers.ts';
 
+/** Of a pod that gives way to one that is more important (pkg/kubelet/preemption). */
+const PREEMPTED: PodVerdict = {
+  reason: 'Preempting',
+  message: 'Preempted in order to admit critical pod',
+  disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+};
+
 export type SyncLoopDependencies = {
   manager: PodManager;
   workers: PodWorkers;
+  admission: PodAdmission;
+  statuses: StatusManager;
+  /** What the probes say. */
+  probes: ProbeAnswers;
+  events: EventRecorder;
   /** Every pod that the runtime has, as last seen. */
   runtimePods: () => RuntimePodStatus[];
   /** What people added to pods. */
@@ -34,36 +53,84 @@ export class SyncLoop {
   }
 
   handlePods({ operation, source, pods }: PodUpdate): void {
-    const { manager, workers, logger, onSeen, ephemeral } = this.#deps;
-    for (const pod of pods.map((given) => ephemeral.complete(given))) {
-      logger.debug({ operation, source, pod: podFullName(pod), uid: pod.metadata.uid }, 'pod update');
-      if (operation === 'REMOVE') {
-        manager.delete(pod.metadata.uid);
-        ephemeral.forget(pod.metadata.uid);
-        this.#settle(workers.end(pod, { remove: true }));
-        continue;
-      }
-      if (!manager.has(pod.metadata.uid)) onSeen(pod);
-      manager.set(pod, source);
-      workers.update(pod);
+    const ran = new Set(this.#deps.runtimePods().map(({ pod }) => pod.uid));
+    const wasHere = (pod: Pod) => ran.has(pod.metadata.uid) || this.#deps.statuses.lastKnown(pod) !== undefined;
+    const complete = pods.map((pod) => this.#deps.ephemeral.complete(pod));
+    for (const pod of operation === 'ADD' ? admissionOrder(complete, wasHere) : complete) {
+      const { uid } = pod.metadata;
+      this.#deps.logger.debug({ operation, source, pod: podFullName(pod), uid }, 'pod update');
+      if (operation === 'REMOVE') this.#remove(pod);
+      else if (this.#deps.manager.has(uid)) this.#update(pod, source);
+      else this.#add(pod, { source, isRunning: ran.has(uid) });
     }
   }
 
-  /** Ends the pods that only the runtime knows. Called once every source has been read, and now and then afterwards. */
-  endOrphans(): void {
+  #remove(pod: Pod): void {
+    const { manager, admission, ephemeral, workers } = this.#deps;
+    manager.delete(pod.metadata.uid);
+    admission.forget(pod.metadata.uid);
+    ephemeral.forget(pod.metadata.uid);
+    this.#settle(workers.end(pod, { remove: true }));
+  }
+
+  #update(pod: Pod, source: PodSourceName): void {
+    this.#deps.manager.set(pod, source);
+    this.#deps.workers.update(pod);
+  }
+
+  /** It is decided here, once, whether the pod may run: neither of one that runs nor of one that has ended. */
+  #add(pod: Pod, { source, isRunning }: { source: PodSourceName; isRunning: boolean }): void {
+    const { manager, admission, workers, onSeen } = this.#deps;
+    onSeen(pod);
+    manager.set(pod, source);
+    if (this.#hasEnded(pod)) return workers.update(pod);
+    const decision = isRunning ? admission.admit(pod) : admission.decide(pod, this.#admitted());
+    if (decision.refusal !== undefined || decision.preempt.length === 0) return workers.update(pod);
+    this.#settle(this.#afterPreempting(decision.preempt, pod));
+  }
+
+  #hasEnded(pod: Pod): boolean {
+    const { phase } = this.#deps.statuses.lastKnown(pod) ?? {};
+    return (phase === 'Succeeded' || phase === 'Failed') && !this.#deps.workers.has(pod.metadata.uid);
+  }
+
+  /** The pods that were admitted and may have something running. */
+  #admitted(): Pod[] {
+    const { manager, admission, workers } = this.#deps;
+    return manager.list().filter(({ metadata: { uid } }) => admission.isAdmitted(uid) && workers.mayRun(uid));
+  }
+
+  /** The pod begins when those that make room for it have stopped. */
+  async #afterPreempting(preempt: Pod[], pod: Pod): Promise<void> {
+    const { workers, manager, events, logger } = this.#deps;
+    for (const other of preempt) {
+      logger.info({ pod: podFullName(other), for: podFullName(pod) }, 'preempting a pod');
+      events.event(eventSubject(other), 'Warning', PREEMPTED.reason, PREEMPTED.message);
+      this.#settle(workers.end(other, { verdict: PREEMPTED, remove: false }));
+    }
+    await Promise.all(preempt.map(({ metadata }) => workers.whenStopped(metadata.uid)));
+    if (manager.has(pod.metadata.uid)) workers.update(pod);
+  }
+
+  /**
+   * Ends the pods that only the runtime knows. Called once every source has been read, and now and then afterwards. What one of the
+   * files that are `wrong` wants is not known: the pods that were made from it go on.
+   */
+  endOrphans(wrong: ReadonlySet<string>): void {
     const { manager, workers, runtimePods, logger } = this.#deps;
     for (const status of runtimePods()) {
       const { uid, namespace, name } = status.pod;
-      if (manager.has(uid) || workers.has(uid)) continue;
+      const [file = ''] = status.sandboxes.map(({ owner }) => owner.file);
+      if (manager.has(uid) || workers.has(uid) || wrong.has(file)) continue;
       logger.info({ pod: `${namespace}/${name}`, uid }, 'ending a pod that no source has');
       this.#settle(workers.end(orphanPod(status), { remove: true }));
     }
   }
 
-  /** Ends a pod at once as failed; it stays to be seen. */
-  evict(pod: Pod, verdict: WaitingReason): void {
+  /** Ends a pod as failed, with next to no time; it stays to be seen. */
+  evict(pod: Pod, verdict: PodVerdict): void {
     this.#deps.logger.info({ pod: podFullName(pod), reason: verdict.message }, 'evicting a pod');
-    this.#settle(this.#deps.workers.end(pod, { verdict, gracePeriodSeconds: 0, remove: false }));
+    this.#settle(this.#deps.workers.end(pod, { verdict, gracePeriodSeconds: EVICTION_GRACE_SECONDS, remove: false }));
   }
 
   /** Containers of the pod started or ended. */
@@ -73,7 +140,14 @@ export class SyncLoop {
 
   handleProbe({ podUid, kind, containerName, result }: ProbeResultUpdate): void {
     this.#deps.logger.debug({ uid: podUid, kind, container: containerName, result }, 'probe result');
+    if (kind !== 'liveness') this.#showProbes(podUid);
     this.#deps.workers.notice(podUid);
+  }
+
+  /** At once, as the pod's worker may be busy for long: with its end, or an image. */
+  #showProbes(podUid: string): void {
+    const { statuses, probes } = this.#deps;
+    statuses.change(podUid, (pod, status) => withProbeAnswers(pod, status, { probes, now: formatTime(Date.now()) }));
   }
 
   /** Pods of the object's namespace may use it: what waited for it goes on, what has it gets the new content. */

@@ -7,8 +7,13 @@ import { type PreflightHost, preflight } from './preflight.ts';
 
 const host: PreflightHost = {
   nodeName: 'here',
-  facts: { labels: { 'kubernetes.io/os': 'linux' }, maxPods: 10, allowedUnsafeSysctls: [] },
-  allocatable: { cpuMillis: 2000n, memoryBytes: 1n << 30n },
+  facts: {
+    name: 'here',
+    labels: { 'kubernetes.io/os': 'linux' },
+    maxPods: 10,
+    allowedUnsafeSysctls: [],
+    resources: { cpu: 2000n, memory: 1n << 30n },
+  },
 };
 
 const podText = (spec: string, name = 'web') =>
@@ -82,17 +87,21 @@ test('requests are held against what the host has for pods, also together', () =
       `containers:\n- {name: small, image: b}\n- {name: a, image: b, resources: {requests: {${resources}}}}`,
       name,
     );
-  const found = findings(
-    [asking('a', 'cpu: 1500m'), asking('b', 'cpu: 1, memory: 1Ti'), asking('c', 'cpu: 300m')].join('---\n'),
-  );
-  assert.deepEqual(found, [
-    'problem b spec.containers[1].resources: asks for 1 of cpu; this host has 2 for pods, of which other pods ask for 1500m',
-    'problem b spec.containers[1].resources: asks for 1Ti of memory; this host has 1Gi for pods',
-    'problem c spec.containers[1].resources: asks for 300m of cpu; this host has 2 for pods, of which other pods ask for 2500m',
+  const refused =
+    "problem b spec.containers[1].resources: the node will refuse the pod: Node didn't have enough resource: ";
+  assert.deepEqual(findings([asking('a', 'cpu: 1500m'), asking('b', 'cpu: 1, memory: 1Ti')].join('---\n')), [
+    `${refused}cpu, requested: 1000, used: 1500, capacity: 2000`,
+  ]);
+  assert.deepEqual(findings(asking('b', 'memory: 1Ti')), [
+    `${refused}memory, requested: ${2 ** 40}, used: 0, capacity: ${2 ** 30}`,
+  ]);
+  const critical = asking('b', 'cpu: 1').replace('spec:', 'spec:\n  priorityClassName: system-node-critical');
+  assert.deepEqual(findings(`${asking('a', 'cpu: 1500m')}---\n${critical}`), [
+    'note b spec: the node will end for it: default/a',
   ]);
   const replaced = withNode(asking('a', 'cpu: 2'), ['docker.io/library/b:latest']);
   assert.deepEqual(findings(asking('a', 'cpu: 2'), replaced), []);
-  assert.match(String(findings(asking('b', 'cpu: 1'), replaced)), /of which other pods ask for 2$/);
+  assert.match(String(findings(asking('b', 'cpu: 1'), replaced)), /cpu, requested: 1000, used: 2000, capacity: 2000$/);
 });
 
 test('what the node would refuse is told before', () => {
@@ -101,8 +110,8 @@ test('what the node would refuse is told before', () => {
   );
   const port = podText('containers: [{name: a, image: b, ports: [{containerPort: 1, hostPort: 80}]}]', 'second');
   assert.deepEqual(findings(`${text}---\n${port}`), [
-    'problem web spec.nodeSelector: the node will refuse the pod: Predicate NodeAffinity failed: the node has no label disk=ssd',
-    'problem second spec: the node will refuse the pod: Predicate NodePorts failed: host port 80/TCP is taken by pod default/web',
+    "problem web spec.nodeSelector: the node will refuse the pod: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+    "problem second spec: the node will refuse the pod: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
   ]);
   assert.deepEqual(findings(podText('containers: [{name: a, image: "A_:b"}]')), [
     'problem web spec.containers[0].image: "A_:b" is not the name of an image',

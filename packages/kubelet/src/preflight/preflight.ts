@@ -1,11 +1,11 @@
 import type { FieldPath } from '../api/issue.ts';
 import type { ManifestObject, Pod } from '../api/types.ts';
-import { podRequests } from '../cgroups/pod-resources.ts';
 import { requestOf } from '../cgroups/qos.ts';
 import { type Finding, ObjectFindings } from '../config/finding.ts';
 import { ignoredFields } from '../config/ignored-fields.ts';
 import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
-import { type NodeFacts, refusePod } from '../pod/pod-admission.ts';
+import { type NodeFacts, type Refusal, refusePod } from '../pod/pod-admission.ts';
+import { podsToPreempt } from '../pod/preemption.ts';
 import { missingImages } from './images.ts';
 import { podReferences } from './pod-references.ts';
 
@@ -13,8 +13,6 @@ import { podReferences } from './pod-references.ts';
 export type PreflightHost = {
   nodeName: string;
   facts: NodeFacts;
-  /** What pods may have together. */
-  allocatable: { cpuMillis: bigint; memoryBytes: bigint };
   /** Names of objects that are to come but have errors of their own, such as `Secret default/a`: they are not missing. */
   refused?: readonly string[];
   /** What the node has already; absent while no node was asked. */
@@ -66,36 +64,32 @@ function hasKey(object: LocalObjectOf<'ConfigMap' | 'Secret'>, key: string): boo
 
 /** The field that is to blame for a reason of the kubelet's. */
 const FIELDS: Record<string, string[]> = {
-  NodeAffinity: ['spec', 'nodeSelector'],
   SysctlForbidden: ['spec', 'securityContext', 'sysctls'],
   PodOSNotSupported: ['spec', 'os'],
+  PodOSSelectorNodeLabelDoesNotMatch: ['metadata', 'labels', 'kubernetes.io/os'],
 };
 
 /** Why the node will not take the pod beside the others. */
-function refusals(pod: Pod, others: Pod[], { facts, allocatable }: PreflightHost): Finding[] {
+function refusals(pod: Pod, others: Pod[], { facts }: PreflightHost): Finding[] {
   const findings = new ObjectFindings(pod);
-  const refusal = refusePod(pod, others, facts);
-  if (refusal !== undefined)
-    findings.problem(FIELDS[refusal.reason] ?? ['spec'], `the node will refuse the pod: ${refusal.message}`);
-  const requests = podRequests(pod);
   const running = others.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
-  for (const [name, have, show] of [
-    ['cpu', allocatable.cpuMillis, showCpu],
-    ['memory', allocatable.memoryBytes, showMemory],
-  ] as const) {
-    const used = running.reduce((sum, other) => sum + podRequests(other)[name], 0n);
-    if (requests[name] === 0n || requests[name] + used <= have) continue;
-    const beside = used === 0n ? '' : `, of which other pods ask for ${show(used)}`;
-    findings.problem(
-      mostOf(pod, name),
-      `asks for ${show(requests[name])} of ${name}; this host has ${show(have)} for pods${beside}`,
-    );
-  }
+  const refusal = refusePod(pod, running, facts);
+  const preempt = refusal?.shortages && podsToPreempt(pod, running, refusal.shortages);
+  if (preempt !== undefined) findings.note(['spec'], `the node will end for it: ${preempt.map(nameOf).join(', ')}`);
+  else if (refusal !== undefined)
+    findings.problem(blamed(pod, refusal), `the node will refuse the pod: ${refusal.message}`);
   return findings.list;
 }
 
+function blamed(pod: Pod, { reason, shortages }: Refusal): FieldPath {
+  const resource = shortages?.[0]?.resource ?? 'pods';
+  if (resource !== 'pods') return mostOf(pod, resource);
+  if (reason === 'NodeAffinity') return ['spec', pod.spec.affinity === undefined ? 'nodeSelector' : 'affinity'];
+  return FIELDS[reason] ?? ['spec'];
+}
+
 /** Where the container is that asks for most. */
-function mostOf({ spec }: Pod, name: 'cpu' | 'memory'): FieldPath {
+function mostOf({ spec }: Pod, name: string): FieldPath {
   const fields = (['initContainers', 'containers'] as const).flatMap((field) =>
     (spec[field] ?? []).map((container, index) => ({
       amount: requestOf(container, name),
@@ -104,12 +98,4 @@ function mostOf({ spec }: Pod, name: 'cpu' | 'memory'): FieldPath {
   );
   const [most] = fields.toSorted((a, b) => Number(b.amount - a.amount));
   return [...most!.path, 'resources'];
-}
-
-const showCpu = (millis: bigint) => (millis % 1000n === 0n ? String(millis / 1000n) : `${millis}m`);
-
-function showMemory(bytes: bigint): string {
-  const units = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
-  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, Number(bytes))) / 10));
-  return `${Number((Number(bytes) / 1024 ** power).toFixed(1))}${units[power]}`;
 }

@@ -6,6 +6,8 @@ export type DiscoveredResource = {
   kind: string;
   apiVersion: string;
   plural: string;
+  /** The kind in lower case unless given: '' for a subresource. */
+  singular?: string;
   shortNames: string[];
   namespaced: boolean;
   verbs: string[];
@@ -42,9 +44,9 @@ function resourceList(groupVersion: string, resources: DiscoveredResource[]): ob
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion,
-    resources: own.map(({ kind, plural, shortNames, namespaced, verbs }) => ({
+    resources: own.map(({ kind, plural, singular = kind.toLowerCase(), shortNames, namespaced, verbs }) => ({
       name: plural,
-      singularName: kind.toLowerCase(),
+      singularName: singular,
       namespaced,
       kind,
       verbs,

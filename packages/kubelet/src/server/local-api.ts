@@ -8,8 +8,7 @@ import type { PodDefaults } from '../kubelet.ts';
  *
  * | method, path | answer |
  * | --- | --- |
- * | GET /healthz | `ok` |
- * | GET /metrics | Prometheus text |
+ * | what the kubelet serves (`/pods`, `/metrics`, `/stats/summary`, `/exec/…`, `/healthz`) | upstream's shapes, see `kubelet-api` |
  * | GET /version, /api, /api/v1, /apis, /apis/GROUP/VERSION | what there is, for Kubernetes' clients |
  * | GET /api/v1/PLURAL, /api/v1/namespaces/NS/PLURAL ?labelSelector= &fieldSelector= &watch= &sendInitialEvents= | of pods, configmaps, secrets, events: a list, or a line of `WatchEvent` JSON a change, beginning with what is there |
  * | GET /api/v1/nodes, /apis/node.k8s.io/v1/runtimeclasses | likewise, without namespaces |
@@ -18,6 +17,7 @@ import type { PodDefaults } from '../kubelet.ts';
  * | PATCH …/NAME | body: a merge patch of `metadata.labels` and `metadata.annotations`; the object; of those that were applied |
  * | GET, PUT, PATCH …/pods/NAME/ephemeralcontainers | body: a pod, or a merge patch of `spec.ephemeralContainers`; the pod |
  * | GET, PUT, PATCH …/pods/NAME/resize | body: a pod, or a merge patch of the resources of `spec.containers` and `spec.initContainers`; the pod, of those that were applied |
+ * | GET, PATCH …/pods/NAME/status | the pod; body: a merge or strategic merge patch of `status.conditions` that are not the kubelet's own, as those of readiness gates |
  * | GET /apis/metrics.k8s.io/v1beta1/pods, …/namespaces/NS/pods, …/nodes | PodMetricsList, NodeMetricsList |
  * | GET …/pods/NAME/log ?container= &containerID= &follow= &previous= &tailLines= &sinceSeconds= &timestamps= &limitBytes= | text |
  * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the runtime |

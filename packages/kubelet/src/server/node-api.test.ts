@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
+import type { Pod } from '../api/types.ts';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
 import { serveLocalApi } from './serve-local-api.ts';
 
@@ -143,7 +144,7 @@ test('clients of Kubernetes find out what there is', async (t) => {
     ['node.k8s.io', 'metrics.k8s.io'],
   );
   const names = async (path: string) => (await get(path)).resources!.map(({ name }) => name).join(' ');
-  assert.equal(await names('/api/v1'), 'pods configmaps secrets events nodes');
+  assert.equal(await names('/api/v1'), 'pods configmaps secrets events nodes pods/status');
   assert.equal(await names('/apis/node.k8s.io/v1'), 'runtimeclasses');
   assert.deepEqual((await get('/api')).versions, ['v1']);
 });
@@ -319,4 +320,30 @@ test('an applied pod is resized as the Kubernetes API has it', async (t) => {
   assert.equal(refused.status, 400);
   assert.match(refused.body.message, /neither added nor removed/);
   assert.match((await call('PATCH', path, patch({ cpu: 'much' }))).body.message, /must be a quantity/);
+});
+
+test('a readiness gate is opened and closed by a patch of the status, also over a restart', async (t) => {
+  const gated = pod('a', '').replace('spec: {', 'spec: {readinessGates: [{conditionType: example.com/open}], ');
+  const { fake, call } = await serve(t, gated);
+  const path = '/api/v1/namespaces/default/pods/a/status';
+  const isReady = ({ status }: Pod) => status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+  await fake.pod('a', (one) => one.status?.phase === 'Running' && !isReady(one));
+  const set = (type: string, status: string, more: object = {}) =>
+    call('PATCH', path, { status: { conditions: [{ type, status, ...more }] } });
+  assert.equal((await set('example.com/open', 'True')).status, 200);
+  await fake.pod('a', isReady);
+  const check = async (type: string, message: RegExp, more: object = {}, status = 'True') => {
+    const answer = await set(type, status, more);
+    assert.deepEqual([answer.status, message.test(answer.body.message)], [400, true], answer.body.message);
+  };
+  await check('Ready', /^patch the status: the condition Ready is the kubelet's own$/, {}, 'False');
+  await check('a b', /^read the patch: status\.conditions\[0\]\.type: must be letters/);
+  await check('a', /conditions\[0\]\.status: must be one of True, False, Unknown/, {}, 'Yes');
+  await check('a', /conditions\[0\]\.reason: must be at most 1024 characters/, { reason: 'x'.repeat(1025) });
+  await check('a', /conditions\[0\]\.since: unknown field/, { since: 1 });
+  const phase = await call('PATCH', path, { status: { phase: 'Failed' } });
+  assert.match(phase.body.message, /^read the patch: status\.phase: unknown field/);
+  assert.equal((await call('PATCH', path.replace('/a/', '/nope/'), {})).status, 404);
+  await fake.restart();
+  await fake.pod('a', isReady);
 });

@@ -1,6 +1,7 @@
 import type { Event, LocalObject, Pod } from '../api/types.ts';
 import type { LogEnd } from '../logs/log-reader.ts';
 import type { NodeObject } from '../node/node-object.ts';
+import type { ConditionsPatch } from '../status/foreign-conditions.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions, WatchEvent } from './local-api.ts';
@@ -52,6 +53,8 @@ export interface NodeBackend {
   addEphemeralContainers(pod: { namespace: string; name: string }, patch: EphemeralPatch): Promise<Pod>;
   /** Gives an applied pod other amounts of CPU and memory; resolves with it once everybody sees them. */
   resize(pod: { namespace: string; name: string }, patch: ResizePatch): Promise<ApiObject>;
+  /** Changes conditions of a pod that are not the kubelet's own, such as those of readiness gates; resolves with the pod. */
+  patchStatus(pod: { namespace: string; name: string }, patch: ConditionsPatch): ApiObject;
   /** Where the log of a container, or of one attempt of it, is; `ended` aborts when it will not grow any more, or `signal` does. */
   log(
     pod: { namespace: string; name: string },

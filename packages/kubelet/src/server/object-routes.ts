@@ -6,6 +6,7 @@ import { parseMetadataPatch } from './metadata-patch.ts';
 import type { ApiKind, ApiObject, NodeBackend } from './node-backend.ts';
 import { deleteGrace, isTrue } from './query.ts';
 import { parseFieldSelector, parseLabelSelector, type SelectableFields } from './selectors.ts';
+import { parseStatusPatch } from './status-patch.ts';
 
 /** A kind of the API: where its objects are, what may be done with them, and which fields select them. */
 type Resource = {
@@ -83,13 +84,24 @@ const RESOURCES: Resource[] = [
   { kind: 'Node', apiVersion: 'v1', plural: 'nodes', short: 'no', namespaced: false, applied: false, fields: NAMES },
 ];
 
+/** Where conditions of others are set: `kubectl patch --subresource=status`. */
+const POD_STATUS = {
+  kind: 'Pod',
+  apiVersion: 'v1',
+  plural: 'pods/status',
+  singular: '',
+  namespaced: true,
+  shortNames: [],
+  verbs: ['get', 'patch'],
+};
+
 /** What the routes of usage answer with. */
 const METRICS = [
   { kind: 'PodMetrics', plural: 'pods', namespaced: true },
   { kind: 'NodeMetrics', plural: 'nodes', namespaced: false },
 ].map((metrics) => ({ ...metrics, apiVersion: 'metrics.k8s.io/v1beta1', shortNames: [], verbs: ['list'] }));
 
-/** Patches of labels and annotations: both kinds mean the same there, as neither has lists. */
+/** Patches: of labels and annotations both kinds mean the same, as neither has lists. */
 const PATCH_TYPES = ['application/merge-patch+json', 'application/strategic-merge-patch+json'];
 
 /** Listing, watching, reading, deleting and patching of objects, at Kubernetes' paths, which clients discover. */
@@ -100,7 +112,8 @@ export function objectRoutes(backend: NodeBackend): Route[] {
     verbs: ['get', 'list', 'watch', ...(applied ? ['delete', 'patch'] : [])],
   }));
   return [
-    ...discoveryRoutes([...discovered, ...METRICS]),
+    ...discoveryRoutes([...discovered, POD_STATUS, ...METRICS]),
+    ...podStatusRoutes(backend),
     ...RESOURCES.flatMap((resource) => routesOf(resource, backend)),
   ];
 }
@@ -128,6 +141,21 @@ function routesOf(resource: Resource, backend: NodeBackend): Route[] {
     }),
   ];
   return [...reading, ...changing];
+}
+
+function podStatusRoutes(backend: NodeBackend): Route[] {
+  const path = '/api/v1/namespaces/:namespace/pods/:name/status';
+  const named = ({ namespace, name }: Call['params']) => ({ namespace: namespace!, name: name! });
+  const get: Handler = async ({ response, params }) =>
+    sendJson(response, backend.get({ kind: 'Pod', ...named(params) }));
+  const patch: Handler = async ({ request, response, params }) => {
+    const kind = checkPatchType(request.headers['content-type']);
+    sendJson(response, backend.patchStatus(named(params), parseStatusPatch(await readBody(request), kind)));
+  };
+  return [
+    { method: 'GET', path, handler: get },
+    { method: 'PATCH', path, handler: patch },
+  ];
 }
 
 const nameOf = ({ kind }: Resource, params: Call['params']) => ({
@@ -191,9 +219,9 @@ function initialEventsEnd({ kind, apiVersion }: Resource): object {
   return { type: 'BOOKMARK', object: { apiVersion, kind, metadata: { annotations } } };
 }
 
-function checkPatchType(given: string | undefined): void {
+function checkPatchType(given: string | undefined): 'merge' | 'strategic' {
   const type = (given ?? '').split(';')[0]!.trim();
-  if (PATCH_TYPES.includes(type)) return;
+  if (PATCH_TYPES.includes(type)) return type === PATCH_TYPES[0] ? 'merge' : 'strategic';
   throw new PodwrightError(
     'invalid_argument',
     `read the patch: its type "${type.slice(0, 60)}" is none of ${PATCH_TYPES.join(', ')}${didYouMean(type, PATCH_TYPES)}`,

@@ -2,10 +2,12 @@ import { formatTime } from '../api/time.ts';
 import {
   type Container,
   type ContainerState,
+  type ContainerStateTerminated,
   type ContainerStatus,
   isSidecar,
   type Pod,
   type ResourceRequirements,
+  restartsAfter,
 } from '../api/types.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
@@ -42,14 +44,16 @@ function containerStatus(container: Container, sources: StatusSources): Containe
   const newest = own[0];
   const status =
     newest === undefined ? neverSeen(container, sources) : seen(container, { newest, before: own[1] }, sources);
-  applyResources(container, status, newest && sources.actuated?.(newest));
   applyWaitingReason(container, status, sources);
   if (newest !== undefined && !isEphemeral(sources.pod, container)) applyProbes(container, { status, newest }, sources);
   return status;
 }
 
 /** The runtime knows nothing of the container: it was not created yet, or was removed. */
-function neverSeen(container: Container, { pod, previous, terminal, restarting }: StatusSources): ContainerStatus {
+function neverSeen(
+  container: Container,
+  { pod, runtime, previous, terminal, restarting }: StatusSources,
+): ContainerStatus {
   const old = previous.get(container.name);
   const blank: ContainerStatus = {
     name: container.name,
@@ -60,22 +64,40 @@ function neverSeen(container: Container, { pod, previous, terminal, restarting }
     restartCount: old?.restartCount ?? 0,
     image: container.image,
     imageID: '',
+    ...mounted(container),
   };
+  const runsOnce = isInit(pod, container) && !isSidecar(container);
+  if (restarting && old !== undefined && !isEphemeral(pod, container) && old.state.waiting === undefined)
+    return removedStatus(old, blank);
+  // It ran to its end and was then garbage collected.
+  if (old?.state.terminated !== undefined)
+    return { ...old, ready: runsOnce && old.state.terminated.exitCode === 0, started: false };
+  if (runsOnce && pod.spec.containers.some(({ name }) => runtime.containers.some((one) => one.name === name)))
+    return { ...blank, ready: true, state: { terminated: ASSUMED_DONE } };
   if (old === undefined) return blank;
-  if (restarting && !isEphemeral(pod, container) && old.state.waiting === undefined) return removedStatus(old, blank);
-  if (old.state.terminated !== undefined) {
-    // It ran to its end and was then garbage collected.
-    return { ...old, ready: !isSidecar(container) && isInit(pod, container) && old.state.terminated.exitCode === 0 };
-  }
   if (old.state.running === undefined) return { ...blank, lastState: old.lastState };
-  const lost = {
-    reason: 'ContainerStatusUnknown',
-    message: 'The container could not be located when the pod was terminated',
-    exitCode: 137,
-    containerID: old.containerID,
-  };
-  if (terminal) return { ...blank, state: { terminated: lost } };
-  return { ...blank, lastState: { terminated: { ...lost, message: 'The container could not be located' } } };
+  if (terminal) return { ...blank, state: { terminated: lost(old) } };
+  const restarts = pod.metadata.deletionTimestamp === undefined ? 1 : 0;
+  const lastState = { terminated: lost(old, LOST_WHILE_RUNNING) };
+  return { ...blank, lastState, restartCount: blank.restartCount + restarts };
+}
+
+/** An init container that nobody remembers, of a pod whose ordinary containers have begun. */
+const ASSUMED_DONE: ContainerStateTerminated = {
+  exitCode: 0,
+  reason: 'Completed',
+  message:
+    'Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally',
+};
+
+const LOST_AT_END = 'The container could not be located when the pod was terminated';
+const LOST_WHILE_RUNNING =
+  'The container could not be located when the pod was deleted.  The container used to be Running';
+
+/** How a container ended whose end nobody saw: as a failure. */
+export function lost(old: ContainerStatus | undefined, message = LOST_AT_END): ContainerStateTerminated {
+  const containerID = old?.containerID === undefined ? {} : { containerID: old.containerID };
+  return { exitCode: 137, reason: 'ContainerStatusUnknown', message, ...containerID };
 }
 
 function isEphemeral(pod: Pod, container: Container): boolean {
@@ -93,32 +115,57 @@ function defaultWaitingReason(pod: Pod): string {
 function seen(
   container: Container,
   { newest, before }: { newest: RuntimeContainer; before: RuntimeContainer | undefined },
-  { pod, previous, maxMessageBytes }: StatusSources,
+  { pod, previous, maxMessageBytes, actuated }: StatusSources,
 ): ContainerStatus {
   const old = previous.get(container.name);
-  const state = containerState(pod, newest, maxMessageBytes);
+  const state = containerState(pod, newest, { old, maxMessageBytes });
   const known = old?.containerID === newest.containerId ? old.lastState : old?.state;
   const lastState =
-    before === undefined ? { terminated: known?.terminated } : containerState(pod, before, maxMessageBytes);
+    before === undefined
+      ? { terminated: known?.terminated ?? old?.lastState.terminated }
+      : containerState(pod, before, { old: undefined, maxMessageBytes });
   return {
     name: container.name,
     state,
     lastState: lastState.terminated === undefined ? {} : { terminated: lastState.terminated },
     ready: false,
     started: false,
-    restartCount: newest.restartCount,
+    restartCount: Math.max(newest.restartCount, old?.restartCount ?? 0),
     image: newest.image === '' ? container.image : newest.image,
     imageID: newest.imageId,
     containerID: newest.containerId,
+    ...allocated(container, actuated?.(newest)),
+    ...mounted(container),
+    ...(newest.user === undefined ? {} : { user: { linux: newest.user } }),
+    ...(newest.stopSignal === undefined ? {} : { stopSignal: newest.stopSignal }),
   };
 }
 
-function containerState(pod: Pod, container: RuntimeContainer, maxMessageBytes: number): ContainerState {
+/** What the container has, and what it asks for. */
+function allocated(
+  { resources = {} }: Container,
+  given: ResourceRequirements = resources,
+): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
+  const { requests } = resources;
+  return { resources: given, ...(requests === undefined ? {} : { allocatedResources: requests }) };
+}
+
+function mounted({ volumeMounts = [] }: Container): Pick<ContainerStatus, 'volumeMounts'> {
+  if (volumeMounts.length === 0) return {};
+  return {
+    volumeMounts: volumeMounts.map(({ name, mountPath, readOnly, recursiveReadOnly }) => {
+      if (readOnly !== true) return { name, mountPath };
+      return { name, mountPath, readOnly, recursiveReadOnly: recursiveReadOnly === 'Enabled' ? 'Enabled' : 'Disabled' };
+    }),
+  };
+}
+
+type Remembered = { old: ContainerStatus | undefined; maxMessageBytes: number };
+
+function containerState(pod: Pod, container: RuntimeContainer, { old, maxMessageBytes }: Remembered): ContainerState {
   if (container.state === 'running') return { running: { startedAt: formatTime(container.startedAtMs) } };
   if (container.state === 'created') return { waiting: { reason: defaultWaitingReason(pod) } };
-  if (container.state === 'unknown') {
-    return { waiting: { reason: 'ContainerStatusUnknown', message: 'The runtime does not know the state' } };
-  }
+  if (container.state === 'unknown') return unknownState(pod, container, old);
   return {
     terminated: {
       exitCode: container.exitCode,
@@ -131,34 +178,46 @@ function containerState(pod: Pod, container: RuntimeContainer, maxMessageBytes: 
   };
 }
 
-/** What the container asks for, and what it has; nothing of either for one that asks for nothing. */
-function applyResources(container: Container, status: ContainerStatus, given: ResourceRequirements | undefined): void {
-  const { requests, limits } = container.resources ?? {};
-  if (requests !== undefined) status.allocatedResources = requests;
-  if (requests !== undefined || limits !== undefined) status.resources = given ?? container.resources;
+/** Of a container that ran it is told that it ended, so that the pod is not shown as one that has not begun. */
+function unknownState(pod: Pod, { containerId }: RuntimeContainer, old: ContainerStatus | undefined): ContainerState {
+  const same = old?.containerID === containerId ? old.state : {};
+  if (same.running !== undefined) return { terminated: lost(old) };
+  return same.terminated === undefined ? { waiting: { reason: defaultWaitingReason(pod) } } : same;
 }
 
-/** A container that should run but could not be started waits, and its end moves to `lastState`. */
+/** A container that is to run again but could not be started waits, and its end moves to `lastState`. */
 function applyWaitingReason(container: Container, status: ContainerStatus, sources: StatusSources): void {
   if (sources.terminal || status.state.running !== undefined) return;
   const reason = sources.waitingReason(container.name);
-  if (reason === undefined) return;
-  if (status.state.terminated !== undefined) status.lastState = { terminated: status.state.terminated };
+  const end = status.state.terminated;
+  if (reason === undefined || (end !== undefined && !restartsAfter(sources.pod, container, end.exitCode))) return;
+  if (end !== undefined) status.lastState = { terminated: end };
   status.state = { waiting: { reason: reason.reason, message: reason.message } };
 }
 
 type Observed = { status: ContainerStatus; newest: RuntimeContainer };
 
 function applyProbes(container: Container, { status, newest }: Observed, sources: StatusSources): void {
-  const running = status.state.running !== undefined;
-  if (isInit(sources.pod, container) && !isSidecar(container)) {
-    status.ready = status.state.terminated?.exitCode === 0;
-    status.started = running;
-    return;
-  }
-  status.started = running && (container.startupProbe === undefined || sources.startup(newest.id) === 'success');
-  const answered = container.readinessProbe === undefined || sources.readiness(newest.id) === 'success';
-  status.ready = status.started && answered && !sources.terminal;
+  const { started, ready } = probed(sources.pod, status, { container, id: newest.id, probes: sources });
+  status.started = started;
+  status.ready = ready;
+}
+
+/** What the probes say of containers, by their id in the runtime. */
+export type ProbeAnswers = Pick<StatusSources, 'readiness' | 'startup'>;
+
+/** Whether the container has started and is ready: one that runs to its end is ready once it has succeeded. */
+export function probed(
+  pod: Pod,
+  { state }: ContainerStatus,
+  { container, id, probes }: { container: Container; id: string; probes: ProbeAnswers },
+): { started: boolean; ready: boolean } {
+  const running = state.running !== undefined;
+  if (isInit(pod, container) && !isSidecar(container))
+    return { started: running, ready: state.terminated?.exitCode === 0 };
+  const started = running && (container.startupProbe === undefined || probes.startup(id) === 'success');
+  const answered = container.readinessProbe === undefined || probes.readiness(id) === 'success';
+  return { started, ready: started && answered };
 }
 
 /** The beginning of a text, without a character that would be cut. */

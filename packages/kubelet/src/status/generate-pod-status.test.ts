@@ -115,6 +115,16 @@ test('a container in its restart delay waits, and its end moves to the last stat
   assert.equal(status.phase, 'Running');
 });
 
+test('a container that could not be started and is not started again has ended, with no end before that one', () => {
+  const pod = podOf({ restartPolicy: 'Never' });
+  const runtime = runtimeOf([seen('app', { state: 'exited', exitCode: 0, finishedAtMs: 3000 })]);
+  const waitingReason = () => ({ reason: 'PostStartHookError', message: 'PostStartHook failed' });
+  const status = statusOf({ pod, runtime, waitingReason });
+  assert.equal(status.containerStatuses![0]!.state.terminated!.exitCode, 0);
+  assert.deepEqual(status.containerStatuses![0]!.lastState, {});
+  assert.equal(status.phase, 'Succeeded');
+});
+
 test('the end before shows as last state of a container that runs again', () => {
   const runtime = runtimeOf([seen('app', { id: 'app-1', restartCount: 1 }), seen('app', exited)]);
   const [container] = statusOf({ runtime }).containerStatuses!;
@@ -203,4 +213,59 @@ test('the termination messages of a pod share 12 KiB, and no character is cut', 
     runtime: runtimeOf(containers.map(({ name }) => seen(name, { ...exited, message }))),
   });
   for (const { state } of containerStatuses!) assert.equal(state.terminated!.message, 'x'.repeat(3071));
+});
+
+test('a container that ran and of which the runtime knows nothing more has failed, and its pod has begun all the same', () => {
+  const previous = statusOf({ runtime: runtimeOf([seen('app')]) });
+  const unknown = runtimeOf([seen('app', { state: 'unknown' })]);
+  const status = statusOf({ runtime: unknown, previous });
+  const { terminated } = status.containerStatuses![0]!.state;
+  assert.deepEqual([terminated?.exitCode, terminated?.reason], [137, 'ContainerStatusUnknown']);
+  assert.equal(status.phase, 'Running');
+  assert.deepEqual(statusOf({ runtime: unknown, previous: status }).containerStatuses, status.containerStatuses);
+  assert.equal(statusOf({ runtime: unknown }).phase, 'Pending', 'nobody has seen it run');
+});
+
+test('an init container that nobody remembers is done once an ordinary one has begun', () => {
+  const pod = podOf({ initContainers: [prepare] });
+  const { initContainerStatuses } = statusOf({ pod, runtime: runtimeOf([seen('app')]) });
+  assert.equal(initContainerStatuses![0]!.state.terminated?.reason, 'Completed');
+  assert.equal(initContainerStatuses![0]!.ready, true);
+});
+
+test('a container is shown with what it may use, what it has mounted, its user and its signal', () => {
+  const resources = { requests: { cpu: '1' }, limits: { cpu: '2' } };
+  const volumeMounts = [
+    { name: 'a', mountPath: '/a' },
+    { name: 'b', mountPath: '/b', readOnly: true },
+    { name: 'c', mountPath: '/c', readOnly: true, recursiveReadOnly: 'Enabled' as const },
+  ];
+  const pod = podOf({ containers: [{ ...app, resources, volumeMounts }] });
+  pod.metadata.generation = 3;
+  const user = { uid: 1, gid: 2, supplementalGroups: [2, 3] };
+  const status = statusOf({ pod, runtime: runtimeOf([seen('app', { user, stopSignal: 'SIGUSR1' })]) });
+  const [shown] = status.containerStatuses!;
+  assert.deepEqual([shown!.resources, shown!.allocatedResources], [resources, { cpu: '1' }]);
+  assert.deepEqual([shown!.user, shown!.stopSignal], [{ linux: user }, 'SIGUSR1']);
+  assert.deepEqual(shown!.volumeMounts, [
+    { name: 'a', mountPath: '/a' },
+    { name: 'b', mountPath: '/b', readOnly: true, recursiveReadOnly: 'Disabled' },
+    { name: 'c', mountPath: '/c', readOnly: true, recursiveReadOnly: 'Enabled' },
+  ]);
+  assert.equal(status.observedGeneration, 3);
+  assert.ok(status.conditions!.every(({ observedGeneration }) => observedGeneration === 3));
+  const waiting = statusOf({ pod, runtime: runtimeOf([]) }).containerStatuses![0]!;
+  assert.deepEqual([waiting.resources, waiting.volumeMounts?.length], [undefined, 3]);
+});
+
+test('a restart count never falls', () => {
+  const previous = statusOf({ runtime: runtimeOf([seen('app', { restartCount: 4 })]) });
+  const gone = statusOf({ runtime: runtimeOf([]), previous });
+  assert.equal(gone.containerStatuses![0]!.restartCount, 5);
+  assert.equal(statusOf({ runtime: runtimeOf([]), previous: gone }).containerStatuses![0]!.restartCount, 5);
+  const anew = statusOf({
+    runtime: runtimeOf([seen('app', { id: 'app-1', containerId: 'fake://app-1' })]),
+    previous: gone,
+  });
+  assert.equal(anew.containerStatuses![0]!.restartCount, 5);
 });

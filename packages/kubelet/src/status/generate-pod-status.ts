@@ -9,12 +9,13 @@ import {
 } from '../api/types.ts';
 import { qosClass } from '../cgroups/qos.ts';
 import { isStopped, podIps, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import type { PodVerdict, WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_POD_MESSAGE_BYTES } from '../limits.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import { isRestartingAll, restartingCondition } from './all-containers-restarting.ts';
 import { containerStatuses, type StatusSources } from './container-statuses.ts';
-import { podConditions } from './pod-conditions.ts';
+import { observed, podConditions, withCondition } from './pod-conditions.ts';
+import { endedStatuses } from './pod-end.ts';
 import { podPhase } from './pod-phase.ts';
 
 export type PodStatusInput = {
@@ -26,7 +27,7 @@ export type PodStatusInput = {
   readiness: (containerId: string) => ProbeResult | undefined;
   startup: (containerId: string) => ProbeResult | undefined;
   /** Why the pod ends though its containers did not (`DeadlineExceeded`, …). */
-  verdict?: WaitingReason;
+  verdict?: PodVerdict;
   /** Conditions of a resize that waits or goes on. */
   resize?: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>[];
   /** What a running container was given of CPU and memory. */
@@ -39,43 +40,79 @@ export type PodStatusInput = {
 
 /**
  * The pod's status as the API shows it, and whether its containers have done all that they will. A pod that has ended keeps
- * its phase; one whose sidecars still run is not shown as ended yet.
+ * its phase; one whose sidecars still run is not shown as ended yet. One that is at its end has no other phase than Succeeded or
+ * Failed, and no container that is not shown as ended if it may have run.
  */
 export function generatePodStatus(input: PodStatusInput): { status: PodStatus; ended: boolean } {
-  const { pod, previous, runtime } = input;
+  const { pod, previous, runtime, terminal } = input;
   const sources = statusSources(input);
-  const initStatuses = containerStatuses(pod.spec.initContainers ?? [], sources);
-  const statuses = containerStatuses(pod.spec.containers, sources);
+  const init = containerStatuses(pod.spec.initContainers ?? [], sources);
+  const main = containerStatuses(pod.spec.containers, sources);
   const ephemeral = containerStatuses(pod.spec.ephemeralContainers ?? [], sources);
-  const final = decidePhase(input, initStatuses, statuses);
+  const final = decidePhase(input, init, main);
   const ended = final === 'Succeeded' || final === 'Failed';
   const phase = ended && !isStopped(runtime) ? 'Running' : final;
   const now = formatTime(input.nowMs);
   const ips = pod.spec.hostNetwork ? input.hostIps : podIps(runtime);
   const sandboxReady = runtime.sandboxes[0]?.ready === true && ips.length > 0;
+  const before = markDisruption(input, now);
+  const restarting = restartingCondition({ pod, phase, runtime, previous: before });
   const conditions = podConditions({
     pod,
     phase,
-    initStatuses,
-    statuses,
+    initStatuses: init,
+    statuses: main,
     sandboxReady,
-    restarting: restartingCondition({ pod, phase, runtime, previous: previous?.conditions ?? [] }),
-    resize: input.resize,
-    previous: previous?.conditions ?? [],
+    passing: [...(restarting === undefined ? [] : [restarting]), ...(input.resize ?? [])],
+    previous: before,
     now,
   });
+  const shown = terminal ? endedStatuses(pod, { init, main }) : { init, main };
   const status: PodStatus = {
-    phase,
+    ...observed(pod),
+    phase: terminal && !ended ? 'Failed' : phase,
     conditions,
-    ...(input.verdict ?? keptVerdict(previous)),
+    ...(why(input.verdict) ?? why(previous)),
     ...addresses(ips, input),
     startTime: previous?.startTime ?? startTime(runtime) ?? now,
-    ...(initStatuses.length > 0 ? { initContainerStatuses: initStatuses } : {}),
-    containerStatuses: statuses,
+    ...(init.length > 0 ? { initContainerStatuses: shown.init } : {}),
+    containerStatuses: shown.main,
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
     qosClass: qosClass(pod),
   };
   return { status, ended };
+}
+
+/** The status of a pod that was refused: nothing of it has been begun, and nothing will be. */
+export function refusedPodStatus(pod: Pod, refusal: WaitingReason, nowMs: number): PodStatus {
+  return {
+    ...observed(pod),
+    phase: 'Failed',
+    reason: refusal.reason,
+    message: `Pod was rejected: ${refusal.message}`,
+    startTime: formatTime(nowMs),
+    qosClass: qosClass(pod),
+  };
+}
+
+/** Whether this is such a status. */
+export function isRefused(status: PodStatus | undefined): status is PodStatus {
+  return status?.phase === 'Failed' && status.containerStatuses === undefined;
+}
+
+/** The status of a pod that has just got a sandbox with these addresses; everything else is as it was. */
+export function withNewSandbox(pod: Pod, status: PodStatus, { ips, now }: { ips: string[]; now: string }): PodStatus {
+  const ready = { type: 'PodReadyToStartContainers', status: 'True' } as const;
+  const conditions = withCondition(status.conditions ?? [], ready, { pod, now });
+  return { ...status, conditions, ...(ips.length === 0 ? {} : { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) }) };
+}
+
+function markDisruption({ pod, previous, verdict }: PodStatusInput, now: string): PodCondition[] {
+  const conditions = previous?.conditions ?? [];
+  if (verdict?.disruption === undefined) return conditions;
+  const { disruption: message } = verdict;
+  const condition = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message } as const;
+  return withCondition(conditions, condition, { pod, now });
 }
 
 function statusSources(input: PodStatusInput): StatusSources {
@@ -100,9 +137,10 @@ function decidePhase(input: PodStatusInput, initStatuses: ContainerStatus[], sta
   return podPhase({ pod: input.pod, initStatuses, statuses, terminal: input.terminal });
 }
 
-function keptVerdict(previous: PodStatus | undefined): Partial<WaitingReason> {
-  if (previous?.reason === undefined) return {};
-  return { reason: previous.reason, message: previous.message };
+function why(
+  told: { reason?: string; message?: string } | undefined,
+): Pick<PodStatus, 'reason' | 'message'> | undefined {
+  return told?.reason === undefined ? undefined : { reason: told.reason, message: told.message };
 }
 
 /** After a restart of the kubelet the oldest sandbox shows when the pod started. */

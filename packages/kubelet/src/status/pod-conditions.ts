@@ -1,7 +1,14 @@
-import { type ContainerStatus, isSidecar, type Pod, type PodCondition, type PodPhase } from '../api/types.ts';
+import {
+  type ContainerStatus,
+  isSidecar,
+  type Pod,
+  type PodCondition,
+  type PodPhase,
+  type PodStatus,
+} from '../api/types.ts';
 
 /** A condition without its times. */
-type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
+export type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 export type ConditionsInput = {
   pod: Pod;
@@ -10,10 +17,8 @@ export type ConditionsInput = {
   statuses: ContainerStatus[];
   /** The sandbox is ready and has its network. */
   sandboxReady: boolean;
-  /** Whether the pod begins anew in its sandbox, for pods that may. */
-  restarting?: Verdict;
-  /** A resize that waits or goes on. */
-  resize?: Verdict[];
+  /** Whether the pod begins anew in its sandbox, for pods that may; a resize that waits or goes on. */
+  passing: Verdict[];
   previous: PodCondition[];
   /** RFC 3339, for conditions that change now. */
   now: string;
@@ -22,7 +27,7 @@ export type ConditionsInput = {
 /** Conditions of the kubelet's that are not there while they do not hold. */
 const PASSING = new Set(['AllContainersRestarting', 'PodResizePending', 'PodResizeInProgress']);
 
-/** The conditions that the kubelet owns, and then those of others that were there before. */
+/** The conditions of others that were there before, and then those that the kubelet owns. */
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const containersReady = containersReadyVerdict(input);
   const own = [
@@ -31,17 +36,48 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
     readyVerdict(input, containersReady),
     containersReady,
     verdict('PodScheduled', true),
-    ...(input.restarting === undefined ? [] : [input.restarting]),
-    ...(input.resize ?? []),
+    ...input.passing,
   ];
   const others = input.previous.filter(({ type }) => !PASSING.has(type) && !own.some((one) => one.type === type));
-  return [...own.map((one) => withTimes(one, input)), ...others];
+  return [...others, ...own.map((one) => timed(one, input))];
 }
 
-function withTimes(one: Verdict, { previous, now }: ConditionsInput): PodCondition {
+/** The conditions as the statuses of the containers are now; everything else is as the status has it. */
+export function refreshedConditions(pod: Pod, status: PodStatus, now: string): PodCondition[] {
+  const { phase, initContainerStatuses = [], containerStatuses = [], conditions = [] } = status;
+  const ready = conditions.find(({ type }) => type === 'PodReadyToStartContainers');
+  return podConditions({
+    pod,
+    phase,
+    initStatuses: initContainerStatuses,
+    statuses: containerStatuses,
+    sandboxReady: ready?.status === 'True',
+    passing: conditions.filter(({ type }) => PASSING.has(type)),
+    previous: conditions,
+    now,
+  });
+}
+
+/** Puts a condition in the place of the one of its type, or before all others. */
+export function withCondition(
+  conditions: PodCondition[],
+  one: Verdict,
+  { pod, now }: Pick<ConditionsInput, 'pod' | 'now'>,
+): PodCondition[] {
+  const changed = timed(one, { pod, previous: conditions, now });
+  const there = conditions.some(({ type }) => type === one.type);
+  return there ? conditions.map((before) => (before.type === one.type ? changed : before)) : [changed, ...conditions];
+}
+
+function timed(one: Verdict, { pod, previous, now }: Pick<ConditionsInput, 'pod' | 'previous' | 'now'>): PodCondition {
   const before = previous.find(({ type }) => type === one.type);
   const lastTransitionTime = before?.status === one.status ? before.lastTransitionTime : now;
-  return { ...one, lastProbeTime: null, lastTransitionTime };
+  return { ...one, ...observed(pod), lastProbeTime: null, lastTransitionTime };
+}
+
+/** Which generation of the pod a status or condition tells of; a pod that has none has no such field. */
+export function observed({ metadata }: Pod): { observedGeneration?: number } {
+  return metadata.generation ? { observedGeneration: metadata.generation } : {};
 }
 
 function verdict(type: string, holds: boolean, why?: { reason: string; message?: string }): Verdict {

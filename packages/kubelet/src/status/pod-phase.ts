@@ -24,8 +24,8 @@ export function podPhase({ pod, initStatuses, statuses, terminal }: PhaseInput):
   const init = tallyInit(pod, initStatuses);
   const main = tally(pod, statuses);
   if (init.failedForGood > 0 || (init.failed > 0 && terminal)) return 'Failed';
-  if (terminal && main.running === 0 && main.stopped > 0)
-    return main.stopped === main.succeeded ? 'Succeeded' : 'Failed';
+  const allStopped = main.stopped > 0 && main.running + main.waiting + main.unknown === 0;
+  if (terminal && allStopped) return main.stopped === main.succeeded ? 'Succeeded' : 'Failed';
   if (init.pending > 0 && main.running + main.stopped === 0) return 'Pending';
   if (main.waiting > 0) return 'Pending';
   if (main.unknown > 0) return 'Pending';

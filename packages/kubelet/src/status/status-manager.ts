@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Broadcast, type Subscription } from '@podwright/base';
 import type { ObjectMeta, Pod, PodStatus } from '../api/types.ts';
+import type { StatusRecord, StatusRecords } from './status-records.ts';
 
 /** A pod with its status changed, or is gone. Versions grow by one a change, across all pods. */
 export type PodChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; version: number };
@@ -11,10 +12,26 @@ export class StatusManager {
   readonly #changes = new Broadcast<PodChange>();
   /** What the sources say of labels and annotations: a sync that began before must not bring the old ones back. */
   readonly #wanted = new Map<string, Pick<ObjectMeta, 'labels' | 'annotations'>>();
+  /** Of pods that this kubelet has not seen yet: what the last one published. */
+  readonly #kept: Map<string, StatusRecord>;
+  readonly #records: Pick<StatusRecords, 'save' | 'delete'> | undefined;
   #version = 0;
+
+  /** `kept` are the records of the kubelet that was here before. */
+  constructor(kept = new Map<string, StatusRecord>(), records?: Pick<StatusRecords, 'save' | 'delete'>) {
+    this.#kept = kept;
+    this.#records = records;
+  }
 
   get(podUid: string): PodStatus | undefined {
     return this.#pods.get(podUid)?.pod.status;
+  }
+
+  /** The status of the pod, or what the kubelet that was here before has published of it. */
+  lastKnown({ metadata: { uid, namespace, name } }: Pod): PodStatus | undefined {
+    const kept = this.#kept.get(uid);
+    const isOwn = kept?.namespace === namespace && kept.name === name;
+    return this.get(uid) ?? (isOwn ? kept.status : undefined);
   }
 
   /** The pod as users see it: its specification, its status, and its version as `resourceVersion`. */
@@ -37,7 +54,15 @@ export class StatusManager {
     const seen = withVersion(pod, clean, version);
     this.#pods.set(uid, { pod: seen, version });
     this.#changes.publish({ type: known === undefined ? 'ADDED' : 'MODIFIED', pod: seen, version });
+    const { namespace, name } = pod.metadata;
+    this.#records?.save(uid, { namespace, name, status: clean });
     return true;
+  }
+
+  /** Changes what is shown of a pod, at once, whatever else is going on with it; not of one that is not shown yet. */
+  change(podUid: string, change: (pod: Pod, status: PodStatus) => PodStatus): void {
+    const known = this.#pods.get(podUid)?.pod;
+    if (known?.status !== undefined) this.set(known, change(known, known.status));
   }
 
   /** The labels and annotations of a pod have changed: they are seen at once, also of a pod that is not synced any more. */
@@ -50,10 +75,17 @@ export class StatusManager {
   /** Forgets a pod that is gone for good. */
   delete(podUid: string): void {
     this.#wanted.delete(podUid);
+    this.#kept.delete(podUid);
+    this.#records?.delete(podUid);
     const known = this.#pods.get(podUid);
     if (known === undefined) return;
     this.#pods.delete(podUid);
     this.#changes.publish({ type: 'DELETED', pod: known.pod, version: ++this.#version });
+  }
+
+  /** Forgets what was kept of pods that are not there any more. */
+  removeOrphans(keep: ReadonlySet<string>): void {
+    for (const uid of [...this.#kept.keys()].filter((uid) => !keep.has(uid))) this.delete(uid);
   }
 
   /** Changes from this call on, until the signal aborts. */

@@ -23,7 +23,7 @@ import {
   unmountEntries,
 } from '@podwright/system';
 import type { OciSpec } from '../oci/spec.ts';
-import { commitSpec, readSpec } from '../tasks/bundle.ts';
+import { commitSpec, readSpec, readSpecText } from '../tasks/bundle.ts';
 import { fillVolume } from './image-volumes.ts';
 
 /**
@@ -95,6 +95,11 @@ export class ContainerFiles {
   /** What the container runs, or is to run; `undefined` before that is committed. */
   spec(id: string): OciSpec | undefined {
     return readSpec(this.bundle(id));
+  }
+
+  /** The same as JSON. */
+  specText(id: string): string | undefined {
+    return readSpecText(this.bundle(id));
   }
 
   /** Key of the snapshot that the container writes to. */

@@ -11,22 +11,36 @@ export type RemoveContext = Pick<
   'table' | 'tasks' | 'files' | 'events' | 'exits' | 'images' | 'failpoint' | 'logger'
 >;
 
-/** Removes everything of the container, whatever state it is in. It goes on when its caller has gone. */
-export async function removeContainer(context: RemoveContext, id: string): Promise<void> {
-  const { table, tasks, files, events, failpoint } = context;
+/**
+ * Ends the container and takes it out of the clients' sight, whatever state it is in. No process of it is left. Its record stays
+ * until `removeContainer` has removed the rest, if need be after a restart.
+ */
+export async function retireContainer(context: RemoveContext, id: string): Promise<void> {
+  const { table, tasks, events, failpoint } = context;
   using signal = withTimeout(undefined, STOP_TIMEOUT_MS, `stop container ${id} to remove it`);
   await stopContainer(context, id, { graceMs: 0, signal });
   const before = table.get(id);
-  if (before === undefined) return;
+  if (before === undefined || before.state.phase === 'removing') return;
+  // Others than its first process may live on, in a PID namespace that is not its own.
+  if (before.state.phase === 'exited' && (await tasks.isEmpty?.(id)) !== true) await tasks.delete(id);
   table.put({ ...before, state: { phase: 'removing', end: endOf(before.state) } });
   await failpoint('container-remove/recorded');
+  if (before.state.phase !== 'creating') events.publish('deleted', before);
+}
+
+/** Removes everything of the container, whatever state it is in. It goes on when its caller has gone. */
+export async function removeContainer(context: RemoveContext, id: string): Promise<void> {
+  const { table, tasks, files, exits, failpoint } = context;
+  await retireContainer(context, id);
+  await exits.cleared(id);
+  const record = table.get(id);
+  if (record === undefined) return;
   await tasks.delete(id);
   await failpoint('container-remove/task-deleted');
   await files.remove(id);
   await failpoint('container-remove/files-removed');
   table.delete(id);
-  collectImages(context, before);
-  if (before.state.phase !== 'creating') events.publish('deleted', before);
+  collectImages(context, record);
 }
 
 /** Layers of an image that was removed while this container stood on them have lost their last use. */
@@ -42,7 +56,6 @@ function collectImages(
 }
 
 function endOf(state: ContainerState): ContainerEnd | undefined {
-  if (state.phase === 'removing') return state.end;
   if (state.phase !== 'exited') return undefined;
   const { phase: _, ...end } = state;
   return end;

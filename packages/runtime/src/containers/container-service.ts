@@ -1,10 +1,10 @@
-import { KeyedLock, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
-import type { OciSpec } from '../oci/spec.ts';
+import { errorMessage, KeyedLock, Later, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import {
   type ContainerConfig,
   type ContainerRecord,
   type ContainerResources,
   containerName,
+  HIDDEN_PHASES,
 } from '../records/container-record.ts';
 import { type ExistingPhases, existingRecordPolicy } from '../records/existing-record.ts';
 import { VisibleRecords } from '../records/visible-records.ts';
@@ -13,7 +13,7 @@ import { type CheckpointRequest, checkpointContainer } from './container-checkpo
 import type { ContainerContext, ContainerServiceDependencies } from './container-context.ts';
 import { createContainer } from './container-create.ts';
 import { recoverContainer } from './container-recover.ts';
-import { removeContainer } from './container-remove.ts';
+import { removeContainer, retireContainer } from './container-remove.ts';
 import { startContainer } from './container-start.ts';
 import { stopContainer } from './container-stop.ts';
 import { updateContainer } from './container-update.ts';
@@ -26,8 +26,13 @@ const START_ENDS_TIMEOUT_MS = 120_000;
 /** How long the containers of a sandbox may take to be stopped or removed; each is bounded by itself, too. */
 const OF_SANDBOX_TIMEOUT_MS = 300_000;
 
+/** How long what remains of a container that has ended, or was removed, may stay while calls are answered. */
+const LATER_MS = 30;
+/** When what could not be removed of a container is tried again. */
+const REMOVE_AGAIN_MS = 60_000;
+
 /** Phases of a container that a CreateContainer of the same name may meet. */
-const PHASES: ExistingPhases<ContainerRecord> = { unfinished: ['creating'], finished: 'created' };
+const PHASES: ExistingPhases<ContainerRecord> = { unfinished: HIDDEN_PHASES, finished: 'created' };
 
 /**
  * Containers. Changes of one container happen one after the other, and go on when their caller has gone; a create either
@@ -37,12 +42,16 @@ const PHASES: ExistingPhases<ContainerRecord> = { unfinished: ['creating'], fini
 export class ContainerService extends VisibleRecords<ContainerRecord> implements PodContainers {
   readonly #context: ContainerContext;
   readonly #changes = new KeyedLock();
+  /** What is done for nobody who waits: stops and starts of other containers come first. */
+  readonly #later = new Later(LATER_MS);
+  /** Aborts when the service is closed. */
+  readonly #closed = new AbortController();
   /** What ends the starts that are under way, by container. */
   readonly #starts = new Map<string, AbortController>();
 
   constructor(dependencies: ContainerServiceDependencies) {
-    super(dependencies.table);
-    const exits = new ExitWatch({ ...dependencies, changes: this.#changes });
+    super(dependencies.table, HIDDEN_PHASES);
+    const exits = new ExitWatch({ ...dependencies, later: this.#later });
     this.#context = { ...dependencies, exits, changes: this.#changes };
   }
 
@@ -94,15 +103,23 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     if (record !== undefined) await this.#stop(record.id, { graceMs, signal });
   }
 
-  /** Removes the container, killed first if it runs. An unknown one is a success. */
+  /**
+   * Removes the container, killed first if it runs. An unknown one is a success. What has no process any more, files and cgroups,
+   * is removed after this has resolved; should that fail, it is tried again.
+   */
   async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
-    const record = this.find(idOrPrefix);
-    if (record !== undefined) await this.#remove(record.id, signal);
+    const id = this.find(idOrPrefix)?.id;
+    if (id === undefined) return;
+    await this.#startEnded(id);
+    await this.#change('retire', { id, signal }, async () => {
+      await retireContainer(this.#context, id);
+      this.#later.add(`remove ${id}`, () => this.#removeRest(id));
+    });
   }
 
-  /** What the container runs, or was created to run; `undefined` for one that an earlier version of Podwright created. */
-  spec(id: string): OciSpec | undefined {
-    return this.#context.files.spec(id);
+  /** What the container runs, or was created to run, as JSON; `undefined` for one that an earlier version of Podwright created. */
+  specText(id: string): string | undefined {
+    return this.#context.files.specText(id);
   }
 
   /** Changes the limits of a container that has not ended; 0 and '' leave what is. */
@@ -123,8 +140,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   async untilCleared(sandboxId: string): Promise<void> {
-    const nothing = async () => undefined; // its turn comes after the clearing, which is queued with the end
-    await Promise.all(this.#inSandbox(sandboxId).map(({ id }) => this.#changes.run(id, nothing)));
+    const cleared = ({ id }: ContainerRecord) => this.#changes.run(id, () => this.#context.exits.cleared(id));
+    await Promise.all(this.#inSandbox(sandboxId).map(cleared));
   }
 
   async removeAll(sandboxId: string): Promise<void> {
@@ -147,8 +164,15 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     return this.recoverEach(logger, one);
   }
 
+  /** Begins what waits for a better moment: it is work by then, see `SharedWork`. */
+  hurry(): void {
+    this.#later.beginAll();
+  }
+
   /** Stops watching; the containers go on. */
   close(): void {
+    this.#closed.abort();
+    this.#later.close();
     this.#context.exits.close();
   }
 
@@ -172,6 +196,21 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     });
     using bound = withTimeout(undefined, START_ENDS_TIMEOUT_MS, `end the start of container ${id}`);
     await raceAbort(ended, bound);
+  }
+
+  /** Goes on after the answer. One that fails keeps its record, which also the next start finds. */
+  #removeRest(id: string): void {
+    const { logger } = this.#context;
+    this.#change('remove', { id, signal: this.#closed.signal }, () => removeContainer(this.#context, id)).catch(
+      (error) => {
+        if (this.#closed.signal.aborted) return;
+        logger.warn(
+          { container: id, error: errorMessage(error) },
+          'cannot remove all of a container, it is tried again',
+        );
+        setTimeout(() => this.#closed.signal.aborted || this.#removeRest(id), REMOVE_AGAIN_MS).unref();
+      },
+    );
   }
 
   async #remove(id: string, signal: AbortSignal): Promise<void> {

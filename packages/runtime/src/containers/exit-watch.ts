@@ -1,4 +1,4 @@
-import { errorMessage, type KeyedLock, type Logger, raceAbort, sleep } from '@podwright/base';
+import { errorMessage, KeyedLock, type Later, type Logger, raceAbort, sleep } from '@podwright/base';
 import type { RecordTable } from '@podwright/metadata';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { LifecycleEvents } from '../records/lifecycle-events.ts';
@@ -13,14 +13,15 @@ export type ExitWatchDependencies = {
   tasks: TaskRuntime;
   files: ContainerFiles;
   events: LifecycleEvents;
-  /** Changes of one container happen one after the other. */
-  changes: KeyedLock;
+  /** Where the clearing waits while there is more urgent work. */
+  later: Later;
   logger: Logger;
 };
 
 /** Records how containers end, as soon as they do, and then clears away what only a running one needs. */
 export class ExitWatch {
   readonly #dependencies: ExitWatchDependencies;
+  readonly #clearings = new KeyedLock();
   readonly #watches = new Map<string, { watch: Disposable | undefined; ended: PromiseWithResolvers<void> }>();
 
   constructor(dependencies: ExitWatchDependencies) {
@@ -41,6 +42,12 @@ export class ExitWatch {
   async ended(id: string, signal: AbortSignal): Promise<void> {
     const entry = this.#watches.get(id);
     if (entry !== undefined) await raceAbort(entry.ended.promise, signal);
+  }
+
+  /** Waits until what only a running container needs is cleared away; if it has ended, that does not wait any longer. */
+  async cleared(id: string): Promise<void> {
+    this.#dependencies.later.begin(`clear ${id}`);
+    await this.#clearings.run(id, async () => undefined);
   }
 
   /** Stops watching: the containers go on. */
@@ -64,12 +71,17 @@ export class ExitWatch {
   }
 
   #record(id: string, exit: TaskExit): void {
-    const { table, events, changes, logger } = this.#dependencies;
+    const { table, events, later } = this.#dependencies;
     const record = table.get(id);
     if (record?.state.phase !== 'running') return;
     const end = endOfTask(exit, record.state.startedAtMs);
     events.publish('stopped', table.put({ ...record, state: { phase: 'exited', ...end } }));
-    changes
+    later.add(`clear ${id}`, () => this.#beginClearing(id));
+  }
+
+  #beginClearing(id: string): void {
+    const { logger } = this.#dependencies;
+    this.#clearings
       .run(id, () => this.#clear(id))
       .catch((error) => {
         logger.warn({ container: id, error: errorMessage(error) }, 'clearing after a container failed');

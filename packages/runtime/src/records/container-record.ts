@@ -120,6 +120,9 @@ export type ContainerState =
   | ({ phase: 'exited' } & ContainerEnd)
   | { phase: 'removing'; end?: ContainerEnd };
 
+/** Phases of a container that is not there for clients: what was never finished, and what is being removed. */
+export const HIDDEN_PHASES: readonly ContainerState['phase'][] = ['creating', 'removing'];
+
 export type ContainerRecord = {
   id: string;
   /** Unique: sandbox id, container name and attempt. */

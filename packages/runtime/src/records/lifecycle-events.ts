@@ -1,6 +1,6 @@
 import { Broadcast, type Subscription } from '@podwright/base';
 import type { RecordTable } from '@podwright/metadata';
-import type { ContainerRecord } from './container-record.ts';
+import { type ContainerRecord, HIDDEN_PHASES } from './container-record.ts';
 import type { RecordClock } from './ids.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
@@ -37,8 +37,8 @@ export class LifecycleEvents {
     const { sandboxes, containers, clock } = this.#dependencies;
     const sandboxId = 'sandboxId' in subject ? subject.sandboxId : subject.id;
     const sandbox = sandboxes.get(sandboxId) ?? ('sandboxId' in subject ? undefined : subject);
-    // What is still being created is in no listing either.
-    const pod = containers.list().filter((one) => one.sandboxId === sandboxId && one.state.phase !== 'creating');
+    const isThere = (one: ContainerRecord) => one.sandboxId === sandboxId && !HIDDEN_PHASES.includes(one.state.phase);
+    const pod = containers.list().filter(isThere);
     this.#broadcast.publish({ id: subject.id, kind, atMs: clock.now(), sandbox, containers: pod });
   }
 

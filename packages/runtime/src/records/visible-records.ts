@@ -3,23 +3,25 @@ import type { NamedRecord, RecordTable } from '@podwright/metadata';
 
 const RECOVERIES_AT_ONCE = 8;
 
-/** What clients see of a table: the records of what was finished once. */
+/** What clients see of a table: the records that are in no phase of `hidden`. */
 export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }> {
   readonly #table: RecordTable<R>;
+  readonly #hidden: readonly R['state']['phase'][];
 
-  constructor(table: RecordTable<R>) {
+  constructor(table: RecordTable<R>, hidden: readonly R['state']['phase'][]) {
     this.#table = table;
+    this.#hidden = hidden;
   }
 
   /** In order of creation. */
   list(): R[] {
-    return this.#table.list().filter(isVisible);
+    return this.#table.list().filter((record) => this.#isVisible(record));
   }
 
   /** By id or unique prefix. */
   find(idOrPrefix: string): R | undefined {
     const record = this.#table.find(idOrPrefix);
-    return record !== undefined && isVisible(record) ? record : undefined;
+    return record !== undefined && this.#isVisible(record) ? record : undefined;
   }
 
   /** As `find`; none is a `not_found`. */
@@ -27,6 +29,10 @@ export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }
     const record = this.find(idOrPrefix);
     if (record === undefined) throw new PodwrightError('not_found', `${this.#table.noun} "${idOrPrefix}" not found`);
     return record;
+  }
+
+  #isVisible({ state }: R): boolean {
+    return !this.#hidden.includes(state.phase);
   }
 
   /** Calls `recover` with every record, some at once. One that fails is logged and keeps its record. */
@@ -40,6 +46,3 @@ export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }
     await Promise.all(this.#table.list().map((record) => limiter.run(() => one(record))));
   }
 }
-
-/** What was never finished is not there for clients. */
-const isVisible = ({ state }: { state: { phase: string } }): boolean => state.phase !== 'creating';

@@ -77,7 +77,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   readonly #starts = new Limiter(STARTS_AT_ONCE, SANDBOX_START_PATIENCE_MS);
 
   constructor(dependencies: SandboxServiceDependencies) {
-    super(dependencies.table);
+    super(dependencies.table, ['creating']);
     this.#dependencies = dependencies;
   }
 

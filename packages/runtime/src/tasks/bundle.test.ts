@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { OciSpec } from '../oci/spec.ts';
-import { commitSpec, readSpec } from './bundle.ts';
+import { commitSpec, readSpec, readSpecText } from './bundle.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'bundle-test-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -20,12 +20,14 @@ const spec: OciSpec = {
 test('what was committed last is read, and nothing else is in the bundle', () => {
   const bundle = join(directory, 'one');
   assert.equal(readSpec(bundle), undefined);
+  assert.equal(readSpecText(bundle), undefined);
   commitSpec(bundle, spec);
   assert.deepEqual(readSpec(bundle), spec);
   const changed = { ...spec, linux: { ...spec.linux, cgroupsPath: '/b' } };
   writeFileSync(join(bundle, 'config.json.tmp'), 'half of one, as a crash leaves it');
   commitSpec(bundle, changed);
   assert.deepEqual(readSpec(bundle), changed);
+  assert.deepEqual(JSON.parse(readSpecText(bundle)!), changed);
   assert.deepEqual(readdirSync(bundle), ['config.json']);
   assert.equal(statSync(join(bundle, 'config.json')).mode & 0o077, 0);
 });
@@ -37,4 +39,6 @@ test('a file that is not a specification is refused by its name', () => {
     writeFileSync(join(bundle, 'config.json'), text);
     assert.throws(() => readSpec(bundle), { code: 'internal', message: /config\.json/ });
   }
+  writeFileSync(join(bundle, 'config.json'), '{"process');
+  assert.throws(() => readSpecText(bundle), { code: 'internal', message: /config\.json/ });
 });

@@ -86,6 +86,8 @@ export interface TaskRuntime {
    * created again. No error if there is none.
    */
   delete(id: string): Promise<void>;
+  /** Whether no process of the task is left, so that it has only files and cgroups. Absent from runtimes that cannot tell. */
+  isEmpty?(id: string): Promise<boolean>;
   /** Runs a command to its end, or until the signal aborts, which kills it. stdout and stderr are each cut at 16 MiB. */
   execSync(
     id: string,

@@ -73,6 +73,11 @@ export class TaskRuntimes implements TaskRuntime {
     this.#owners.delete(id);
   }
 
+  async isEmpty(id: string): Promise<boolean> {
+    const owner = await this.#find(id);
+    return owner === undefined || (await owner.isEmpty?.(id)) === true;
+  }
+
   async execSync(id: string, command: string[], signal: AbortSignal) {
     return await (await this.#get(id)).execSync(id, command, signal);
   }

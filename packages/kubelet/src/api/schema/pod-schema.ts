@@ -2,6 +2,7 @@ import type { DnsConfig, HostAlias, Pod, PodSpec, Toleration } from '../types.ts
 import { container, ephemeralContainer, resourceList } from './container-schema.ts';
 import { anything, boolean, type Decoder, int64, integer, list, mapOf, object, oneOf, string } from './decoder.ts';
 import { localObjectReference, objectMeta } from './metadata-schema.ts';
+import { affinity, topologySpreadConstraint } from './scheduling-schema.ts';
 import { podSecurityContext } from './security-schema.ts';
 import { volume } from './volume-schema.ts';
 
@@ -50,6 +51,9 @@ const podSpec = object<PodSpec>(
     os: object<{ name: 'linux' | 'windows' }>({ name: oneOf('linux', 'windows') }, { required: ['name'] }),
     nodeName: string,
     nodeSelector: mapOf(string),
+    affinity,
+    topologySpreadConstraints: list(topologySpreadConstraint),
+    schedulingGates: list(object<{ name: string }>({ name: string }, { required: ['name'] })),
     tolerations: list(toleration),
     priority: integer(),
     priorityClassName: string,
@@ -62,10 +66,7 @@ const podSpec = object<PodSpec>(
   },
   {
     required: ['containers'],
-    notYet: [
-      ...['affinity', 'topologySpreadConstraints', 'schedulingGates', 'resourceClaims', 'schedulingGroup'],
-      ...['workloadRef', 'resources'],
-    ],
+    notYet: ['resourceClaims', 'schedulingGroup', 'workloadRef', 'resources'],
   },
 );
 

@@ -6,6 +6,7 @@ import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from './names.ts';
 import { validateResourceList } from './resources.ts';
 import { validateRestart } from './restart.ts';
 import { check, each, MAX_INT32, within } from './rules.ts';
+import { validateScheduling } from './scheduling.ts';
 import { validatePodSecurity } from './security.ts';
 import { validateVolumes } from './volume.ts';
 
@@ -25,6 +26,7 @@ export function validatePod(pod: Pod, issues: IssueList): void {
   validateDns(spec, place.at('dnsConfig'));
   validatePodSecurity(spec.securityContext ?? {}, spec, place.at('securityContext'));
   validateResourceList(spec.overhead ?? {}, place.at('overhead'));
+  validateScheduling(spec, place);
   each(spec.tolerations, place.at('tolerations'), validateToleration);
 }
 

@@ -1,7 +1,6 @@
 import type { RuntimeHandlers } from '@podwright/cri';
 import type { ContainerRecord } from '../../records/container-record.ts';
 import { criContainerStatus } from '../messages/container-message.ts';
-import { verboseInfo } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'images'>;
@@ -10,13 +9,16 @@ type Needs = Pick<CriServices, 'containers' | 'images'>;
 export function containerInspect(services: Needs): RuntimeHandlers['containerStatus'] {
   return async ({ containerId, verbose }) => {
     const record = services.containers.require(containerId);
-    const info = verboseInfo(verbose, () => details(services, record));
+    const info = verbose ? { info: details(services, record) } : undefined;
     return { status: criContainerStatus(record, services.images), info };
   };
 }
 
-function details({ containers }: Pick<Needs, 'containers'>, record: ContainerRecord): object {
-  const { id, sandboxId, state } = record;
+/** JSON with the specification as it is in the bundle: to read and write it again would cost more than all else of the call. */
+function details({ containers }: Pick<Needs, 'containers'>, record: ContainerRecord): string {
+  const { id, sandboxId: sandboxID, state } = record;
   const pid = state.phase === 'running' ? state.pid : 0;
-  return { sandboxID: sandboxId, pid, removing: state.phase === 'removing', record, runtimeSpec: containers.spec(id) };
+  const known = JSON.stringify({ sandboxID, pid, removing: false, record });
+  const runtimeSpec = containers.specText(id);
+  return runtimeSpec === undefined ? known : `${known.slice(0, -1)},"runtimeSpec":${runtimeSpec}}`;
 }

@@ -143,9 +143,7 @@ export class OciTaskRuntime implements TaskRuntime {
     const first = findTaskProcess(record);
     if (first !== undefined) signalProcess(first, number);
     if (!options.all) return;
-    const everywhere = { recursive: true, controller: 'pids' };
-    const pids = await cgroupPids(this.#options.cgroups, record.cgroupsPath, everywhere);
-    for (const pid of pids) if (pid !== first) signalProcess(pid, number);
+    for (const pid of await this.#pids(record)) if (pid !== first) signalProcess(pid, number);
   }
 
   async state(id: string): Promise<TaskState> {
@@ -159,6 +157,11 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async delete(id: string): Promise<void> {
     await this.#changes.run(id, () => this.#remove(id));
+  }
+
+  async isEmpty(id: string): Promise<boolean> {
+    const record = this.#files.read(id);
+    return record === undefined || (await this.#pids(record)).length === 0;
   }
 
   async execSync(id: string, command: string[], signal: AbortSignal) {
@@ -219,6 +222,10 @@ export class OciTaskRuntime implements TaskRuntime {
     this.#closed.abort(new PodwrightError('unavailable', 'the task runtime is being closed'));
     this.#exits.close();
     this.#sockets.close();
+  }
+
+  async #pids({ cgroupsPath }: TaskRecord): Promise<number[]> {
+    return await cgroupPids(this.#options.cgroups, cgroupsPath, { recursive: true, controller: 'pids' });
   }
 
   async #find(id: string): Promise<TaskLook> {

@@ -1,0 +1,38 @@
+import { isDeepStrictEqual } from 'node:util';
+import { PodwrightError } from '@podwright/base';
+import { type ApiObject, ObjectClient, type PatchType } from '../client/object-client.ts';
+import { POD, parseObjects } from '../client/object-names.ts';
+import { print } from '../output/terminal-text.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+
+export type PatchOptions = { namespace: string; patch: string; type: PatchType; subresource?: 'status' };
+
+/** `podwright patch POD -p PATCH`, `TYPE NAME`, `TYPE/NAME`, as kubectl's. */
+export async function patch({ config }: CommandContext, words: string[], options: PatchOptions): Promise<void> {
+  const { namespace, type, subresource } = options;
+  const { named } = parseObjects(words, { bare: POD });
+  if (named.length === 0) throw new PodwrightError('invalid_argument', `patch: which ${words.join(' ')}? Name it`);
+  const other = named.find(({ kind }) => kind !== POD);
+  if (subresource !== undefined && other !== undefined)
+    throw new PodwrightError('invalid_argument', `patch: a ${other.kind.singular} has no status that could be changed`);
+  const body = await asJson(options.patch);
+  const client = new ObjectClient(config.apiSocket);
+  for (const { kind, name } of named) {
+    const before = await client.get(kind, name, namespace);
+    const after = await client.sendPatch(kind, before.metadata, { type, body, subresource });
+    const unchanged = isDeepStrictEqual(comparable(before), comparable(after));
+    print(`${kind.singular}/${name} patched${unchanged ? ' (no change)' : ''}`);
+  }
+}
+
+const comparable = ({ metadata, ...rest }: ApiObject) => ({ ...rest, metadata: { ...metadata, resourceVersion: '' } });
+
+async function asJson(text: string): Promise<string> {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    const json = (await import('./patch-yaml.ts')).yamlAsJson(text);
+    if (json !== undefined) return json;
+    throw new PodwrightError('invalid_argument', 'patch: --patch is neither JSON nor YAML of an object');
+  }
+}

@@ -1,0 +1,51 @@
+/** Where a scheduler may put a pod (v1 Affinity, TopologySpreadConstraint). A kubelet acts on the required node affinity alone. */
+
+export type SelectorOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+
+/** meta/v1 LabelSelector: everything that is said must hold. */
+export type LabelSelector = {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: { key: string; operator: SelectorOperator; values?: string[] }[];
+};
+
+/** A requirement of a node's labels, or of its fields, of which `metadata.name` is the only one. */
+export type NodeSelectorRequirement = { key: string; operator: SelectorOperator | 'Gt' | 'Lt'; values?: string[] };
+
+/** All of it must hold; a term that says nothing matches no node. */
+export type NodeSelectorTerm = {
+  matchExpressions?: NodeSelectorRequirement[];
+  matchFields?: NodeSelectorRequirement[];
+};
+
+export type NodeAffinity = {
+  /** One of the terms must match. */
+  requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms: NodeSelectorTerm[] };
+  preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; preference: NodeSelectorTerm }[];
+};
+
+export type PodAffinityTerm = {
+  labelSelector?: LabelSelector;
+  namespaces?: string[];
+  namespaceSelector?: LabelSelector;
+  topologyKey: string;
+  matchLabelKeys?: string[];
+  mismatchLabelKeys?: string[];
+};
+
+export type PodAffinity = {
+  requiredDuringSchedulingIgnoredDuringExecution?: PodAffinityTerm[];
+  preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; podAffinityTerm: PodAffinityTerm }[];
+};
+
+export type Affinity = { nodeAffinity?: NodeAffinity; podAffinity?: PodAffinity; podAntiAffinity?: PodAffinity };
+
+export type TopologySpreadConstraint = {
+  maxSkew: number;
+  topologyKey: string;
+  whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
+  labelSelector?: LabelSelector;
+  minDomains?: number;
+  nodeAffinityPolicy?: 'Honor' | 'Ignore';
+  nodeTaintsPolicy?: 'Honor' | 'Ignore';
+  matchLabelKeys?: string[];
+};

@@ -1,0 +1,245 @@
+/** What people see of pods from their beginning to their end, on a runtime in memory. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { PodwrightError } from '@podwright/base';
+import { FakeRuntime } from '@podwright/cri/testing';
+import type { Pod, PodCondition } from './api/types.ts';
+import { type FakeKubelet, startFakeKubelet } from './fake-kubelet.fixture.ts';
+
+function manifest(name: string, spec = '', container = ''): string {
+  return `
+apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 1
+${spec.replaceAll(/^/gm, '  ')}
+  containers:
+  - {name: app, image: 'busybox:1'${container}}
+`;
+}
+
+async function start(context: TestContext, options: Parameters<typeof startFakeKubelet>[0] = {}): Promise<FakeKubelet> {
+  const kubelet = await startFakeKubelet(options);
+  context.after(() => kubelet.close());
+  return kubelet;
+}
+
+const READINESS = ", readinessProbe: {exec: {command: ['true']}}";
+const STARTUP = ", startupProbe: {exec: {command: ['true']}}";
+const isRunning = (pod: Pod) => pod.status?.phase === 'Running';
+const conditionOf = (pod: Pod, type: string): PodCondition | undefined =>
+  pod.status?.conditions?.find((one) => one.type === type);
+const isReady = (pod: Pod) => conditionOf(pod, 'Ready')?.status === 'True';
+const called = (kubelet: FakeKubelet, method: string) => kubelet.runtime.calls.some((call) => call.method === method);
+
+/** The container's probe of the kind says this now. */
+function answer(kubelet: FakeKubelet, pod: Pod, kind: 'readiness' | 'startup', result: 'success' | 'failure'): void {
+  const { id: containerId } = kubelet.runtime.containerNamed('app');
+  kubelet.answers[kind].set({ kind, podUid: pod.metadata.uid, containerName: 'app', containerId, result });
+}
+
+test('of two pods of one manifest with one host port one runs, the other is refused', async (context) => {
+  const port = ', ports: [{containerPort: 80, hostPort: 8080}]';
+  const kubelet = await start(context, { manifest: `${manifest('a', '', port)}---${manifest('b', '', port)}` });
+  await kubelet.pod('a', isRunning);
+  const { status, metadata } = await kubelet.pod('b', ({ status }) => status?.phase === 'Failed');
+  const message =
+    "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
+  assert.deepEqual([status?.reason, status?.message, status?.containerStatuses], ['NodePorts', message, undefined]);
+  assert.deepEqual(kubelet.reasons('b'), ['NodePorts']);
+  assert.equal(kubelet.mounted.has(metadata.uid), false);
+});
+
+test('a node that takes ten of twelve pods runs ten of them', async (context) => {
+  const names = Array.from({ length: 12 }, (_, index) => `pod-${index}`);
+  const kubelet = await start(context, { maxPods: 10, manifest: names.map((name) => manifest(name)).join('---') });
+  const phases = () => kubelet.handle.pods().map(({ status }) => status?.phase);
+  await kubelet.until('all are decided', () => phases().filter((phase) => phase !== 'Pending').length === 12);
+  assert.equal(phases().filter((phase) => phase === 'Running').length, 10);
+  const refused = kubelet.handle.pods().filter(({ status }) => status?.reason === 'OutOfpods');
+  assert.deepEqual(refused.map(({ metadata }) => metadata.name).sort(), ['pod-10', 'pod-11']);
+});
+
+test('readiness is seen while a pod ends', async (context) => {
+  const kubelet = await start(context, { manifest: manifest('web', '', READINESS) });
+  const pod = await kubelet.pod('web', isRunning);
+  answer(kubelet, pod, 'readiness', 'success');
+  await kubelet.pod('web', isReady);
+  kubelet.runtime.inject('stopContainer', { delayMs: 60_000, times: 1 });
+  kubelet.apply('');
+  await kubelet.until('it is being stopped', () => called(kubelet, 'stopContainer'));
+  answer(kubelet, pod, 'readiness', 'failure');
+  const ending = await kubelet.pod('web', (one) => !isReady(one));
+  assert.equal(ending.status?.containerStatuses?.[0]?.ready, false);
+  void kubelet.handle.deletePod(pod.metadata.uid, 0);
+});
+
+test('a start and readiness are seen while another container of the pod is being made', async (context) => {
+  const slow = "\n  - {name: slow, image: 'busybox:1'}";
+  const kubelet = await start(context, {
+    manifest: `${manifest('web', '', STARTUP + READINESS).trimEnd()}${slow}\n`,
+  });
+  const pod = await kubelet.pod('web', isRunning);
+  kubelet.runtime.inject('createContainer', { delayMs: 60_000, times: 1 });
+  const { id } = kubelet.runtime.containers.find(({ config }) => config.metadata?.name === 'slow')!;
+  const made = kubelet.runtime.calls.filter(({ method }) => method === 'createContainer').length;
+  kubelet.runtime.exitContainer(id, { exitCode: 1 });
+  const count = () => kubelet.runtime.calls.filter(({ method }) => method === 'createContainer').length;
+  await kubelet.until('the other one is being made again', () => count() > made);
+  answer(kubelet, pod, 'startup', 'success');
+  answer(kubelet, pod, 'readiness', 'success');
+  await kubelet.pod('web', ({ status }) => {
+    const app = status?.containerStatuses?.find(({ name }) => name === 'app');
+    return app?.started === true && app.ready;
+  });
+});
+
+test('the network of a pod is seen before its image is there', async (context) => {
+  const runtime = new FakeRuntime({ inRegistry: () => true });
+  runtime.inject('pullImage', { delayMs: 60_000 });
+  const kubelet = await start(context, { runtime, manifest: manifest('web') });
+  const pod = await kubelet.pod('web', (one) => conditionOf(one, 'PodReadyToStartContainers')?.status === 'True');
+  assert.equal(pod.status?.phase, 'Pending');
+  assert.ok(pod.status?.podIP);
+});
+
+for (const [what, spec, method] of [
+  ['while its image is pulled', '', 'pullImage'],
+  ['while its sandbox is made', '', 'runPodSandbox'],
+  ['while it initialises', "initContainers:\n- {name: first, image: 'busybox:1'}", 'createContainer'],
+] as const) {
+  test(`a pod that is deleted ${what} ends as failed, and leaves nothing`, async (context) => {
+    const images = method === 'pullImage' ? [] : ['busybox:1'];
+    const runtime = new FakeRuntime({ images, inRegistry: () => true });
+    runtime.inject(method, { delayMs: 60_000 });
+    const kubelet = await start(context, { runtime, manifest: manifest('web', spec) });
+    await kubelet.until('it has come so far', () => called(kubelet, method));
+    await deletedAsFailed(kubelet);
+  });
+}
+
+test('a pod that is deleted while it backs off ends as failed, and leaves nothing', async (context) => {
+  const crashLoopBackoff = { initialMs: 60_000, maxMs: 60_000 };
+  const kubelet = await start(context, { manifest: manifest('web'), crashLoopBackoff });
+  for (const restartCount of [0, 1]) {
+    await kubelet.pod('web', ({ status }) => {
+      const [app] = status?.containerStatuses ?? [];
+      return app?.restartCount === restartCount && app.state.running !== undefined;
+    });
+    kubelet.runtime.exitContainer(kubelet.runtime.containerNamed('app').id, { exitCode: 1 });
+  }
+  const waits = ({ status }: Pod) => status?.containerStatuses?.[0]?.state.waiting?.reason === 'CrashLoopBackOff';
+  await kubelet.pod('web', waits);
+  await deletedAsFailed(kubelet);
+});
+
+async function deletedAsFailed(kubelet: FakeKubelet): Promise<void> {
+  const phases: string[] = [];
+  const changes = kubelet.handle.watch(AbortSignal.timeout(10_000));
+  kubelet.apply('');
+  for await (const { type, pod } of changes) {
+    if (type === 'DELETED') break;
+    phases.push(pod.status!.phase);
+  }
+  assert.equal(phases.at(-1), 'Failed');
+  assert.deepEqual([kubelet.runtime.containers, kubelet.runtime.sandboxes], [[], []]);
+}
+
+test('a pod whose sandbox is lost before its containers begin has failed', async (context) => {
+  const first = "restartPolicy: Never\ninitContainers:\n- {name: first, image: 'busybox:1'}";
+  const kubelet = await start(context, { manifest: manifest('web', first) });
+  await kubelet.until('it initialises', () => kubelet.runtime.containers.length === 1);
+  kubelet.runtime.inject('createContainer', { error: new PodwrightError('unavailable', 'away') });
+  kubelet.runtime.exitContainer(kubelet.runtime.containerNamed('first').id, { exitCode: 0 });
+  const waits = ({ status }: Pod) => status?.containerStatuses?.[0]?.state.waiting?.reason === 'CreateContainerError';
+  await kubelet.pod('web', waits);
+  const [sandbox] = kubelet.runtime.sandboxes;
+  await kubelet.runtime.client.runtime.stopPodSandbox({ podSandboxId: sandbox!.id });
+  const { status } = await kubelet.pod('web', ({ status }) => status?.phase === 'Failed');
+  await kubelet.until('its volumes are given back', () => kubelet.mounted.size === 0);
+  assert.equal(status?.initContainerStatuses?.[0]?.state.terminated?.exitCode, 0);
+  assert.equal(status?.containerStatuses?.[0]?.state.terminated?.reason, 'ContainerStatusUnknown');
+});
+
+test('a restart of the kubelet changes nothing of what is seen of a pod', async (context) => {
+  const kubelet = await start(context, { manifest: manifest('web', '', STARTUP + READINESS) });
+  const pod = await kubelet.pod('web', isRunning);
+  answer(kubelet, pod, 'startup', 'success');
+  answer(kubelet, pod, 'readiness', 'success');
+  await kubelet.pod('web', isReady);
+  kubelet.runtime.exitContainer(kubelet.runtime.containerNamed('app').id, { exitCode: 1 });
+  await kubelet.pod('web', ({ status }) => status?.containerStatuses?.[0]?.restartCount === 1);
+  const again = await kubelet.pod('web', isRunning);
+  const { id: containerId } = kubelet.runtime.containers.at(-1)!;
+  for (const kind of ['startup', 'readiness'] as const) {
+    const about = { podUid: again.metadata.uid, containerName: 'app', containerId };
+    kubelet.answers[kind].set({ kind, ...about, result: 'success' });
+  }
+  const before = await kubelet.pod('web', isReady);
+  const seen: (boolean | undefined)[] = [];
+  await kubelet.restart();
+  const changes = kubelet.handle.watch(AbortSignal.timeout(10_000));
+  seen.push(...kubelet.handle.pods().map(isReady));
+  const after = await kubelet.pod('web', isRunning);
+  changes.end();
+  assert.ok(seen.every((ready) => ready));
+  assert.deepEqual(after.status, before.status);
+  kubelet.answers.readiness.set({
+    ...{ kind: 'readiness', podUid: after.metadata.uid, containerName: 'app', containerId },
+    result: 'failure',
+  });
+  await kubelet.pod('web', (one) => !isReady(one));
+});
+
+test('a pod that was refused or has ended stays so over a restart, and begins anew when it comes back', async (context) => {
+  const [refused, once] = [manifest('refused', 'nodeSelector: {disk: ssd}'), manifest('once', 'restartPolicy: Never')];
+  const kubelet = await start(context, { manifest: `${refused}---${once}` });
+  await kubelet.pod('once', isRunning);
+  kubelet.runtime.exitContainer(kubelet.runtime.containerNamed('app').id, { exitCode: 3 });
+  const ended = await kubelet.pod('once', ({ status }) => status?.phase === 'Failed');
+  const told = await kubelet.pod('refused', ({ status }) => status?.reason === 'NodeAffinity');
+  await kubelet.runtime.client.runtime.removeContainer({ containerId: kubelet.runtime.containers[0]!.id });
+  await kubelet.runtime.client.runtime.removePodSandbox({ podSandboxId: kubelet.runtime.sandboxes[0]!.id });
+  await kubelet.restart();
+  const isFailed = ({ status }: Pod) => status?.phase === 'Failed';
+  const now = [await kubelet.pod('once', isFailed), await kubelet.pod('refused', isFailed)];
+  assert.deepEqual(
+    now.map(({ status }) => [status?.reason, status?.message, status?.startTime]),
+    [ended, told].map(({ status }) => [status?.reason, status?.message, status?.startTime]),
+  );
+  assert.equal(now[0]!.status?.containerStatuses?.[0]?.state.terminated?.exitCode, 3);
+  assert.equal(now[1]!.status?.containerStatuses, undefined);
+  kubelet.apply('');
+  await kubelet.until('both are gone', () => kubelet.handle.pods().length === 0);
+  kubelet.apply(once);
+  await kubelet.pod('once', isRunning);
+});
+
+test('a pod whose containers a reboot took is begun again, and its restart is counted', async (context) => {
+  const kubelet = await start(context, { manifest: manifest('web') });
+  const { status: before } = await kubelet.pod('web', isRunning);
+  await kubelet.handle.close();
+  for (const { id } of [...kubelet.runtime.containers])
+    await kubelet.runtime.client.runtime.removeContainer({ containerId: id });
+  for (const { id } of [...kubelet.runtime.sandboxes])
+    await kubelet.runtime.client.runtime.removePodSandbox({ podSandboxId: id });
+  await kubelet.restart();
+  const { status } = await kubelet.pod('web', (one) => isRunning(one) && isReady(one));
+  const [app] = status!.containerStatuses!;
+  assert.deepEqual([app!.restartCount, status!.startTime], [1, before!.startTime]);
+  assert.equal(app!.lastState.terminated?.reason, 'ContainerStatusUnknown');
+});
+
+test('a critical pod displaces another one, which says so', async (context) => {
+  const kubelet = await start(context, { maxPods: 1, manifest: manifest('plain') });
+  await kubelet.pod('plain', isRunning);
+  kubelet.apply(`${manifest('plain')}---${manifest('vital', 'priorityClassName: system-node-critical')}`);
+  await kubelet.pod('vital', isRunning);
+  const displaced = await kubelet.pod('plain', ({ status }) => status?.phase === 'Failed');
+  assert.equal(displaced.status?.reason, 'Preempting');
+  const { lastProbeTime: _, lastTransitionTime: __, ...target } = conditionOf(displaced, 'DisruptionTarget')!;
+  const message = 'Pod was preempted by Kubelet to accommodate a critical pod.';
+  assert.deepEqual(target, { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message });
+  assert.deepEqual(kubelet.reasons('plain').slice(-2), ['Preempting', 'Killing']);
+});

@@ -1,0 +1,58 @@
+/** Decides once for each pod, one after the other, whether it may run here. */
+import { isCriticalPod } from '../api/pod-priority.ts';
+import type { Pod } from '../api/types.ts';
+import { type NodeFacts, type Refusal, refusePod } from './pod-admission.ts';
+import { podsToPreempt } from './preemption.ts';
+
+/** What was decided about a pod: `preempt` are the pods that must end before it begins. */
+export type AdmissionDecision = { refusal: Refusal } | { refusal?: undefined; preempt: Pod[] };
+
+export class PodAdmission {
+  readonly #node: NodeFacts;
+  readonly #decided = new Map<string, Refusal | 'admitted'>();
+
+  constructor(node: NodeFacts) {
+    this.#node = node;
+  }
+
+  /** Decides about a new pod beside the pods that were admitted and have not ended. */
+  decide(pod: Pod, others: Pod[]): AdmissionDecision {
+    const refusal = refusePod(pod, others, this.#node);
+    if (refusal === undefined) return this.admit(pod);
+    const preempt = refusal.shortages && podsToPreempt(pod, others, refusal.shortages);
+    if (preempt !== undefined) return this.admit(pod, preempt);
+    this.#decided.set(pod.metadata.uid, refusal);
+    return { refusal };
+  }
+
+  /** Takes a pod without a look, such as one that runs already. */
+  admit(pod: Pod, preempt: Pod[] = []): AdmissionDecision {
+    this.#decided.set(pod.metadata.uid, 'admitted');
+    return { preempt };
+  }
+
+  /** Why the pod was refused, if it was. */
+  refusalOf(podUid: string): Refusal | undefined {
+    const decided = this.#decided.get(podUid);
+    return decided === 'admitted' ? undefined : decided;
+  }
+
+  isAdmitted(podUid: string): boolean {
+    return this.#decided.get(podUid) === 'admitted';
+  }
+
+  /** The pod has left its source. */
+  forget(podUid: string): void {
+    this.#decided.delete(podUid);
+  }
+}
+
+/**
+ * The order in which pods that come together are decided about: those that were here before, then critical ones, each in the order
+ * of their creation, and else as they came. Pure.
+ */
+export function admissionOrder(pods: Pod[], wasHere: (pod: Pod) => boolean): Pod[] {
+  const rank = (pod: Pod) => (wasHere(pod) ? 0 : isCriticalPod(pod) ? 1 : 2);
+  const created = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp ?? '') || 0;
+  return pods.toSorted((a, b) => rank(a) - rank(b) || created(a) - created(b));
+}

@@ -1,0 +1,32 @@
+import type { Pod } from '../api/types.ts';
+import { DEFAULT_GRACE_SECONDS } from '../limits.ts';
+
+/** How much time a pod is given to end; absent for its own. */
+type Ending = { gracePeriodSeconds?: number };
+
+/** The first end may give more time than the pod itself does, each one after it only less. */
+export function isShorter(
+  { gracePeriodSeconds }: Ending,
+  { end, pod }: { end: Ending | undefined; pod: Pod },
+): boolean {
+  if (gracePeriodSeconds === undefined) return false;
+  return end === undefined || gracePeriodSeconds < (end.gracePeriodSeconds ?? ownGrace(pod));
+}
+
+function ownGrace({ spec }: Pod): number {
+  return spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
+}
+
+/** The marks of a pod that is going, which no source has. */
+export function deletionMarks({ metadata }: Pod): Partial<Pod['metadata']> {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  return deletionTimestamp === undefined ? {} : { deletionTimestamp, deletionGracePeriodSeconds };
+}
+
+/** The pod with the time of its deletion, so that everybody sees that it is going. */
+export function marked(pod: Pod, end: Ending): Pod {
+  const deletionGracePeriodSeconds = end.gracePeriodSeconds ?? ownGrace(pod);
+  const deletionTimestamp =
+    pod.metadata.deletionTimestamp ?? new Date(Date.now() + deletionGracePeriodSeconds * 1000).toISOString();
+  return { ...pod, metadata: { ...pod.metadata, deletionTimestamp, deletionGracePeriodSeconds } };
+}

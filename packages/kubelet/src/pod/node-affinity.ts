@@ -1,0 +1,41 @@
+import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '../api/types.ts';
+
+/** What selectors are held against. */
+export type SelectableNode = { name: string; labels: Record<string, string> };
+
+/** Whether the pod's nodeSelector and its required node affinity take the node (component-helpers' GetRequiredNodeAffinity). Pure. */
+export function wantsNode({ spec }: Pod, node: SelectableNode): boolean {
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const selected = Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => node.labels[key] === value);
+  return selected && (required === undefined || required.nodeSelectorTerms.some((term) => matchesTerm(term, node)));
+}
+
+/** A term that says nothing matches nothing. */
+function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: SelectableNode): boolean {
+  if (matchExpressions.length + matchFields.length === 0) return false;
+  const ofLabels = (requirement: NodeSelectorRequirement) => matches(requirement, node.labels[requirement.key]);
+  return matchExpressions.every(ofLabels) && matchFields.every((requirement) => matches(requirement, node.name));
+}
+
+function matches({ operator, values = [] }: NodeSelectorRequirement, value: string | undefined): boolean {
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Gt':
+      return compare(value, values[0], (a, b) => a > b);
+    case 'Lt':
+      return compare(value, values[0], (a, b) => a < b);
+  }
+}
+
+/** What is no whole number is neither more nor less than another. */
+function compare(a: string | undefined, b: string | undefined, holds: (a: bigint, b: bigint) => boolean): boolean {
+  const whole = /^-?\d{1,19}$/;
+  return a !== undefined && b !== undefined && whole.test(a) && whole.test(b) && holds(BigInt(a), BigInt(b));
+}

@@ -1,0 +1,79 @@
+/** Which pods make room for a pod that is more important (pkg/kubelet/preemption). Pure. */
+import { isCriticalPod, podPriority } from '../api/pod-priority.ts';
+import type { Pod, QosClass } from '../api/types.ts';
+import { podRequest } from '../cgroups/pod-resources.ts';
+import { qosClass } from '../cgroups/qos.ts';
+import type { Shortage } from './pod-admission.ts';
+
+/** The amount of a resource that is still to be freed. */
+type Requirement = { resource: string; amount: bigint };
+
+/**
+ * The pods to end so that `pod` has what it is short of; `undefined` if ending all that it may displace would not do. As few as
+ * possible, of the lowest quality of service: guaranteed pods only for what the others do not free, and so on.
+ */
+export function podsToPreempt(pod: Pod, others: Pod[], shortages: Shortage[]): Pod[] | undefined {
+  const all = shortages.map(({ resource, requested, used, capacity }) => {
+    return { resource, amount: requested - (capacity - used) };
+  });
+  const displaced = others.filter((other) => mayDisplace(pod, other));
+  const ofClass = (qos: QosClass) => displaced.filter((other) => qosClass(other) === qos);
+  const [bestEffort, burstable] = [ofClass('BestEffort'), ofClass('Burstable')];
+  if (remaining(all, displaced).length > 0) return undefined;
+  const guaranteed = nearest(ofClass('Guaranteed'), remaining(all, [...bestEffort, ...burstable]));
+  const middle = nearest(burstable, remaining(all, [...bestEffort, ...guaranteed]));
+  const least = nearest(bestEffort, remaining(all, [...middle, ...guaranteed]));
+  return [...least, ...middle, ...guaranteed];
+}
+
+function mayDisplace(pod: Pod, other: Pod): boolean {
+  if (isCriticalPod(pod) && !isCriticalPod(other)) return true;
+  const bothSay = [pod, other].every((one) => one.spec.priority !== undefined || podPriority(one) !== 0);
+  return bothSay && podPriority(pod) > podPriority(other);
+}
+
+const requestOf = (pod: Pod, resource: string) => (resource === 'pods' ? 1n : podRequest(pod, resource));
+
+/** What is still to be freed once these pods have ended. */
+function remaining(requirements: Requirement[], pods: Pod[]): Requirement[] {
+  return requirements
+    .map(({ resource, amount }) => ({
+      resource,
+      amount: pods.reduce((left, pod) => left - requestOf(pod, resource), amount),
+    }))
+    .filter(({ amount }) => amount > 0n);
+}
+
+/** Takes the pod that frees the largest part of what is wanted, the smaller of two that free as much, until all is free. */
+function nearest(pods: Pod[], wanted: Requirement[]): Pod[] {
+  const left = [...pods];
+  const taken: Pod[] = [];
+  for (let requirements = wanted; requirements.length > 0 && left.length > 0; ) {
+    const best = left.reduce((a, b) => (isNearer(b, a, requirements) ? b : a));
+    left.splice(left.indexOf(best), 1);
+    taken.push(best);
+    requirements = remaining(requirements, [best]);
+  }
+  return taken;
+}
+
+function isNearer(pod: Pod, than: Pod, requirements: Requirement[]): boolean {
+  const difference = distance(pod, requirements) - distance(than, requirements);
+  return difference === 0 ? isSmaller(pod, than) : difference < 0;
+}
+
+/** The sum of the squares of the parts that would still be missing. */
+function distance(pod: Pod, requirements: Requirement[]): number {
+  return requirements.reduce((sum, { resource, amount }) => {
+    const missing = Number(amount - requestOf(pod, resource));
+    return missing > 0 ? sum + (missing / Number(amount)) ** 2 : sum;
+  }, 0);
+}
+
+function isSmaller(pod: Pod, than: Pod): boolean {
+  for (const resource of ['memory', 'cpu']) {
+    const [own, its] = [requestOf(pod, resource), requestOf(than, resource)];
+    if (own !== its) return own < its;
+  }
+  return true;
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Container, ContainerState, ContainerStatus, Pod } from '../api/types.ts';
+import { endedStatuses } from './pod-end.ts';
+
+const STATES: Record<string, [ContainerState, ContainerState?]> = {
+  waiting: [{ waiting: {} }],
+  crashed: [{ waiting: {} }, { terminated: { exitCode: 1 } }],
+  running: [{ running: { startedAt: 'then' } }],
+  done: [{ terminated: { exitCode: 0 } }],
+};
+
+const statusOf = (state: string, index: number): ContainerStatus => {
+  const [now, last = {}] = STATES[state]!;
+  const about = { name: `c${index}`, image: '', imageID: '', restartCount: 0, ready: false };
+  return { ...about, state: now, lastState: last };
+};
+
+/** Exit codes that are shown in the end, - for a container that still waits. */
+function check(init: string[], main: string[], expected: string, sidecar = false): void {
+  const restartPolicy = sidecar ? ('Always' as const) : undefined;
+  const initContainers = init.map((_, index): Container => ({ name: `c${index}`, image: '', restartPolicy }));
+  const pod = { spec: { containers: [], ...(init.length > 0 && { initContainers }) } } as unknown as Pod;
+  const ended = endedStatuses(pod, { init: init.map(statusOf), main: main.map(statusOf) });
+  const shown = (list: ContainerStatus[]) => list.map(({ state }) => state.terminated?.exitCode ?? '-').join(' ');
+  assert.equal(`${shown(ended.init)} / ${shown(ended.main)}`, expected, `${init} / ${main}`);
+}
+
+test('a container whose end nobody saw has failed', () => {
+  check([], ['running', 'done'], ' / 137 0');
+  check([], ['waiting', 'crashed'], ' / 137 137');
+  check(['done'], ['waiting'], '0 / 137');
+});
+
+test('of a pod that had not initialised only what may have begun has failed', () => {
+  check(['running', 'waiting'], ['waiting'], '137 - / -');
+  check(['done', 'crashed', 'waiting'], ['waiting'], '0 137 - / -');
+  check(['waiting', 'waiting'], ['waiting'], '137 - / -');
+  check(['done', 'waiting'], ['crashed'], '0 - / 137');
+  check(['waiting'], ['waiting'], '137 / -', true);
+});

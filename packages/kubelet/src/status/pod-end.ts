@@ -1,0 +1,36 @@
+import { type Container, type ContainerStatus, isSidecar, type Pod } from '../api/types.ts';
+import { lost } from './container-statuses.ts';
+
+/** Statuses of a pod's init containers and of its ordinary ones, in the order of the specification. */
+export type PodContainerStatuses = { init: ContainerStatus[]; main: ContainerStatus[] };
+
+/**
+ * What is shown of the containers of a pod that is at its end: one whose end nobody saw has failed. Those that never began stay as
+ * they are, unless nothing else tells that the pod did not do its work (the status manager's TerminatePod). Pure.
+ */
+export function endedStatuses(pod: Pod, { init, main }: PodContainerStatuses): PodContainerStatuses {
+  const begun = Math.max(1, init.findLastIndex(hasBegun) + 1);
+  return {
+    init: init.map((status, index) => (index < begun ? ended(status) : status)),
+    main: wasInitialized(pod, { init, main }) ? main.map(ended) : main,
+  };
+}
+
+function ended(status: ContainerStatus): ContainerStatus {
+  return status.state.terminated === undefined ? { ...status, state: { terminated: lost(status) } } : status;
+}
+
+function hasBegun({ state, lastState }: ContainerStatus): boolean {
+  return state.waiting === undefined || lastState.terminated !== undefined;
+}
+
+/** Whether ordinary containers may have been started. */
+function wasInitialized({ spec }: Pod, { init, main }: PodContainerStatuses): boolean {
+  const last = spec.initContainers?.at(-1);
+  return last === undefined || main.some(hasBegun) || isDone(last, init.at(-1));
+}
+
+function isDone(container: Container, status: ContainerStatus | undefined): boolean {
+  if (isSidecar(container)) return status?.state.running !== undefined && status.started === true;
+  return [status?.state, status?.lastState].some((state) => state?.terminated?.exitCode === 0);
+}

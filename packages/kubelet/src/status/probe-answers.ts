@@ -1,0 +1,41 @@
+import { allContainers, type ContainerStatus, type Pod, type PodStatus } from '../api/types.ts';
+import { type ProbeAnswers, probed } from './container-statuses.ts';
+import { refreshedConditions } from './pod-conditions.ts';
+
+/** The status with what the probes say now, for the containers that it shows. Pure. */
+export function withProbeAnswers(pod: Pod, status: PodStatus, told: { probes: ProbeAnswers; now: string }): PodStatus {
+  const refresh = (one: ContainerStatus): ContainerStatus => {
+    const container = allContainers(pod.spec).find(({ name }) => name === one.name);
+    if (container === undefined || one.containerID === undefined) return one;
+    return { ...one, ...probed(pod, one, { container, id: runtimeId(one.containerID), probes: told.probes }) };
+  };
+  const { initContainerStatuses, containerStatuses } = status;
+  const changed: PodStatus = {
+    ...status,
+    ...(initContainerStatuses === undefined ? {} : { initContainerStatuses: initContainerStatuses.map(refresh) }),
+    ...(containerStatuses === undefined ? {} : { containerStatuses: containerStatuses.map(refresh) }),
+  };
+  return { ...changed, conditions: refreshedConditions(pod, changed, told.now) };
+}
+
+/** `<runtime>://<id>` without what names the runtime. */
+function runtimeId(containerID: string): string {
+  return containerID.slice(containerID.indexOf('://') + 3);
+}
+
+/** A probe that had succeeded when a status was published. */
+export type GoodAnswer = { kind: 'readiness' | 'startup'; containerName: string; containerId: string };
+
+/** What the pod's probes have said, as far as the statuses of its running containers tell. Pure. */
+export function goodAnswers({ spec }: Pod, status: PodStatus | undefined): GoodAnswer[] {
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return statuses.flatMap(({ name, state, containerID, started, ready }) => {
+    const container = allContainers(spec).find((one) => one.name === name);
+    if (state.running === undefined || containerID === undefined) return [];
+    const about = { containerName: name, containerId: runtimeId(containerID) };
+    return [
+      ...(started && container?.startupProbe !== undefined ? [{ kind: 'startup' as const, ...about }] : []),
+      ...(ready && container?.readinessProbe !== undefined ? [{ kind: 'readiness' as const, ...about }] : []),
+    ];
+  });
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { type StatusRecord, StatusRecords } from './status-records.ts';
+
+function scratch(context: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'pwk-records-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+const running: StatusRecord = { namespace: 'default', name: 'web', status: { phase: 'Running', reason: 'first' } };
+
+test('what was saved is read by the next one, the latest of each pod, and what was deleted is gone', async (context) => {
+  const directory = scratch(context);
+  const records = new StatusRecords(directory, silentLogger);
+  records.save('a', running);
+  records.save('a', { ...running, status: { phase: 'Running' } });
+  records.save('b', running);
+  await records.flush();
+  records.delete('b');
+  await records.flush();
+  assert.deepEqual(
+    [...(await new StatusRecords(directory, silentLogger).read())],
+    [['a', { ...running, status: { phase: 'Running' } }]],
+  );
+});
+
+test('without pods nothing stays on disk', async (context) => {
+  const directory = join(scratch(context), 'statuses');
+  const records = new StatusRecords(directory, silentLogger);
+  assert.equal((await records.read()).size, 0);
+  records.save('a', running);
+  await records.close();
+  assert.deepEqual(readdirSync(directory), ['a.json']);
+  records.delete('a');
+  await records.close();
+  assert.equal(existsSync(directory), false);
+  await records.close();
+});
+
+test('the end of a pod is written at once', async (context) => {
+  const directory = scratch(context);
+  const records = new StatusRecords(directory, silentLogger);
+  records.save('a', { ...running, status: { phase: 'Failed' } });
+  await records.flush();
+  assert.deepEqual(readdirSync(directory), ['a.json']);
+});
+
+test('what is no record counts as none, and is removed', async (context) => {
+  const directory = scratch(context);
+  const broken = { 'a.json': '{', 'b.json': 'null', 'c.json': '{"namespace":"n","name":"w","status":{"phase":"Up"}}' };
+  const lists = { 'd.json': JSON.stringify({ ...running, status: { phase: 'Running', conditions: {} } }), 'e.tmp': '' };
+  for (const [name, text] of Object.entries({ ...broken, ...lists, 'f.json': 'x'.repeat(5 << 20) }))
+    writeFileSync(join(directory, name), text);
+  writeFileSync(join(directory, 'good.json'), JSON.stringify(running));
+  assert.deepEqual([...(await new StatusRecords(directory, silentLogger).read()).keys()], ['good']);
+  assert.deepEqual(readdirSync(directory), ['good.json']);
+});

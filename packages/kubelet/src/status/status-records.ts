@@ -1,0 +1,115 @@
+import { mkdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage, isErrno, type Logger, namesIn, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
+import type { PodStatus } from '../api/types.ts';
+import { MAX_STATUS_RECORD_BYTES, STATUS_RECORD_DELAY_MS } from '../limits.ts';
+
+/** A pod's status as it was last published, with the name of the pod whose UID it was. */
+export type StatusRecord = { namespace: string; name: string; status: PodStatus };
+
+const SUFFIX = '.json';
+
+/**
+ * What was published of pods, a file each in the kubelet's root directory, so that a restart of the kubelet changes nothing of it.
+ * Changes in quick succession are written once, ends at once. A file that cannot be read counts as none.
+ */
+export class StatusRecords {
+  readonly #directory: string;
+  readonly #logger: Logger;
+  readonly #pending = new Map<string, StatusRecord | 'gone'>();
+  #timer: NodeJS.Timeout | undefined;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(directory: string, logger: Logger) {
+    this.#directory = directory;
+    this.#logger = logger;
+  }
+
+  /** What the last kubelet here has written, by UID. */
+  async read(): Promise<Map<string, StatusRecord>> {
+    const records = new Map<string, StatusRecord>();
+    for (const file of await namesIn(this.#directory)) {
+      const record = file.endsWith(SUFFIX) ? await this.#readFile(join(this.#directory, file)) : undefined;
+      if (record !== undefined) records.set(file.slice(0, -SUFFIX.length), record);
+      else await rm(join(this.#directory, file), { force: true });
+    }
+    return records;
+  }
+
+  save(podUid: string, record: StatusRecord): void {
+    this.#pending.set(podUid, record);
+    const { phase } = record.status;
+    this.#schedule(phase === 'Succeeded' || phase === 'Failed' ? 0 : STATUS_RECORD_DELAY_MS);
+  }
+
+  delete(podUid: string): void {
+    this.#pending.set(podUid, 'gone');
+    this.#schedule(STATUS_RECORD_DELAY_MS);
+  }
+
+  /** Resolves when everything that was saved before has been written. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const batch = [...this.#pending];
+    this.#pending.clear();
+    this.#written = this.#written.then(async () => {
+      await Promise.all(batch.map(([podUid, record]) => this.#write(podUid, record)));
+    });
+    return this.#written;
+  }
+
+  /** Writes what is left; without pods nothing stays on disk. */
+  async close(): Promise<void> {
+    await this.flush();
+    await rmdir(this.#directory).catch((error: unknown) => {
+      if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ENOTEMPTY')) throw error;
+    });
+  }
+
+  #schedule(delayMs: number): void {
+    if (delayMs === 0) void this.flush();
+    else this.#timer ??= setTimeout(() => void this.flush(), delayMs);
+  }
+
+  async #write(podUid: string, record: StatusRecord | 'gone'): Promise<void> {
+    const path = join(this.#directory, podUid + SUFFIX);
+    try {
+      if (record === 'gone') await rm(path, { force: true });
+      else {
+        await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+        await writeFileAtomic(path, JSON.stringify(record));
+      }
+    } catch (error) {
+      this.#logger.warn(
+        { path, error: errorMessage(error) },
+        'the status of a pod could not be kept for the next start',
+      );
+    }
+  }
+
+  async #readFile(path: string): Promise<StatusRecord | undefined> {
+    try {
+      if ((await stat(path)).size > MAX_STATUS_RECORD_BYTES) throw new Error('it is too large');
+      return decodeRecord(await readFile(path, 'utf8'));
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT'))
+        this.#logger.warn({ path, error: errorMessage(error) }, 'the record of a pod is left out');
+      return undefined;
+    }
+  }
+}
+
+/** Only what everybody counts on is checked: the rest is ours. */
+function decodeRecord(text: string): StatusRecord {
+  const { namespace, name, status } = (JSON.parse(text) ?? {}) as Partial<StatusRecord>;
+  const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
+  const isList = (value: unknown) => value === undefined || Array.isArray(value);
+  const valid =
+    typeof namespace === 'string' &&
+    typeof name === 'string' &&
+    phases.includes(status?.phase ?? '') &&
+    [status?.conditions, status?.containerStatuses, status?.initContainerStatuses].every(isList);
+  if (!valid) throw new Error('it is no record of a pod');
+  return { namespace, name, status: status! };
+}
