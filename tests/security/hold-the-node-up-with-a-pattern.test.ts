@@ -63,7 +63,7 @@ test('a host pattern of an imagePullSecret with many stars is matched at once', 
   const entries = parseDockerConfig(JSON.stringify({ auths }));
   const found = quickly('matching', () => entriesFor(image, entries));
   assert.deepEqual(
-    found.map(({ credential }) => credential.serverAddress),
+    found.map(({ pattern }) => pattern),
     [`${patterns[0]}.test`],
   );
 });

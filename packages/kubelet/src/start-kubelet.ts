@@ -12,6 +12,7 @@ import type { PodUpdate } from './config/pod-update.ts';
 import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
+import { removeLogsOf } from './gc/orphan-logs.ts';
 import type { RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
@@ -274,13 +275,14 @@ async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal):
 }
 
 /** Ends what no source has, once each has been read. */
-async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
+async function removeOrphans({ options, parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
   const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
   // what the runtime has of a pod that cannot be read now still uses its volumes
   const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedUids()]);
   sync.loop.endOrphans(wrong);
   sync.statuses.removeOrphans(known);
-  await parts.volumes.removeOrphans(known);
+  const gone = await parts.volumes.removeOrphans(known);
+  await removeLogsOf(options.podLogsDir, gone, options.logger);
   await cgroups.removeOrphans(known);
 }
 

@@ -146,7 +146,8 @@ class FollowedLog {
     if (this.#timer !== undefined || this.#closed) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      void this.look();
+      // a look that is under way may have seen the size already
+      void (this.#looking ?? Promise.resolve()).then(() => this.look());
     }, this.#lookMs);
     this.#timer.unref();
   }
@@ -164,9 +165,10 @@ class FollowedLog {
   }
 
   async #compress(compressing: Limiter): Promise<void> {
-    const { id, logPath, logger } = this.#input;
+    const { id, logPath, policy, logger } = this.#input;
     await compressing
       .run(() => compressRotated(logPath))
+      .finally(() => removeOldest(logPath, policy.maxFiles - 1)) // one may have been removed and come back compressed
       .catch((error: unknown) => {
         if (this.#closed || isErrno(error, 'ENOENT')) return; // it is the oldest, or its container, by now
         logger.warn({ id, logPath, error: errorMessage(error) }, 'a rotated log could not be compressed');
@@ -222,7 +224,7 @@ async function compress(file: string): Promise<void> {
   await using to = await open(temporary, 'wx', LOG_FILE);
   await pipeline(from.createReadStream(), createGzip(), to.createWriteStream());
   await rename(temporary, `${file}.gz`);
-  await rm(file);
+  await rm(file, { force: true });
 }
 
 /** A runtime that does not reopen gets its file back. */

@@ -4,7 +4,7 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { MAX_DOCKER_CONFIG_BYTES } from '../limits.ts';
 import type { ImageReference } from './image-reference.ts';
 
-/** What a registry wants to know; the fields of the CRI's AuthConfig. */
+/** What a registry wants to know; the fields of the CRI's AuthConfig. Without a server's address, as upstream has it: a runtime may take a path for none. */
 export type RegistryCredential = {
   username: string;
   password: string;
@@ -28,7 +28,7 @@ export function parseDockerConfig(text: string): KeyringEntry[] {
   if (!isObject(parsed)) return [];
   const auths = isObject(parsed.auths) ? parsed.auths : 'auths' in parsed ? {} : parsed;
   return Object.entries(auths).flatMap(([server, value]) => {
-    const credential = isObject(value) ? decodeCredential(server, value) : undefined;
+    const credential = isObject(value) ? decodeCredential(value) : undefined;
     return credential === undefined ? [] : [{ pattern: registryPattern(server), credential }];
   });
 }
@@ -43,7 +43,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function decodeCredential(serverAddress: string, value: Record<string, unknown>): RegistryCredential | undefined {
+function decodeCredential(value: Record<string, unknown>): RegistryCredential | undefined {
   const text = (name: string) => (typeof value[name] === 'string' ? value[name] : '');
   const auth = text('auth');
   const identityToken = text('identitytoken');
@@ -52,7 +52,7 @@ function decodeCredential(serverAddress: string, value: Record<string, unknown>)
   const username = text('username') || (colon > 0 ? decoded.slice(0, colon) : '');
   const password = text('password') || (colon > 0 ? decoded.slice(colon + 1) : '');
   if (username === '' && identityToken === '') return undefined;
-  return { username, password, auth: '', serverAddress, identityToken };
+  return { username, password, auth: '', serverAddress: '', identityToken };
 }
 
 /** `https://index.docker.io/v1/` is the registry `docker.io`; schemes and API versions say nothing. */
