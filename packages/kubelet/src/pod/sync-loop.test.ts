@@ -72,6 +72,21 @@ test('pods of a source go to their workers, and are seen for the first time once
   assert.deepEqual(seen, ['a', 'b']);
 });
 
+test('what is left of another pod of the same name ends first, unless its source may still want it', () => {
+  const check = (file: string, source: 'file' | 'http', expected: string[]) => {
+    const { loop, told, runtime } = start();
+    const owner = { uid: 'old', namespace: 'default', name: 'pod-new', file };
+    const sandbox = { id: 's', owner, ready: true, attempt: 0, createdAtMs: 0, hostNetwork: false, ips: [] };
+    runtime.push({ pod: owner, sandboxes: [sandbox], containers: [] });
+    loop.handlePods({ operation: 'ADD', source, pods: [podOf('other'), podOf('new')] });
+    assert.deepEqual(told, expected);
+  };
+  check('pod.yaml', 'file', ['update other', 'end old {"remove":true}', 'update new']);
+  check('http://host/pods', 'http', ['update other', 'end old {"remove":true}', 'update new']);
+  check('http://host/pods', 'file', ['update other', 'update new']);
+  check('pod.yaml', 'http', ['update other', 'update new']);
+});
+
 test('a pod that left its source is ended and removed, and is new when it comes back', () => {
   const { loop, told, seen } = start();
   loop.handlePods({ operation: 'ADD', source: 'file', pods: [podOf('a')] });

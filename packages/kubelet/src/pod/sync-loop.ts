@@ -82,6 +82,7 @@ export class SyncLoop {
   #add(pod: Pod, { source, isRunning }: { source: PodSourceName; isRunning: boolean }): void {
     const { manager, admission, workers, onSeen } = this.#deps;
     onSeen(pod);
+    this.#endNamesakes(pod, source);
     manager.set(pod, source);
     if (this.#hasEnded(pod)) return workers.update(pod);
     const decision = isRunning ? admission.admit(pod) : admission.decide(pod, this.#admitted());
@@ -117,14 +118,31 @@ export class SyncLoop {
    * files that are `wrong` wants is not known: the pods that were made from it go on.
    */
   endOrphans(wrong: ReadonlySet<string>): void {
-    const { manager, workers, runtimePods, logger } = this.#deps;
+    const { manager, workers, runtimePods } = this.#deps;
     for (const status of runtimePods()) {
-      const { uid, namespace, name } = status.pod;
-      const [file = ''] = status.sandboxes.map(({ owner }) => owner.file);
-      if (manager.has(uid) || workers.has(uid) || wrong.has(file)) continue;
-      logger.info({ pod: `${namespace}/${name}`, uid }, 'ending a pod that no source has');
-      this.#settle(workers.end(orphanPod(status), { remove: true }));
+      const { uid } = status.pod;
+      if (manager.has(uid) || workers.has(uid) || wrong.has(ownFile(status))) continue;
+      this.#endOrphan(status);
     }
+  }
+
+  /**
+   * Ends what an earlier kubelet left running of another pod of that name and source, so that the new pod waits for it. A source that
+   * has not been read yet may still want its own.
+   */
+  #endNamesakes({ metadata: { uid, namespace, name } }: Pod, source: PodSourceName): void {
+    const { workers, runtimePods } = this.#deps;
+    for (const status of runtimePods()) {
+      const { pod } = status;
+      if (pod.uid === uid || pod.namespace !== namespace || pod.name !== name || workers.has(pod.uid)) continue;
+      if (ownFile(status).includes('://') === (source === 'http')) this.#endOrphan(status);
+    }
+  }
+
+  #endOrphan(status: RuntimePodStatus): void {
+    const { uid, namespace, name } = status.pod;
+    this.#deps.logger.info({ pod: `${namespace}/${name}`, uid }, 'ending a pod that no source has');
+    this.#settle(this.#deps.workers.end(orphanPod(status), { remove: true }));
   }
 
   /** Ends a pod as failed, with next to no time; it stays to be seen. */
@@ -161,4 +179,9 @@ export class SyncLoop {
   #settle(ended: Promise<void>): void {
     ended.catch((error: unknown) => this.#deps.logger.error({ error: errorMessage(error) }, 'ending a pod failed'));
   }
+}
+
+/** The file or URL that a pod of the runtime was made from. */
+function ownFile({ sandboxes }: RuntimePodStatus): string {
+  return sandboxes[0]?.owner.file ?? '';
 }
