@@ -24,6 +24,7 @@ import { hostAddresses } from './node/node-facts.ts';
 import { nodeResources } from './node/node-resources.ts';
 import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
+import { forgetOrphans } from './pod/forget-orphans.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
 import { StatusManager } from './status/status-manager.ts';
 import { StatusRecords } from './status/status-records.ts';
@@ -241,12 +242,12 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
 }
 
 /** Ends what no source has, once each has been read. */
-async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
+async function removeOrphans({ options, parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
   const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
   // what the runtime has of a pod that cannot be read now still uses its volumes
-  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedUids()]);
+  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedPods().map(({ uid }) => uid)]);
   sync.loop.endOrphans(wrong);
-  sync.statuses.removeOrphans(known);
+  await forgetOrphans({ ...sync, podLogsDir: options.podLogsDir }, known);
   await parts.volumes.removeOrphans(known);
   await cgroups.removeOrphans(known);
 }

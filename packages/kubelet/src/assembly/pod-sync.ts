@@ -131,7 +131,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   };
   const runtimePods = () => cache.list();
   const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
-  const loop = new SyncLoop({ ...kept, runtimePods, onSeen, logger });
+  const loop = new SyncLoop({ ...kept, runtimePods, listedPods: () => pleg.listedPods(), onSeen, logger });
   return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts, ephemeral };
 }
 

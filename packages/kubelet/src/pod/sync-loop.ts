@@ -8,7 +8,8 @@ import { type Pod, podFullName } from '../api/types.ts';
 import type { LocalObjectChange } from '../config/local-objects.ts';
 import type { PodSourceName, PodUpdate } from '../config/pod-update.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
-import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
+import { emptyRuntimePod, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { EVICTION_GRACE_SECONDS } from '../limits.ts';
 import type { ProbeResultUpdate } from '../prober/probe-results.ts';
@@ -38,6 +39,8 @@ export type SyncLoopDependencies = {
   events: EventRecorder;
   /** Every pod that the runtime has, as last seen. */
   runtimePods: () => RuntimePodStatus[];
+  /** Those of the last listing, also if they could not be read. */
+  listedPods: () => PodIdentity[];
   /** What people added to pods. */
   ephemeral: EphemeralContainers;
   /** A pod entered the kubelet. */
@@ -131,10 +134,10 @@ export class SyncLoop {
    * has not been read yet may still want its own.
    */
   #endNamesakes({ metadata: { uid, namespace, name } }: Pod, source: PodSourceName): void {
-    const { workers, runtimePods } = this.#deps;
-    for (const status of runtimePods()) {
-      const { pod } = status;
+    const { workers, runtimePods, listedPods } = this.#deps;
+    for (const pod of listedPods()) {
       if (pod.uid === uid || pod.namespace !== namespace || pod.name !== name || workers.has(pod.uid)) continue;
+      const status = runtimePods().find((one) => one.pod.uid === pod.uid) ?? emptyRuntimePod(pod);
       if (ownFile(status).includes('://') === (source === 'http')) this.#endOrphan(status);
     }
   }

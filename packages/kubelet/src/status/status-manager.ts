@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Broadcast, type Subscription } from '@podwright/base';
 import type { ObjectMeta, Pod, PodStatus } from '../api/types.ts';
+import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import type { StatusRecord, StatusRecords } from './status-records.ts';
 
 /** A pod with its status changed, or is gone. Versions grow by one a change, across all pods. */
@@ -83,9 +84,10 @@ export class StatusManager {
     this.#changes.publish({ type: 'DELETED', pod: known.pod, version: ++this.#version });
   }
 
-  /** Forgets what was kept of pods that are not there any more. */
-  removeOrphans(keep: ReadonlySet<string>): void {
-    for (const uid of [...this.#kept.keys()].filter((uid) => !keep.has(uid))) this.delete(uid);
+  /** The pods that only an earlier kubelet has published anything of, and that are not among these. */
+  orphans(keep: ReadonlySet<string>): PodIdentity[] {
+    const others = [...this.#kept].filter(([uid]) => !keep.has(uid));
+    return others.map(([uid, { namespace, name }]) => ({ uid, namespace, name }));
   }
 
   /** Changes from this call on, until the signal aborts. */
