@@ -191,6 +191,7 @@ function applyWaitingReason(container: Container, status: ContainerStatus, sourc
   if (reason === undefined) return;
   if (status.state.terminated !== undefined) status.lastState = { terminated: status.state.terminated };
   status.state = { waiting: { reason: reason.reason, message: reason.message } };
+  status.ready = false;
 }
 
 type Observed = { status: ContainerStatus; newest: RuntimeContainer };

@@ -115,6 +115,18 @@ test('a container in its restart delay waits, and its end moves to the last stat
   assert.equal(status.phase, 'Running');
 });
 
+test('an init container that must run again, and cannot be started, is not ready any more', () => {
+  const done = statusOf({ pod: podOf({ initContainers: [prepare] }), runtime: runtimeOf([seen('prepare', { ...exited, exitCode: 0 })]) });
+  assert.equal(done.initContainerStatuses![0]!.ready, true);
+  const again = statusOf({
+    pod: podOf({ initContainers: [prepare] }),
+    runtime: runtimeOf([]),
+    previous: done,
+    waitingReason: () => ({ reason: 'CreateContainerConfigError', message: 'no' }),
+  });
+  assert.equal(again.initContainerStatuses![0]!.ready, false);
+});
+
 test('the end before shows as last state of a container that runs again', () => {
   const runtime = runtimeOf([seen('app', { id: 'app-1', restartCount: 1 }), seen('app', exited)]);
   const [container] = statusOf({ runtime }).containerStatuses!;
