@@ -19,6 +19,9 @@ const LASTING = [
   /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/(addresses|host-ports))$/,
 ];
 
+/** Two kubelets of one host cannot both have upstream's ports. */
+export const NO_PORTS = '[kubelet.server]\nport = 0\nhealthz_port = 0\n';
+
 /** A node with everything of its own, driven by the command line as a person would. */
 export class NodePlace {
   readonly directory = mkdtempSync('/tmp/pwn-');
@@ -84,7 +87,9 @@ export class NodePlace {
 
   /** Runs the daemon in the foreground until it answers. */
   async startDaemon(...args: string[]): Promise<StartedProgram> {
-    const daemon = this.start(...(args.length === 0 ? ['node'] : args));
+    const isPlainKubelet = args.includes('kubelet') && !args.includes('--config');
+    const config = isPlainKubelet ? ['--config', this.file('ports.toml', NO_PORTS)] : [];
+    const daemon = this.start(...config, ...(args.length === 0 ? ['node'] : args));
     await this.until(async () => daemon.child.exitCode !== null || (await this.call('ps')).code === 0);
     if (daemon.child.exitCode !== null) throw new Error(`the daemon ended: ${daemon.err}`);
     return daemon;

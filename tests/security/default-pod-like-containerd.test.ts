@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startContainerd } from '../kubelet/containerd.fixture.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
-import { NodePlace } from '../pods/node.fixture.ts';
+import { NO_PORTS, NodePlace } from '../pods/node.fixture.ts';
 import { differences, type Facts, factsOfDefaultPod } from './container-facts.fixture.ts';
 
 type Seen = { container: Facts; command: Facts };
@@ -22,7 +22,7 @@ test('with crun', async () => check(await onNode('crun', '10.99.131.0/24'), CRUN
 async function onContainerd(): Promise<Seen> {
   const runtime = await startContainerd('def');
   try {
-    const config = '[kubelet]\nseccomp_default = true\n';
+    const config = `[kubelet]\nseccomp_default = true\n${NO_PORTS}`;
     return await on('10.99.129.0/24', config, ['kubelet', '--container-runtime-endpoint', runtime.endpoint]);
   } finally {
     await runtime.stop();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
-import { exampleImage, NodePlace, podManifest } from '../pods/node.fixture.ts';
+import { exampleImage, NO_PORTS, NodePlace, podManifest } from '../pods/node.fixture.ts';
 
 /** Prints the mode of the filter (0 none, 2 a filter; proc_pid_status(5)), and whether the attack works. */
 const ATTACK =
@@ -73,7 +73,7 @@ test("a kubelet on somebody's runtime has upstream's default, and can be told an
   );
   plain.child.kill('SIGTERM');
   await plain.ended();
-  const config = place.file('config.toml', '[kubelet]\nseccomp_default = true\n');
+  const config = place.file('config.toml', `[kubelet]\nseccomp_default = true\n${NO_PORTS}`);
   const told = await place.startDaemon('--config', config, 'kubelet', ...endpoint);
   assert.equal(await seen(place, 'told', {}), FILTERED);
   for (const name of ['silent', 'told']) await place.ok('delete', name);

@@ -87,6 +87,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'events',
       'images',
       'kuberuntime',
+      'metrics',
       'node',
       'pleg',
       'pod',
@@ -103,7 +104,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     container: ['api', 'config', 'downward-api', 'logs', 'volumes'],
     'downward-api': ['api', 'api/validation', 'config'],
     events: ['api'],
-    gc: ['api', 'events', 'kubecontainer', 'volumes'],
+    gc: ['api', 'events', 'kubecontainer', 'stats', 'volumes'],
     images: ['api', 'config', 'events', 'kubecontainer'],
     kubecontainer: ['api', 'config'],
     kuberuntime: [
@@ -119,6 +120,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'trace',
     ],
     logs: [],
+    metrics: ['api', 'kubecontainer', 'node', 'pod', 'stats', 'trace'],
     node: ['api'],
     pleg: ['api', 'kubecontainer', 'kuberuntime'],
     pod: [
@@ -141,6 +143,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     server: [
       ...['api', 'api/schema', 'api/validation', 'config', 'logs', 'node', 'preflight', 'status', 'trace', 'usage'],
     ],
+    'server/kubelet-api': ['api', 'configuration/rules', 'kubecontainer', 'logs', 'metrics', 'server'],
+    stats: ['api', 'kubecontainer'],
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],
     usage: [],

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { absentObject } from './api/absent-object.ts';
@@ -26,6 +26,7 @@ import type { RestartRequests } from './pod/restart-requests.ts';
 import type { PreflightHost } from './preflight/preflight.ts';
 import { hostOf } from './preflight/preflight-host.ts';
 import type { RuntimeState } from './runtime-state/runtime-state.ts';
+import type { SummaryProvider } from './stats/summary-provider.ts';
 import { type ConditionsPatch, withForeignConditions } from './status/foreign-conditions.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
@@ -45,6 +46,7 @@ export type KubeletDependencies = {
   cgroups: PodCgroups;
   node: NodeFacts;
   usage: ContainerUsage;
+  summary: SummaryProvider;
   runtimeState: Pick<RuntimeState, 'runtimeErrors' | 'networkError' | 'sinceLookMs'>;
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
@@ -162,7 +164,7 @@ export class Kubelet {
     const { options, cri, objects, node } = this.#parts;
     const { images } = await cri.image.listImages({});
     const names = new Set(images.flatMap(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests]));
-    return { ...(await hostOf(options, node.allocatable)), node: { objects, pods: this.pods(), images: names } };
+    return { ...hostOf(options, node.allocatable), node: { objects, pods: this.pods(), images: names } };
   }
 
   /**
@@ -183,6 +185,31 @@ export class Kubelet {
   /** What the containers use now. */
   usage(signal: AbortSignal): Promise<UsageReport> {
     return this.#parts.usage.report(signal);
+  }
+
+  /** What the node, its pods and their containers use, in full or CPU, memory and swap alone. */
+  get summary(): SummaryProvider {
+    return this.#parts.summary;
+  }
+
+  /** What it was started with. */
+  get options(): KubeletOptions {
+    return this.#parts.options;
+  }
+
+  /** Addresses of the node, primary first. */
+  get addresses(): string[] {
+    return this.#parts.node.addresses;
+  }
+
+  /** Memory of the node, in bytes. */
+  get memoryBytes(): number {
+    return Number(this.#parts.node.capacity.memory);
+  }
+
+  /** The pods that the runtime has. */
+  runtimePods(): RuntimePodStatus[] {
+    return this.#parts.cache.list();
   }
 
   traces(podUid: string): TraceSpan[] {
@@ -213,7 +240,7 @@ export class Kubelet {
       throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet${why && `: ${why}`}`);
     }
     const directory = podLogDirectory(this.#parts.options.podLogsDir, podIdentity(pod));
-    const path = wanted.logPath === '' ? join(directory, name, `${wanted.restartCount}.log`) : wanted.logPath;
+    const path = isAbsolute(wanted.logPath) ? wanted.logPath : join(directory, name, `${wanted.restartCount}.log`);
     return { path, running: wanted.state === 'running' };
   }
 

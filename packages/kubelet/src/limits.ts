@@ -107,6 +107,8 @@ export const CONTAINER_GC_PERIOD_MS = 60_000;
 export const IMAGE_GC_PERIOD_MS = 300_000;
 /** How often pods that no source has are looked for. */
 export const ORPHAN_PERIOD_MS = 60_000;
+/** Upstream's period of the cgroups of QoS classes. */
+export const CGROUP_REFRESH_PERIOD_MS = 60_000;
 /** How often the volumes of pods are measured: upstream's monitoring period of the eviction manager. */
 export const VOLUME_LIMITS_PERIOD_MS = 10_000;
 /** How long measuring one volume may take. */
@@ -162,3 +164,29 @@ export const MAX_SELECTOR_LENGTH = 4096;
 export const LEAST_USAGE_WINDOW_MS = 500;
 /** A look at the statistics that is older than this is not what somebody asks for now. */
 export const USAGE_SAMPLE_KEPT_MS = 30_000;
+/** How long the runtime may take to tell what its pods use. */
+export const STATISTICS_TIMEOUT_MS = 30_000;
+/** A walk through a volume's files is good for this long: upstream's volumeStatsAggPeriod. */
+export const VOLUME_USE_KEPT_MS = 60_000;
+
+// The kubelet's HTTP API
+
+/** Heads of requests hold commands: as much as three long arguments take, percent-encoded. */
+export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
+/** A client has this long to send the head of a request, and the whole of one; none of ours needs a body. */
+export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
+/** Between two requests on one connection: as upstream. */
+export const KEEP_ALIVE_TIMEOUT_MS = 90_000;
+/** A client that takes none of what it asked for is cut off after this long. */
+export const STALLED_CLIENT_MS = 60_000;
+/** Bodies of requests that mean nothing to us are read away up to this. */
+export const MAX_IGNORED_BODY_BYTES = 64 << 10;
+/** How long a command of `/run` may take: upstream's bound of a response. */
+export const MAX_RUN_MS = 4 * 3_600_000;
+/** Bearer tokens of a file, and its size. */
+export const MAX_TOKENS = 10_000;
+export const MAX_TOKEN_FILE_BYTES = 4 << 20;
+/** A certificate of our own is valid this long, as upstream's, and is replaced when less than a tenth of it is left. */
+export const OWN_CERTIFICATE_MS = 365 * 24 * 3_600_000;
+/** Entries of a directory below `/logs/` that are shown. */
+export const MAX_LOG_DIRECTORY_ENTRIES = 10_000;

@@ -1,12 +1,12 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
 import { join } from 'node:path';
-import { type CgroupHierarchy, errorCode, errorMessage } from '@podwright/base';
+import { errorCode, errorMessage } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
+import { openNodeCgroups } from './assembly/node-cgroups.ts';
 import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
-import { openPodCgroups } from './cgroups/cgroupfs-pod-cgroups.ts';
-import { hostCgroups, runtimeCgroupDriver } from './cgroups/host-cgroups.ts';
+import { hostCgroups } from './cgroups/host-cgroups.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { PodUpdate } from './config/pod-update.ts';
 import { PodEvents } from './events/pod-events.ts';
@@ -14,21 +14,24 @@ import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
+import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
 import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
 import { readContainerHost } from './node/container-host.ts';
 import { requireOfHost } from './node/host-requirements.ts';
-import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
+import { nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
-import { nodeResources } from './node/node-resources.ts';
+import { allocatableResources, nodeResources } from './node/node-resources.ts';
 import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
 import { forgetOrphans } from './pod/forget-orphans.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
+import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
 import { StatusManager } from './status/status-manager.ts';
 import { StatusRecords } from './status/status-records.ts';
 import { ContainerUsage } from './usage/container-usage.ts';
+import { PodDirectories } from './volumes/pod-directories.ts';
 
 /** What a caller gives of the kubelet itself: a connection, which the kubelet closes, and parts in place of its own. */
 export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
@@ -90,12 +93,14 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   const startedAtMs = Date.now();
   const capacity = await readNodeCapacity(hierarchy);
   const allocatable = nodeAllocatable(capacity, options.systemReserved);
-  const resources = await nodeResources(allocatable, options.rootDir);
+  const has = await nodeResources(capacity, options.rootDir);
+  const resources = allocatableResources(has, { allocatable, reserved: options.systemReserved });
+  const host = await readContainerHost({ hierarchy, allocatableMemory: resources.memory ?? 0n });
   const records = new StatusRecords(join(options.rootDir, 'pod-statuses'), logger);
   const statuses = new StatusManager(await records.read(), records);
-  const cgroups = await podCgroups({ options, cri, hierarchy, allocatable });
   const events = new PodEvents(options.nodeName);
   cryBirth(events, options.nodeName);
+  const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources });
   const onRecovery = () => {
     for (const { metadata } of sync.manager.list()) sync.workers.retry(metadata.uid);
   };
@@ -115,7 +120,7 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     statuses,
     resources,
     strictGroups: await new RuntimeFeatures(cri).strictGroups(),
-    host: await readContainerHost({ hierarchy, allocatableMemory: BigInt(allocatable.memoryBytes) }),
+    host,
     obstacles: runtimeState,
     hostIps,
     runtimeName: version.runtimeName,
@@ -129,26 +134,18 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     labels: options.nodeLabels,
     maxPods: options.maxPods,
     addresses,
-    capacity,
-    allocatable,
+    capacity: has,
+    allocatable: resources,
     runtime,
     startedAtMs,
   };
   const usage = new ContainerUsage(cri);
+  const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
+  const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
+  countPods(sync, { nodeName: options.nodeName, cgroupVersion });
   const { objects } = parts;
-  return new Kubelet({
-    ...sync,
-    ...running,
-    options,
-    cri,
-    events,
-    cgroups,
-    objects,
-    node,
-    usage,
-    runtimeState,
-    version: runtime,
-  });
+  const own = { options, cri, events, cgroups, objects, node, usage, summary, runtimeState, version: runtime };
+  return new Kubelet({ ...sync, ...running, ...own });
 }
 
 /** Upstream's event of a kubelet's start. */
@@ -165,21 +162,33 @@ async function tellPodCidr({ podCidr, logger }: KubeletOptions, cri: CriClient):
   });
 }
 
-type CgroupsInput = {
-  options: KubeletOptions;
-  cri: CriClient;
-  hierarchy: CgroupHierarchy | undefined;
-  allocatable: NodeAmounts;
-};
+type SummaryInput = Pick<RunInput, 'options' | 'cri' | 'parts' | 'sync'> &
+  Pick<SummaryParts, 'hierarchy' | 'memoryBytes'>;
 
-async function podCgroups({ options, cri, hierarchy, allocatable }: CgroupsInput): Promise<PodCgroups> {
-  const { cgroupRoot: root, cgroupDriver, podPidsLimit, logger } = options;
-  const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri, options.cgroupDriverFallback) : cgroupDriver;
-  const limits = {
-    pidsPerPod: podPidsLimit > 0 ? podPidsLimit : undefined,
-    allPods: options.enforceNodeAllocatable ? allocatable : undefined,
-  };
-  return openPodCgroups({ root, driver, hierarchy, limits, logger });
+function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: SummaryInput): SummaryProvider {
+  const { nodeName, cgroupRoot, rootDir, podLogsDir, logger } = options;
+  const directories = new PodDirectories(rootDir);
+  return new SummaryProvider({
+    ...{ cri, nodeName, hierarchy, memoryBytes, cgroupRoot, rootDir, logger },
+    logDirectory: (pod) => podLogDirectory(podLogsDir, pod),
+    hostsFile: (uid) => directories.etcHosts(uid),
+    runtimePods: () => sync.cache.list(),
+    podOf: (uid) => sync.statuses.pod(uid),
+    volumePaths: (uid) => parts.volumes.pathsOf(uid),
+  });
+}
+
+/** Metrics of pods, if somebody asks for metrics. */
+function countPods(
+  { metrics, cache, manager, workers }: PodSync,
+  node: { nodeName: string; cgroupVersion: 1 | 2 },
+): void {
+  metrics?.count({
+    ...node,
+    runtimePods: () => cache.list(),
+    desiredPods: () => manager.list(),
+    activePods: () => workers.activePods(),
+  });
 }
 
 type RunInput = {
@@ -220,6 +229,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
   const housekeeping = keepUp(input, () => (sourcesRead ? wrongFiles() : undefined), controller.signal);
+  void tellMetrics(sync, controller.signal);
   const endPods = async () => {
     await sources.stop(); // or a change of a manifest would bring its pod back
     await Promise.all(sync.manager.list().map((pod) => workers.end(pod, { remove: true })));
@@ -235,26 +245,38 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     parts.probes.stop();
     await housekeeping;
     await parts.volumes.close();
+    input.cgroups.close();
     cri.close();
   };
   const update = (change: PodUpdate) => loop.handlePods(change);
   return { ready, endPods, manifestErrors: () => sources.errors(), update, close };
 }
 
+/** Tells the metrics of each change of a pod's status. */
+async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal): Promise<void> {
+  if (metrics === undefined) return;
+  for await (const { type, pod } of statuses.subscribe(signal))
+    metrics.told(pod.metadata.uid, type === 'DELETED' ? undefined : pod);
+}
+
 /** Ends what no source has, once each has been read. */
 async function removeOrphans({ options, parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
-  const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
-  // what the runtime has of a pod that cannot be read now still uses its volumes
-  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedPods().map(({ uid }) => uid)]);
+  const known = knownPods(sync);
   sync.loop.endOrphans(wrong);
   await forgetOrphans({ ...sync, podLogsDir: options.podLogsDir }, known);
   await parts.volumes.removeOrphans(known);
   await cgroups.removeOrphans(known);
 }
 
+/** The pods that are wanted, and those that the runtime has: what it has of one that cannot be read now still uses its volumes. */
+function knownPods({ manager, cache, pleg, workers }: PodSync): Set<string> {
+  const pods = [...manager.list(), ...workers.activePods()].map(({ metadata }) => metadata.uid);
+  return new Set([...pods, ...cache.list().map(({ pod }) => pod.uid), ...pleg.listedPods().map(({ uid }) => uid)]);
+}
+
 /** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */
 function keepUp(
-  { options, cri, events, parts, sync }: RunInput,
+  { options, cri, events, parts, cgroups, sync }: RunInput,
   wrongFiles: () => ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
@@ -264,7 +286,10 @@ function keepUp(
     volumes: parts.volumes,
     events,
     logger,
-    evict: (pod: Pod, verdict: WaitingReason) => loop.evict(pod, verdict),
+    evict: (pod: Pod, verdict: WaitingReason) => {
+      sync.metrics?.evicted('emptydirfs.limit');
+      loop.evict(pod, verdict);
+    },
   };
   const work = {
     cri,
@@ -275,6 +300,10 @@ function keepUp(
       const wrong = wrongFiles();
       if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
+    },
+    refreshCgroups: async () => {
+      await cgroups.refresh();
+      if (wrongFiles() !== undefined) await cgroups.removeOrphans(knownPods(sync));
     },
     enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),
   };

@@ -8,3 +8,4 @@ export type { StreamingRequest } from './server/streaming-request.ts';
 export { StreamingServer, type StreamingServerOptions } from './server/streaming-server.ts';
 export { SpdyConnection, type SpdyConnectionOptions } from './spdy/connection.ts';
 export type { SpdyStream } from './spdy/stream.ts';
+export { needsTranslation, translateUpgrade } from './translate-upgrade.ts';

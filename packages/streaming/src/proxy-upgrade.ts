@@ -31,7 +31,7 @@ export function proxyUpgrade(
     socket.write(answerHead(response));
     if (upstreamHead.length > 0) socket.write(upstreamHead);
     if (head.length > 0) upstream.write(head);
-    join(socket, upstream);
+    joinConnections(socket, upstream);
   });
   outgoing.on('response', (response) => {
     clearTimeout(timer);
@@ -51,7 +51,8 @@ function headersToPass(request: IncomingMessage): IncomingHttpHeaders {
   return { ...headers, connection: 'Upgrade' } as IncomingHttpHeaders;
 }
 
-function join(socket: Duplex, upstream: Duplex): void {
+/** Passes everything on both ways. When the client's side ends, so does the other one's; in turn the client gets all first. */
+export function joinConnections(socket: Duplex, upstream: Duplex): void {
   upstream.on('error', () => upstream.destroy());
   socket.pipe(upstream);
   upstream.pipe(socket, { end: false });

@@ -1,13 +1,30 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger, PodwrightError, wrapError } from '@podwright/base';
-import { type KubeletOptions, kubeletOptions, quantityValue } from '@podwright/kubelet';
+import {
+  type KubeletOptions,
+  type KubeletServerConfiguration,
+  type KubeletServerOptions,
+  kubeletOptions,
+  kubeletServerOptions,
+  NOTHING_RESERVED,
+  quantityValue,
+} from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { dockerConfigsOf } from './configured-options.ts';
 
 /** Where a kubelet's runtime is, and what holds for pods where the configuration says nothing. */
 export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics'> &
   Partial<Pick<KubeletOptions, 'cgroupDriver' | 'cgroupRoot'>> & { protection: PodProtection };
+
+/** Ports of the kubelet's HTTP API where the configuration names none; 0 for none at all. */
+export type ApiPorts = Pick<KubeletServerOptions, 'port' | 'healthzPort'>;
+
+/** Those of every kubelet. */
+export const UPSTREAM_PORTS: ApiPorts = { port: 10_250, healthzPort: 10_248 };
+
+/** A lone node opens no ports unasked: its API is on its socket. */
+export const LONE_NODE_PORTS: ApiPorts = { port: 0, healthzPort: 0 };
 
 /** Settings that keep a pod from the node and from other pods. */
 export type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'podPidsLimit' | 'systemReserved'>;
@@ -16,7 +33,7 @@ export type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'podPidsLimi
 export const UPSTREAM_PROTECTION: PodProtection = {
   seccompDefault: false,
   podPidsLimit: -1,
-  systemReserved: { memoryBytes: 0, pids: 0, cpuMillis: 0 },
+  systemReserved: NOTHING_RESERVED,
 };
 
 /**
@@ -26,7 +43,7 @@ export const UPSTREAM_PROTECTION: PodProtection = {
 export const LONE_NODE_PROTECTION: PodProtection = {
   seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without filters every container would be refused
   podPidsLimit: 4096,
-  systemReserved: { memoryBytes: 'auto', pids: 'auto', cpuMillis: 0 },
+  systemReserved: { ...NOTHING_RESERVED, memoryBytes: 'auto', pids: 'auto' },
 };
 
 /** The kubelet's share of a node's settings. */
@@ -51,9 +68,9 @@ export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }:
     seccompDefault: kubelet.seccomp_default ?? protection.seccompDefault,
     podPidsLimit: kubelet.pod_pids_limit ?? protection.podPidsLimit,
     systemReserved: {
+      ...NOTHING_RESERVED,
       memoryBytes: reservedMemory(kubelet.system_reserved.memory) ?? protection.systemReserved.memoryBytes,
       pids: kubelet.system_reserved.pid ?? protection.systemReserved.pids,
-      cpuMillis: 0,
     },
     enforceNodeAllocatable: kubelet.enforce_node_allocatable,
     images: {
@@ -71,6 +88,53 @@ export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }:
       maxSizeBytes: Number(quantityValue(kubelet.container_log_max_size)),
       maxFiles: kubelet.container_log_max_files,
     },
+  };
+}
+
+/**
+ * Where the kubelet's HTTP API is served, and to whom: what a KubeletConfiguration or a flag of one says, else the node's own
+ * settings. Bearer tokens in a file are known to these alone.
+ */
+export function serverOptionsOf(
+  { kubelet: { server } }: NodeConfig,
+  ports: ApiPorts,
+  configured: KubeletServerConfiguration | undefined,
+): KubeletServerOptions {
+  const base = kubeletServerOptions();
+  if (configured !== undefined) return configuredServer(configured, server.token_file);
+  return {
+    ...base,
+    address: server.address,
+    port: server.port ?? ports.port,
+    healthzPort: server.healthz_port ?? ports.healthzPort,
+    tls: { ...base.tls, certFile: server.tls_cert_file, privateKeyFile: server.tls_private_key_file },
+    authentication: {
+      anonymous: server.anonymous_auth,
+      clientCaFile: server.client_ca_file,
+      tokenFile: server.token_file,
+    },
+  };
+}
+
+/** There is no API server to ask what anonymous callers may do: with `authorization.mode: Webhook` they may do nothing. */
+function configuredServer(configured: KubeletServerConfiguration, tokenFile: string | undefined): KubeletServerOptions {
+  const { enabled, healthz, tls, authentication, authorization } = configured;
+  const { certDir, ...ownTls } = tls;
+  return {
+    address: configured.address,
+    port: enabled ? configured.port : 0,
+    readOnlyPort: enabled ? configured.readOnlyPort : 0,
+    healthzBindAddress: healthz.bindAddress,
+    healthzPort: healthz.port,
+    tls: { ...ownTls, certDirectory: certDir },
+    authentication: {
+      anonymous: authentication.anonymous && authorization.mode === 'AlwaysAllow',
+      clientCaFile: authentication.clientCaFile,
+      tokenFile,
+    },
+    enableDebuggingHandlers: configured.enableDebuggingHandlers,
+    enableSystemLogHandler: configured.enableSystemLogHandler,
+    streamingConnectionIdleTimeoutMs: configured.streamingConnectionIdleTimeoutMs,
   };
 }
 

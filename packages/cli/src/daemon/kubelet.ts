@@ -1,14 +1,22 @@
-import { createLogger, VERSION } from '@podwright/base';
+import { createLogger, type Registry, VERSION } from '@podwright/base';
 import {
   type KubeletOptions,
   type LocalApiOptions,
   type Patience,
+  serveKubeletApi,
   serveLocalApi,
   startKubelet,
 } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
-import { type KubeletPlace, kubeletOptionsOf, UPSTREAM_PROTECTION } from './kubelet-options.ts';
+import {
+  type ApiPorts,
+  type KubeletPlace,
+  kubeletOptionsOf,
+  serverOptionsOf,
+  UPSTREAM_PORTS,
+  UPSTREAM_PROTECTION,
+} from './kubelet-options.ts';
 import type { KubeletSettings } from './kubelet-settings.ts';
 import { openMetrics } from './metrics.ts';
 import { serviceManagerOf } from './service-manager.ts';
@@ -31,6 +39,7 @@ export async function runKubelet({ config, configure }: KubeletSettings, flags: 
     runtimeEndpoint: DEFAULT_RUNTIME_ENDPOINT,
     criApiVersion: flags.criApiVersion,
     protection: UPSTREAM_PROTECTION,
+    ports: UPSTREAM_PORTS,
     metrics: metrics.registry,
     configure,
   };
@@ -54,15 +63,22 @@ export async function runKubelet({ config, configure }: KubeletSettings, flags: 
 
 type ServedKubelet = { endPods: () => Promise<void>; illness: () => string | undefined; close: () => Promise<void> };
 
-/** A kubelet on a runtime, with its local API. */
+/** A kubelet on a runtime, with its local API and its HTTP API. */
 export async function serveKubelet(
   config: NodeConfig,
-  place: KubeletPlace & { configure?: KubeletSettings['configure'] },
+  place: KubeletPlace & { metrics: Registry; ports: ApiPorts; configure?: KubeletSettings['configure'] },
   { onStop, patience }: { onStop: LocalApiOptions['onStop']; patience?: Patience },
 ): Promise<ServedKubelet> {
-  const { configure = (options) => options, ...runtime } = place;
+  const { configure = (options) => options, ports, ...runtime } = place;
   const options = configure(kubeletOptionsOf(config, runtime));
   const kubelet = await startKubelet(options, {}, patience);
+  const logger = createLogger({ name: 'api', level: config.log_level });
+  const api = await serveKubeletApi({
+    kubelet,
+    registry: place.metrics,
+    options: serverOptionsOf(config, ports, options.server),
+    logger,
+  });
   const server = await serveLocalApi({
     socketPath: config.apiSocket,
     kubelet,
@@ -76,14 +92,14 @@ export async function serveKubelet(
       podLogsDir: options.podLogsDir,
     },
     onStop,
-    logger: createLogger({ name: 'api', level: config.log_level }),
-    metrics: place.metrics,
+    logger,
+    kubeletApi: api.listener,
   });
   return {
     endPods: () => kubelet.endPods(),
     illness: () => kubelet.illness,
     close: async () => {
-      await server.close();
+      await Promise.all([server.close(), api.close()]);
       await kubelet.close();
     },
   };

@@ -10,14 +10,14 @@ import type { NodeConfig } from '../settings/node-config.ts';
 const MAX_CONNECTIONS = 64;
 const MAX_HEADER_BYTES = 8 << 10;
 
-/** What a daemon counts, while `metrics_address` asks for it; disposing it ends the server. */
-export type OpenMetrics = AsyncDisposable & { registry: Registry | undefined };
+/** What a daemon counts; disposing it ends the server of `metrics_address`. */
+export type OpenMetrics = AsyncDisposable & { registry: Registry };
 
-/** Serves a new registry on `metrics_address`, if there is one. Throws if nothing can listen there. */
+/** A new registry, served on `metrics_address` if there is one. Throws if nothing can listen there. */
 export async function openMetrics(config: Pick<NodeConfig, 'metrics_address' | 'log_level'>): Promise<OpenMetrics> {
   const address = config.metrics_address;
-  if (address === undefined) return { registry: undefined, [Symbol.asyncDispose]: async () => undefined };
   const registry = new Registry();
+  if (address === undefined) return { registry, [Symbol.asyncDispose]: async () => undefined };
   const server = new MetricsServer(registry, createLogger({ name: 'metrics', level: config.log_level }));
   await server.listen(address);
   return { registry, [Symbol.asyncDispose]: () => server.close() };

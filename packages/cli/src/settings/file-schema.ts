@@ -13,6 +13,20 @@ const hasNoCredentials = (url: string) => {
   return username === '' && password === '';
 };
 
+const port = z.int().min(0).max(65_535);
+
+/** The kubelet's HTTP API. */
+const ServerSchema = z.strictObject({
+  address: z.string().min(1).default('0.0.0.0'),
+  port: port.optional(),
+  healthz_port: port.optional(),
+  tls_cert_file: path.optional(),
+  tls_private_key_file: path.optional(),
+  client_ca_file: path.optional(),
+  token_file: path.optional(),
+  anonymous_auth: z.boolean().default(false),
+});
+
 /** The configuration file, every key optional; docs/configuration.md explains each. Unknown keys are errors. */
 export const FileSchema = z.strictObject({
   root: path.default(DEFAULT_ROOT),
@@ -54,6 +68,7 @@ export const FileSchema = z.strictObject({
         .refine((value) => value !== 0, 'must be at least 1, or -1 for any number')
         .optional(),
       enforce_node_allocatable: z.boolean().default(true),
+      server: ServerSchema.prefault({}),
       system_reserved: z
         .strictObject({ memory: z.string().min(1).optional(), pid: z.int().min(0).optional() })
         .prefault({}),

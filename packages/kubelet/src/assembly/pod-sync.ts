@@ -14,6 +14,7 @@ import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { ERROR_BACKOFF } from '../limits.ts';
+import { KubeletMetrics } from '../metrics/kubelet-metrics.ts';
 import type { ContainerHost } from '../node/container-host.ts';
 import type { NodeResources } from '../node/node-resources.ts';
 import { hostResolvConf, searchProblem } from '../node/resolv-conf.ts';
@@ -61,6 +62,8 @@ export type PodSync = {
   statuses: StatusManager;
   cache: PodStatusCache;
   tracer: PodTracer;
+  /** Absent if nobody asks for metrics. */
+  metrics: KubeletMetrics | undefined;
   pleg: Pleg;
   workers: PodWorkers;
   loop: SyncLoop;
@@ -76,7 +79,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const { logger } = options;
   const cache = new PodStatusCache();
   const manager = new PodManager();
-  const tracer = new PodTracer();
+  const metrics = options.metrics && new KubeletMetrics(options.metrics, (uid) => manager.get(uid)?.pod);
+  const tracer = new PodTracer((uid, span) => metrics?.step(uid, span));
   const networks = new SandboxNetworks(input.cri);
   const restarts = new RestartRequests();
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
@@ -119,12 +123,15 @@ export function createPodSync(input: PodSyncInput): PodSync {
     refusal: (podUid) => admission.refusalOf(podUid),
   });
   const workers = new PodWorkers({
-    steps: syncer,
+    steps: metrics?.timed(syncer) ?? syncer,
     logger,
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,
   });
-  const onSeen = (pod: Pod) => tracer.mark(pod.metadata.uid, 'pod seen');
+  const onSeen = (pod: Pod) => {
+    metrics?.seen(pod);
+    tracer.mark(pod.metadata.uid, 'pod seen');
+  };
   const probes: ProbeAnswers = {
     readiness: (id) => parts.probes.readiness.get(id),
     startup: (id) => parts.probes.startup.get(id),
@@ -132,7 +139,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const runtimePods = () => cache.list();
   const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
   const loop = new SyncLoop({ ...kept, runtimePods, listedPods: () => pleg.listedPods(), onSeen, logger });
-  return { manager, statuses, cache, tracer, pleg, workers, loop, crashBackoff, restarts, ephemeral };
+  return { manager, statuses, cache, tracer, metrics, pleg, workers, loop, crashBackoff, restarts, ephemeral };
 }
 
 function runtimeDependencies(

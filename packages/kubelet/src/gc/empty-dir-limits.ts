@@ -1,9 +1,9 @@
-import { errorMessage, type Logger, PodwrightError, runProgram } from '@podwright/base';
+import { errorMessage, type Logger } from '@podwright/base';
 import { quantityValue } from '../api/quantity.ts';
 import { type Pod, podFullName, type Volume } from '../api/types.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
-import { MEASURE_TIMEOUT_MS } from '../limits.ts';
+import { treeBytes } from '../stats/file-system-use.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 
 export type EmptyDirLimits = {
@@ -36,7 +36,7 @@ async function overLimit({ volumes }: EmptyDirLimits, pod: Pod): Promise<string 
     const limit = diskLimit(volume);
     const path = volumes.pathsOf(pod.metadata.uid).get(volume.name);
     if (limit === undefined || path === undefined) continue;
-    if ((await usedBytes(path)) > quantityValue(limit))
+    if (BigInt(await treeBytes(path)) > quantityValue(limit))
       return `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${limit}".`;
   }
   return undefined;
@@ -46,17 +46,4 @@ async function overLimit({ volumes }: EmptyDirLimits, pod: Pod): Promise<string 
 function diskLimit({ emptyDir }: Volume): string | undefined {
   const { medium, sizeLimit } = emptyDir ?? {};
   return medium === 'Memory' || sizeLimit === undefined || quantityValue(sizeLimit) <= 0n ? undefined : sizeLimit;
-}
-
-/**
- * What the files take on disk, each once; other file systems below are not counted. Of files that vanish meanwhile `du` complains,
- * and counts the others: a container that makes and removes files all the time is measured as well.
- */
-async function usedBytes(path: string): Promise<bigint> {
-  const signal = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
-  const options = ['--summarize', '--block-size=1', '--one-file-system'];
-  const { stdout, exitCode } = await runProgram('du', [...options, '--', path], { signal, stderr: false });
-  const total = /^(\d+)\t/.exec(stdout)?.[1];
-  if (total === undefined) throw new PodwrightError('internal', `du ${path}: exit code ${exitCode}, and no total`);
-  return BigInt(total);
 }

@@ -17,6 +17,8 @@ export type LogQuery = {
   timestamps?: boolean;
   /** Ends after so many bytes of output. */
   limitBytes?: number;
+  /** Only what was written to this stream. */
+  stream?: LogEntry['stream'];
 };
 
 /** `ended` aborts when the container will write no more; `signal` when the reader has left. */
@@ -32,7 +34,7 @@ const CHUNK_BYTES = 64 << 10;
 export async function* readLog(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   let leftBytes = query.limitBytes ?? Number.POSITIVE_INFINITY;
   for await (const entries of readEntries(path, query, until)) {
-    const wanted = entries.filter(({ time }) => query.sinceMs === undefined || !(Date.parse(time) < query.sinceMs));
+    const wanted = entries.filter((entry) => isWanted(entry, query));
     const text = Buffer.concat(wanted.flatMap((entry) => renderEntry(entry, query.timestamps ?? false)));
     if (text.length === 0) continue;
     const shown = text.length > leftBytes ? text.subarray(0, leftBytes) : text;
@@ -40,6 +42,10 @@ export async function* readLog(path: string, query: LogQuery, until: LogEnd): As
     yield shown;
     if (leftBytes <= 0) return;
   }
+}
+
+function isWanted({ time, stream }: LogEntry, { sinceMs, stream: wanted }: LogQuery): boolean {
+  return (wanted === undefined || stream === wanted) && (sinceMs === undefined || !(Date.parse(time) < sinceMs));
 }
 
 function renderEntry(entry: LogEntry, timestamps: boolean): Buffer[] {

@@ -8,8 +8,7 @@ import type { PodDefaults } from '../kubelet.ts';
  *
  * | method, path | answer |
  * | --- | --- |
- * | GET /healthz | `ok` |
- * | GET /metrics | Prometheus text |
+ * | what the kubelet serves (`/pods`, `/metrics`, `/stats/summary`, `/exec/…`, `/healthz`) | upstream's shapes, see `kubelet-api` |
  * | GET /version, /api, /api/v1, /apis, /apis/GROUP/VERSION | what there is, for Kubernetes' clients |
  * | GET /api/v1/PLURAL, /api/v1/namespaces/NS/PLURAL ?labelSelector= &fieldSelector= &watch= &sendInitialEvents= | of pods, configmaps, secrets, events: a list, or a line of `WatchEvent` JSON a change, beginning with what is there |
  * | GET /api/v1/nodes, /apis/node.k8s.io/v1/runtimeclasses | likewise, without namespaces |

@@ -19,6 +19,7 @@ import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import { hostUsage } from '../usage/host-usage.ts';
 import type { AppliedObjects } from './applied-objects.ts';
 import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions } from './local-api.ts';
+import { endOfLog } from './log-end.ts';
 import { type MetadataPatch, showsPatch } from './metadata-patch.ts';
 import type {
   ApiKind,
@@ -175,7 +176,7 @@ export class LocalNode implements NodeBackend {
     const found = this.#parts.kubelet.pod(pod.namespace, pod.name);
     const { path, running } = this.#parts.kubelet.containerLog(found, which);
     if (!running) return { path, ended: AbortSignal.abort() };
-    return { path, ended: this.#endOf(found, { container: which.container, path }, signal) };
+    return { path, ended: endOfLog(this.#parts.kubelet, found, { container: which.container, path, signal }) };
   }
 
   async streamingUrl(name: PodName, call: StreamingCall): Promise<string> {
@@ -197,29 +198,6 @@ export class LocalNode implements NodeBackend {
 
   stop(options: StopOptions): void {
     this.#parts.stop(options);
-  }
-
-  /** Aborts when the container that writes this log has ended or its pod has gone. */
-  #endOf(pod: Pod, log: { container: string; path: string }, signal: AbortSignal): AbortSignal {
-    const ended = new AbortController();
-    const changes = this.#parts.kubelet.watch(signal);
-    const watch = async () => {
-      if (this.#writes(pod, log)) {
-        for await (const change of changes) {
-          if (change.pod.metadata.uid !== pod.metadata.uid) continue;
-          if (change.type === 'DELETED' || !this.#writes(change.pod, log)) break;
-        }
-      }
-      changes.end();
-      ended.abort();
-    };
-    void watch();
-    return ended.signal;
-  }
-
-  #writes(pod: Pod, log: { container: string; path: string }): boolean {
-    const now = this.#parts.kubelet.containerLog(pod, { container: log.container, previous: false });
-    return now.running && now.path === log.path;
   }
 
   async #seen(uids: string[]): Promise<void> {

@@ -9,7 +9,6 @@ import {
   listenUnix,
   PodwrightError,
   PRIVATE_FILE,
-  type Registry,
   type SocketFile,
   shownError,
 } from '@podwright/base';
@@ -18,18 +17,29 @@ import findMyWay from 'find-my-way';
 import { MAX_CONNECTIONS } from '../limits.ts';
 import { readLog } from '../logs/log-reader.ts';
 import { type Call, type Handler, type Method, readBody, sendJson, sendLine } from './api-call.ts';
+import type { HttpListener } from './http-listener.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
 import { isDryRun, logQuery, stopOptions, streamingCall } from './query.ts';
 import { subresourceRoutes } from './subresource-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
 
-export type LocalServerOptions = { socketPath: string; backend: NodeBackend; logger: Logger; metrics?: Registry };
+export type LocalServerOptions = {
+  socketPath: string;
+  backend: NodeBackend;
+  logger: Logger;
+  /** Answers what is not the local API's: the kubelet's own API. */
+  kubeletApi?: HttpListener;
+};
 
 /** The HTTP API of a lone node (see `local-api.ts`) on its unix socket. */
 export class LocalServer {
   readonly #options: LocalServerOptions;
-  readonly #router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 300 });
+  readonly #router = findMyWay({
+    ignoreTrailingSlash: true,
+    maxParamLength: 300,
+    defaultRoute: (request, response) => this.#passOn(request, response),
+  });
   readonly #server: Server;
   readonly #upgraded = new Set<Duplex>();
   #socket: SocketFile | undefined;
@@ -37,7 +47,6 @@ export class LocalServer {
   constructor(options: LocalServerOptions) {
     this.#options = options;
     this.#addRoutes(options.backend);
-    if (options.metrics !== undefined) this.#addMetrics(options.metrics);
     this.#server = createServer((request, response) => this.#router.lookup(request, response));
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
@@ -56,7 +65,8 @@ export class LocalServer {
   }
 
   #addRoutes(backend: NodeBackend): void {
-    this.#on('GET', '/healthz', async ({ response }) => void response.end('ok'));
+    if (this.#options.kubeletApi === undefined)
+      this.#on('GET', '/healthz', async ({ response }) => void response.end('ok'));
     this.#on('GET', '/podwright/v1/node', async ({ response }) => sendJson(response, await backend.info()));
     this.#on('GET', '/podwright/v1/traces/:uid', async ({ response, params }) =>
       sendJson(response, backend.traces(params.uid!)),
@@ -83,11 +93,10 @@ export class LocalServer {
     this.#on('GET', '/api/v1/namespaces/:namespace/pods/:name/log', async (call) => sendLog(backend, call));
   }
 
-  #addMetrics(registry: Registry): void {
-    this.#on('GET', '/metrics', async ({ response }) => {
-      const text = await registry.metrics();
-      response.writeHead(200, { 'content-type': registry.contentType }).end(text);
-    });
+  #passOn(request: IncomingMessage, response: ServerResponse): void {
+    const { kubeletApi } = this.#options;
+    if (kubeletApi !== undefined) return kubeletApi.handle(request, response);
+    sendError(response, new PodwrightError('not_found', 'there is nothing at this path'));
   }
 
   #on(method: Method, path: string, handler: Handler): void {
@@ -115,6 +124,8 @@ export class LocalServer {
     this.#upgraded.add(socket);
     socket.on('close', () => this.#upgraded.delete(socket));
     try {
+      const { kubeletApi } = this.#options;
+      if (kubeletApi?.upgrades(request)) return kubeletApi.upgrade(request, socket, head);
       const { pathname, searchParams } = requestUrl(request);
       const match = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(exec|attach|portforward)$/.exec(pathname);
       if (match === null) throw new PodwrightError('not_found', `there is nothing to upgrade at ${pathname}`);

@@ -1,6 +1,7 @@
-import type { Logger, Registry } from '@podwright/base';
+import type { Logger } from '@podwright/base';
 import type { Kubelet } from '../kubelet.ts';
 import { AppliedObjects } from './applied-objects.ts';
+import type { HttpListener } from './http-listener.ts';
 import type { StopOptions } from './local-api.ts';
 import { LocalNode, type LocalNodeParts } from './local-node.ts';
 import { LocalServer } from './local-server.ts';
@@ -12,17 +13,17 @@ export type LocalApiOptions = {
   /** Called when a client asked the daemon to end. */
   onStop: (options: StopOptions) => void;
   logger: Logger;
-  /** What `GET /metrics` answers with. */
-  metrics?: Registry;
+  /** Answers what is not the local API's: the kubelet's own API. */
+  kubeletApi?: HttpListener;
 };
 
 /** Serves the local API of a kubelet on its socket until the result is closed. */
 export async function serveLocalApi(options: LocalApiOptions): Promise<LocalServer> {
-  const { socketPath, kubelet, info, onStop, logger, metrics } = options;
+  const { socketPath, kubelet, info, onStop, logger, kubeletApi } = options;
   const applied = new AppliedObjects(info.manifestDir, kubelet);
   await applied.removeUnfinished();
   const backend = new LocalNode({ kubelet, applied, info, stop: onStop, logger });
-  const server = new LocalServer({ socketPath, backend, logger, metrics });
+  const server = new LocalServer({ socketPath, backend, logger, kubeletApi });
   await server.listen();
   return server;
 }

@@ -116,7 +116,10 @@ test('a container in its restart delay waits, and its end moves to the last stat
 });
 
 test('an init container that must run again, and cannot be started, is not ready any more', () => {
-  const done = statusOf({ pod: podOf({ initContainers: [prepare] }), runtime: runtimeOf([seen('prepare', { ...exited, exitCode: 0 })]) });
+  const done = statusOf({
+    pod: podOf({ initContainers: [prepare] }),
+    runtime: runtimeOf([seen('prepare', { ...exited, exitCode: 0 })]),
+  });
   assert.equal(done.initContainerStatuses![0]!.ready, true);
   const again = statusOf({
     pod: podOf({ initContainers: [prepare] }),
@@ -125,6 +128,16 @@ test('an init container that must run again, and cannot be started, is not ready
     waitingReason: () => ({ reason: 'CreateContainerConfigError', message: 'no' }),
   });
   assert.equal(again.initContainerStatuses![0]!.ready, false);
+});
+
+test('a container that could not be started and is not started again has ended, with no end before that one', () => {
+  const pod = podOf({ restartPolicy: 'Never' });
+  const runtime = runtimeOf([seen('app', { state: 'exited', exitCode: 0, finishedAtMs: 3000 })]);
+  const waitingReason = () => ({ reason: 'PostStartHookError', message: 'PostStartHook failed' });
+  const status = statusOf({ pod, runtime, waitingReason });
+  assert.equal(status.containerStatuses![0]!.state.terminated!.exitCode, 0);
+  assert.deepEqual(status.containerStatuses![0]!.lastState, {});
+  assert.equal(status.phase, 'Succeeded');
 });
 
 test('the end before shows as last state of a container that runs again', () => {

@@ -2,9 +2,14 @@ import { MAX_SPAN_DETAIL_LENGTH, MAX_SPANS_PER_POD, MAX_TRACED_PODS } from '../l
 /** A step of a pod's way, times in Unix milliseconds with fractions. */
 export type TraceSpan = { name: string; startMs: number; endMs: number; detail?: string };
 
-/** Remembers when each step of a pod began and ended, for `podwright trace`. */
+/** Remembers when each step of a pod began and ended, for `podwright trace`. `observe` hears of each step that has ended. */
 export class PodTracer {
   readonly #pods = new Map<string, TraceSpan[]>();
+  readonly #observe: (podUid: string, span: TraceSpan) => void;
+
+  constructor(observe: (podUid: string, span: TraceSpan) => void = () => undefined) {
+    this.#observe = observe;
+  }
 
   /** Runs `work` as a step of the pod. A step that fails says so. */
   async span<T>(podUid: string, name: string, work: () => Promise<T>): Promise<T> {
@@ -36,6 +41,7 @@ export class PodTracer {
     const spans = this.#pods.get(podUid) ?? [];
     this.#pods.set(podUid, spans);
     spans.push(span);
+    this.#observe(podUid, span);
     if (spans.length > MAX_SPANS_PER_POD) spans.shift();
     if (this.#pods.size > MAX_TRACED_PODS) this.#pods.delete(this.#pods.keys().next().value!);
   }

@@ -1,7 +1,7 @@
 import { finished, type Readable, type Writable } from 'node:stream';
 import { BoundedBytes, PodwrightError, raceAbort, wrapError } from '@podwright/base';
 import { exitCodeFrom, parseStatus } from '../exit-status.ts';
-import type { TerminalSize } from '../remote-process.ts';
+import type { RemoteProcess, StreamChoice, TerminalSize } from '../remote-process.ts';
 import { hasResize, hasStructuredStatus, SPDY_COMMAND_PROTOCOLS } from '../server/protocols.ts';
 import type { SpdyConnection } from '../spdy/connection.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
@@ -40,11 +40,41 @@ export async function runRemoteCommand(target: UpgradeTarget, io: CommandIo, sig
   }
 }
 
+/**
+ * The process behind a streaming URL, for somebody who joins it to a client of another kind. `close` ends the connection. Errors:
+ * those of `connectSpdy`; `exit` rejects with those of `runRemoteCommand`.
+ */
+export async function openRemoteProcess(
+  target: UpgradeTarget,
+  choice: StreamChoice,
+  signal: AbortSignal,
+): Promise<RemoteProcess> {
+  const { connection, protocol } = await connectSpdy(target, { protocols: SPDY_COMMAND_PROTOCOLS, signal });
+  try {
+    const { error, stdin, stdout, stderr, resize } = await openStreams(connection, { choice, protocol });
+    for (const output of [error, stdout, stderr]) output?.end();
+    const exit = readVerdict(error).then((verdict) => exitCodeOf(verdict, protocol));
+    exit.catch(() => undefined); // its reader may be gone
+    return {
+      stdin,
+      stdout,
+      stderr,
+      resize: (Width, Height) => void resize?.write(`${JSON.stringify({ Width, Height })}\n`),
+      exit,
+      close: () => connection.destroy(),
+    };
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
+}
+
 async function follow(
   connection: SpdyConnection,
   { io, protocol }: { io: CommandIo; protocol: string },
 ): Promise<number> {
-  const streams = await openStreams(connection, { io, protocol });
+  const choice = { stdin: !!io.stdin, stdout: !!io.stdout, stderr: !!io.stderr, tty: io.tty };
+  const streams = await openStreams(connection, { choice, protocol });
   streams.error.end();
   using _input = io.stdin && streams.stdin && passInput(io.stdin, streams.stdin);
   using _resizing = streams.resize && io.resize?.((size) => streams.resize?.write(`${JSON.stringify(size)}\n`));
@@ -57,14 +87,17 @@ async function follow(
 }
 
 /** Opens them in the order of Kubernetes' clients: error, stdin, stdout, stderr, resize. */
-async function openStreams(connection: SpdyConnection, { io, protocol }: { io: CommandIo; protocol: string }) {
-  const open = (wanted: unknown, streamtype: string) => (wanted ? connection.open({ streamtype }) : undefined);
+async function openStreams(
+  connection: SpdyConnection,
+  { choice, protocol }: { choice: StreamChoice; protocol: string },
+) {
+  const open = (wanted: boolean, streamtype: string) => (wanted ? connection.open({ streamtype }) : undefined);
   const [error, stdin, stdout, stderr, resize] = await Promise.all([
     connection.open({ streamtype: 'error' }),
-    open(io.stdin, 'stdin'),
-    open(io.stdout, 'stdout'),
-    open(io.stderr && !io.tty, 'stderr'),
-    open(io.tty && hasResize(protocol), 'resize'),
+    open(choice.stdin, 'stdin'),
+    open(choice.stdout, 'stdout'),
+    open(choice.stderr && !choice.tty, 'stderr'),
+    open(choice.tty && hasResize(protocol), 'resize'),
   ]);
   return { error, stdin, stdout, stderr, resize };
 }

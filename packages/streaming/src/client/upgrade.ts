@@ -29,10 +29,15 @@ export async function connectSpdy(
   target: UpgradeTarget,
   options: SpdyUpgradeOptions,
 ): Promise<{ connection: SpdyConnection; protocol: string }> {
+  const { transport, head, protocol } = await upgradeToSpdy(target, options);
+  return { connection: new SpdyConnection(transport, { role: 'client', head }), protocol };
+}
+
+/** The same without reading what the server sends: `head` is the beginning of it. */
+export async function upgradeToSpdy(target: UpgradeTarget, options: SpdyUpgradeOptions): Promise<Upgraded> {
   using deadline = withTimeout(options.signal, UPGRADE_ANSWER_TIMEOUT_MS, 'upgrade to SPDY');
   deadline.throwIfAborted();
-  const { transport, head, protocol } = await upgrade(target, { protocols: options.protocols, signal: deadline });
-  return { connection: new SpdyConnection(transport, { role: 'client', head }), protocol };
+  return await upgrade(target, { protocols: options.protocols, signal: deadline });
 }
 
 type Upgraded = { transport: Duplex; head: Buffer; protocol: string };

@@ -20,12 +20,21 @@ const MAX_MESSAGE_BYTES = 32 << 20;
 
 /** Serves what waited for the client over a WebSocket, until both are done. */
 export async function serveWebSocket(client: UpgradingClient, waiting: StreamingRequest): Promise<void> {
+  const accepted = acceptWebSocket(client, protocolsFor(waiting));
+  if (accepted !== undefined) await serve(accepted.socket, { protocol: accepted.protocol, waiting });
+}
+
+/** Makes the connection a WebSocket with the first of the client's protocols that is `spoken`. Nothing if it had to be refused. */
+export function acceptWebSocket(
+  client: UpgradingClient,
+  spoken: string[],
+): { socket: WebSocket; protocol: string } | undefined {
   const offered = headerValues(client.request.headers['sec-websocket-protocol']);
-  const spoken = protocolsFor(waiting);
   const protocol = chooseProtocol(offered.length === 0 ? [''] : offered, spoken);
   if (protocol === undefined) {
     const message = `unable to upgrade: the client speaks ${offered.join(', ') || 'no protocol'}, the server ${spoken.join(', ')}`;
-    return refuseUpgrade(client.socket, { status: '403 Forbidden', message });
+    refuseUpgrade(client.socket, { status: '403 Forbidden', message });
+    return undefined;
   }
   const server = new WebSocketServer({
     noServer: true,
@@ -38,11 +47,11 @@ export async function serveWebSocket(client: UpgradingClient, waiting: Streaming
   delete client.request.headers['sec-websocket-protocol'];
   if (protocol !== '') server.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
   // A handshake that fails is answered by the library, and nothing follows it.
-  const sessions: Promise<void>[] = [];
-  server.handleUpgrade(client.request, client.socket, client.head, (socket) =>
-    sessions.push(serve(socket, { protocol, waiting })),
-  );
-  await Promise.all(sessions);
+  let accepted: { socket: WebSocket; protocol: string } | undefined;
+  server.handleUpgrade(client.request, client.socket, client.head, (socket) => {
+    accepted = { socket, protocol };
+  });
+  return accepted;
 }
 
 function protocolsFor(waiting: StreamingRequest): string[] {

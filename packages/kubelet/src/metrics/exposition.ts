@@ -1,0 +1,31 @@
+/** Prometheus' text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). */
+export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** One value. `atMs` is when it was measured, if that is not now. */
+export type MetricSample = { labels?: Record<string, string>; value: number; atMs?: number };
+
+/** A metric with all of its values; one without values is left out. */
+export type MetricFamily = { name: string; help: string; type: 'counter' | 'gauge'; samples: MetricSample[] };
+
+export function exposition(families: MetricFamily[]): string {
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ name, help, type, samples }) => {
+      const lines = samples.map((sample) => `${name}${labelsOf(sample)} ${numberText(sample)}`);
+      return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('\n')}\n`;
+    })
+    .join('');
+}
+
+function labelsOf({ labels }: MetricSample): string {
+  const pairs = Object.entries(labels ?? {}).map(([name, value]) => `${name}="${escapeValue(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function numberText({ value, atMs }: MetricSample): string {
+  const number = Number.isFinite(value) ? String(value) : Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+  return atMs === undefined ? number : `${number} ${Math.round(atMs)}`;
+}
+
+const escapeHelp = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+const escapeValue = (text: string) => escapeHelp(text).replaceAll('"', '\\"');

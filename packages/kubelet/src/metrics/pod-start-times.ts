@@ -1,0 +1,99 @@
+import type { Histogram } from '@podwright/base';
+import type { Pod } from '../api/types.ts';
+
+type Interval = { startMs: number; endMs: number };
+
+type Start = {
+  seenAtMs: number;
+  pulls: Interval[];
+  /** A sandbox was asked for: a pod that runs already when the kubelet starts does not start. */
+  begun: boolean;
+  synced: boolean;
+  /** The phase Running was told. */
+  running: boolean;
+  /** All containers have been started. */
+  started: boolean;
+};
+
+/** How long pods take to start: from being seen to running, and from being created to all containers started. */
+export class PodStartTimes {
+  readonly #histograms: { start: Histogram; sli: Histogram; total: Histogram };
+  readonly #starts = new Map<string, Start>();
+
+  constructor(histograms: { start: Histogram; sli: Histogram; total: Histogram }) {
+    this.#histograms = histograms;
+  }
+
+  /** The pod was seen for the first time. */
+  seen(podUid: string, atMs: number): void {
+    this.#starts.set(podUid, {
+      seenAtMs: atMs,
+      pulls: [],
+      begun: false,
+      synced: false,
+      running: false,
+      started: false,
+    });
+  }
+
+  begun(podUid: string): void {
+    const start = this.#starts.get(podUid);
+    if (start !== undefined) start.begun = true;
+  }
+
+  pulled(podUid: string, interval: Interval): void {
+    const start = this.#starts.get(podUid);
+    if (start !== undefined && !start.started) start.pulls.push(interval);
+  }
+
+  /** Whether this is the first sync of the pod; asked once for each. */
+  isFirstSync(podUid: string): boolean {
+    const start = this.#starts.get(podUid);
+    if (start === undefined || start.synced) return false;
+    start.synced = true;
+    return true;
+  }
+
+  told({ metadata, status, spec }: Pod, nowMs: number): void {
+    const start = this.#starts.get(metadata.uid);
+    if (start === undefined || !start.begun || start.started) return;
+    if (status?.phase === 'Running' && !start.running) {
+      start.running = true;
+      this.#histograms.start.observe((nowMs - start.seenAtMs) / 1000);
+    }
+    const statuses = status?.containerStatuses ?? [];
+    if (statuses.length < spec.containers.length || !statuses.every(({ state }) => state.running)) return;
+    start.started = true;
+    const total = nowMs - creationMs(metadata.creationTimestamp, start.seenAtMs);
+    this.#histograms.total.observe(total / 1000);
+    this.#histograms.sli.observe(Math.max(0, total - coveredMs([...start.pulls, ...initIntervals(status)])) / 1000);
+  }
+
+  forget(podUid: string): void {
+    this.#starts.delete(podUid);
+  }
+}
+
+/** The creation is told in whole seconds: a pod that was seen within that second was created when it was seen. */
+function creationMs(timestamp: string | undefined, seenAtMs: number): number {
+  const created = Date.parse(timestamp ?? '');
+  return created + 1000 <= seenAtMs ? created : seenAtMs;
+}
+
+function initIntervals(status: Pod['status']): Interval[] {
+  return (status?.initContainerStatuses ?? []).flatMap(({ state }) => {
+    const { startedAt, finishedAt } = state.terminated ?? {};
+    return startedAt && finishedAt ? [{ startMs: Date.parse(startedAt), endMs: Date.parse(finishedAt) }] : [];
+  });
+}
+
+/** How much time the intervals cover together. Pure. */
+export function coveredMs(intervals: Interval[]): number {
+  let covered = 0;
+  let end = Number.NEGATIVE_INFINITY;
+  for (const { startMs, endMs } of [...intervals].sort((a, b) => a.startMs - b.startMs)) {
+    covered += Math.max(0, endMs - Math.max(startMs, end));
+    end = Math.max(end, endMs);
+  }
+  return covered;
+}

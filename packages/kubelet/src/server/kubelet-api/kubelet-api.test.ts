@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Pod } from '../../api/types.ts';
+import { serveApi, type TestApi } from './served-api.fixture.ts';
+
+const POD = `apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: shop, uid: '1234'}
+spec:
+  containers: [{name: server, image: 'busybox:1'}, {name: side, image: 'busybox:1', tty: true}]
+`;
+
+const isRunning = ({ status }: Pod) => status?.phase === 'Running';
+
+async function withPod(t: TestContext): Promise<TestApi> {
+  const api = await serveApi(t, { manifest: POD });
+  await api.fake.pod('web', isRunning);
+  return api;
+}
+
+test('pods have their specification and status, without the kind of each', async (t) => {
+  const { ask } = await withPod(t);
+  const { status, body, headers } = await ask('/pods');
+  const list = JSON.parse(body) as { kind: string; apiVersion: string; items: Pod[] };
+  assert.deepEqual(
+    [status, headers['content-type'], list.kind, list.apiVersion],
+    [200, 'application/json', 'PodList', 'v1'],
+  );
+  const [pod] = list.items;
+  assert.deepEqual(Object.keys(pod!), ['metadata', 'spec', 'status']);
+  assert.equal(pod!.status?.containerStatuses?.length, 2);
+  assert.equal((await ask('/pods/')).status, 200);
+});
+
+test('running pods are what the runtime has', async (t) => {
+  const { ask } = await withPod(t);
+  const { items } = JSON.parse((await ask('/runningpods/')).body) as { items: Pod[] };
+  items[0]!.spec.containers.sort((a, b) => a.name.localeCompare(b.name));
+  const container = (name: string) => ({ name, image: 'busybox:1', resources: {} });
+  assert.deepEqual(items, [
+    {
+      metadata: { name: 'web', namespace: 'shop', uid: '1234' },
+      spec: { containers: [container('server'), container('side')] },
+      status: {},
+    },
+  ]);
+});
+
+test('what is not there, and what is asked for in another way', async (t) => {
+  const { ask } = await withPod(t);
+  for (const [path, method, status, body] of [
+    ['/', 'GET', 404, '404 page not found\n'],
+    ['/pods', 'POST', 405, '405: Method Not Allowed'],
+    ['/exec/shop/web/server', 'DELETE', 405, '405: Method Not Allowed'],
+    ['/%zz', 'GET', 400, '400 Bad Request\n'],
+    ['/exec/shop/web/server?command=ls', 'POST', 400, 'you must specify at least 1 of stdin, stdout, stderr'],
+    ['/exec/shop/none/server?output=1', 'POST', 404, 'pod does not exist'],
+    ['/exec/shop/web/none?output=1', 'POST', 500, 'container not found ("none")'],
+    ['/exec/shop/web/other-uid/server?output=1', 'POST', 500, 'container not found ("server")'],
+    ['/exec/shop/web/1234/server?output=1', 'POST', 500, 'Upgrade request required\n'],
+    ['/attach/shop/web/none?output=1', 'GET', 500, 'container none not found in pod web_shop'],
+    ['/portForward/shop/none', 'POST', 404, 'pod does not exist'],
+    ['/portForward/shop/web/other-uid', 'POST', 404, 'pod not found'],
+    ['/run/shop/none/server?cmd=ls', 'POST', 404, 'pod does not exist'],
+    ['/checkpoint/shop/web/none', 'POST', 404, 'container none does not exist'],
+    ['/checkpoint/shop/web/server?timeout=x', 'POST', 404, 'cannot parse value of timeout parameter'],
+    ['/containerLogs/shop/none/server', 'GET', 404, 'pod "none" does not exist'],
+    ['/containerLogs/shop/web/none', 'GET', 404, 'container "none" not found in pod "web"'],
+    ['/containerLogs/shop/web/server?tailLines=x', 'GET', 400, '{"message": "Unable to decode query."}'],
+    ['/containerLogs/shop/web/server?limitBytes=0', 'GET', 422, '{"message": "Invalid request."}'],
+    [
+      '/containerLogs/shop/web/server?previous=true',
+      'GET',
+      400,
+      'previous terminated container "server" in pod "web" not found',
+    ],
+  ] as const) {
+    const answer = await ask(path, { method });
+    assert.deepEqual([path, answer.status, answer.body], [path, status, body]);
+  }
+});
+
+test('logs of containers, by line, stream and bytes', async (t) => {
+  const { ask, fake } = await withPod(t);
+  const lines = [
+    '2026-01-01T00:00:00.000000000Z stdout F one',
+    '2026-01-01T00:00:01.000000000Z stderr F two',
+    '2026-01-01T00:00:02.000000000Z stdout F three',
+  ];
+  const directory = join(fake.handle.options.podLogsDir, 'shop_web_1234/server');
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, '0.log'), `${lines.join('\n')}\n`);
+  const log = async (query: string) => (await ask(`/containerLogs/shop/web/server?${query}`)).body;
+  assert.equal(await log(''), 'one\ntwo\nthree\n');
+  assert.equal(await log('tailLines=1'), 'three\n');
+  assert.equal(await log('tail=2'), 'two\nthree\n');
+  assert.equal(await log('tail=all'), 'one\ntwo\nthree\n');
+  assert.equal(await log('stream=Stderr'), 'two\n');
+  assert.equal(await log('limitBytes=5'), 'one\nt');
+  assert.equal(await log('sinceTime=2026-01-01T00:00:01Z'), 'two\nthree\n');
+  assert.equal(await log('timestamps=1&tailLines=1'), '2026-01-01T00:00:02.000000000Z three\n');
+});
+
+test('a command is run, and how it failed is told', async (t) => {
+  const api = await withPod(t);
+  const calls = api.fake.runtime.calls;
+  const answer = await api.ask('/run/shop/web/server?cmd=echo%20a%20b', { method: 'POST' });
+  assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'application/json']);
+  const request = calls.findLast(({ method }) => method === 'execSync')!.request as { cmd: string[] };
+  assert.deepEqual(request.cmd, ['echo', 'a', 'b']);
+});
+
+test('health is told as a whole and by its parts', async (t) => {
+  const { ask } = await serveApi(t);
+  assert.deepEqual((await ask('/healthz')).body, 'ok');
+  for (const part of ['ping', 'log', 'syncloop']) assert.equal((await ask(`/healthz/${part}`)).body, 'ok');
+  const verbose = '[+]ping ok\n[+]log ok\n[+]syncloop excluded: ok\nhealthz check passed\n';
+  assert.equal((await ask('/healthz?verbose&exclude=syncloop')).body, verbose);
+});
+
+test('pages about the kubelet', async (t) => {
+  const { ask } = await serveApi(t);
+  const configz = (await ask('/configz')).body;
+  const { kubeletconfig } = JSON.parse(configz) as { kubeletconfig: Record<string, unknown> };
+  assert.deepEqual([kubeletconfig.kind, kubeletconfig.maxPods], ['KubeletConfiguration', 110]);
+  assert.doesNotMatch(configz, /secret/);
+  assert.match((await ask('/flagz')).body, /^\nkubelet flagz\nWarning: .*\nconfig=\/x\nv=2\n$/);
+  const named = { accept: 'application/json;v=v1beta1;g=config.k8s.io;as=Statusz' };
+  const status = JSON.parse((await ask('/statusz', { headers: named })).body) as Record<string, unknown>;
+  assert.deepEqual([status.kind, status.apiVersion], ['Statusz', 'config.k8s.io/v1beta1']);
+  assert.deepEqual(status.paths, ['/configz', '/flagz', '/healthz', '/metrics', '/statusz']);
+  assert.equal((await ask('/statusz', { headers: { accept: 'application/json' } })).status, 406);
+});
+
+test('metrics have upstream’s names, each on its page', async (t) => {
+  const { ask } = await withPod(t);
+  const metrics = (await ask('/metrics')).body;
+  for (const line of [
+    /^kubelet_node_name\{node="node"\} 1$/m,
+    /^kubelet_running_pods 1$/m,
+    /^kubelet_running_containers\{container_state="running"\} 2$/m,
+    /^kubelet_desired_pods\{static="true"\} 1$/m,
+    /^kubelet_started_pods_total 1$/m,
+    /^kubelet_started_containers_total\{container_type="container"\} 2$/m,
+    /^kubelet_pod_start_duration_seconds_count 1$/m,
+    /^kubelet_pod_start_sli_duration_seconds_count 1$/m,
+    /^kubelet_pod_worker_duration_seconds_count\{operation_type="create"\} 1$/m,
+    /^kubelet_run_podsandbox_duration_seconds_count\{runtime_handler=""\} 1$/m,
+    /^kubelet_http_requests_total\{method="GET",path="metrics",server_type="readwrite",long_running="false"\} 1$/m,
+  ])
+    assert.match(metrics, line);
+  // the fake runtime tells no statistics
+  assert.match((await ask('/metrics/resource')).body, /^resource_scrape_error 1$/m);
+  assert.match((await ask('/metrics/cadvisor')).body, /^machine_cpu_cores \d+$/m);
+  assert.match((await ask('/metrics/probes')).body, /^process_start_time_seconds \d+/m);
+});
+
+test('without debugging handlers only what is open to everybody is told', async (t) => {
+  const { ask } = await serveApi(t, { enableDebuggingHandlers: false });
+  assert.equal((await ask('/pods')).status, 200);
+  assert.equal((await ask('/metrics')).status, 200);
+  for (const path of ['/exec/a/b/c?output=1', '/logs/', '/runningpods', '/containerLogs/a/b/c'])
+    assert.deepEqual(await ask(path).then(({ status, body }) => [status, body]), [
+      405,
+      'Debug endpoints are disabled.\n',
+    ]);
+  assert.equal((await ask('/configz')).status, 404);
+});
+
+test('the host’s logs are shown, and nothing else by whatever path or link', async (t) => {
+  const { ask, directory, fake } = await serveApi(t);
+  const log = join(directory, 'log');
+  const pods = fake.handle.options.podLogsDir;
+  for (const made of [join(log, 'sub'), pods]) mkdirSync(made, { recursive: true });
+  writeFileSync(join(log, 'messages'), '0123456789');
+  writeFileSync(join(directory, 'secret'), 'secret');
+  writeFileSync(join(pods, 'x.log'), 'of a pod');
+  symlinkSync(join(directory, 'secret'), join(log, 'link'));
+  symlinkSync('/etc', join(log, 'etc'));
+  symlinkSync(join(pods, 'x.log'), join(log, 'pod.log'));
+  const listing = (await ask('/logs/')).body;
+  assert.match(listing, /^<pre>\n<a href="etc">etc<\/a>\n<a href="link">link<\/a>\n<a href="messages">messages<\/a>/m);
+  assert.equal((await ask('/logs/messages')).body, '0123456789');
+  const part = await ask('/logs/messages', { headers: { range: 'bytes=-3' } });
+  assert.deepEqual([part.status, part.body, part.headers['content-range']], [206, '789', 'bytes 7-9/10']);
+  assert.equal((await ask('/logs/pod.log')).body, 'of a pod');
+  assert.deepEqual(await ask('/logs/sub').then(({ status, headers }) => [status, headers.location]), [301, 'sub/']);
+  for (const path of [
+    ...['link', 'etc/passwd', '../secret', '..%2fsecret', '%2e%2e/secret', 'sub/../../secret', 'messages%00', 'none'],
+    ...['sub/..%2f..%2fsecret', '/etc/passwd', '%2fetc%2fpasswd', 'messages/'],
+  ])
+    assert.equal((await ask(`/logs/${path}`)).status, 404, path);
+});

@@ -1,0 +1,27 @@
+import { type Container, everyContainer, type Pod } from '../../api/types.ts';
+import type { RuntimeContainer } from '../../kubecontainer/runtime-pod.ts';
+import type { Kubelet } from '../../kubelet.ts';
+
+/** The pod of this name, if there is one; of two the one that is not being deleted. */
+export function podOfName(kubelet: Kubelet, namespace: string, name: string): Pod | undefined {
+  const named = kubelet.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+  return named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
+}
+
+/** Upstream's full name of a pod. */
+export const fullName = ({ metadata }: Pod) => `${metadata.name}_${metadata.namespace}`;
+
+export function containerOf({ spec }: Pod, name: string): Container | undefined {
+  return everyContainer(spec).find((one) => one.name === name);
+}
+
+/** A running container of the pod; none if `uid` is given and is another pod's. */
+export function runningContainer(
+  kubelet: Kubelet,
+  { metadata }: Pod,
+  { uid, container }: { uid?: string; container: string },
+): RuntimeContainer | undefined {
+  if (uid !== undefined && uid !== '' && uid !== metadata.uid) return undefined;
+  const status = kubelet.runtimePods().find(({ pod }) => pod.uid === metadata.uid);
+  return status?.containers.find(({ name, state }) => name === container && state === 'running');
+}

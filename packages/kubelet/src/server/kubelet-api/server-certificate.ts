@@ -1,0 +1,64 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, makePrivateDirectory, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import { OWN_CERTIFICATE_MS } from '../../limits.ts';
+import type { ServerTls } from '../kubelet-server-options.ts';
+import { type SelfSigned, selfSignedCertificate } from './self-signed-certificate.ts';
+
+/** Names and addresses that a certificate of our own is made for, and where it is kept if the options do not say. */
+export type CertificateOwner = { nodeName: string; names: string[]; directory: string };
+
+/** Of its life, as much is left when a certificate of our own is replaced. */
+const REMAINING_SHARE = 0.1;
+
+/**
+ * The server's certificate and key, PEM: those of the options, or our own, which is made when there is none, it is about to expire,
+ * or the node's addresses have changed. Throws for files that are not there or do not belong together.
+ */
+export async function serverCertificate(tls: ServerTls, owner: CertificateOwner): Promise<SelfSigned> {
+  const { certFile, privateKeyFile } = tls;
+  if ((certFile === undefined) !== (privateKeyFile === undefined))
+    throw new PodwrightError('invalid_argument', 'tlsCertFile and tlsPrivateKeyFile: both or neither must be given');
+  if (certFile !== undefined) return givenCertificate(certFile, privateKeyFile!);
+  const directory = tls.certDirectory ?? owner.directory;
+  const files = { certificate: join(directory, 'kubelet.crt'), key: join(directory, 'kubelet.key') };
+  const kept = await readPair(files).catch(() => undefined);
+  const now = Date.now();
+  if (kept !== undefined && isUsable(kept, owner, now)) return kept;
+  const made = selfSignedCertificate({
+    commonName: `${owner.nodeName}@${Math.floor(now / 1000)}`,
+    names: owner.names,
+    notBefore: new Date(now - 3_600_000), // clocks differ
+    notAfter: new Date(now + OWN_CERTIFICATE_MS),
+  });
+  makePrivateDirectory(directory);
+  await writeFileAtomic(files.key, made.key);
+  await writeFileAtomic(files.certificate, made.certificate);
+  return made;
+}
+
+async function givenCertificate(certFile: string, keyFile: string): Promise<SelfSigned> {
+  const what = `read the server's certificate ${certFile} with the key ${keyFile}`;
+  try {
+    const pair = await readPair({ certificate: certFile, key: keyFile });
+    if (!new X509Certificate(pair.certificate).checkPrivateKey(createPrivateKey(pair.key)))
+      throw new PodwrightError('invalid_argument', 'the key is not that of the certificate');
+    return pair;
+  } catch (error) {
+    throw isErrno(error, 'ENOENT') ? wrapError(what, error, 'not_found') : wrapError(what, error, 'invalid_argument');
+  }
+}
+
+async function readPair(files: { certificate: string; key: string }): Promise<SelfSigned> {
+  const [certificate, key] = await Promise.all([readFile(files.certificate, 'utf8'), readFile(files.key, 'utf8')]);
+  return { certificate, key };
+}
+
+function isUsable({ certificate, key }: SelfSigned, { names }: CertificateOwner, nowMs: number): boolean {
+  const parsed = new X509Certificate(certificate);
+  const [from, to] = [Date.parse(parsed.validFrom), Date.parse(parsed.validTo)];
+  const isFresh = from <= nowMs && nowMs < to - (to - from) * REMAINING_SHARE;
+  const isNamed = names.every((name) => parsed.checkHost(name) ?? parsed.checkIP(name));
+  return isFresh && isNamed && parsed.checkPrivateKey(createPrivateKey(key));
+}

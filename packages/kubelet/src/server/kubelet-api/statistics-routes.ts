@@ -1,0 +1,81 @@
+import { errorMessage, type Logger, type Registry } from '@podwright/base';
+import type { Kubelet } from '../../kubelet.ts';
+import { containerMetrics, machineMetrics } from '../../metrics/cadvisor-metrics.ts';
+import { EXPOSITION_TYPE, exposition } from '../../metrics/exposition.ts';
+import { resourceMetrics } from '../../metrics/resource-metrics.ts';
+import { sendJson } from '../api-call.ts';
+import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
+
+type Parts = { kubelet: Kubelet; registry: Registry; logger: Logger };
+
+/** Metrics of probes are told at a path of their own. */
+const PROBER_PREFIX = 'prober_';
+const PROCESS_START = 'process_start_time_seconds';
+
+/** `/stats/summary` and the four pages of metrics. */
+export function statisticsRoutes(parts: Parts): ApiRoute[] {
+  const { registry } = parts;
+  const page = (path: string, text: () => Promise<string>): ApiRoute => {
+    const shared = sharedAnswer(text);
+    const handler = async ({ response }: ApiCall) => {
+      const body = await shared();
+      response.writeHead(200, { 'content-type': EXPOSITION_TYPE }).end(body);
+    };
+    return { methods: ANY_METHOD, path, access: 'open', listed: true, handler };
+  };
+  return [
+    { methods: ['GET', 'POST'], path: '/stats/summary', access: 'open', handler: (call) => sendSummary(parts, call) },
+    page('/metrics', () => metricsOf(registry, (name) => !name.startsWith(PROBER_PREFIX))),
+    page('/metrics/probes', () =>
+      metricsOf(registry, (name) => name.startsWith(PROBER_PREFIX) || name === PROCESS_START),
+    ),
+    page('/metrics/resource', () => resourcePage(parts)),
+    page('/metrics/cadvisor', () => cadvisorPage(parts)),
+  ];
+}
+
+/** Calls that come while an answer is being made get the same one. */
+function sharedAnswer<T>(make: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= make().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+async function metricsOf(registry: Registry, wanted: (name: string) => boolean): Promise<string> {
+  const names = registry.getMetricsAsArray().map(({ name }) => name);
+  const texts = await Promise.all(names.filter(wanted).map((name) => registry.getSingleMetricAsString(name)));
+  return texts.map((text) => `${text.trimEnd()}\n`).join('');
+}
+
+async function sendSummary({ kubelet, logger }: Parts, { response, query }: ApiCall): Promise<void> {
+  const values = query.getAll('only_cpu_and_memory');
+  const isShort = values.length === 1 && values[0] === 'true';
+  try {
+    sendJson(response, await (isShort ? kubelet.summary.cpuAndMemory() : kubelet.summary.full()));
+  } catch (error) {
+    logger.warn({ error: errorMessage(error) }, 'statistics could not be read');
+    sendText(response, 500, `Internal Error: ${errorMessage(error)}`);
+  }
+}
+
+async function resourcePage({ kubelet, logger }: Parts): Promise<string> {
+  const summary = await kubelet.summary.cpuAndMemory().catch((error: unknown) => {
+    logger.warn({ error: errorMessage(error) }, 'statistics for /metrics/resource could not be read');
+    return undefined;
+  });
+  return exposition(resourceMetrics(summary));
+}
+
+/** What the host is is told also while the runtime does not answer. */
+async function cadvisorPage({ kubelet, logger }: Parts): Promise<string> {
+  const reading = containerMetrics(kubelet.cri, () => kubelet.summary.full());
+  const containers = await reading.catch((error: unknown) => {
+    logger.warn({ error: errorMessage(error) }, 'statistics for /metrics/cadvisor could not be read');
+    return [];
+  });
+  return exposition([...machineMetrics(kubelet.memoryBytes), ...containers]);
+}

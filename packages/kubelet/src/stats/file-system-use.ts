@@ -1,0 +1,66 @@
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PodwrightError, runProgram } from '@podwright/base';
+import { formatTime } from '../api/time.ts';
+import { MEASURE_TIMEOUT_MS } from '../limits.ts';
+import type { FsStats } from './summary.ts';
+
+/** What files use: blocks of 512 bytes count, as a file with holes takes less than its length (stat(2)). */
+export type FileUse = { bytes: number; inodes: number };
+
+const BLOCK_BYTES = 512;
+
+/** The file system that a path is on: its size and what is free. */
+export async function fileSystemOf(path: string): Promise<FsStats> {
+  const { bsize, blocks, bavail, bfree, files, ffree } = await statfs(path);
+  return {
+    time: formatTime(Date.now()),
+    availableBytes: bavail * bsize,
+    capacityBytes: blocks * bsize,
+    usedBytes: (blocks - bfree) * bsize,
+    inodesFree: ffree,
+    inodes: files,
+    inodesUsed: files - ffree,
+  };
+}
+
+/** What the files of a directory use, without directories in it; nothing without the directory. */
+export async function filesIn(directory: string): Promise<FileUse | undefined> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
+  if (entries === undefined) return undefined;
+  const files = entries.filter((entry) => entry.isFile());
+  // one that goes meanwhile uses nothing
+  const uses = await Promise.all(files.map(({ name }) => fileUse(join(directory, name))));
+  return sumOf(uses);
+}
+
+export async function fileUse(path: string): Promise<FileUse> {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined ? { bytes: 0, inodes: 0 } : { bytes: found.blocks * BLOCK_BYTES, inodes: 1 };
+}
+
+export function sumOf(uses: FileUse[]): FileUse {
+  const bytes = uses.reduce((sum, use) => sum + use.bytes, 0);
+  return { bytes, inodes: uses.reduce((sum, use) => sum + use.inodes, 0) };
+}
+
+/** What a tree uses, each file once; other file systems below it are not counted. */
+export async function treeUse(path: string): Promise<FileUse> {
+  const [bytes, inodes] = await Promise.all([treeBytes(path), treeTotal(path, '--inodes')]);
+  return { bytes, inodes };
+}
+
+/** The bytes of it on disk. */
+export function treeBytes(path: string): Promise<number> {
+  return treeTotal(path, '--block-size=1');
+}
+
+/** Of files that vanish meanwhile `du` complains, and counts the others: a tree that changes all the time is measured as well. */
+async function treeTotal(path: string, unit: string): Promise<number> {
+  const signal = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
+  const options = ['--summarize', unit, '--one-file-system'];
+  const { stdout, exitCode } = await runProgram('du', [...options, '--', path], { signal, stderr: false });
+  const total = /^(\d+)\t/.exec(stdout)?.[1];
+  if (total === undefined) throw new PodwrightError('internal', `du ${path}: exit code ${exitCode}, and no total`);
+  return Number(total);
+}

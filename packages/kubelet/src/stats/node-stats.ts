@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { uptime } from 'node:os';
+import { type CgroupHierarchy, type CgroupStats, isErrno, readCgroupStats } from '@podwright/base';
+import { formatTime } from '../api/time.ts';
+import type { CpuRates } from './cpu-rates.ts';
+import type {
+  ContainerStats,
+  CpuStats,
+  InterfaceStats,
+  MemoryStats,
+  NetworkStats,
+  NodeStats,
+  RlimitStats,
+  SwapStats,
+} from './summary.ts';
+
+/** What CPU and memory are measured by: a cgroup with all below it. `available` is what memory there is to use. */
+export type MeasuredCgroup = { path: string; availableBytes?: number };
+
+/** CPU and memory of a cgroup; nothing of one that is not there. */
+export async function cgroupUse(
+  hierarchy: CgroupHierarchy | undefined,
+  { path, availableBytes }: MeasuredCgroup,
+  rates: CpuRates,
+): Promise<Pick<ContainerStats, 'cpu' | 'memory'>> {
+  if (hierarchy === undefined) return {};
+  const stats = await readCgroupStats(hierarchy, path);
+  return { cpu: cpuOf(path, stats, rates), memory: memoryOf(stats, availableBytes) };
+}
+
+function cpuOf(path: string, { cpu, readAtMs }: CgroupStats, rates: CpuRates): CpuStats | undefined {
+  if (cpu === undefined) return undefined;
+  const used = BigInt(Math.round(cpu.usageNanoseconds));
+  return {
+    time: formatTime(readAtMs),
+    usageNanoCores: rates.rate(`cgroup ${path}`, used, BigInt(readAtMs) * 1_000_000n),
+    usageCoreNanoSeconds: cpu.usageNanoseconds,
+  };
+}
+
+function memoryOf({ memory, readAtMs }: CgroupStats, capacityBytes: number | undefined): MemoryStats | undefined {
+  if (memory === undefined) return undefined;
+  const { usageBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults, limitBytes } = memory;
+  const bound = capacityBytes ?? limitBytes;
+  return {
+    time: formatTime(readAtMs),
+    availableBytes: bound === undefined ? undefined : Math.max(0, bound - workingSetBytes),
+    usageBytes,
+    workingSetBytes,
+    rssBytes,
+    pageFaults,
+    majorPageFaults,
+  };
+}
+
+/** The time at which the host was started, RFC 3339. */
+export function bootTime(): string {
+  return formatTime(Date.now() - uptime() * 1000);
+}
+
+/** The host's swap. */
+export async function hostSwap(): Promise<SwapStats | undefined> {
+  const text = (await readIfThere('/proc/meminfo')) ?? '';
+  const bytes = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? Number.NaN) * 1024;
+  const [total, free] = [bytes('SwapTotal'), bytes('SwapFree')];
+  if (Number.isNaN(total) || Number.isNaN(free)) return undefined;
+  return { time: formatTime(Date.now()), swapAvailableBytes: free, swapUsageBytes: total - free };
+}
+
+/** Processes and threads that there may be, and are (proc(5)). */
+export async function processLimits(): Promise<RlimitStats> {
+  const limits = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'];
+  const [load = '', ...texts] = await Promise.all(['/proc/loadavg', ...limits].map(readIfThere));
+  const known = texts.filter((text) => text !== undefined).map(Number);
+  const running = /\/(\d+) /.exec(load)?.[1];
+  return {
+    time: formatTime(Date.now()),
+    maxpid: known.length === 0 ? undefined : Math.min(...known),
+    curproc: running === undefined ? undefined : Number(running),
+  };
+}
+
+/** The host's interfaces but loopback; the default one is upstream's `eth0`, or that of the default route. */
+export async function hostNetwork(): Promise<NetworkStats | undefined> {
+  const [devices = '', routes = ''] = await Promise.all(['/proc/net/dev', '/proc/net/route'].map(readIfThere));
+  const interfaces = parseDevices(devices);
+  const route = /^(\S+)\s+00000000\s/m.exec(routes)?.[1];
+  const named = (name: string | undefined) => interfaces.find((one) => one.name === name);
+  const first = named('eth0') ?? named(route) ?? interfaces[0];
+  return first && { time: formatTime(Date.now()), ...first, interfaces };
+}
+
+/** `/proc/net/dev`: a line an interface, of which the first, third, ninth and eleventh numbers are bytes and errors (proc(5)). */
+function parseDevices(text: string): InterfaceStats[] {
+  return text.split('\n').flatMap((line) => {
+    const [, name, rest = ''] = /^\s*([^:\s]+):(.*)$/.exec(line) ?? [];
+    if (name === undefined || name === 'lo') return [];
+    const numbers = rest.trim().split(/\s+/).map(Number);
+    return [{ name, rxBytes: numbers[0], rxErrors: numbers[2], txBytes: numbers[8], txErrors: numbers[10] }];
+  });
+}
+
+/** What a node tells beside CPU and memory, but file systems. */
+export async function hostFacts(): Promise<Pick<NodeStats, 'network' | 'rlimit' | 'swap'>> {
+  const [network, rlimit, swap] = await Promise.all([hostNetwork(), processLimits(), hostSwap()]);
+  return { network, rlimit, swap };
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,162 @@
+import type { ContainerStats as CriContainerStats, LinuxPodSandboxStats } from '@podwright/cri';
+import { formatTime } from '../api/time.ts';
+import type { Pod } from '../api/types.ts';
+import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
+import { cpuStats, ioStats, memoryStats, networkStats, swapStats, timeOf } from './cri-stats.ts';
+import type { FileUse } from './file-system-use.ts';
+import type { ContainerStats, CpuStats, FsStats, MemoryStats, PodStats, SwapStats, VolumeStats } from './summary.ts';
+import { isEphemeral } from './volume-use.ts';
+
+/** What the runtime says of a pod; of runtimes that tell nothing of pods only `containers` is there. */
+export type SandboxUse = Partial<Pick<LinuxPodSandboxStats, 'cpu' | 'memory' | 'network' | 'process' | 'io'>> & {
+  containers: CriContainerStats[];
+};
+
+/** A pod with a sandbox that is ready, and what is known of its use. */
+export type MeasuredPod = {
+  runtime: RuntimePodStatus;
+  sandbox: RuntimeSandbox;
+  use: SandboxUse;
+  /** CPU rates by container id, and that of the pod by its sandbox's. */
+  rates: ReadonlyMap<string, number>;
+};
+
+/** What of a pod is on disk. */
+export type PodDisk = {
+  /** The file system of the kubelet's directory. */
+  root: FsStats;
+  /** File systems of writable layers, by mount point. */
+  layers: ReadonlyMap<string, FsStats>;
+  /** Log files of each container, by its name. */
+  logs: ReadonlyMap<string, FileUse>;
+  /** Other files of the pod: its hosts file. */
+  others: FileUse;
+  volumes: VolumeStats[];
+  pod: Pod | undefined;
+};
+
+/** CPU, memory and swap of a pod and its containers that run. Pure. */
+export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): PodStats {
+  const running = new Map(runtime.containers.filter(({ state }) => state === 'running').map((one) => [one.id, one]));
+  const containers = use.containers.flatMap((stats) => {
+    const container = running.get(stats.attributes?.id ?? '');
+    return container === undefined ? [] : [containerCpuAndMemory(container, stats, rates)];
+  });
+  const { name, namespace, uid } = runtime.pod;
+  return {
+    podRef: { name, namespace, uid },
+    startTime: formatTime(sandbox.createdAtMs),
+    containers,
+    cpu: use.cpu ? cpuStats(use.cpu, rates.get(sandbox.id)) : sumOfCpu(containers),
+    memory: use.memory ? memoryStats(use.memory) : sumOfMemory(containers),
+    swap: sumOfSwap(containers),
+  };
+}
+
+/** With its network, disks and processes as well. Pure. */
+export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
+  const { use } = measured;
+  const stats = podCpuAndMemory(measured);
+  const byName = new Map(use.containers.map((one) => [one.attributes?.metadata?.name, one]));
+  const containers = stats.containers.map((container) => ({
+    ...container,
+    ...diskOfContainer(byName.get(container.name)!, container.name, disk),
+  }));
+  const processes = use.process?.processCount;
+  return {
+    ...stats,
+    containers,
+    io: use.io && ioStats(use.io),
+    network: use.network && networkStats(use.network),
+    volume: disk.volumes.length === 0 ? undefined : disk.volumes,
+    'ephemeral-storage': ephemeralStorage(containers, disk),
+    process_stats: processes && { process_count: Number(processes.value) },
+  };
+}
+
+function containerCpuAndMemory(
+  { id, name, createdAtMs }: RuntimeContainer,
+  { cpu, memory, swap, io }: CriContainerStats,
+  rates: ReadonlyMap<string, number>,
+): ContainerStats {
+  return {
+    name,
+    startTime: formatTime(createdAtMs),
+    cpu: cpu && cpuStats(cpu, rates.get(id)),
+    memory: memory && memoryStats(memory),
+    io: io && ioStats(io),
+    swap: swap && swapStats(swap),
+  };
+}
+
+function diskOfContainer(
+  { writableLayer }: CriContainerStats,
+  name: string,
+  { root, layers, logs }: PodDisk,
+): Pick<ContainerStats, 'rootfs' | 'logs'> {
+  const fileSystem = layers.get(writableLayer?.fsId?.mountpoint ?? '');
+  const log = logs.get(name);
+  const rootfs = writableLayer && {
+    ...fileSystem,
+    time: timeOf(writableLayer.timestamp),
+    usedBytes: Number(writableLayer.usedBytes?.value ?? 0n),
+    inodesUsed: writableLayer.inodesUsed && Number(writableLayer.inodesUsed.value),
+  };
+  return { rootfs, logs: log && { ...root, usedBytes: log.bytes, inodesUsed: log.inodes } };
+}
+
+/** Writable layers, logs, the hosts file and the volumes that are ephemeral, on the kubelet's file system. */
+function ephemeralStorage(containers: ContainerStats[], { root, pod, volumes, others }: PodDisk): FsStats {
+  const ephemeral = new Set(pod?.spec.volumes?.filter(isEphemeral).map(({ name }) => name));
+  const parts = [
+    ...containers.flatMap(({ rootfs, logs }) => [rootfs, logs]),
+    ...volumes.filter(({ name }) => ephemeral.has(name)),
+  ];
+  return {
+    ...root,
+    usedBytes: sum(parts.map((part) => part?.usedBytes)) + others.bytes,
+    inodesUsed: sum(parts.map((part) => part?.inodesUsed)) + others.inodes,
+  };
+}
+
+const sum = (values: (number | undefined)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0);
+
+function sumOfCpu(containers: ContainerStats[]): CpuStats | undefined {
+  const parts = containers.flatMap(({ cpu }) => cpu ?? []);
+  const last = parts.at(-1);
+  return (
+    last && {
+      time: last.time,
+      usageNanoCores: sum(parts.map(({ usageNanoCores }) => usageNanoCores)),
+      usageCoreNanoSeconds: sum(parts.map(({ usageCoreNanoSeconds }) => usageCoreNanoSeconds)),
+    }
+  );
+}
+
+function sumOfMemory(containers: ContainerStats[]): MemoryStats | undefined {
+  const parts = containers.flatMap(({ memory }) => memory ?? []);
+  const last = parts.at(-1);
+  if (last === undefined) return undefined;
+  const of = (name: Exclude<keyof MemoryStats, 'time' | 'psi'>) => sum(parts.map((part) => part[name]));
+  return {
+    time: last.time,
+    availableBytes: of('availableBytes'),
+    usageBytes: of('usageBytes'),
+    workingSetBytes: of('workingSetBytes'),
+    rssBytes: of('rssBytes'),
+    pageFaults: of('pageFaults'),
+    majorPageFaults: of('majorPageFaults'),
+  };
+}
+
+function sumOfSwap(containers: ContainerStats[]): SwapStats | undefined {
+  const parts = containers.flatMap(({ swap }) => swap ?? []);
+  const last = parts.at(-1);
+  return (
+    last && {
+      time: last.time,
+      swapAvailableBytes: sum(parts.map(({ swapAvailableBytes }) => swapAvailableBytes)),
+      swapUsageBytes: sum(parts.map(({ swapUsageBytes }) => swapUsageBytes)),
+    }
+  );
+}

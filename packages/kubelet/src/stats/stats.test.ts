@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  create,
+  LinuxPodSandboxStatsSchema,
+  MetricType,
+  type PodSandboxMetrics,
+  PodSandboxMetricsSchema,
+} from '@podwright/cri';
+import type { Pod } from '../api/types.ts';
+import type { RuntimeContainer, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
+import { familiesOf, summaryMetrics } from '../metrics/cadvisor-metrics.ts';
+import { exposition } from '../metrics/exposition.ts';
+import { coveredMs } from '../metrics/pod-start-times.ts';
+import { resourceMetrics } from '../metrics/resource-metrics.ts';
+import { CpuRates } from './cpu-rates.ts';
+import { fullPodStats, type MeasuredPod, type PodDisk } from './pod-stats.ts';
+
+const SECOND_NS = 1_000_000_000n;
+const AT_NS = 1_800_000_000n * SECOND_NS;
+const TIME = '2027-01-15T08:00:00Z';
+const pod = { name: 'web', namespace: 'shop', uid: 'u' };
+
+const value = (bytes: number) => ({ value: BigInt(bytes) });
+
+/** What a runtime tells of a container that used so many seconds and bytes. */
+function container(id: string, name: string, used: { seconds: number; bytes: number }) {
+  return {
+    attributes: { id, metadata: { name, attempt: 0 } },
+    cpu: { timestamp: AT_NS, usageCoreNanoSeconds: value(used.seconds * 1e9) },
+    memory: { timestamp: AT_NS, workingSetBytes: value(used.bytes) },
+    writableLayer: { timestamp: AT_NS, fsId: { mountpoint: '/layers' }, usedBytes: value(100), inodesUsed: value(3) },
+  };
+}
+
+function measured(withPod: boolean): MeasuredPod {
+  const containers = [
+    container('c1', 'server', { seconds: 2, bytes: 10 }),
+    container('c2', 'side', { seconds: 3, bytes: 20 }),
+  ];
+  const own = withPod ? { cpu: { timestamp: AT_NS, usageCoreNanoSeconds: value(6e9) } } : {};
+  const runtimeContainers = containers.map(({ attributes: { id, metadata } }) => ({
+    ...{ id, name: metadata.name, state: 'running', createdAtMs: Date.parse(TIME) },
+  }));
+  return {
+    runtime: { pod, sandboxes: [], containers: runtimeContainers as RuntimeContainer[] },
+    sandbox: { id: 's', createdAtMs: Date.parse(TIME) } as RuntimeSandbox,
+    use: create(LinuxPodSandboxStatsSchema, { containers, ...own }),
+    rates: new Map([['c1', 5]]),
+  };
+}
+
+const disk: PodDisk = {
+  root: { time: TIME, capacityBytes: 1000, usedBytes: 999 },
+  layers: new Map([['/layers', { time: TIME, capacityBytes: 500 }]]),
+  logs: new Map([['server', { bytes: 40, inodes: 1 }]]),
+  others: { bytes: 5, inodes: 1 },
+  volumes: [
+    { name: 'data', time: TIME, usedBytes: 7, inodesUsed: 2 },
+    { name: 'ram', time: TIME, usedBytes: 70, inodesUsed: 2 },
+  ],
+  pod: {
+    spec: {
+      volumes: [
+        { name: 'data', emptyDir: {} },
+        { name: 'ram', emptyDir: { medium: 'Memory' } },
+      ],
+    },
+  } as Pod,
+};
+
+test('a pod is the sum of its containers unless the runtime tells of it', () => {
+  const sums = (withPod: boolean) => {
+    const { cpu, memory } = fullPodStats(measured(withPod), disk);
+    return [cpu?.usageCoreNanoSeconds, cpu?.usageNanoCores, memory?.workingSetBytes];
+  };
+  assert.deepEqual(sums(false), [5e9, 5, 30]);
+  assert.deepEqual(sums(true), [6e9, undefined, 30]);
+});
+
+test('layers, logs, hosts file and volumes on disk are ephemeral storage, and memory is not', () => {
+  const stats = fullPodStats(measured(false), disk);
+  assert.deepEqual([stats['ephemeral-storage']?.usedBytes, stats['ephemeral-storage']?.inodesUsed], [252, 10]);
+  assert.deepEqual(stats.containers[0]!.rootfs, { time: TIME, capacityBytes: 500, usedBytes: 100, inodesUsed: 3 });
+  assert.deepEqual(stats.containers[0]!.logs, { time: TIME, capacityBytes: 1000, usedBytes: 40, inodesUsed: 1 });
+  assert.equal(stats.volume?.length, 2);
+});
+
+test('a container that has ended is in no statistics', () => {
+  const given = measured(false);
+  given.runtime.containers[1]!.state = 'exited';
+  assert.deepEqual(
+    fullPodStats(given, disk).containers.map(({ name }) => name),
+    ['server'],
+  );
+});
+
+test('CPU rates are between looks half a second apart at least', () => {
+  const rates = new CpuRates();
+  const look = (usedMs: bigint, atMs: bigint) => rates.rate('c', usedMs * 1_000_000n, atMs * 1_000_000n);
+  assert.equal(look(0n, 0n), undefined);
+  assert.equal(look(100n, 100n), undefined, 'too soon');
+  assert.equal(look(500n, 1000n), 5e8);
+  assert.equal(look(600n, 1100n), 545_454_545, 'still against the look before');
+  assert.equal(look(500n + 1000n, 2000n), 1e9);
+  assert.equal(look(0n, 3000n), undefined, 'a counter that began again');
+  rates.keep(new Set());
+  assert.equal(look(9000n, 9000n), undefined);
+});
+
+test('resource metrics have upstream’s names, labels and times', () => {
+  const node = { nodeName: 'n', startTime: TIME, cpu: { time: TIME, usageCoreNanoSeconds: 7e9 } };
+  const lines = exposition(resourceMetrics({ node, pods: [fullPodStats(measured(false), disk)] })).split('\n');
+  for (const line of [
+    'node_cpu_usage_seconds_total 7 1800000000000',
+    'container_cpu_usage_seconds_total{container="server",pod="web",namespace="shop"} 2 1800000000000',
+    'container_start_time_seconds{container="side",pod="web",namespace="shop"} 1800000000',
+    'pod_memory_working_set_bytes{pod="web",namespace="shop"} 30 1800000000000',
+    'resource_scrape_error 0',
+    '# TYPE pod_cpu_usage_seconds_total counter',
+  ])
+    assert.ok(lines.includes(line), line);
+  assert.match(exposition(resourceMetrics(undefined)), /^resource_scrape_error 1$/m);
+});
+
+test('metrics of the runtime are told as it describes them, and those that it does not are left out', () => {
+  const metric = (name: string, labelValues: string[]) => ({
+    name,
+    labelValues,
+    metricType: MetricType.GAUGE,
+    value: value(4),
+  });
+  const told: PodSandboxMetrics = create(PodSandboxMetricsSchema, {
+    metrics: [metric('known', ['a"b']), metric('unknown', []), metric('known', ['too', 'many'])],
+  });
+  const text = exposition(familiesOf([{ name: 'known', help: 'Help\nme', labelKeys: ['x'] }], [told]));
+  assert.equal(text, '# HELP known Help\\nme\n# TYPE known gauge\nknown{x="a\\"b"} 4\n');
+  const summary = { node: { nodeName: 'n', startTime: TIME }, pods: [fullPodStats(measured(false), disk)] };
+  assert.match(exposition(summaryMetrics(summary)), /^container_fs_usage_bytes\{container="side",.*\} 100$/m);
+});
+
+test('time that intervals share counts once', () => {
+  const at = (startMs: number, endMs: number) => ({ startMs, endMs });
+  assert.equal(coveredMs([]), 0);
+  assert.equal(coveredMs([at(5, 9), at(0, 3), at(2, 6), at(20, 21)]), 10);
+});

@@ -1,0 +1,78 @@
+import { errorMessage, type Logger } from '@podwright/base';
+import type { Pod, Volume } from '../api/types.ts';
+import { VOLUME_USE_KEPT_MS } from '../limits.ts';
+import { fileSystemOf, treeUse } from './file-system-use.ts';
+import type { VolumeStats } from './summary.ts';
+
+export type VolumeUseParts = {
+  /** Host paths of a pod's volumes, by name. */
+  pathsOf: (podUid: string) => ReadonlyMap<string, string>;
+  logger: Logger;
+};
+
+type Measured = { atMs: number; stats: VolumeStats };
+
+/**
+ * What the volumes of pods use. A tree is walked when somebody asks and the last walk is a minute old, one tree at a time; whoever
+ * asks meanwhile gets what was known before.
+ */
+export class VolumeUse {
+  readonly #parts: VolumeUseParts;
+  #measured = new Map<string, Measured>();
+  #walks: Promise<unknown> = Promise.resolve();
+  readonly #waiting = new Set<string>();
+
+  constructor(parts: VolumeUseParts) {
+    this.#parts = parts;
+  }
+
+  /** What is known of the pod's volumes; the first call waits for none. */
+  of(pod: Pod): VolumeStats[] {
+    const paths = this.#parts.pathsOf(pod.metadata.uid);
+    return (pod.spec.volumes ?? []).filter(isMeasured).flatMap((volume) => {
+      const path = paths.get(volume.name);
+      if (path === undefined) return [];
+      const known = this.#measured.get(path);
+      if (known === undefined || Date.now() - known.atMs > VOLUME_USE_KEPT_MS) this.#walk(volume.name, path);
+      return known === undefined ? [] : [known.stats];
+    });
+  }
+
+  /** Forgets the volumes of pods that are gone. */
+  keep(pods: Pod[]): void {
+    const paths = new Set(pods.flatMap(({ metadata }) => [...this.#parts.pathsOf(metadata.uid).values()]));
+    for (const path of this.#measured.keys()) if (!paths.has(path)) this.#measured.delete(path);
+  }
+
+  /** Resolves when every walk that was begun has ended. */
+  async settled(): Promise<void> {
+    await this.#walks;
+  }
+
+  #walk(name: string, path: string): void {
+    if (this.#waiting.has(path)) return;
+    this.#waiting.add(path);
+    const walk = async () => {
+      try {
+        const [fileSystem, use] = await Promise.all([fileSystemOf(path), treeUse(path)]);
+        const stats = { ...fileSystem, usedBytes: use.bytes, inodesUsed: use.inodes, name };
+        this.#measured.set(path, { atMs: Date.now(), stats });
+      } catch (error) {
+        this.#parts.logger.debug({ path, error: errorMessage(error) }, 'a volume could not be measured');
+      } finally {
+        this.#waiting.delete(path);
+      }
+    };
+    this.#walks = this.#walks.then(walk);
+  }
+}
+
+/** A directory of the host and an image are not the pod's to answer for (upstream has no metrics of them). */
+function isMeasured(volume: Volume): boolean {
+  return volume.hostPath === undefined;
+}
+
+/** Volumes whose files count as the pod's ephemeral storage (upstream's IsLocalEphemeralVolume). */
+export function isEphemeral({ emptyDir, configMap }: Volume): boolean {
+  return (emptyDir !== undefined && (emptyDir.medium ?? '') === '') || configMap !== undefined;
+}

@@ -1,0 +1,34 @@
+import { createWebSocketStream } from 'ws';
+import { openRemoteProcess } from './client/remote-command.ts';
+import { upgradeToSpdy } from './client/upgrade.ts';
+import { joinConnections } from './proxy-upgrade.ts';
+import type { StreamChoice } from './remote-process.ts';
+import { SPDY_PORT_FORWARD, TUNNELLED_PORT_FORWARD } from './server/protocols.ts';
+import type { UpgradingClient } from './server/serve-spdy.ts';
+import { acceptWebSocket, serveWebSocket } from './server/serve-websocket.ts';
+import { answerPings } from './server/websocket-channels.ts';
+
+/** What a WebSocket client asked for, and the runtime's URL for it. */
+export type TranslatedCall =
+  | { kind: 'exec' | 'attach'; choice: StreamChoice; url: string }
+  | { kind: 'portforward'; url: string };
+
+/** A command of the runtime's for a WebSocket client. What goes wrong there is told on the client's error channel. */
+export function serveCommand(
+  client: UpgradingClient,
+  { kind, choice, url }: TranslatedCall & { kind: 'exec' | 'attach' },
+): Promise<void> {
+  return serveWebSocket(client, { kind, choice, start: (gone) => openRemoteProcess({ url }, choice, gone) });
+}
+
+/** A SPDY connection to the runtime for a client that sends and reads its bytes as messages of a WebSocket. */
+export async function serveTunnel(client: UpgradingClient, url: string): Promise<void> {
+  const { transport, head } = await upgradeToSpdy({ url }, { protocols: [SPDY_PORT_FORWARD] });
+  const accepted = acceptWebSocket(client, [TUNNELLED_PORT_FORWARD]);
+  if (accepted === undefined) return void transport.destroy();
+  answerPings(accepted.socket);
+  const messages = createWebSocketStream(accepted.socket);
+  messages.on('error', () => messages.destroy());
+  if (head.length > 0) messages.write(head);
+  joinConnections(messages, transport);
+}

@@ -1,0 +1,22 @@
+import type { IncomingMessage } from 'node:http';
+import type { TranslatedCall } from './serve-translated.ts';
+import { headerValues, TUNNELLED_PORT_FORWARD, WEBSOCKET_COMMAND_PROTOCOLS } from './server/protocols.ts';
+import type { UpgradingClient } from './server/serve-spdy.ts';
+
+const [STREAM_CLOSE_PROTOCOL = ''] = WEBSOCKET_COMMAND_PROTOCOLS;
+
+/**
+ * Whether a client speaks a WebSocket protocol that runtimes older than it do not: then the kubelet speaks SPDY with the runtime in
+ * its place (upstream's ExtendWebSocketsToKubelet).
+ */
+export function needsTranslation({ headers }: IncomingMessage): boolean {
+  if (headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  const offered = headerValues(headers['sec-websocket-protocol']);
+  return offered.includes(STREAM_CLOSE_PROTOCOL) || offered.includes(TUNNELLED_PORT_FORWARD);
+}
+
+/** Serves such a client until both sides are done. Rejects if the runtime's side cannot be had for a port-forward. */
+export async function translateUpgrade(client: UpgradingClient, call: TranslatedCall): Promise<void> {
+  const { serveTunnel, serveCommand } = await import('./serve-translated.ts');
+  return call.kind === 'portforward' ? serveTunnel(client, call.url) : serveCommand(client, call);
+}

@@ -1,0 +1,146 @@
+/** The kubelet's HTTP API on Debian's containerd 1.6, whose streaming server knows no v5 and no tunnel. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { Registry, runProgram, silentLogger, waitFor } from '@podwright/base';
+import { kubeletServerOptions, type ServedKubeletApi, serveKubeletApi } from '@podwright/kubelet';
+import { runRemoteCommand } from '@podwright/streaming';
+import { connectTunnel, WebSocketVisitor } from '../../packages/streaming/src/websocket-client.fixture.ts';
+import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
+import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+
+const POD = `apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+  - name: server
+    image: ${busyboxImage}
+    command: [sh, -c, "mkdir /www; echo page > /www/index.html; echo started; echo warned >&2; exec httpd -f -p 8080 -h /www"]
+`;
+const TOKEN = 'a-token';
+const HEADERS = ['-H', `Authorization: Bearer ${TOKEN}`];
+
+let containerd: Containerd;
+let kubelet: RealKubelet;
+let served: ServedKubeletApi;
+let origin: string;
+
+before(async () => {
+  containerd = await startContainerd('api');
+  const registry = new Registry();
+  kubelet = await startRealKubelet(containerd, { metrics: registry });
+  const tokenFile = join(containerd.scratch, 'tokens');
+  writeFileSync(tokenFile, `${TOKEN}\n`, { mode: 0o600 });
+  const [port, readOnlyPort] = [await freePort(), await freePort()];
+  const given = { address: '127.0.0.1', port, readOnlyPort, healthzPort: 0 };
+  const authentication = { anonymous: false, tokenFile };
+  const options = kubeletServerOptions({ ...given, authentication });
+  served = await serveKubeletApi({ kubelet: kubelet.handle, registry, options, logger: silentLogger });
+  origin = `https://127.0.0.1:${port}`;
+  await kubelet.apply('web.yaml', POD);
+  await kubelet.pod('web', ({ status }) => status?.phase === 'Running');
+});
+after(async () => {
+  await served.close();
+  await kubelet.close();
+  await containerd.stop();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** By curl, which trusts the certificate that the kubelet has made. */
+async function curl(path: string, ...more: string[]): Promise<string> {
+  const authority = join(kubelet.options.rootDir, 'pki/kubelet.crt');
+  const { stdout } = await runProgram('curl', ['-sS', '--cacert', authority, ...HEADERS, ...more, `${origin}${path}`]);
+  return stdout;
+}
+
+test('curl reads pods, logs and health with a token and the kubelet’s own certificate', async () => {
+  assert.match(await curl('/pods'), /^\{"kind":"PodList","apiVersion":"v1".*"phase":"Running"/);
+  assert.match(await curl('/runningpods/'), /"name":"server","image":"[^"]+"/);
+  const log = (query: string) => curl(`/containerLogs/default/web/server?${query}`);
+  await waitFor(async () => (await log('')) === 'started\nwarned\n' || undefined, {
+    intervalMs: 50,
+    signal: AbortSignal.timeout(5000),
+  });
+  assert.equal(await log('stream=Stderr'), 'warned\n');
+  assert.equal(await curl('/healthz'), 'ok');
+  assert.equal(await curl('/run/default/web/server?cmd=cat%20/www/index.html', '-X', 'POST'), 'page\n');
+  const failed = await curl('/run/default/web/server?cmd=ls%20/none', '-X', 'POST', '-w', '%{http_code}');
+  assert.match(failed, /^command 'ls \/none' exited with 1: .*No such file or directory\n500$/);
+});
+
+test('statistics of containers are there with those of the node', async () => {
+  const summary = JSON.parse(await curl('/stats/summary')) as {
+    node: Record<string, unknown>;
+    pods: { podRef: object; containers: Record<string, { workingSetBytes: number; usedBytes: number }>[] }[];
+  };
+  for (const part of ['cpu', 'memory', 'fs', 'network', 'runtime', 'rlimit', 'swap'])
+    assert.ok(summary.node[part], part);
+  const [server] = summary.pods[0]!.containers;
+  assert.ok(server!.memory!.workingSetBytes > 0);
+  assert.ok(server!.logs!.usedBytes > 0);
+  assert.match(await curl('/metrics/resource'), /^container_memory_working_set_bytes\{container="server",pod="web",/m);
+  assert.match(await curl('/metrics/cadvisor'), /^container_memory_working_set_bytes\{container="server",/m);
+});
+
+/** A server without TLS in front of the same handlers: the WebSocket fixture takes no certificates. */
+async function plainly<T>(work: (url: string) => Promise<T>): Promise<T> {
+  const { createServer: createHttpServer } = await import('node:http');
+  const server = createHttpServer({ shouldUpgradeCallback: (request) => served.listener.upgrades(request) });
+  server.on('upgrade', (request, socket, head) => served.listener.upgrade(request, socket, head));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    return await work(`http://127.0.0.1:${(server.address() as { port: number }).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const EXEC =
+  '/exec/default/web/server?command=sh&command=-c&command=cat;echo%20err%20>%262;exit%207&input=1&output=1&error=1';
+
+test('a command runs over SPDY and over v5, with its input, both outputs and its exit code', async () => {
+  const input = Buffer.alloc(1 << 20, 'abc');
+  await plainly(async (url) => {
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const outputs = Promise.all([buffer(stdout), text(stderr)]);
+    const io = { stdin: Readable.from([input]), stdout, stderr, tty: false };
+    assert.equal(await runRemoteCommand({ url: url + EXEC }, io), 7);
+    stdout.end();
+    stderr.end();
+    const [out, err] = await outputs;
+    assert.deepEqual([out.equals(input), err], [true, 'err\n']);
+    const visitor = new WebSocketVisitor(url + EXEC, 'v5.channel.k8s.io');
+    await visitor.write(input, { end: true });
+    assert.equal(await visitor.exitCode(), 7);
+    assert.deepEqual([visitor.heard('stdout').equals(input), visitor.heard('stderr').toString()], [true, 'err\n']);
+  });
+});
+
+test('ports are forwarded through a tunnel that containerd does not know', async () => {
+  await plainly(async (url) => {
+    const connection = await connectTunnel(`${url}/portForward/default/web`);
+    const names = { port: '8080', requestid: '0' };
+    (await connection.open({ streamtype: 'error', ...names })).end();
+    const data = await connection.open({ streamtype: 'data', ...names });
+    data.write('GET / HTTP/1.0\r\n\r\n');
+    assert.match(await text(data), /200 OK[\s\S]*page/);
+    connection.destroy();
+  });
+});
