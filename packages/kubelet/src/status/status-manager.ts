@@ -28,10 +28,14 @@ export class StatusManager {
     return this.#pods.get(podUid)?.pod.status;
   }
 
-  /** The status of the pod, or what the kubelet that was here before has published of it. */
-  lastKnown({ metadata: { uid, namespace, name } }: Pod): PodStatus | undefined {
+  /**
+   * The status of the pod, or what the kubelet that was here before has published of it. A pod that comes back after it was deleted
+   * may have the same UID, and begins anew.
+   */
+  lastKnown({ metadata: { uid, namespace, name, deletionTimestamp } }: Pod): PodStatus | undefined {
     const kept = this.#kept.get(uid);
-    const isOwn = kept?.namespace === namespace && kept.name === name;
+    const isBack = kept?.going === true && deletionTimestamp === undefined;
+    const isOwn = kept?.namespace === namespace && kept.name === name && !isBack;
     return this.get(uid) ?? (isOwn ? kept.status : undefined);
   }
 
@@ -55,8 +59,9 @@ export class StatusManager {
     const seen = withVersion(pod, clean, version);
     this.#pods.set(uid, { pod: seen, version });
     this.#changes.publish({ type: known === undefined ? 'ADDED' : 'MODIFIED', pod: seen, version });
-    const { namespace, name } = pod.metadata;
-    this.#records?.save(uid, { namespace, name, status: clean });
+    const { namespace, name, deletionTimestamp } = pod.metadata;
+    const going = deletionTimestamp === undefined ? {} : { going: true };
+    this.#records?.save(uid, { namespace, name, status: clean, ...going });
     return true;
   }
 
