@@ -27,6 +27,7 @@ import { hostAddresses } from './node/node-facts.ts';
 import { allocatableResources, nodeResources } from './node/node-resources.ts';
 import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
+import { forgetOrphans } from './pod/forget-orphans.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
 import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
 import { StatusManager } from './status/status-manager.ts';
@@ -264,7 +265,7 @@ async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal):
 async function removeOrphans({ options, parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
   const known = knownPods(sync);
   sync.loop.endOrphans(wrong);
-  sync.statuses.removeOrphans(known);
+  await forgetOrphans({ ...sync, podLogsDir: options.podLogsDir }, known);
   await removeLeftFiles({ options, parts, sync });
   await cgroups.removeOrphans(known);
 }
@@ -278,7 +279,7 @@ async function removeLeftFiles({ options, parts, sync }: Pick<RunInput, 'options
 /** The pods that are wanted, and those that the runtime has: what it has of one that cannot be read now still uses its volumes. */
 function knownPods({ manager, cache, pleg, workers }: PodSync): Set<string> {
   const pods = [...manager.list(), ...workers.activePods()].map(({ metadata }) => metadata.uid);
-  return new Set([...pods, ...cache.list().map(({ pod }) => pod.uid), ...pleg.listedUids()]);
+  return new Set([...pods, ...cache.list().map(({ pod }) => pod.uid), ...pleg.listedPods().map(({ uid }) => uid)]);
 }
 
 /** Also of a pod that is ending. */

@@ -47,7 +47,7 @@ export type PodSyncInput = {
   options: KubeletOptions;
   cri: CriClient;
   events: EventRecorder;
-  parts: KubeletParts;
+  parts: Omit<KubeletParts, 'claims'>;
   cgroups: PodCgroups;
   statuses: StatusManager;
   /** What pods may have together. */
@@ -150,7 +150,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
   };
   const runtimePods = () => cache.list();
   const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
-  const loop = new SyncLoop({ ...kept, runtimePods, onSeen, logger });
+  const listedPods = () => pleg.listedPods();
+  const loop = new SyncLoop({ ...kept, runtimePods, listedPods, onSeen, logger });
   const told = { statuses, cache, tracer, metrics, changes };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }

@@ -60,7 +60,7 @@ export class Pleg {
   /** Everything that was there at this time is in the records. */
   #listedAtMs = 0;
   /** The pods that the last listing had. */
-  #listed: ReadonlySet<string> = new Set();
+  #listed: ReadonlyMap<string, ListedPod> = new Map();
   #delayMs = afterChange.delayMs;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
@@ -145,8 +145,8 @@ export class Pleg {
   }
 
   /** The pods that the last listing had, also those that could not be read since. */
-  listedUids(): ReadonlySet<string> {
-    return this.#listed;
+  listedPods(): PodIdentity[] {
+    return [...this.#listed.values()].map(({ pod }) => pod);
   }
 
   /**
@@ -172,7 +172,7 @@ export class Pleg {
     this.#seenAtMs = asOfMs;
     this.#metrics.seen(Math.floor(Date.now() / 1000));
     this.#listedAtMs = asOfMs;
-    this.#listed = new Set(listed.keys());
+    this.#listed = listed;
     const uids = new Set([...listed.keys(), ...this.#records.keys()]);
     return [...uids].flatMap((uid) => {
       const seen = this.#options.cache.get(uid);

@@ -60,6 +60,19 @@ test('while a worker is busy, what it is told is done in one go afterwards: the 
   await workers.stop();
 });
 
+test('nothing is lost that a worker is told at the moment it falls asleep', async () => {
+  for (let turns = 0; turns < 12; turns++) {
+    const steps = new RecordedSteps();
+    const workers = workersOf(steps);
+    workers.update(podOf('a'));
+    for (let turn = 0; turn < turns; turn++) await undefined;
+    workers.update(podOf('a', 'web', '2'));
+    await new Promise(setImmediate);
+    assert.equal(steps.log.at(-1), 'sync a 2', `told after ${turns} turns`);
+    await workers.stop();
+  }
+});
+
 test('a pod that ends by itself is terminated and finished, but stays until it is removed', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);

@@ -219,13 +219,8 @@ export class PodWorkers {
     clearTimeout(worker.timer);
     if (worker.busy || this.#stopped) return;
     worker.busy = true;
-    const idle = Promise.withResolvers<void>();
-    this.#idle.set(worker, idle);
-    this.#run(worker).finally(() => {
-      worker.busy = false;
-      this.#idle.delete(worker);
-      idle.resolve();
-    });
+    this.#idle.set(worker, Promise.withResolvers());
+    void this.#run(worker);
   }
 
   async #run(worker: Worker): Promise<void> {
@@ -239,6 +234,10 @@ export class PodWorkers {
         break;
       }
     }
+    // at the same moment as the last look at `pending`: what it is told from now on wakes it
+    worker.busy = false;
+    this.#idle.get(worker)?.resolve();
+    this.#idle.delete(worker);
     if (this.#stopped || next.kind !== 'wait') return;
     const delayMs = Math.max(0, next.untilMs - performance.now());
     worker.timer = setTimeout(() => this.#wake(worker), Math.min(delayMs, MAX_TIMER_MS));

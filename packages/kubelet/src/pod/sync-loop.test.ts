@@ -45,6 +45,7 @@ function start({ runtimePods = [], known = [], kept = [] }: Given = {}) {
   const runtime = runtimePods.map(
     (uid): RuntimePodStatus => ({ pod: { uid, namespace: 'd', name: uid }, sandboxes: [], containers: [] }),
   );
+  const unread: RuntimePodStatus[] = [];
   const admission = new PodAdmission(node);
   const statuses = new StatusManager(new Map(kept));
   const answers = new Map<string, ProbeResult>();
@@ -57,11 +58,12 @@ function start({ runtimePods = [], known = [], kept = [] }: Given = {}) {
     probes: { readiness: (id) => answers.get(id), startup: () => undefined },
     events: { event: (about, _, reason) => void told.push(`event ${about.uid} ${reason}`) },
     runtimePods: () => runtime,
+    listedPods: () => [...runtime, ...unread].map(({ pod }) => pod),
     onSeen: ({ metadata }) => seen.push(metadata.uid),
     logger: silentLogger,
   });
   const add = (...pods: Pod[]) => loop.handlePods({ operation: 'ADD', source: 'file', pods });
-  return { loop, told, seen, add, admission, statuses, stopped, answers, runtime };
+  return { loop, told, seen, add, admission, statuses, stopped, answers, runtime, unread };
 }
 
 test('pods of a source go to their workers, and are seen for the first time once', () => {
@@ -70,6 +72,25 @@ test('pods of a source go to their workers, and are seen for the first time once
   loop.handlePods({ operation: 'UPDATE', source: 'file', pods: [podOf('a')] });
   assert.deepEqual(told, ['update a', 'update b', 'update a']);
   assert.deepEqual(seen, ['a', 'b']);
+});
+
+test('what is left of another pod of the same name ends first, unless its source may still want it', () => {
+  const check = (file: string, source: 'file' | 'http', expected: string[]) => {
+    const { loop, told, runtime } = start();
+    const owner = { uid: 'old', namespace: 'default', name: 'pod-new', file };
+    const sandbox = { id: 's', owner, ready: true, attempt: 0, createdAtMs: 0, hostNetwork: false, ips: [] };
+    runtime.push({ pod: owner, sandboxes: [sandbox], containers: [] });
+    loop.handlePods({ operation: 'ADD', source, pods: [podOf('other'), podOf('new')] });
+    assert.deepEqual(told, expected);
+  };
+  check('pod.yaml', 'file', ['update other', 'end old {"remove":true}', 'update new']);
+  check('http://host/pods', 'http', ['update other', 'end old {"remove":true}', 'update new']);
+  check('http://host/pods', 'file', ['update other', 'update new']);
+  check('pod.yaml', 'http', ['update other', 'update new']);
+  const { told, unread, add } = start();
+  unread.push({ pod: { uid: 'old', namespace: 'default', name: 'pod-new' }, sandboxes: [], containers: [] });
+  add(podOf('new'));
+  assert.deepEqual(told, ['end old {"remove":true}', 'update new'], 'also one that could not be read');
 });
 
 test('a pod that left its source is ended and removed, and is new when it comes back', () => {

@@ -8,7 +8,8 @@ import { type Pod, podFullName } from '../api/types.ts';
 import type { LocalObjectChange } from '../config/local-objects.ts';
 import type { PodSourceName, PodUpdate } from '../config/pod-update.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
-import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
+import { emptyRuntimePod, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { EVICTION_GRACE_SECONDS } from '../limits.ts';
 import type { ProbeResultUpdate } from '../prober/probe-results.ts';
@@ -38,6 +39,8 @@ export type SyncLoopDependencies = {
   events: EventRecorder;
   /** Every pod that the runtime has, as last seen. */
   runtimePods: () => RuntimePodStatus[];
+  /** Those of the last listing, also if they could not be read. */
+  listedPods: () => PodIdentity[];
   /** What people added to pods. */
   ephemeral: EphemeralContainers;
   /** A pod entered the kubelet. */
@@ -82,6 +85,7 @@ export class SyncLoop {
   #add(pod: Pod, { source, isRunning }: { source: PodSourceName; isRunning: boolean }): void {
     const { manager, admission, workers, onSeen } = this.#deps;
     onSeen(pod);
+    this.#endNamesakes(pod, source);
     manager.set(pod, source);
     if (this.#hasEnded(pod)) return workers.update(pod);
     const decision = isRunning ? admission.admit(pod) : admission.decide(pod, this.#admitted());
@@ -117,14 +121,31 @@ export class SyncLoop {
    * files that are `wrong` wants is not known: the pods that were made from it go on.
    */
   endOrphans(wrong: ReadonlySet<string>): void {
-    const { manager, workers, runtimePods, logger } = this.#deps;
+    const { manager, workers, runtimePods } = this.#deps;
     for (const status of runtimePods()) {
-      const { uid, namespace, name } = status.pod;
-      const [file = ''] = status.sandboxes.map(({ owner }) => owner.file);
-      if (manager.has(uid) || workers.has(uid) || wrong.has(file)) continue;
-      logger.info({ pod: `${namespace}/${name}`, uid }, 'ending a pod that no source has');
-      this.#settle(workers.end(orphanPod(status), { remove: true }));
+      const { uid } = status.pod;
+      if (manager.has(uid) || workers.has(uid) || wrong.has(ownFile(status))) continue;
+      this.#endOrphan(status);
     }
+  }
+
+  /**
+   * Ends what an earlier kubelet left running of another pod of that name and source, so that the new pod waits for it. A source that
+   * has not been read yet may still want its own.
+   */
+  #endNamesakes({ metadata: { uid, namespace, name } }: Pod, source: PodSourceName): void {
+    const { workers, runtimePods, listedPods } = this.#deps;
+    for (const pod of listedPods()) {
+      if (pod.uid === uid || pod.namespace !== namespace || pod.name !== name || workers.has(pod.uid)) continue;
+      const status = runtimePods().find((one) => one.pod.uid === pod.uid) ?? emptyRuntimePod(pod);
+      if (ownFile(status).includes('://') === (source === 'http')) this.#endOrphan(status);
+    }
+  }
+
+  #endOrphan(status: RuntimePodStatus): void {
+    const { uid, namespace, name } = status.pod;
+    this.#deps.logger.info({ pod: `${namespace}/${name}`, uid }, 'ending a pod that no source has');
+    this.#settle(this.#deps.workers.end(orphanPod(status), { remove: true }));
   }
 
   /** Ends a pod as failed, with next to no time; it stays to be seen. */
@@ -161,4 +182,9 @@ export class SyncLoop {
   #settle(ended: Promise<void>): void {
     ended.catch((error: unknown) => this.#deps.logger.error({ error: errorMessage(error) }, 'ending a pod failed'));
   }
+}
+
+/** The file or URL that a pod of the runtime was made from. */
+function ownFile({ sandboxes }: RuntimePodStatus): string {
+  return sandboxes[0]?.owner.file ?? '';
 }

@@ -197,6 +197,7 @@ function applyWaitingReason(container: Container, status: ContainerStatus, sourc
   if (reason === undefined || (end !== undefined && !restartsAfter(sources.pod, container, end.exitCode))) return;
   if (end !== undefined) status.lastState = { terminated: end };
   status.state = { waiting: { reason: reason.reason, message: reason.message } };
+  status.ready = false;
 }
 
 type Observed = { status: ContainerStatus; newest: RuntimeContainer };

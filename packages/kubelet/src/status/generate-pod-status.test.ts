@@ -115,6 +115,21 @@ test('a container in its restart delay waits, and its end moves to the last stat
   assert.equal(status.phase, 'Running');
 });
 
+test('an init container that must run again, and cannot be started, is not ready any more', () => {
+  const done = statusOf({
+    pod: podOf({ initContainers: [prepare] }),
+    runtime: runtimeOf([seen('prepare', { ...exited, exitCode: 0 })]),
+  });
+  assert.equal(done.initContainerStatuses![0]!.ready, true);
+  const again = statusOf({
+    pod: podOf({ initContainers: [prepare] }),
+    runtime: runtimeOf([]),
+    previous: done,
+    waitingReason: () => ({ reason: 'CreateContainerConfigError', message: 'no' }),
+  });
+  assert.equal(again.initContainerStatuses![0]!.ready, false);
+});
+
 test('a container that could not be started and is not started again has ended, with no end before that one', () => {
   const pod = podOf({ restartPolicy: 'Never' });
   const runtime = runtimeOf([seen('app', { state: 'exited', exitCode: 0, finishedAtMs: 3000 })]);

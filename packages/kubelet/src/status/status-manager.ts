@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Broadcast, type Subscription } from '@podwright/base';
 import type { ObjectMeta, Pod, PodStatus } from '../api/types.ts';
+import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import type { StatusRecord, StatusRecords } from './status-records.ts';
 
 /** A pod with its status changed, or is gone. Versions grow by one a change, across all pods. */
@@ -27,10 +28,14 @@ export class StatusManager {
     return this.#pods.get(podUid)?.pod.status;
   }
 
-  /** The status of the pod, or what the kubelet that was here before has published of it. */
-  lastKnown({ metadata: { uid, namespace, name } }: Pod): PodStatus | undefined {
+  /**
+   * The status of the pod, or what the kubelet that was here before has published of it. A pod that comes back after it was deleted
+   * may have the same UID, and begins anew.
+   */
+  lastKnown({ metadata: { uid, namespace, name, deletionTimestamp } }: Pod): PodStatus | undefined {
     const kept = this.#kept.get(uid);
-    const isOwn = kept?.namespace === namespace && kept.name === name;
+    const isBack = kept?.going === true && deletionTimestamp === undefined;
+    const isOwn = kept?.namespace === namespace && kept.name === name && !isBack;
     return this.get(uid) ?? (isOwn ? kept.status : undefined);
   }
 
@@ -54,8 +59,9 @@ export class StatusManager {
     const seen = withVersion(pod, clean, version);
     this.#pods.set(uid, { pod: seen, version });
     this.#changes.publish({ type: known === undefined ? 'ADDED' : 'MODIFIED', pod: seen, version });
-    const { namespace, name } = pod.metadata;
-    this.#records?.save(uid, { namespace, name, status: clean });
+    const { namespace, name, deletionTimestamp } = pod.metadata;
+    const going = deletionTimestamp === undefined ? {} : { going: true };
+    this.#records?.save(uid, { namespace, name, status: clean, ...going });
     return true;
   }
 
@@ -83,9 +89,10 @@ export class StatusManager {
     this.#changes.publish({ type: 'DELETED', pod: known.pod, version: ++this.#version });
   }
 
-  /** Forgets what was kept of pods that are not there any more. */
-  removeOrphans(keep: ReadonlySet<string>): void {
-    for (const uid of [...this.#kept.keys()].filter((uid) => !keep.has(uid))) this.delete(uid);
+  /** The pods that only an earlier kubelet has published anything of, and that are not among these. */
+  orphans(keep: ReadonlySet<string>): PodIdentity[] {
+    const others = [...this.#kept].filter(([uid]) => !keep.has(uid));
+    return others.map(([uid, { namespace, name }]) => ({ uid, namespace, name }));
   }
 
   /** Changes from this call on, until the signal aborts. */

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
+import type { Pod } from '../api/types.ts';
+import { StatusManager } from './status-manager.ts';
 import { type StatusRecord, StatusRecords } from './status-records.ts';
 
 function scratch(context: TestContext): string {
@@ -27,6 +29,19 @@ test('what was saved is read by the next one, the latest of each pod, and what w
     [...(await new StatusRecords(directory, silentLogger).read())],
     [['a', { ...running, status: { phase: 'Running' } }]],
   );
+});
+
+test('a pod that comes back after its deletion begins anew, though its last status was not forgotten', async (context) => {
+  const directory = scratch(context);
+  const records = new StatusRecords(directory, silentLogger);
+  const metadata = { namespace: 'default', name: 'web', uid: 'a' };
+  const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } };
+  const going = { ...pod, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  new StatusManager(new Map(), records).set(going, { phase: 'Failed' });
+  await records.flush();
+  const next = new StatusManager(await records.read());
+  assert.equal(next.lastKnown(going)?.phase, 'Failed');
+  assert.equal(next.lastKnown(pod), undefined);
 });
 
 test('without pods nothing stays on disk', async (context) => {

@@ -4,8 +4,8 @@ import { errorMessage, isErrno, type Logger, namesIn, PRIVATE_DIRECTORY, writeFi
 import type { PodStatus } from '../api/types.ts';
 import { MAX_STATUS_RECORD_BYTES, STATUS_RECORD_DELAY_MS } from '../limits.ts';
 
-/** A pod's status as it was last published, with the name of the pod whose UID it was. */
-export type StatusRecord = { namespace: string; name: string; status: PodStatus };
+/** A pod's status as it was last published, with the name of the pod whose UID it was; `going` if that was being deleted. */
+export type StatusRecord = { namespace: string; name: string; status: PodStatus; going?: boolean };
 
 const SUFFIX = '.json';
 
@@ -102,7 +102,7 @@ export class StatusRecords {
 
 /** Only what everybody counts on is checked: the rest is ours. */
 function decodeRecord(text: string): StatusRecord {
-  const { namespace, name, status } = (JSON.parse(text) ?? {}) as Partial<StatusRecord>;
+  const { namespace, name, status, going } = (JSON.parse(text) ?? {}) as Partial<StatusRecord>;
   const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
   const isList = (value: unknown) => value === undefined || Array.isArray(value);
   const valid =
@@ -111,5 +111,5 @@ function decodeRecord(text: string): StatusRecord {
     phases.includes(status?.phase ?? '') &&
     [status?.conditions, status?.containerStatuses, status?.initContainerStatuses].every(isList);
   if (!valid) throw new Error('it is no record of a pod');
-  return { namespace, name, status: status! };
+  return { namespace, name, status: status!, ...(going === true ? { going } : {}) };
 }

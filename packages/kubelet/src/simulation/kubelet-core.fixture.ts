@@ -1,0 +1,228 @@
+/** The kubelet's core as `start-kubelet.ts` puts it together, on a world that can be looked into. */
+import { silentLogger } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import type { KubeletParts } from '../assembly/kubelet-parts.ts';
+import { createPodSync, type PodSync } from '../assembly/pod-sync.ts';
+import { noPodCgroups, type PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { LocalObjects } from '../config/local-objects.ts';
+import type { PlacedObject } from '../config/manifest.ts';
+import { PodConfig } from '../config/pod-config.ts';
+import { collectContainers } from '../gc/container-gc.ts';
+import { fakeNode } from '../kuberuntime/dependencies.fixture.ts';
+import { ORPHAN_PERIOD_MS, STATUS_RECORD_DELAY_MS } from '../limits.ts';
+import { kubeletOptions } from '../options.ts';
+import { forgetOrphans } from '../pod/forget-orphans.ts';
+import { ProbeResults } from '../prober/probe-results.ts';
+import { StatusManager } from '../status/status-manager.ts';
+import type { StatusRecord } from '../status/status-records.ts';
+import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import { type KubeletLife, never, type Stages } from './stages.fixture.ts';
+
+/** What outlives a kubelet, besides the runtime. */
+export type NodeState = {
+  /** Pods that have volumes, and those whose volumes are gone but not their directories. */
+  volumes: Map<string, 'mounted' | 'unmounted'>;
+  cgroups: Set<string>;
+  records: Map<string, StatusRecord>;
+  /** Pods that there was ever a record of. */
+  recorded: Set<string>;
+};
+
+export type CoreInput = {
+  directory: string;
+  life: KubeletLife;
+  cri: CriClient;
+  stages: Stages;
+  node: NodeState;
+  /** What the source has. */
+  desired: () => PlacedObject[];
+  /** Called before volumes are taken away from a pod. */
+  onUnmount: (podUid: string) => void;
+  onStatuses: (statuses: StatusManager) => void;
+};
+
+export type KubeletCore = {
+  sync: PodSync;
+  probes: Pick<KubeletParts['probes'], 'liveness' | 'readiness' | 'startup'>;
+  /** The source has changed. */
+  applyDesired: () => void;
+};
+
+/** Rejects if the runtime is not there, as the kubelet's start does. */
+export async function startCore(input: CoreInput): Promise<KubeletCore> {
+  const { directory, cri, node, life } = input;
+  const options = kubeletOptions({
+    manifestDir: '/none',
+    runtimeEndpoint: '/none',
+    nodeName: 'node',
+    logger: silentLogger,
+    rootDir: directory,
+    podLogsDir: directory,
+    cgroupRoot: '',
+    resolvConf: '',
+    relist: { periodMs: 3000, eventedPeriodMs: 20_000 },
+    crashLoopBackoff: { initialMs: 1000, maxMs: 8000 },
+  });
+  options.images = { ...options.images, pullBackoff: { initialMs: 1000, maxMs: 8000 }, dockerConfigPaths: [] };
+  const statuses = new StatusManager(new Map(node.records), records(input));
+  input.onStatuses(statuses);
+  const events = { event: () => undefined };
+  const parts = coreParts(input);
+  const cgroups = coreCgroups(input);
+  const sync = createPodSync({
+    ...{ options, cri, events, parts, cgroups, statuses },
+    resources: { cpu: 64_000n, memory: 1n << 36n },
+    host: fakeNode().host,
+    strictGroups: true,
+    obstacles: { runtimeErrors: () => [], networkError: () => undefined },
+    hostIps: () => ['192.0.2.1'],
+    runtimeName: 'fake',
+  });
+  await sync.pleg.start();
+  const { liveness, readiness, startup } = parts.probes;
+  for (const results of [liveness, readiness, startup]) results.onChange((update) => sync.loop.handleProbe(update));
+  const config = startSource(input, sync, parts.objects);
+  await removeOrphans({ directory, sync, parts, cgroups });
+  void keepUp({ life, cri, sync });
+  const applyDesired = () => config.set('file', snapshot(input.desired()));
+  return { sync, probes: { liveness, readiness, startup }, applyDesired };
+}
+
+function startSource({ desired }: CoreInput, sync: PodSync, objects: LocalObjects): PodConfig {
+  const config = new PodConfig({
+    sources: ['file'],
+    nodeName: 'node',
+    objects,
+    runningPods: () => sync.cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
+    logger: silentLogger,
+  });
+  config.set('file', snapshot(desired()));
+  config.onUpdate((update) => {
+    if (update.operation === 'UPDATE') for (const pod of update.pods) sync.statuses.relabel(pod);
+    sync.loop.handlePods(update);
+  });
+  return config;
+}
+
+function snapshot(objects: PlacedObject[]) {
+  return { objects, errors: [], warnings: [] };
+}
+
+type Assembled = { directory: string; sync: PodSync; parts: Pick<KubeletParts, 'volumes'>; cgroups: PodCgroups };
+
+async function removeOrphans({ directory, sync, parts, cgroups }: Assembled): Promise<void> {
+  const wanted = [...sync.manager.list(), ...sync.workers.activePods()].map(({ metadata }) => metadata.uid);
+  const known = new Set([
+    ...wanted,
+    ...sync.cache.list().map(({ pod }) => pod.uid),
+    ...sync.pleg.listedPods().map(({ uid }) => uid),
+  ]);
+  sync.loop.endOrphans(new Set());
+  await forgetOrphans({ ...sync, podLogsDir: directory }, known);
+  await parts.volumes.removeOrphans((uid) => known.has(uid));
+  await cgroups.removeOrphans(known);
+}
+
+type Upkeep = { life: KubeletLife; cri: CriClient; sync: PodSync };
+
+/** The part of the housekeeping that is about pods. */
+async function keepUp({ life, cri, sync }: Upkeep): Promise<void> {
+  while (!life.dead) {
+    await new Promise<void>((resolve) => setTimeout(resolve, ORPHAN_PERIOD_MS));
+    sync.loop.endOrphans(new Set());
+    sync.crashBackoff.collectGarbage();
+    const policy = { maxPerContainer: 1, maxContainers: -1, minAgeMs: 0 };
+    await collectContainers({ cri, logger: silentLogger, policy }, sync.cache.list());
+  }
+}
+
+/** Statuses reach the disk a little later, as those of the real records do. */
+function records({ life, node }: CoreInput) {
+  const latest = new Map<string, StatusRecord>();
+  const write = (change: () => void, delayMs: number) => {
+    if (delayMs === 0) change();
+    else setTimeout(change, delayMs);
+  };
+  return {
+    save: (uid: string, record: StatusRecord) => {
+      const ended = record.status.phase === 'Succeeded' || record.status.phase === 'Failed';
+      const apply = () => {
+        if (latest.get(uid) === record) node.records.set(uid, record);
+        node.recorded.add(uid);
+      };
+      latest.set(uid, record);
+      if (!life.dead) write(apply, ended ? 0 : STATUS_RECORD_DELAY_MS);
+    },
+    delete: (uid: string) => {
+      latest.delete(uid);
+      if (!life.dead) write(() => latest.has(uid) || node.records.delete(uid), STATUS_RECORD_DELAY_MS);
+    },
+  };
+}
+
+function coreParts(input: CoreInput): Omit<KubeletParts, 'claims'> {
+  const { life, stages } = input;
+  const ignore = () => undefined;
+  const probes = { liveness: new ProbeResults(), readiness: new ProbeResults(), startup: new ProbeResults() };
+  const stage = (name: string, work: () => void, signal?: AbortSignal) =>
+    stages.pass({ life, stage: name, signal, timeoutMs: 30_000 }, async () => work());
+  return {
+    objects: new LocalObjects(),
+    volumes: coreVolumes(input, stage),
+    probes: {
+      ...probes,
+      update: ignore,
+      stopLiveness: ignore,
+      remove: ignore,
+      stop: ignore,
+    },
+    hooks: { run: (_request, signal) => stage('hook', ignore, signal) },
+    prepare: async ({ container }, signal) => {
+      await stage('prepare', ignore, signal);
+      return { environment: [], command: container.command ?? [], args: container.args ?? [], mounts: [] };
+    },
+    startSources: () => ({ ready: never(), errors: () => [], stop: async () => undefined }),
+  };
+}
+
+type Stage = (name: string, work: () => void, signal?: AbortSignal) => Promise<void>;
+
+function coreVolumes({ node: { volumes }, onUnmount }: CoreInput, stage: Stage): PodVolumes {
+  const remove = (uid: string) => {
+    if (volumes.get(uid) === 'mounted') onUnmount(uid);
+    volumes.delete(uid);
+  };
+  return {
+    mountForPod: async ({ metadata: { uid } }, signal) => {
+      await stage('mountVolumes', () => volumes.set(uid, 'mounted'), signal);
+      return { paths: new Map(), failures: [], complete: true };
+    },
+    prepareSubPath: async () => '',
+    pathsOf: () => new Map(),
+    unmountForPod: (uid) =>
+      stage('unmountVolumes', () => {
+        if (volumes.get(uid) === 'mounted') onUnmount(uid);
+        if (volumes.has(uid)) volumes.set(uid, 'unmounted');
+      }),
+    removeForPod: (uid) => stage('removeVolumes', () => remove(uid)),
+    removeOrphans: async (isKnown) => {
+      const orphans = [...volumes.keys()].filter((uid) => !isKnown(uid));
+      await stage('removeOrphanedVolumes', () => orphans.forEach(remove));
+      return orphans;
+    },
+    close: async () => undefined,
+  };
+}
+
+function coreCgroups({ life, stages, node: { cgroups } }: CoreInput): PodCgroups {
+  const stage = (name: string, work: () => void) =>
+    stages.pass({ life, stage: name, timeoutMs: 30_000 }, async () => work());
+  return {
+    ...noPodCgroups,
+    ensure: ({ metadata }) => stage('makeCgroup', () => cgroups.add(metadata.uid)),
+    remove: (uid) => stage('removeCgroup', () => cgroups.delete(uid)),
+    removeOrphans: async (keep) => {
+      for (const uid of cgroups) if (!keep.has(uid)) cgroups.delete(uid);
+    },
+  };
+}

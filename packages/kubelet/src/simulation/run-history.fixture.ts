@@ -1,0 +1,102 @@
+import fs, { mkdtempSync, rmSync } from 'node:fs';
+import files from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import type { History } from './history.fixture.ts';
+import { PodMaker } from './pods.fixture.ts';
+import { VirtualTime } from './virtual-time.fixture.ts';
+import { World } from './world.fixture.ts';
+
+/** Puts virtual time and immediate files in the place of the process's own while `work` runs. */
+export async function simulate<T>(work: (run: RunHistory) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(IN_MEMORY);
+  const time = new VirtualTime();
+  const maker = new PodMaker();
+  const undo = [time.install(), immediateFiles(), withoutStacks()];
+  const run: RunHistory = async (history, log) => {
+    time.reset();
+    const world = new World({ time, maker, directory: join(directory, 'node'), log });
+    return await world.run(history);
+  };
+  try {
+    return await work(run);
+  } finally {
+    for (const one of undo) one();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Runs a history from its beginning; returns what went wrong, nothing if all went well. What happens is told to `log`. */
+export type RunHistory = (history: History, log?: (line: string) => void) => Promise<string[]>;
+
+/** Nothing of the nodes is worth keeping. */
+const IN_MEMORY = '/dev/shm/pwk-simulation-';
+
+/** Most errors here are expected. */
+function withoutStacks(): () => void {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  return () => {
+    Error.stackTraceLimit = stackTraceLimit;
+  };
+}
+
+const NAMES = [
+  'access',
+  'lstat',
+  'mkdir',
+  'readFile',
+  'readdir',
+  'rename',
+  'rmdir',
+  'rm',
+  'stat',
+  'unlink',
+  'writeFile',
+];
+
+/** Files answer at once: threads would bring an order of their own. Returns how to undo it. */
+function immediateFiles(): () => void {
+  const before = { ...files };
+  const sync = fs as unknown as Record<string, (...given: unknown[]) => unknown>;
+  const replaced = Object.fromEntries(
+    NAMES.map((name) => [name, async (...given: unknown[]) => sync[`${name}Sync`]!(...given)]),
+  );
+  Object.assign(files, replaced, { open: openNow, opendir: openDirectoryNow });
+  syncBuiltinESMExports();
+  return () => {
+    Object.assign(files, before);
+    syncBuiltinESMExports();
+  };
+}
+
+async function openNow(path: fs.PathLike, flags: number) {
+  const fd = fs.openSync(path, flags);
+  const close = async () => fs.closeSync(fd);
+  return { fd, close, [Symbol.asyncDispose]: close };
+}
+
+async function openDirectoryNow(path: string, options: { encoding: BufferEncoding }) {
+  const entries = fs.readdirSync(path, { ...options, withFileTypes: true });
+  return (async function* () {
+    yield* entries;
+  })();
+}
+
+/** The shortest history found that goes wrong in the same way: steps are left out, in halves first. */
+export async function shrink(history: History, isWrong: (shorter: History) => Promise<boolean>): Promise<History> {
+  let best = history;
+  for (let size = Math.ceil(best.steps.length / 2); size >= 1; ) {
+    let shorter = false;
+    for (let at = 0; at < best.steps.length; ) {
+      const steps = best.steps.toSpliced(at, size);
+      if (await isWrong({ ...best, steps })) {
+        best = { ...best, steps };
+        shorter = true;
+      } else at += size;
+    }
+    if (size === 1 && !shorter) break;
+    size = size === 1 ? 1 : Math.ceil(size / 2);
+  }
+  return best;
+}

@@ -1,0 +1,44 @@
+/**
+ * Random histories of a node, in virtual time: pods come, change and go while containers crash, the runtime fails, lies and restarts,
+ * the kubelet is killed at every stage, and the clock is set. `TEST_SEED=n` runs one of them again, `TEST_HISTORIES=n` so many: 10,000 take twice the time that unit
+ * tests should.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type History, randomHistory } from './history.fixture.ts';
+import { type RunHistory, shrink, simulate } from './run-history.fixture.ts';
+
+const { TEST_SEED, TEST_HISTORIES = '4000' } = process.env;
+const SEEDS =
+  TEST_SEED === undefined
+    ? Array.from({ length: Number(TEST_HISTORIES) }, (_, index) => index + 1)
+    : [Number(TEST_SEED)];
+
+test(`whatever happens, pods are as they should be (${SEEDS.length} random histories)`, async () => {
+  const failure = await simulate(async (run) => {
+    for (const seed of SEEDS) {
+      const history = randomHistory(seed);
+      const problems = await run(history);
+      if (problems.length > 0) return `TEST_SEED=${seed}: ${problems.join('; ')}\n${await tale(run, history)}`;
+    }
+    return undefined;
+  });
+  assert.equal(failure, undefined);
+});
+
+/** A short history that goes wrong in the same way, with what happened in it. */
+async function tale(run: RunHistory, history: History): Promise<string> {
+  const [problem = ''] = await run(history);
+  const short = await shrink(history, async (one) => (await run(one)).some((other) => rule(other) === rule(problem)));
+  const log: string[] = [];
+  const problems = await run(short, (line) => log.push(line));
+  const steps = short.steps.map((step) => JSON.stringify(step));
+  return [`in short, ${short.evented ? 'with' : 'without'} events: ${problems.join('; ')}`, ...steps, ...log].join(
+    '\n',
+  );
+}
+
+/** The problem without what it is about. */
+function rule(problem: string): string {
+  return problem.replaceAll(/[0-9a-f]{32}|uid-of-\S+|\b[xyz]\b|\d+/g, '');
+}

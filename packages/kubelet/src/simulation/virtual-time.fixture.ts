@@ -1,0 +1,125 @@
+/** Time that passes only when somebody waits for it: timers, the monotonic clock, and a wall clock that can be set. */
+
+/** The kubelet's timers go with it when it is killed; the world's stay. */
+type Owner = 'kubelet' | 'world';
+
+class Timer {
+  readonly atMs: number;
+  readonly order: number;
+  readonly owner: Owner;
+  run: (() => void) | undefined;
+
+  constructor(at: { atMs: number; order: number; owner: Owner; run: () => void }) {
+    this.atMs = at.atMs;
+    this.order = at.order;
+    this.owner = at.owner;
+    this.run = at.run;
+  }
+
+  ref = () => this;
+  unref = () => this;
+}
+
+/** 2026-01-01, some time after the start of the monotonic clock. */
+const WALL_START_MS = Date.UTC(2026, 0, 1);
+const MONOTONIC_START_MS = 1_000_000;
+const TICK_MS = 0.001;
+
+export class VirtualTime {
+  #nowMs = MONOTONIC_START_MS;
+  #wallMs = WALL_START_MS - MONOTONIC_START_MS;
+  #order = 0;
+  /** Sorted, the next one last. */
+  #timers: Timer[] = [];
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  wallMs(): number {
+    return Math.floor(this.#nowMs + this.#wallMs);
+  }
+
+  /** Somebody sets the wall clock. */
+  jump(byMs: number): void {
+    this.#wallMs += byMs;
+  }
+
+  /** Runs on the world's side. */
+  after(delayMs: number, run: () => void): void {
+    this.#add(delayMs, 'world', run);
+  }
+
+  sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.after(delayMs, resolve));
+  }
+
+  /** The kubelet is gone: nothing that it waits for comes. */
+  dropKubelet(): void {
+    this.#timers = this.#timers.filter(({ owner }) => owner === 'world');
+  }
+
+  /** Nothing is left to happen, and it is the beginning again. */
+  reset(): void {
+    this.#timers = [];
+    this.#nowMs = MONOTONIC_START_MS;
+    this.#wallMs = WALL_START_MS - MONOTONIC_START_MS;
+  }
+
+  /** Lets this much time pass, with all that happens in it. */
+  async pass(durationMs: number): Promise<void> {
+    const untilMs = this.#nowMs + durationMs;
+    await settled();
+    for (let next = this.#timers.at(-1); next !== undefined && next.atMs <= untilMs; next = this.#timers.at(-1)) {
+      this.#timers.pop();
+      if (next.run === undefined) continue;
+      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      next.run();
+      await settled();
+    }
+    this.#nowMs = Math.max(this.#nowMs, untilMs);
+  }
+
+  /** Puts itself in the place of the process's clocks; returns how to undo it. */
+  install(): () => void {
+    const { setTimeout, clearTimeout } = globalThis;
+    const { now } = Date;
+    const monotonic = performance.now;
+    const replace = (fakes: object) => Object.assign(globalThis, fakes);
+    replace({
+      setTimeout: (run: () => void, delayMs = 0) => this.#add(delayMs, 'kubelet', run),
+      clearTimeout: (timer: Timer | undefined) => {
+        if (timer !== undefined) timer.run = undefined;
+      },
+    });
+    Date.now = () => this.wallMs();
+    // no two things happen at the same moment
+    performance.now = () => {
+      this.#nowMs += TICK_MS;
+      return this.#nowMs;
+    };
+    return () => {
+      replace({ setTimeout, clearTimeout });
+      Date.now = now;
+      performance.now = monotonic;
+    };
+  }
+
+  #add(delayMs: number, owner: Owner, run: () => void): Timer {
+    // as Node.js has it: at least a millisecond
+    const timer = new Timer({ atMs: this.#nowMs + Math.max(1, delayMs), order: this.#order++, owner, run });
+    let at = this.#timers.length;
+    while (at > 0 && comesBefore(this.#timers[at - 1]!, timer)) at--;
+    this.#timers.splice(at, 0, timer);
+    return timer;
+  }
+}
+
+function comesBefore(one: Timer, other: Timer): boolean {
+  return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order);
+}
+
+/** Resolves when no promise has anything left to do. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
