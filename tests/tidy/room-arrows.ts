@@ -36,7 +36,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     completion: ['client', 'help', 'output', 'settings'],
     copy: [],
     daemon: ['client', 'settings'],
-    help: [],
+    help: ['output'],
     manifests: ['client', 'output'],
     output: [],
     run: ['client', 'output'],
@@ -148,6 +148,6 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],
     usage: [],
-    volumes: ['api', 'config', 'downward-api'],
+    volumes: ['api', 'cgroups', 'config', 'downward-api'],
   },
 };

@@ -14,7 +14,7 @@ import {
 } from './options.ts';
 
 const RUN_HELP = `
-Follows the logs and ends with the pods; what it made is removed then. What stood before stays.
+Follows the logs and ends with the pods; what it made is removed then, but for PersistentVolumeClaims. What stood before stays.
 
 Exit code: 0 when all pods succeeded, or with --detach are ready; that of the first container that failed; 1 when a pod
 was refused, deleted by others or not ready in time; 130, 143 or 129 when SIGINT, SIGTERM or SIGHUP ended it.
@@ -43,11 +43,11 @@ export function addRunCommands(program: Command, action: Action): void {
     );
   program
     .command('apply [file...]')
-    .description('create or replace the objects of manifests on the running node')
+    .description('create or configure the objects of manifests on the running node')
     .addOption(fileOption())
     .addOption(recursiveOption())
     .addOption(strictOption())
-    .addOption(dryRunOption('only tell what would be created, replaced or unchanged, and what the pods would meet'))
+    .addOption(dryRunOption('only tell what would be created, configured or unchanged, and what the pods would meet'))
     .action(
       action(async (context, [names, given]: [string[], import('../commands/apply.ts').ApplyOptions]) => {
         const { files, options } = withDryRun(names, given);
@@ -72,12 +72,13 @@ export function addRunCommands(program: Command, action: Action): void {
     .addOption(namespaceOption())
     .addOption(selectorOption())
     .option('--all', 'all of the type in the namespace')
-    .option('--force', 'kill at once, as --grace-period 0')
+    .option('--force', 'kill at once')
     .option('--now', 'as --grace-period 1')
     .option('--ignore-not-found', 'it is no error if there is none')
     .addOption(fileOption())
     .addOption(recursiveOption())
-    .option('--grace-period <seconds>', 'time to end (default: what the pod says)', count)
+    .option('--grace-period <seconds>', 'time to end, at least 1 without --force (default: what the pod says)', count)
+    .option('--volumes', 'also the PersistentVolumeClaims of the manifest (-f), with their files')
     .option('--no-wait', 'do not wait until they are gone')
     .action(
       action(async (context, [names, options]: [string[], import('../commands/delete.ts').DeleteOptions]) =>

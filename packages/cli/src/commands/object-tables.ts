@@ -1,6 +1,16 @@
-import type { ConfigMap, Event, NodeObject, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
+import type {
+  ConfigMap,
+  Event,
+  NodeObject,
+  PersistentVolumeClaim,
+  Pod,
+  RuntimeClass,
+  Secret,
+} from '@podwright/kubelet';
 import type { ApiObject } from '../client/object-client.ts';
 import type { ObjectKind } from '../client/object-names.ts';
+import { valuesAt, valueText } from '../output/jsonpath.ts';
+import type { PathStep } from '../output/jsonpath-parser.ts';
 import { formatAge } from '../output/units.ts';
 import { podStatusReason, readyCount, restartCount } from '../run/pod-rows.ts';
 
@@ -39,6 +49,15 @@ const COLUMNS: Record<Exclude<ObjectKind['kind'], 'Image'>, Column[]> = {
     column<Secret>('TYPE', ({ type }) => type ?? 'Opaque'),
     column<Secret>('DATA', ({ data }) => String(keyCount(data))),
     AGE,
+  ],
+  PersistentVolumeClaim: [
+    NAME,
+    column<PersistentVolumeClaim>('STATUS', ({ status }) => status?.phase ?? '-'),
+    column<PersistentVolumeClaim>('CAPACITY', ({ status }) => status?.capacity?.storage ?? '-'),
+    column<PersistentVolumeClaim>('ACCESS MODES', ({ spec }) => (spec.accessModes ?? []).map(shortMode).join(',')),
+    column<PersistentVolumeClaim>('STORAGECLASS', ({ spec }) => spec.storageClassName ?? '-'),
+    AGE,
+    wide('DIRECTORY', ({ metadata }) => metadata.annotations?.['podwright.dev/directory'] ?? '-'),
   ],
   RuntimeClass: [NAME, column<RuntimeClass>('HANDLER', ({ handler }) => handler), AGE],
   Event: [
@@ -89,6 +108,19 @@ export const LABELS = column('LABELS', ({ metadata: { labels = {} } }) => {
   const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   return pairs.length === 0 ? '<none>' : pairs.join(',');
 });
+
+/** kubectl's `-L`: the value of one label. */
+export const labelColumn = (label: string): Column =>
+  column(label.split('/').at(-1)!.toUpperCase(), ({ metadata: { labels = {} } }) => labels[label] ?? '');
+
+/** A column of `-o custom-columns`. */
+export const pathColumn = ({ title, path }: { title: string; path: PathStep[] }): Column =>
+  column(title, (object) => valuesAt(path, object).map(valueText).join(',') || '<none>');
+
+/** `RWO` of `ReadWriteOnce`, as kubectl shows it. */
+function shortMode(mode: string): string {
+  return mode === 'ReadOnlyMany' ? 'ROX' : mode === 'ReadWriteMany' ? 'RWX' : 'RWO';
+}
 
 function ageOf(object: ApiObject, nowMs: number): string {
   const startTime = object.kind === 'Pod' ? object.status?.startTime : undefined;

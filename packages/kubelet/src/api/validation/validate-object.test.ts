@@ -186,8 +186,19 @@ test('volumes have one source, safe paths and sane modes', () => {
   check(volume({ hostPath: { path: 'a' } }), ['spec.volumes[0].hostPath.path: must be an absolute path']);
   check(volume({ hostPath: { path: '/a/../b' } }), ['spec.volumes[0].hostPath.path: must not contain ".."']);
   check(volume({ emptyDir: { sizeLimit: '-1' } }), ['spec.volumes[0].emptyDir.sizeLimit: must not be negative']);
-  check(volume({ emptyDir: { medium: 'HugePages-2Mi' } }), [
-    'spec.volumes[0].emptyDir.medium: "HugePages-2Mi" is not supported yet',
+  for (const medium of ['', 'Memory', 'HugePages', 'HugePages-2Mi']) check(volume({ emptyDir: { medium } }), []);
+  for (const medium of ['Tape', 'HugePages-', 'HugePages-big', 'hugepages'])
+    check(volume({ emptyDir: { medium } }), ['spec.volumes[0].emptyDir.medium: must be Memory, HugePages']);
+  check(volume({ nfs: { server: '-o', path: 'export' } }), [
+    'spec.volumes[0].nfs.server: must be the name or address of a host',
+    'spec.volumes[0].nfs.path: must be an absolute path',
+  ]);
+  for (const server of ['nas.example', '192.0.2.1', '2001:db8::1', '[2001:db8::1]'])
+    check(volume({ nfs: { server, path: '/a b' } }), []);
+  for (const server of ['', 'a b', 'a/b', 'a,b'])
+    check(volume({ nfs: { server, path: '/' } }), ['spec.volumes[0].nfs.server: must be the name']);
+  check(volume({ persistentVolumeClaim: { claimName: '../a' } }), [
+    'spec.volumes[0].persistentVolumeClaim.claimName: must be lower case letters',
   ]);
   check(volume({ configMap: { name: 'c', defaultMode: 644 } }), [
     'spec.volumes[0].configMap.defaultMode: must be a file mode between 0 and 0777 (octal), got 644',
@@ -413,5 +424,31 @@ test('ConfigMaps and Secrets hold valid keys, base64 and at most 1 MiB', () => {
   ]);
   check({ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'r' }, handler: '../x' }, [
     'handler: must be lower case',
+  ]);
+});
+
+test('what a pod has as a whole holds its containers', () => {
+  const podLevel = (resources: object, own: object = {}, spec: object = {}) =>
+    container({ resources: own }, { resources, ...spec });
+  const both = { cpu: '1', memory: '64Mi' };
+  check(podLevel({ limits: both }), []);
+  check(podLevel({ requests: both, limits: { ...both, 'hugepages-2Mi': '2Mi' } }), []);
+  check(podLevel({ requests: { cpu: '2' }, limits: { cpu: '1' } }), ['spec.resources.requests.cpu: must be at most']);
+  check(podLevel({ limits: { 'ephemeral-storage': '1Gi' } }), [
+    'spec.resources.limits[ephemeral-storage]: is only for',
+  ]);
+  check(podLevel({ requests: { cpu: '-1' } }), ['spec.resources.requests.cpu: must not be negative']);
+  check(podLevel({ requests: { 'hugepages-2Mi': '2Mi', cpu: '1' } }), [
+    'spec.resources.requests[hugepages-2Mi]: must equal the limit',
+  ]);
+  check(podLevel({ requests: { cpu: '1' } }, { requests: { cpu: '1001m' } }), [
+    'spec.resources.requests.cpu: must be at least 1001m, the requests of all containers together, got 1',
+  ]);
+  check(podLevel({ requests: { cpu: '1' }, limits: { cpu: '1' } }, { requests: { cpu: '0' }, limits: { cpu: '2' } }), [
+    'spec.resources.limits.cpu: must be at least 2, the limit of container "a"',
+  ]);
+  check(podLevel({ limits: both }, {}, { os: { name: 'windows' } }), [
+    'spec.os.name: ',
+    'spec.resources: must not be set',
   ]);
 });
