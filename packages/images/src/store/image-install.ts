@@ -114,7 +114,10 @@ export class ImageInstaller {
     const { what, source, lease } = installation;
     countDocument(path.seen, descriptor.digest, what);
     lease.hold(descriptor.digest);
-    await content.ingest(descriptor, async (writer) => writer.write(await source.readManifest(descriptor)));
+    await content.ingest(descriptor, async (writer) => {
+      const whole = await source.readManifest(descriptor);
+      await writer.write(whole.subarray(writer.offset)); // some may be there of a pull that was killed
+    });
     const data = await content.readSmall(descriptor.digest, manifestLimits.manifestBytes);
     const parsed = parseManifest(data, descriptor.mediaType, what);
     const visited = [...path.above, { digest: descriptor.digest, size: data.length }];
