@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Logger, silentLogger, sleep, waitFor, withTimeout } from '@podwright/base';
@@ -146,6 +146,16 @@ test('images are written to the disk in the background, and known to be there th
   using soon = withTimeout(undefined, 60_000, 'write to the disk');
   const isSynced = () => room.database.prepare("SELECT 1 FROM images WHERE unsynced_boot = ''").get();
   await waitFor(isSynced, { intervalMs: 20, signal: soon });
+});
+
+test('a manifest that a killed pull has written, but not moved to its place, is no hindrance', async (t) => {
+  const { registry, name, id } = await registryWithImage(t);
+  const root = await scratch(t);
+  const [digest, { data }] = [...registry.manifests].find(([key]) => key.startsWith('sha256:'))!;
+  mkdirSync(join(root, 'content/ingest'), { recursive: true });
+  writeFileSync(join(root, 'content/ingest', digest.replace(':', '-')), data);
+  await using room = await openImageRoom(root);
+  assert.equal((await room.images.pull(name, { signal })).id, id);
 });
 
 test('a pull that is killed at any moment is right after a restart, and the next pull ends it', async (t) => {

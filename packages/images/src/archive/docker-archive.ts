@@ -39,7 +39,7 @@ export async function dockerImages(
     const data = Buffer.from(JSON.stringify(manifest));
     const blob = { digest: sha256Digest(data), size: data.length };
     lease.hold(blob.digest);
-    await content.ingest(blob, (writer) => writer.write(data));
+    await content.ingest(blob, (writer) => writer.write(data.subarray(writer.offset)));
     const target: Descriptor = { mediaType: mediaTypes.dockerManifest, ...blob, platform: undefined };
     const names = entry.RepoTags?.length ? entry.RepoTags : [undefined];
     for (const name of names) images.push({ candidates: [target], name, tag: name?.split(':').at(-1) });

@@ -16,11 +16,12 @@ export function layoutSource(directory: string, content: ContentStore): BlobSour
   };
   return {
     readManifest: (descriptor) => readSmallFile(pathOf(descriptor)),
-    fetchBlob: (descriptor, signal, onProgress) => {
+    fetchBlob: (descriptor, { signal, onProgress, onArriving }) => {
       const copy = async () => {
         await content.ingest(
           descriptor,
           async (writer) => {
+            onArriving?.(writer.arriving);
             await using opened = await openFile(pathOf(descriptor));
             const options = { start: writer.offset, highWaterMark: 1 << 20, signal, autoClose: false };
             const file = opened.createReadStream(options);
@@ -47,7 +48,7 @@ export function contentSource(content: ContentStore): BlobSource {
     readManifest: async (descriptor) => {
       throw missingBlob(descriptor); // asked for only if the store has none
     },
-    fetchBlob: async (descriptor, _signal, onProgress) => {
+    fetchBlob: async (descriptor, { onProgress }) => {
       if (!(await content.has(descriptor))) throw missingBlob(descriptor);
       onProgress(descriptor.size);
     },

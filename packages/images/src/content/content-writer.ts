@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isErrno, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
+import { ArrivingBlob } from './arriving-blob.ts';
 import { hasherOf } from './digest.ts';
 import { bytesForImages, bytesUntilNextLook, MAKE_ROOM } from './disk-reserve.ts';
 
@@ -30,6 +31,8 @@ export class ContentWriter {
   offset: number;
   /** True if an earlier attempt left bytes that this one builds on. */
   readonly resumed: boolean;
+  /** What is in the file, for those who read it while it is written. */
+  readonly arriving: ArrivingBlob;
   readonly #path: string;
   readonly #file: FileHandle;
   readonly #hash: Hash;
@@ -38,6 +41,7 @@ export class ContentWriter {
   #batch = Buffer.alloc(0);
   #spare = Buffer.alloc(0);
   #batchSize = 0;
+  #isWhole = false;
   #written: number;
   #writing: Promise<void> = Promise.resolve();
 
@@ -52,6 +56,8 @@ export class ContentWriter {
     this.offset = parts.offset;
     this.#written = parts.offset;
     this.resumed = parts.offset > 0;
+    this.arriving = new ArrivingBlob(parts.path, parts.expected?.size ?? Number.POSITIVE_INFINITY);
+    this.arriving.grow(parts.offset);
   }
 
   /** Opens the partial file at `path` and goes on where it ends; without `expected` it starts anew with sha256. */
@@ -117,11 +123,13 @@ export class ContentWriter {
     if (digest !== expected.digest) {
       throw new PodwrightError('data_loss', `write ${expected.digest}: the content has the digest ${digest}`);
     }
+    this.#isWhole = true;
     return expected;
   }
 
   /** Closes the file; what was taken stays in it for a later attempt. */
   async close(): Promise<void> {
+    if (!this.#isWhole) this.arriving.fail();
     await this.#flush().catch(() => undefined);
     await this.#writing.catch(() => undefined);
     await this.#file.close();
@@ -154,6 +162,7 @@ export class ContentWriter {
         const { bytesWritten } = await this.#file.write(left, 0, left.length, this.#written);
         this.#written += bytesWritten;
         left = left.subarray(bytesWritten);
+        this.arriving.grow(this.#written);
       }
     } catch (error) {
       if (isErrno(error, 'ENOSPC') || isErrno(error, 'EDQUOT')) {

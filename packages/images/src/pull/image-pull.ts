@@ -110,8 +110,7 @@ export class ImagePuller {
         resolved.data !== undefined && descriptor.digest === resolved.descriptor.digest
           ? resolved.data
           : client.fetchManifest(descriptor),
-      fetchBlob: (descriptor, signal, onProgress) =>
-        downloadBlob({ client, content, descriptor, retryPolicy, signal, onProgress }),
+      fetchBlob: (descriptor, options) => downloadBlob({ client, content, descriptor, retryPolicy, ...options }),
     };
   }
 }

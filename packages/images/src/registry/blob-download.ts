@@ -1,4 +1,5 @@
 import { errorCode, PodwrightError } from '@podwright/base';
+import type { ArrivingBlob } from '../content/arriving-blob.ts';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ContentWriter } from '../content/content-writer.ts';
 import type { Descriptor } from '../spec/manifest.ts';
@@ -13,6 +14,8 @@ export type BlobDownload = {
   signal: AbortSignal;
   /** Called with the bytes that are there, also before the first one comes. */
   onProgress: (bytes: number) => void;
+  /** Called with the blob of each attempt, before its bytes come. */
+  onArriving?: ((blob: ArrivingBlob) => void) | undefined;
 };
 
 /**
@@ -26,6 +29,7 @@ export async function downloadBlob(download: BlobDownload): Promise<void> {
     try {
       const whole = (writer: ContentWriter) => {
         resumed ||= writer.resumed;
+        download.onArriving?.(writer.arriving);
         return fill(writer, download, wrong);
       };
       await content.ingest(descriptor, whole, signal);

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { errorMessage, type Logger, runChecked } from '@podwright/base';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { ImageRecords } from './image-records.ts';
@@ -24,12 +25,14 @@ export class DiskSync {
     this.#options = options;
   }
 
-  /** To be called when an image has been recorded. */
+  /** To be called when an image has been recorded. It begins a turn later: to start a program blocks for some milliseconds. */
   begin(): void {
     this.#again = true;
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= setImmediate()
+      .then(() => this.#run())
+      .finally(() => {
+        this.#running = undefined;
+      });
   }
 
   /** Stops, without waiting for the disk; what is not on it by now is written by the kernel, or after the next start. */

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { Limiter, PodwrightError } from '@podwright/base';
+import type { ArrivingBlob } from '../content/arriving-blob.ts';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ExpectedBlob } from '../content/content-writer.ts';
 import { bytesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
@@ -8,7 +9,7 @@ import type { ImageConfig } from '../spec/manifest.ts';
 import { type Descriptor, type ImageManifest, parseImageConfig, parseManifest } from '../spec/manifest.ts';
 import { canRun, formatPlatform, type Platform, pickPlatform } from '../spec/platform.ts';
 import type { ImageRecords, NewImage } from './image-records.ts';
-import { type LayerSnapshots, type LayerStep, layerSteps } from './layer-snapshots.ts';
+import { type LayerArrival, type LayerSnapshots, type LayerStep, layerSteps } from './layer-snapshots.ts';
 import type { Lease } from './leases.ts';
 import type { TransferTracker } from './transfer-progress.ts';
 
@@ -17,8 +18,15 @@ export interface BlobSource {
   /** The manifest or index of a descriptor, not more than `manifestLimits.manifestBytes`. */
   readManifest(descriptor: Descriptor): Promise<Buffer>;
   /** Brings a config or a layer into the content store, verified. */
-  fetchBlob(descriptor: Descriptor, signal: AbortSignal, onProgress: (bytes: number) => void): Promise<void>;
+  fetchBlob(descriptor: Descriptor, options: FetchOptions): Promise<void>;
 }
+
+export type FetchOptions = {
+  signal: AbortSignal;
+  onProgress: (bytes: number) => void;
+  /** Called with the blob before its bytes come, again for each attempt; not if it is there, or another call brings it. */
+  onArriving?: (blob: ArrivingBlob) => void;
+};
 
 export type ImageInstallerOptions = {
   content: ContentStore;
@@ -55,7 +63,7 @@ type Path = { above: ExpectedBlob[]; certain: boolean; seen: Set<string> };
 
 /**
  * Brings an image's content and snapshots into place: from a manifest or index down to unpacked layers. Downloads run at
- * once, up to a limit; each layer is unpacked as soon as it and those below it are there. Whatever is touched is
+ * once, up to a limit; each layer is unpacked while it comes, once those below it are there. Whatever is touched is
  * held by the installation's lease; the caller records the image before it gives the lease back.
  */
 export class ImageInstaller {
@@ -106,7 +114,10 @@ export class ImageInstaller {
     const { what, source, lease } = installation;
     countDocument(path.seen, descriptor.digest, what);
     lease.hold(descriptor.digest);
-    await content.ingest(descriptor, async (writer) => writer.write(await source.readManifest(descriptor)));
+    await content.ingest(descriptor, async (writer) => {
+      const whole = await source.readManifest(descriptor);
+      await writer.write(whole.subarray(writer.offset)); // some may be there of a pull that was killed
+    });
     const data = await content.readSmall(descriptor.digest, manifestLimits.manifestBytes);
     const parsed = parseManifest(data, descriptor.mediaType, what);
     const visited = [...path.above, { digest: descriptor.digest, size: data.length }];
@@ -153,7 +164,7 @@ export class ImageInstaller {
     countDocument(seen, config.digest, what);
     lease.hold(config.digest);
     if (!(await content.has(config))) prepareUnpacking();
-    await source.fetchBlob(config, signal, () => undefined);
+    await source.fetchBlob(config, { signal, onProgress: () => undefined });
     const data = await content.readSmall(config.digest, manifestLimits.configBytes);
     const parsed = parseImageConfig(data, layers.length, `${what}: its config`);
     if (!certain && parsed.architecture !== '' && !canRun(platform, parsed)) {
@@ -180,18 +191,21 @@ export class ImageInstaller {
     const failure = new AbortController();
     const either = AbortSignal.any([signal, failure.signal]);
     const limiter = new Limiter(this.#options.parallelDownloads);
-    const downloads = steps.map(({ descriptor }) =>
-      limiter.run(
-        () => source.fetchBlob(descriptor, either, (bytes) => tracker.setBlobBytes(descriptor.digest, bytes)),
-        either,
-      ),
-    );
+    const arrivals = steps.map(({ descriptor }): LayerArrival => {
+      const { promise: begun, resolve: onArriving } = Promise.withResolvers<ArrivingBlob | undefined>();
+      const onProgress = (bytes: number) => tracker.setBlobBytes(descriptor.digest, bytes);
+      const fetch = () => source.fetchBlob(descriptor, { signal: either, onProgress, onArriving });
+      const whole = limiter.run(fetch, either);
+      const end = () => onArriving(undefined);
+      whole.then(end, end);
+      return { begun, whole };
+    });
+    const downloads = arrivals.map(({ whole }) => whole);
     const all = Promise.all(downloads).then(() => tracker.finishDownloads());
     all.catch((error: unknown) => failure.abort(error)); // the first failure ends the rest
     try {
       for (const [index, step] of steps.entries()) {
-        await downloads[index];
-        await this.#options.layers.bring(step, either);
+        await this.#options.layers.bring(step, arrivals[index]!, either);
         tracker.finishLayer();
       }
       await all;

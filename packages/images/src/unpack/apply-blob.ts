@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 import { wrapFileError } from '@podwright/system';
 import { MAX_LAYER_BYTES } from '../limits.ts';
-import { readUncompressed } from './decompress.ts';
+import { type HasArrived, readUncompressed } from './decompress.ts';
 import { LayerApplier } from './layer-applier.ts';
 import type { LayerSystem } from './system-calls.ts';
 import { readTar, type TarEntry } from './tar-reader.ts';
@@ -10,13 +10,19 @@ import { UnpackLimits } from './unpack-limits.ts';
 import type { UnpackOptions, UnpackProgress, UnpackResult } from './unpack-options.ts';
 
 /** What a worker is given: the options without what cannot be sent to it. */
-export type UnpackJob = Omit<UnpackOptions, 'signal' | 'onProgress'>;
+export type UnpackJob = Omit<UnpackOptions, 'signal' | 'onProgress' | 'arriving'>;
 
 /** What `applyBlob` works with. `onProgress` is called often: the callee passes on what it wants. */
-export type ApplyDependencies = { system: LayerSystem; onProgress: (progress: UnpackProgress) => void };
+export type ApplyDependencies = {
+  system: LayerSystem;
+  onProgress: (progress: UnpackProgress) => void;
+  /** Without it the blob is whole. */
+  hasArrived?: HasArrived | undefined;
+};
 
 /** Unpacks a layer in this thread, synchronously but for reading. Errors as `UnpackLayer` has them. */
-export async function applyBlob(job: UnpackJob, { system, onProgress }: ApplyDependencies): Promise<UnpackResult> {
+export async function applyBlob(job: UnpackJob, dependencies: ApplyDependencies): Promise<UnpackResult> {
+  const { system, onProgress, hasArrived } = dependencies;
   try {
     refuseForeign(job.mediaType);
     if (job.isDryRun) return await hashBlob(job);
@@ -24,9 +30,10 @@ export async function applyBlob(job: UnpackJob, { system, onProgress }: ApplyDep
     const limits = new UnpackLimits(job.directory, job.maxBytes ?? MAX_LAYER_BYTES);
     let streamBytes = 0;
     let blobBytes = 0;
-    const packed = readUncompressed(job.blobPath, (count) => {
+    const onRead = (count: number) => {
       blobBytes += count;
-    });
+    };
+    const packed = readUncompressed(job.blobPath, { onRead, hasArrived });
     const applier = new LayerApplier(system, { ...job, parentDirectories: job.parentDirectories ?? [], limits });
     const onChunk = (chunk: Buffer) => {
       limits.addBytes(chunk.length);
@@ -50,7 +57,7 @@ export async function applyBlob(job: UnpackJob, { system, onProgress }: ApplyDep
 async function hashBlob({ blobPath, maxBytes = MAX_LAYER_BYTES }: UnpackJob): Promise<UnpackResult> {
   const hash = createHash('sha256');
   let streamBytes = 0;
-  for await (const chunk of readUncompressed(blobPath, () => undefined)) {
+  for await (const chunk of readUncompressed(blobPath)) {
     streamBytes += chunk.length;
     if (streamBytes > maxBytes)
       throw new PodwrightError('data_loss', `unpack layer: it unpacks to more than ${maxBytes} bytes`);

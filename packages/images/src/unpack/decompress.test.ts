@@ -15,8 +15,10 @@ async function unpack(blob: Buffer): Promise<{ content: Buffer; read: number }> 
     writeFileSync(join(directory, 'blob'), blob);
     const pieces: Buffer[] = [];
     let read = 0;
-    for await (const piece of readUncompressed(join(directory, 'blob'), (bytes) => {
-      read += bytes;
+    for await (const piece of readUncompressed(join(directory, 'blob'), {
+      onRead: (bytes) => {
+        read += bytes;
+      },
     })) {
       pieces.push(piece);
     }

@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { PodwrightError } from '@podwright/base';
@@ -10,6 +9,9 @@ export type Compression = 'none' | 'gzip' | 'zstd';
 
 /** Big pieces: fewer turns of the event loop a megabyte. */
 const CHUNK_BYTES = 1 << 20;
+
+/** How many bytes tell how a blob is packed. */
+const MAGIC_BYTES = 6;
 
 const foreign: [string, string][] = [
   ['425a68', 'bzip2'],
@@ -31,20 +33,27 @@ export function detectCompression(start: Buffer): Compression {
   return 'none';
 }
 
+/** Resolves to the bytes of a file that are there: more than `have`, or all that ever come. */
+export type HasArrived = (have: number) => Promise<number>;
+
+export type ReadOptions = {
+  /** Told the bytes read of the blob. */
+  onRead?: (bytes: number) => void;
+  /** For a file that is still being written; without it all of it is there. */
+  hasArrived?: HasArrived | undefined;
+};
+
 /**
- * The uncompressed content of a blob. `onRead` is told the bytes read of the blob.
+ * The uncompressed content of a blob.
  * The iteration throws `data_loss` where the packed stream is cut or damaged.
  */
-export async function* readUncompressed(
-  path: string,
-  onRead: (bytes: number) => void,
-): AsyncGenerator<Buffer, void, void> {
-  const compression = detectCompression(await readStart(path));
-  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  file.on('data', (chunk) => onRead(chunk.length));
-  file.pause();
-  if (compression === 'none') return yield* file;
-  const unpacker = startUnpacker(compression, file);
+export async function* readUncompressed(path: string, options: ReadOptions = {}): AsyncGenerator<Buffer, void, void> {
+  await using file = await open(path);
+  const { onRead = () => undefined, hasArrived = async () => Number.POSITIVE_INFINITY } = options;
+  const compression = detectCompression(await readStart(file, hasArrived));
+  const packed = readPacked(file, { onRead, hasArrived });
+  if (compression === 'none') return yield* packed;
+  const unpacker = startUnpacker(compression, packed);
   try {
     yield* unpacker;
   } catch (error) {
@@ -53,15 +62,30 @@ export async function* readUncompressed(
 }
 
 /** A failure of the file or the packing reaches the iteration of what this returns. */
-function startUnpacker(compression: 'gzip' | 'zstd', file: Readable): Readable {
-  if (compression === 'gzip') return pipeline(file, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
-  return pipeline(file, splitFrames, createZstdDecompress({ chunkSize: CHUNK_BYTES }), () => undefined);
+function startUnpacker(compression: 'gzip' | 'zstd', packed: AsyncIterable<Buffer>): Readable {
+  if (compression === 'gzip') return pipeline(packed, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
+  return pipeline(packed, splitFrames, createZstdDecompress({ chunkSize: CHUNK_BYTES }), () => undefined);
 }
 
-async function readStart(path: string): Promise<Buffer> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(6), 0, 6, 0);
+async function readStart(file: FileHandle, hasArrived: HasArrived): Promise<Buffer> {
+  await hasArrived(MAGIC_BYTES - 1);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC_BYTES), 0, MAGIC_BYTES, 0);
   return buffer.subarray(0, bytesRead);
+}
+
+async function* readPacked(
+  file: FileHandle,
+  { onRead, hasArrived }: Required<ReadOptions> & { hasArrived: HasArrived },
+): AsyncGenerator<Buffer, void, void> {
+  for (let at = 0; ; ) {
+    const wanted = Math.min(CHUNK_BYTES, (await hasArrived(at)) - at);
+    if (wanted === 0) return;
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    onRead(bytesRead);
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 function describe(compression: Compression, error: unknown): unknown {

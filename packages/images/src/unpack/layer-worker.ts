@@ -2,10 +2,16 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { PodwrightError } from '@podwright/base';
 import type { System } from '@podwright/system';
 import { MAX_WORKER_HEAP_MIB } from '../limits.ts';
-import type { UnpackJob } from './apply-blob.ts';
 import { makeSystemCalls, type SystemCall } from './system-calls.ts';
 import type { UnpackOptions, UnpackResult } from './unpack-options.ts';
-import { receiveError, type SystemAnswer, sendError, type WorkerMessage, type WorkerStart } from './worker-protocol.ts';
+import {
+  receiveError,
+  type SystemAnswer,
+  sendError,
+  type WorkerMessage,
+  type WorkerRequest,
+  type WorkerStart,
+} from './worker-protocol.ts';
 
 /** The main thread's end of a worker: runs one job at a time, and makes the system calls that the worker asks for. */
 export class LayerWorker {
@@ -52,7 +58,8 @@ export class LayerWorker {
   }
 
   /** Runs a job to its end. A worker whose job was aborted has ended: it cannot be used again. */
-  async run({ signal, onProgress, ...job }: UnpackOptions): Promise<UnpackResult> {
+  async run(options: UnpackOptions): Promise<UnpackResult> {
+    const { signal } = options;
     signal.throwIfAborted();
     this.#worker.ref();
     this.#port.ref();
@@ -60,7 +67,7 @@ export class LayerWorker {
     const onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      return await Promise.race([this.#result(job, onProgress), this.#ended, aborted]);
+      return await Promise.race([this.#result(options), this.#ended, aborted]);
     } catch (error) {
       if (signal.aborted) await this.end();
       throw error;
@@ -77,16 +84,19 @@ export class LayerWorker {
     this.#port.close();
   }
 
-  #result(job: UnpackJob, onProgress: UnpackOptions['onProgress']): Promise<UnpackResult> {
+  #result({ signal: _signal, onProgress, arriving, ...job }: UnpackOptions): Promise<UnpackResult> {
     return new Promise((resolve, reject) => {
+      const send = (request: WorkerRequest) => this.#worker.postMessage(request);
       const onMessage = (message: WorkerMessage) => {
         if (message.type === 'progress') return onProgress?.(message.progress);
         this.#worker.off('message', onMessage);
+        stopTelling?.();
         if (message.type === 'done') resolve(message.result);
         else reject(receiveError(message.error));
       };
       this.#worker.on('message', onMessage);
-      this.#worker.postMessage(job);
+      send({ type: 'unpack', job, sizeBytes: arriving?.sizeBytes });
+      const stopTelling = arriving?.onGrowth((bytes) => send({ type: 'arrived', bytes }));
     });
   }
 

@@ -10,13 +10,28 @@ export class LayerUnpacker implements AsyncDisposable {
   readonly #limiter = new Limiter(MAX_WORKERS);
   readonly #idle = new Map<LayerWorker, NodeJS.Timeout>();
   #busy = 0;
+  /** True while a worker unpacks a blob that is still coming. */
+  #isFollowing = false;
 
   constructor({ system }: { system: System }) {
     this.#system = system;
   }
 
   /** Waits for a free worker, and unpacks. When an aborted call has ended, nothing writes to its directory any more. */
-  readonly unpackLayer: UnpackLayer = (options) => this.#limiter.run(() => this.#unpack(options), options.signal);
+  readonly unpackLayer: UnpackLayer = async (options) => {
+    const unpack = () => this.#limiter.run(() => this.#unpack(options), options.signal);
+    if (options.arriving === undefined) return unpack();
+    if (this.#isFollowing) {
+      await options.arriving.filled(options.signal); // slow transfers, however many, hold one worker
+      return unpack();
+    }
+    this.#isFollowing = true;
+    try {
+      return await unpack();
+    } finally {
+      this.#isFollowing = false;
+    }
+  };
 
   /** Has a worker start now for a layer that is still to come: a thread needs as long as a small layer takes to be fetched. */
   readonly prepare = (): void => {

@@ -1,7 +1,11 @@
+import type { ArrivingBlob } from '../content/arriving-blob.ts';
+
 /** What to unpack, and where. */
 export type UnpackOptions = {
   /** The packed layer in the content store: plain, gzip or zstd, whatever the media type says. */
   blobPath: string;
+  /** The blob, if its file is still being written: it is unpacked as its bytes come. */
+  arriving?: ArrivingBlob | undefined;
   mediaType: string;
   /** Private directory of the layer: empty, or (without `overlayWhiteouts`) a full copy of the layers below. */
   directory: string;

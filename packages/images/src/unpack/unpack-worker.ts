@@ -3,7 +3,14 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import { applyBlob, type UnpackJob } from './apply-blob.ts';
 import type { LayerSystem, SystemCall } from './system-calls.ts';
 import type { UnpackProgress } from './unpack-options.ts';
-import { receiveError, type SystemAnswer, sendError, type WorkerMessage, type WorkerStart } from './worker-protocol.ts';
+import {
+  receiveError,
+  type SystemAnswer,
+  sendError,
+  type WorkerMessage,
+  type WorkerRequest,
+  type WorkerStart,
+} from './worker-protocol.ts';
 
 /** Calls that are put off at most: each holds an attribute of up to 64 KiB. */
 const MAX_PENDING_CALLS = 256;
@@ -35,9 +42,41 @@ class RemoteSystem implements LayerSystem {
   }
 }
 
+/** Waits for the bytes of a blob that the main thread tells of. */
+class Arrival {
+  readonly #sizeBytes: number;
+  #bytes = 0;
+  #wake: () => void = () => undefined;
+  #isOver = false;
+
+  constructor(sizeBytes: number) {
+    this.#sizeBytes = sizeBytes;
+  }
+
+  grow(bytes: number): void {
+    this.#bytes = bytes;
+    this.#wake();
+  }
+
+  /** Nobody wants the rest: who still waits for it gets no more. */
+  end(): void {
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  readonly hasArrived = async (have: number): Promise<number> => {
+    while (this.#bytes <= have && this.#bytes < this.#sizeBytes && !this.#isOver) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+    }
+    return this.#bytes;
+  };
+}
+
 const PROGRESS_INTERVAL_MS = 100;
 
-async function run(job: UnpackJob): Promise<WorkerMessage> {
+async function run(job: UnpackJob, arrival: Arrival | undefined): Promise<WorkerMessage> {
   let reportedAtMs = performance.now();
   const onProgress = (progress: UnpackProgress) => {
     if (performance.now() - reportedAtMs < PROGRESS_INTERVAL_MS) return;
@@ -46,7 +85,7 @@ async function run(job: UnpackJob): Promise<WorkerMessage> {
   };
   try {
     const system = new RemoteSystem(workerData as WorkerStart);
-    return { type: 'done', result: await applyBlob(job, { system, onProgress }) };
+    return { type: 'done', result: await applyBlob(job, { system, onProgress, hasArrived: arrival?.hasArrived }) };
   } catch (error) {
     return { type: 'failed', error: sendError(error) };
   }
@@ -56,4 +95,14 @@ function post(message: WorkerMessage): void {
   parentPort?.postMessage(message);
 }
 
-parentPort?.on('message', async (job: UnpackJob) => post(await run(job)));
+let arrival: Arrival | undefined;
+
+parentPort?.on('message', async (request: WorkerRequest) => {
+  if (request.type === 'arrived') return arrival?.grow(request.bytes);
+  const own = request.sizeBytes === undefined ? undefined : new Arrival(request.sizeBytes);
+  arrival = own;
+  const message = await run(request.job, own);
+  own?.end(); // a layer that failed may still be read
+  arrival = undefined;
+  post(message);
+});

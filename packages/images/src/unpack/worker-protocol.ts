@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
+import type { UnpackJob } from './apply-blob.ts';
 import type { UnpackProgress, UnpackResult } from './unpack-options.ts';
 
 /**
@@ -8,7 +9,15 @@ import type { UnpackProgress, UnpackResult } from './unpack-options.ts';
  */
 export type WorkerStart = { systemPort: MessagePort; systemSignal: SharedArrayBuffer };
 
-/** What a worker says of its job: each ends with one `done` or `failed`. It is sent an `UnpackJob`, one at a time. */
+/**
+ * What a worker is sent: one job at a time, and for one whose blob is still coming (`sizeBytes` in all) how many of its bytes
+ * are there. What is said of the bytes after the job has ended is not heard.
+ */
+export type WorkerRequest =
+  | { type: 'unpack'; job: UnpackJob; sizeBytes: number | undefined }
+  | { type: 'arrived'; bytes: number };
+
+/** What a worker says of its job: each ends with one `done` or `failed`. */
 export type WorkerMessage =
   | { type: 'progress'; progress: UnpackProgress }
   | { type: 'done'; result: UnpackResult }
