@@ -1,6 +1,6 @@
 import { counted, silentLogger } from '@podwright/base';
 import { decodeManifests, preflight, thisHost } from '@podwright/kubelet';
-import { kubeletOptionsOf, LONE_NODE_PROTECTION } from '../daemon/kubelet-options.ts';
+import { kubeletOptionsOf, LONE_NODE_DEFAULTS } from '../daemon/kubelet-options.ts';
 import { findingLine, ofManifest, type PlacedFinding, placeFindings } from '../manifests/findings.ts';
 import { readSources } from '../manifests/manifest-sources.ts';
 import { type ManifestOptions, manifestNames } from '../manifests/read-manifests.ts';
@@ -29,7 +29,7 @@ async function checkManifests(
 ): Promise<{ findings: PlacedFinding[]; counts: Counts }> {
   const { texts, problems } = await readSources(names, options);
   const decoded = decodeManifests(texts, { strict: options.strict });
-  const place = { runtimeEndpoint: '', criApiVersion: 'auto' as const, protection: LONE_NODE_PROTECTION };
+  const place = { runtimeEndpoint: '', criApiVersion: 'auto' as const, defaults: LONE_NODE_DEFAULTS };
   const host = await thisHost({ ...kubeletOptionsOf(config, place), logger: silentLogger });
   const found = preflight(
     decoded.objects.map(({ object }) => object),

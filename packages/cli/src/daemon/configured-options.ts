@@ -4,12 +4,44 @@ import { join } from 'node:path';
 import {
   type KubeletConfiguration,
   type KubeletOptions,
-  type KubeletServerConfiguration,
+  type KubeletServerOptions,
   quantityMilliValue,
   quantityValue,
 } from '@podwright/kubelet';
 
 type Setter = (options: KubeletOptions, configuration: KubeletConfiguration) => Partial<KubeletOptions>;
+
+type ServerSetter<Part> = (configuration: KubeletConfiguration) => Partial<Part>;
+
+const setServer =
+  (change: ServerSetter<KubeletServerOptions>): Setter =>
+  ({ server }, configuration) => ({ server: { ...server, ...change(configuration) } });
+
+const setTls =
+  (change: ServerSetter<KubeletServerOptions['tls']>): Setter =>
+  ({ server }, configuration) => ({ server: { ...server, tls: { ...server.tls, ...change(configuration) } } });
+
+const setAuthentication =
+  (
+    change: (
+      configuration: KubeletConfiguration,
+      before: KubeletServerOptions['authentication'],
+    ) => Partial<KubeletServerOptions['authentication']>,
+  ): Setter =>
+  ({ server }, configuration) => ({
+    server: {
+      ...server,
+      authentication: { ...server.authentication, ...change(configuration, server.authentication) },
+    },
+  });
+
+const setResources =
+  (change: ServerSetter<KubeletOptions['containerResources']>): Setter =>
+  ({ containerResources }, configuration) => ({
+    containerResources: { ...containerResources, ...change(configuration) },
+  });
+
+const isOpen = (configuration: KubeletConfiguration) => configuration['authorization.mode'] === 'AlwaysAllow';
 
 /**
  * How each field sets options. Those that may stand together have an order: `podsPerCore` lowers what `maxPods` has set,
@@ -109,9 +141,52 @@ const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
     enforceNodeAllocatable: kinds.includes('pods'),
   }),
   podPidsLimit: (_, { podPidsLimit }) => ({ podPidsLimit }),
+  'userNamespaces.idsPerPod': (_, configuration) => ({
+    userNamespaceIdsPerPod: configuration['userNamespaces.idsPerPod'],
+  }),
+  cpuCFSQuota: setResources(({ cpuCFSQuota: cpuCfsQuota }) => ({ cpuCfsQuota })),
+  cpuCFSQuotaPeriod: setResources(({ cpuCFSQuotaPeriod: ms }) => ({ cpuCfsQuotaPeriodMicros: ms * 1000 })),
+  singleProcessOOMKill: setResources(({ singleProcessOOMKill: isSingle = false }) => ({
+    singleProcessOomKill: isSingle,
+  })),
+  'memorySwap.swapBehavior': setResources((configuration) => ({
+    swapBehavior: configuration['memorySwap.swapBehavior'] || 'NoSwap',
+  })),
+  featureGates: setResources(({ featureGates: gates, memoryThrottlingFactor }) => ({
+    memoryQos: (gates as Record<string, boolean>).MemoryQoS
+      ? { throttlingFactor: memoryThrottlingFactor, reservation: 'None' }
+      : undefined,
+  })),
+  address: setServer(({ address }) => ({ address })),
+  port: setServer(({ port }) => ({ port })),
+  readOnlyPort: setServer(({ readOnlyPort }) => ({ readOnlyPort })),
+  enableServer: setServer(({ enableServer }) => (enableServer ? {} : { port: 0, readOnlyPort: 0 })),
+  healthzPort: setServer(({ healthzPort }) => ({ healthzPort })),
+  healthzBindAddress: setServer(({ healthzBindAddress }) => ({ healthzBindAddress })),
+  enableDebuggingHandlers: setServer(({ enableDebuggingHandlers }) => ({ enableDebuggingHandlers })),
+  enableSystemLogHandler: setServer(({ enableSystemLogHandler }) => ({ enableSystemLogHandler })),
+  streamingConnectionIdleTimeout: setServer(({ streamingConnectionIdleTimeout: streamingConnectionIdleTimeoutMs }) => ({
+    streamingConnectionIdleTimeoutMs,
+  })),
+  tlsCertFile: setTls(({ tlsCertFile }) => ({ certFile: tlsCertFile || undefined })),
+  tlsPrivateKeyFile: setTls(({ tlsPrivateKeyFile }) => ({ privateKeyFile: tlsPrivateKeyFile || undefined })),
+  tlsCipherSuites: setTls(({ tlsCipherSuites }) => ({ cipherSuites: tlsCipherSuites })),
+  tlsMinVersion: setTls(({ tlsMinVersion }) => ({ minVersion: tlsMinVersion || 'VersionTLS12' })),
+  certDirectory: setTls(({ certDirectory }) => ({ certDirectory: certDirectory || undefined })),
+  'authentication.x509.clientCAFile': setAuthentication((configuration) => ({
+    clientCaFile: configuration['authentication.x509.clientCAFile'] || undefined,
+  })),
+  tokenAuthFile: setAuthentication(({ tokenAuthFile }) => ({ tokenFile: tokenAuthFile || undefined })),
+  'authentication.anonymous.enabled': setAuthentication((configuration) => ({
+    anonymous: configuration['authentication.anonymous.enabled'] && isOpen(configuration),
+  })),
+  // there is no API server to ask what anonymous callers may do, so they may do nothing
+  'authorization.mode': setAuthentication((configuration, { anonymous }) => ({
+    anonymous: anonymous && isOpen(configuration),
+  })),
 };
 
-/** Options with these fields laid over them, in the order of the table; fields of the HTTP servers need `serverOf`. */
+/** Options with these fields laid over them, in the order of the table. */
 export function configuredOptions(
   options: KubeletOptions,
   configuration: KubeletConfiguration,
@@ -126,46 +201,6 @@ export function configuredOptions(
 /** Docker's configuration files where the kubelet looks for credentials of registries. */
 export function dockerConfigsOf(rootDir: string): string[] {
   return [join(rootDir, 'config.json'), '/root/.docker/config.json'];
-}
-
-/** What the HTTP servers are told. */
-export function serverOf(configuration: KubeletConfiguration, rootDir: string): KubeletServerConfiguration {
-  const { tlsCertFile, tlsPrivateKeyFile, tlsMinVersion, tlsCipherSuites, certDirectory } = configuration;
-  const clientCaFile = configuration['authentication.x509.clientCAFile'];
-  return {
-    enabled: configuration.enableServer,
-    address: configuration.address,
-    port: configuration.port,
-    readOnlyPort: configuration.readOnlyPort,
-    healthz: { bindAddress: configuration.healthzBindAddress, port: configuration.healthzPort },
-    tls: {
-      ...(tlsCertFile === '' ? {} : { certFile: tlsCertFile, privateKeyFile: tlsPrivateKeyFile }),
-      certDir: certDirectory === '' ? join(rootDir, 'pki') : certDirectory,
-      minVersion: tlsMinVersion === '' ? 'VersionTLS12' : tlsMinVersion,
-      cipherSuites: tlsCipherSuites,
-    },
-    authentication: {
-      ...(clientCaFile === '' ? {} : { clientCaFile }),
-      webhook: {
-        enabled: configuration['authentication.webhook.enabled'],
-        cacheTtlMs: configuration['authentication.webhook.cacheTTL'],
-      },
-      anonymous: configuration['authentication.anonymous.enabled'],
-    },
-    authorization: {
-      mode: configuration['authorization.mode'] === 'AlwaysAllow' ? 'AlwaysAllow' : 'Webhook',
-      webhook: {
-        cacheAuthorizedTtlMs: configuration['authorization.webhook.cacheAuthorizedTTL'],
-        cacheUnauthorizedTtlMs: configuration['authorization.webhook.cacheUnauthorizedTTL'],
-      },
-    },
-    enableDebuggingHandlers: configuration.enableDebuggingHandlers,
-    enableProfilingHandler: configuration.enableProfilingHandler,
-    enableDebugFlagsHandler: configuration.enableDebugFlagsHandler,
-    enableContentionProfiling: configuration.enableContentionProfiling,
-    enableSystemLogHandler: configuration.enableSystemLogHandler,
-    streamingConnectionIdleTimeoutMs: configuration.streamingConnectionIdleTimeout,
-  };
 }
 
 function reserve({ memory = '0', pid = '0', cpu = '0' }: Record<string, string>) {

@@ -14,7 +14,7 @@ function initialOf({ type, fallback }: Field): string {
 }
 
 function effectOf({ effect }: Field): string {
-  if (effect.kind === 'sets') return 'honoured';
+  if (effect.kind === 'sets') return effect.how === undefined ? 'honoured' : `honoured: ${effect.how}`;
   return effect.kind === 'nothing' ? `changes nothing: ${effect.because}` : `only ${effect.values}: ${effect.because}`;
 }
 

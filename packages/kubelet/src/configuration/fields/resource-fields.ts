@@ -87,12 +87,12 @@ export const RESOURCE_FIELDS = {
   cpuCFSQuota: field(bool, true, {
     flag: 'cpu-cfs-quota',
     about: 'hold containers to their CPU limits',
-    effect: only([true], 'CPU limits always hold'),
+    effect: sets('containerResources.cpuCfsQuota'),
   }),
   cpuCFSQuotaPeriod: field(duration, 100, {
     flag: 'cpu-cfs-quota-period',
     about: 'period of CPU limits',
-    effect: only([100], 'the period is always 100ms'),
+    effect: sets('containerResources.cpuCfsQuotaPeriodMicros'),
     keepsZero: true,
   }),
   cpuManagerPolicy: field(choice('none', 'static'), 'none', {
@@ -146,21 +146,21 @@ export const RESOURCE_FIELDS = {
   ),
   'memorySwap.swapBehavior': field(choice('NoSwap', 'LimitedSwap'), '', {
     about: 'NoSwap or LimitedSwap',
-    effect: only(['', 'NoSwap'], 'pods get no swap of their own yet'),
+    effect: sets('containerResources.swapBehavior'),
   }),
   memoryThrottlingFactor: field(float, 0.9, {
     about: 'share of a memory limit from which on containers are slowed down',
-    effect: nothing('the feature gate MemoryQoS is off'),
+    effect: sets('containerResources.memoryQos', 'with the feature gate MemoryQoS'),
     keepsZero: true,
   }),
   memoryReservationPolicy: field(choice('None', 'TieredReservation'), 'None', {
     about: 'None or TieredReservation',
-    effect: only(['None'], 'the feature gate MemoryQoS is off'),
+    effect: only(['None'], 'cgroups of pods keep no memory back yet'),
   }),
   singleProcessOOMKill: field(bool, undefined, {
     about:
       'out of memory, one process of a container is killed and not all; false is the default on cgroup v2, true the only choice on v1',
-    effect: nothing('it can only be set to what holds here'),
+    effect: sets('containerResources.singleProcessOomKill'),
   }),
   evictionHard: field(thresholds, undefined, {
     flag: 'eviction-hard',

@@ -61,11 +61,8 @@ const memory: Rule = (configuration) => {
   return must(factor > 0 && factor <= 1, 'memoryThrottlingFactor', 'must be more than 0 and at most 1');
 };
 
-const oomKill: Rule = ({ singleProcessOOMKill: single }, host) => {
-  const field = 'singleProcessOOMKill';
-  if (host.cgroupVersion === 'v1') return must(single !== false, field, 'must not be false on cgroup v1');
-  return must(single !== true, field, 'is refused: all processes of a container end together');
-};
+const oomKill: Rule = ({ singleProcessOOMKill: isSingle }, { cgroupVersion }) =>
+  must(isSingle !== false || cgroupVersion !== 'v1', 'singleProcessOOMKill', 'must not be false on cgroup v1');
 
 const processors: Rule = ({ reservedSystemCPUs: reserved, systemReservedCgroup, kubeReservedCgroup }) => [
   ...must(
