@@ -10,7 +10,7 @@ import { CrashBackoff } from '../kuberuntime/crash-backoff.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import type { DnsSettings } from '../kuberuntime/dns-config.ts';
 import { kubeletIdOf } from '../kuberuntime/labels.ts';
-import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
+import type { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { ERROR_BACKOFF } from '../limits.ts';
@@ -49,6 +49,7 @@ export type PodSyncInput = {
   /** What pods may have together. */
   resources: NodeResources;
   host: ContainerHost;
+  features: RuntimeFeatures;
   /** Whether the runtime can keep containers from the groups of their image. */
   strictGroups: boolean;
   obstacles: Obstacles;
@@ -146,7 +147,7 @@ function runtimeDependencies(
   input: PodSyncInput,
   own: { tracer: PodTracer; networks: SandboxNetworks; crashBackoff: CrashBackoff; actuated: ActuatedResources },
 ): KuberuntimeDependencies {
-  const { options, cri, events, parts, cgroups, hostIps } = input;
+  const { options, cri, events, parts, cgroups, features, hostIps } = input;
   return {
     ...own,
     cri,
@@ -157,7 +158,7 @@ function runtimeDependencies(
     prepare: parts.prepare,
     images: imageManager(input),
     dns: () => dnsSettings(options, events),
-    features: new RuntimeFeatures(cri),
+    features,
     userNamespaces: userNamespaces(options),
     cgroupParent: (pod) => cgroups.parentFor(pod),
     hostIps,

@@ -1,4 +1,4 @@
-import { PodwrightError, statusNumber } from '@podwright/base';
+import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
 
 /** Names of gRPC's status numbers, as Go's clients write them. */
 const CODES =
@@ -11,9 +11,14 @@ export function codeName(status: number): string {
   return CODES[status] ?? 'Unknown';
 }
 
-/** What a call failed with, in the words in which upstream's kubelet shows it. */
+/** What a call of the runtime failed with, in the words of Go's gRPC, which upstream's kubelet and its clients show. */
+export function rpcErrorText(error: unknown): string {
+  return `rpc error: code = ${codeName(statusNumber(errorCode(error)))} desc = ${errorMessage(error)}`;
+}
+
+/** An error of the runtime with these words; others stay as they are. */
 export function asRpcError(error: unknown): unknown {
-  if (!(error instanceof PodwrightError)) return error;
-  const message = `rpc error: code = ${codeName(statusNumber(error.code))} desc = ${error.message}`;
-  return new PodwrightError(error.code, message, { cause: error });
+  return error instanceof PodwrightError
+    ? new PodwrightError(error.code, rpcErrorText(error), { cause: error })
+    : error;
 }
