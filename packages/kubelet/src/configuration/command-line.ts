@@ -2,10 +2,10 @@
 import { resolve } from 'node:path';
 import { didYouMean, PodwrightError } from '@podwright/base';
 import { IssueList } from '../api/issue.ts';
+import { formatDuration } from '../api/time.ts';
 import { withoutSecrets } from './configuration-document.ts';
 import type { Field } from './fields/field.ts';
 import { FIELDS } from './fields/field-table.ts';
-import { formatGoDuration } from './fields/go-duration.ts';
 import type { GivenField, GivenFields } from './given-fields.ts';
 
 /** A flag that is no field of a configuration: `--help`, or one of this program's own. */
@@ -58,7 +58,7 @@ export function flagValues({ given, own }: CommandLine): Record<string, string> 
 }
 
 function flagText({ name }: Field['type'], value: unknown): string {
-  if (name === 'duration' && typeof value === 'number') return formatGoDuration(value);
+  if (name === 'duration' && typeof value === 'number') return formatDuration(value);
   if (Array.isArray(value)) return `[${value.join(',')}]`;
   if (typeof value !== 'object' || value === null) return String(value);
   return Object.entries(value)

@@ -1,6 +1,7 @@
 /** A configuration as the file that would say it. */
+
+import { formatDuration } from '../api/time.ts';
 import { FIELDS, FILE_FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
-import { formatGoDuration } from './fields/go-duration.ts';
 
 /** What upstream's log has in the place of secrets. */
 const MASK = '<masked>';
@@ -14,7 +15,7 @@ export function configurationDocument(configuration: KubeletConfiguration): Reco
   for (const [name, value] of Object.entries(configuration)) {
     if (!Object.hasOwn(FILE_FIELDS, name) || isEmpty(value)) continue;
     const isDuration = FIELDS.get(name)!.type.name === 'duration' && typeof value === 'number';
-    put(document, name.split('.'), isDuration ? formatGoDuration(value) : withoutSecrets(name, value));
+    put(document, name.split('.'), isDuration ? formatDuration(value) : withoutSecrets(name, value));
   }
   return document;
 }

@@ -1,4 +1,4 @@
-import { formatGoDuration } from '../fields/go-duration.ts';
+import { formatDuration } from '../../api/time.ts';
 import { must, type Rule, within } from './rule.ts';
 
 const parallelPulls: Rule = ({ maxParallelImagePulls: parallel, serializeImagePulls }) => [
@@ -22,7 +22,7 @@ const garbage: Rule = (configuration) => {
     ...must(
       most <= 0 || most > least,
       'imageMaximumGCAge',
-      `must be greater than imageMinimumGCAge, which is ${formatGoDuration(least)}`,
+      `must be greater than imageMinimumGCAge, which is ${formatDuration(least)}`,
     ),
   ];
 };
