@@ -4,44 +4,15 @@ import { join } from 'node:path';
 import {
   type KubeletConfiguration,
   type KubeletOptions,
-  type KubeletServerOptions,
   quantityMilliValue,
   quantityValue,
+  type ReservedCgroup,
+  type ResourcePolicy,
+  type SystemReserved,
 } from '@podwright/kubelet';
+import { configuredServer } from './configured-server.ts';
 
 type Setter = (options: KubeletOptions, configuration: KubeletConfiguration) => Partial<KubeletOptions>;
-
-type ServerSetter<Part> = (configuration: KubeletConfiguration) => Partial<Part>;
-
-const setServer =
-  (change: ServerSetter<KubeletServerOptions>): Setter =>
-  ({ server }, configuration) => ({ server: { ...server, ...change(configuration) } });
-
-const setTls =
-  (change: ServerSetter<KubeletServerOptions['tls']>): Setter =>
-  ({ server }, configuration) => ({ server: { ...server, tls: { ...server.tls, ...change(configuration) } } });
-
-const setAuthentication =
-  (
-    change: (
-      configuration: KubeletConfiguration,
-      before: KubeletServerOptions['authentication'],
-    ) => Partial<KubeletServerOptions['authentication']>,
-  ): Setter =>
-  ({ server }, configuration) => ({
-    server: {
-      ...server,
-      authentication: { ...server.authentication, ...change(configuration, server.authentication) },
-    },
-  });
-
-const setResources =
-  (change: ServerSetter<KubeletOptions['containerResources']>): Setter =>
-  ({ containerResources }, configuration) => ({
-    containerResources: { ...containerResources, ...change(configuration) },
-  });
-
-const isOpen = (configuration: KubeletConfiguration) => configuration['authorization.mode'] === 'AlwaysAllow';
 
 /**
  * How each field sets options. Those that may stand together have an order: `podsPerCore` lowers what `maxPods` has set,
@@ -134,56 +105,33 @@ const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
         memoryBytes: sum(systemReserved.memoryBytes, more.memoryBytes),
         pids: sum(systemReserved.pids, more.pids),
         cpuMillis: systemReserved.cpuMillis + more.cpuMillis,
+        ephemeralStorageBytes: systemReserved.ephemeralStorageBytes + more.ephemeralStorageBytes,
       },
     };
   },
-  enforceNodeAllocatable: (_, { enforceNodeAllocatable: kinds }) => ({
-    enforceNodeAllocatable: kinds.includes('pods'),
+  enforceNodeAllocatable: (_, configuration) => ({
+    enforceNodeAllocatable: configuration.enforceNodeAllocatable.includes('pods'),
+    reservedCgroups: reservedCgroups(configuration),
+  }),
+  cpuCFSQuota: resourcePolicy(({ cpuCFSQuota }) => ({ cpuCfsQuota: cpuCFSQuota })),
+  cpuCFSQuotaPeriod: resourcePolicy(({ cpuCFSQuotaPeriod }) => ({
+    cpuCfsQuotaPeriodMicros: Math.round(cpuCFSQuotaPeriod * 1000),
+  })),
+  singleProcessOOMKill: resourcePolicy(({ singleProcessOOMKill: single }) =>
+    single === undefined ? {} : { singleProcessOomKill: single },
+  ),
+  'memorySwap.swapBehavior': resourcePolicy((configuration) => ({
+    swapBehavior: configuration['memorySwap.swapBehavior'] === 'LimitedSwap' ? 'LimitedSwap' : 'NoSwap',
+  })),
+  featureGates: resourcePolicy(({ featureGates, memoryThrottlingFactor, memoryReservationPolicy }) => {
+    if (!isOn(featureGates, 'MemoryQoS')) return {};
+    const reservation = memoryReservationPolicy === 'TieredReservation' ? 'TieredReservation' : 'None';
+    return { memoryQos: { throttlingFactor: memoryThrottlingFactor, reservation } };
   }),
   podPidsLimit: (_, { podPidsLimit }) => ({ podPidsLimit }),
   'userNamespaces.idsPerPod': (_, configuration) => ({
     userNamespaceIdsPerPod: configuration['userNamespaces.idsPerPod'],
   }),
-  cpuCFSQuota: setResources(({ cpuCFSQuota: cpuCfsQuota }) => ({ cpuCfsQuota })),
-  cpuCFSQuotaPeriod: setResources(({ cpuCFSQuotaPeriod: ms }) => ({ cpuCfsQuotaPeriodMicros: ms * 1000 })),
-  singleProcessOOMKill: setResources(({ singleProcessOOMKill: isSingle = false }) => ({
-    singleProcessOomKill: isSingle,
-  })),
-  'memorySwap.swapBehavior': setResources((configuration) => ({
-    swapBehavior: configuration['memorySwap.swapBehavior'] || 'NoSwap',
-  })),
-  featureGates: setResources(({ featureGates: gates, memoryThrottlingFactor }) => ({
-    memoryQos: (gates as Record<string, boolean>).MemoryQoS
-      ? { throttlingFactor: memoryThrottlingFactor, reservation: 'None' }
-      : undefined,
-  })),
-  address: setServer(({ address }) => ({ address })),
-  port: setServer(({ port }) => ({ port })),
-  readOnlyPort: setServer(({ readOnlyPort }) => ({ readOnlyPort })),
-  enableServer: setServer(({ enableServer }) => (enableServer ? {} : { port: 0, readOnlyPort: 0 })),
-  healthzPort: setServer(({ healthzPort }) => ({ healthzPort })),
-  healthzBindAddress: setServer(({ healthzBindAddress }) => ({ healthzBindAddress })),
-  enableDebuggingHandlers: setServer(({ enableDebuggingHandlers }) => ({ enableDebuggingHandlers })),
-  enableSystemLogHandler: setServer(({ enableSystemLogHandler }) => ({ enableSystemLogHandler })),
-  streamingConnectionIdleTimeout: setServer(({ streamingConnectionIdleTimeout: streamingConnectionIdleTimeoutMs }) => ({
-    streamingConnectionIdleTimeoutMs,
-  })),
-  tlsCertFile: setTls(({ tlsCertFile }) => ({ certFile: tlsCertFile || undefined })),
-  tlsPrivateKeyFile: setTls(({ tlsPrivateKeyFile }) => ({ privateKeyFile: tlsPrivateKeyFile || undefined })),
-  tlsCipherSuites: setTls(({ tlsCipherSuites }) => ({ cipherSuites: tlsCipherSuites })),
-  tlsMinVersion: setTls(({ tlsMinVersion }) => ({ minVersion: tlsMinVersion || 'VersionTLS12' })),
-  certDirectory: setTls(({ certDirectory }) => ({ certDirectory: certDirectory || undefined })),
-  'authentication.x509.clientCAFile': setAuthentication((configuration) => ({
-    clientCaFile: configuration['authentication.x509.clientCAFile'] || undefined,
-  })),
-  tokenAuthFile: setAuthentication(({ tokenAuthFile }) => ({ tokenFile: tokenAuthFile || undefined })),
-  'authentication.anonymous.enabled': setAuthentication((configuration) => ({
-    anonymous: configuration['authentication.anonymous.enabled'] && isOpen(configuration),
-  })),
-  // there is no API server to ask what anonymous callers may do, so they may do nothing
-  'authorization.mode': setAuthentication((configuration, { anonymous }) => ({
-    anonymous: anonymous && isOpen(configuration),
-  })),
 };
 
 /** Options with these fields laid over them, in the order of the table. */
@@ -195,7 +143,7 @@ export function configuredOptions(
   const laid = { ...options };
   for (const [field, set] of Object.entries(SETTERS))
     if (isWanted(field)) Object.assign(laid, set(laid, configuration));
-  return laid;
+  return { ...laid, server: configuredServer(options.server, configuration, isWanted) };
 }
 
 /** Docker's configuration files where the kubelet looks for credentials of registries. */
@@ -203,8 +151,44 @@ export function dockerConfigsOf(rootDir: string): string[] {
   return [join(rootDir, 'config.json'), '/root/.docker/config.json'];
 }
 
-function reserve({ memory = '0', pid = '0', cpu = '0' }: Record<string, string>) {
+/** A setter of a part of how containers are held to what they ask for. */
+function resourcePolicy(policyOf: (configuration: KubeletConfiguration) => Partial<ResourcePolicy>): Setter {
+  return ({ containerResources }, configuration) => ({
+    containerResources: { ...containerResources, ...policyOf(configuration) },
+  });
+}
+
+type ReservedOwner = Pick<ReservedCgroup, 'owner' | 'cgroup'> & { amounts: Record<string, string> };
+
+const isOn = (gates: Record<string, boolean>, name: string) => gates[name] === true;
+
+function reservedCgroups(configuration: KubeletConfiguration): ReservedCgroup[] {
+  const { enforceNodeAllocatable: kinds, systemReserved, kubeReserved } = configuration;
+  const owners = [
+    { owner: 'System', cgroup: configuration.systemReservedCgroup, amounts: systemReserved },
+    { owner: 'Kube', cgroup: configuration.kubeReservedCgroup, amounts: kubeReserved },
+  ] as const;
+  return owners.flatMap(({ owner, cgroup, amounts }: ReservedOwner) => {
+    const kind = kinds.find((one) => one.startsWith(`${owner.toLowerCase()}-reserved`));
+    if (kind === undefined) return [];
+    const { memoryBytes, pids, cpuMillis } = reserve(amounts);
+    const given = {
+      ...(amounts.cpu === undefined ? {} : { milliCpu: cpuMillis }),
+      ...(amounts.memory === undefined ? {} : { memoryBytes }),
+      ...(amounts.pid === undefined ? {} : { pids }),
+    };
+    return [{ owner, cgroup, ...given, compressibleOnly: kind.endsWith('-compressible') }];
+  });
+}
+
+function reserve({
+  memory = '0',
+  pid = '0',
+  cpu = '0',
+  'ephemeral-storage': storage = '0',
+}: Record<string, string>): SystemReserved & { memoryBytes: number; pids: number } {
   return {
+    ephemeralStorageBytes: Number(quantityValue(storage)),
     memoryBytes: Number(quantityValue(memory)),
     pids: Number(quantityValue(pid)),
     cpuMillis: Number(quantityMilliValue(cpu)),

@@ -6,6 +6,7 @@ import {
   type KubeletServerOptions,
   kubeletOptions,
   kubeletServerOptions,
+  NOTHING_RESERVED,
   quantityValue,
 } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
@@ -30,7 +31,7 @@ export const UPSTREAM_DEFAULTS: KubeletDefaults = {
   protection: {
     seccompDefault: false,
     podPidsLimit: -1,
-    systemReserved: { memoryBytes: 0, pids: 0, cpuMillis: 0 },
+    systemReserved: NOTHING_RESERVED,
   },
   ports: { port: 10_250, healthzPort: 10_248 },
 };
@@ -44,7 +45,7 @@ export const LONE_NODE_DEFAULTS: KubeletDefaults = {
   protection: {
     seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without filters every container would be refused
     podPidsLimit: 4096,
-    systemReserved: { memoryBytes: 'auto', pids: 'auto', cpuMillis: 0 },
+    systemReserved: { ...NOTHING_RESERVED, memoryBytes: 'auto', pids: 'auto' },
   },
   ports: { port: 0, healthzPort: 0 },
 };
@@ -73,9 +74,9 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
     seccompDefault: kubelet.seccomp_default ?? protection.seccompDefault,
     podPidsLimit: kubelet.pod_pids_limit ?? protection.podPidsLimit,
     systemReserved: {
+      ...NOTHING_RESERVED,
       memoryBytes: reservedMemory(kubelet.system_reserved.memory) ?? protection.systemReserved.memoryBytes,
       pids: kubelet.system_reserved.pid ?? protection.systemReserved.pids,
-      cpuMillis: 0,
     },
     enforceNodeAllocatable: kubelet.enforce_node_allocatable,
     images: {

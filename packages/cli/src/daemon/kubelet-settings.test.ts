@@ -70,7 +70,12 @@ test('flags lie over our own file, too', async () => {
   );
   const options = await optionsOf({ flags: { config }, args: ['--max-pods=6', '--kube-reserved=memory=1Gi,cpu=500m'] });
   assert.deepEqual([options.maxPods, options.clusterDomain], [6, 'a']);
-  assert.deepEqual(options.systemReserved, { memoryBytes: 2 * 2 ** 30, pids: 0, cpuMillis: 500 });
+  assert.deepEqual(options.systemReserved, {
+    memoryBytes: 2 * 2 ** 30,
+    pids: 0,
+    cpuMillis: 500,
+    ephemeralStorageBytes: 0,
+  });
 });
 
 type Change = [field: string, flag: string, read: (options: KubeletOptions) => unknown, expected: unknown];
@@ -130,10 +135,34 @@ const CHANGES: Change[] = [
   ],
   ['cgroupDriver: systemd', '--cgroup-driver=systemd', (of) => of.cgroupDriverFallback, 'systemd'],
   [
-    'systemReserved: {memory: 1Ki, pid: "3", cpu: "1"}',
-    '--system-reserved=memory=1Ki,pid=3,cpu=1',
+    'systemReserved: {memory: 1Ki, pid: "3", cpu: "1", ephemeral-storage: 2Ki}',
+    '--system-reserved=memory=1Ki,pid=3,cpu=1,ephemeral-storage=2Ki',
     (of) => of.systemReserved,
-    { memoryBytes: 1024, pids: 3, cpuMillis: 1000 },
+    { memoryBytes: 1024, pids: 3, cpuMillis: 1000, ephemeralStorageBytes: 2048 },
+  ],
+  [
+    '{enforceNodeAllocatable: [pods,system-reserved,kube-reserved-compressible], systemReservedCgroup: /s, kubeReservedCgroup: /k, systemReserved: {memory: 1Ki}, kubeReserved: {cpu: "1"}}',
+    '--enforce-node-allocatable=pods,system-reserved,kube-reserved-compressible --system-reserved-cgroup=/s --kube-reserved-cgroup=/k --system-reserved=memory=1Ki --kube-reserved=cpu=1',
+    (of) => of.reservedCgroups,
+    [
+      { owner: 'System', cgroup: '/s', memoryBytes: 1024, compressibleOnly: false },
+      { owner: 'Kube', cgroup: '/k', milliCpu: 1000, compressibleOnly: true },
+    ],
+  ],
+  ['cpuCFSQuota: false', '--cpu-cfs-quota=false', (of) => of.containerResources.cpuCfsQuota, false],
+  [
+    'cpuCFSQuotaPeriod: 1500us',
+    '--cpu-cfs-quota-period=1500us',
+    (of) => of.containerResources.cpuCfsQuotaPeriodMicros,
+    1500,
+  ],
+  ['memorySwap: {swapBehavior: LimitedSwap}', '', (of) => of.containerResources.swapBehavior, 'LimitedSwap'],
+  ['singleProcessOOMKill: true', '', (of) => of.containerResources.singleProcessOomKill, true],
+  [
+    '{featureGates: {MemoryQoS: true}, memoryThrottlingFactor: 0.5, memoryReservationPolicy: TieredReservation}',
+    '',
+    (of) => of.containerResources.memoryQos,
+    { throttlingFactor: 0.5, reservation: 'TieredReservation' },
   ],
   ['kubeReserved: {memory: 1Ki}', '--kube-reserved=memory=1Ki', (of) => of.systemReserved.memoryBytes, 1024],
   ['enforceNodeAllocatable: [none]', '--enforce-node-allocatable=none', (of) => of.enforceNodeAllocatable, false],
@@ -184,16 +213,6 @@ const CHANGES: Change[] = [
     ['TLS_RSA_WITH_AES_128_CBC_SHA'],
   ],
   ['userNamespaces: {idsPerPod: 131072}', '', (of) => of.userNamespaceIdsPerPod, 131_072],
-  ['cpuCFSQuota: false', '--cpu-cfs-quota=false', (of) => of.containerResources.cpuCfsQuota, false],
-  ['cpuCFSQuotaPeriod: 5ms', '--cpu-cfs-quota-period=5ms', (of) => of.containerResources.cpuCfsQuotaPeriodMicros, 5000],
-  ['singleProcessOOMKill: true', '', (of) => of.containerResources.singleProcessOomKill, true],
-  ['memorySwap: {swapBehavior: LimitedSwap}', '', (of) => of.containerResources.swapBehavior, 'LimitedSwap'],
-  [
-    '{featureGates: {MemoryQoS: true}, memoryThrottlingFactor: 0.5}',
-    '',
-    (of) => of.containerResources.memoryQos,
-    { throttlingFactor: 0.5, reservation: 'None' },
-  ],
   ['', '--feature-gates=MemoryQoS=true', (of) => of.containerResources.memoryQos?.throttlingFactor, 0.9],
   ['', '--root-dir=/k', (of) => [of.rootDir, of.images.dockerConfigPaths[0]], ['/k', '/k/config.json']],
   ['', '--cert-dir=/k', (of) => of.server.tls.certDirectory, '/k'],

@@ -82,7 +82,11 @@ test("upstream's validation holds", () => {
   );
   refuse(
     { systemReserved: { disk: '1' } },
-    'systemReserved = {"disk":"1"}: cannot keep disk back, only cpu, memory, pid',
+    'systemReserved = {"disk":"1"}: cannot keep disk back, only cpu, memory, pid, ephemeral-storage',
+  );
+  refuse(
+    { memoryReservationPolicy: 'TieredReservation' },
+    'memoryReservationPolicy = "TieredReservation": TieredReservation needs the feature gate MemoryQoS',
   );
   refuse(
     { cgroupsPerQOS: false, enforceNodeAllocatable: ['pods'] },
@@ -120,6 +124,18 @@ test('a value that would change what this kubelet does not do is refused by name
   assert.throws(() => complete({ evictionHard: { 'memory.available': '100Mi' } }), /evictionHard = .* is refused/);
   complete({ evictionHard: { 'memory.available': '0%', 'nodefs.available': '0' }, cpuManagerPolicy: 'none' });
   complete({ kubeAPIQPS: 7, hairpinMode: 'none', registerNode: false, rotateCertificates: true });
+});
+
+test('cgroups whose limits are to be what is kept back must be named', () => {
+  assert.throws(
+    () => complete({ enforceNodeAllocatable: ['pods', 'kube-reserved'] }),
+    /kubeReservedCgroup: must be given where enforceNodeAllocatable has kube-reserved/,
+  );
+  assert.throws(
+    () =>
+      complete({ enforceNodeAllocatable: ['kube-reserved', 'kube-reserved-compressible'], kubeReservedCgroup: '/k' }),
+    /kube-reserved cannot stand beside kube-reserved-compressible/,
+  );
 });
 
 test('what the host cannot be is told', () => {

@@ -85,8 +85,8 @@ const OFF = names(`
 const SWITCHES_OF_MANY = ['AllAlpha', 'AllBeta'];
 
 /**
- * Gates of what a kubelet does on one node: this one does it, or does not, whatever is said. MemoryQoS is honoured. All others are about other
- * components, clusters or how upstream's works inside, and change nothing here.
+ * Gates of what a kubelet does on one node: this one does it, or does not, whatever is said. All others are about other components,
+ * clusters or how upstream's works inside, and change nothing here; MemoryQoS alone can be switched.
  */
 const OF_THE_KUBELET = new Set(
   names(`

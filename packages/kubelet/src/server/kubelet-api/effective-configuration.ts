@@ -65,7 +65,7 @@ function resourceFields({ containerResources: resources, ...options }: KubeletOp
   return {
     cgroupRoot: options.cgroupRoot,
     cgroupsPerQOS: options.cgroupRoot !== '',
-    enforceNodeAllocatable: [options.enforceNodeAllocatable ? 'pods' : 'none'],
+    enforceNodeAllocatable: enforced(options),
     podPidsLimit: options.podPidsLimit,
     cpuCFSQuota: resources.cpuCfsQuota,
     cpuCFSQuotaPeriod: resources.cpuCfsQuotaPeriodMicros / 1000,
@@ -74,6 +74,17 @@ function resourceFields({ containerResources: resources, ...options }: KubeletOp
     failSwapOn: options.requirements.noSwap,
     protectKernelDefaults: options.requirements.kernelDefaults,
   };
+}
+
+function enforced({
+  enforceNodeAllocatable,
+  reservedCgroups,
+}: Pick<KubeletOptions, 'enforceNodeAllocatable' | 'reservedCgroups'>): string[] {
+  const kinds = reservedCgroups.map(
+    ({ owner, compressibleOnly }) => `${owner.toLowerCase()}-reserved${compressibleOnly ? '-compressible' : ''}`,
+  );
+  const all = [...(enforceNodeAllocatable ? ['pods'] : []), ...kinds];
+  return all.length === 0 ? ['none'] : all;
 }
 
 function serverFields({ tls, authentication, ...server }: KubeletServerOptions): SomeFields {
