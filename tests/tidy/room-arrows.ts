@@ -159,6 +159,6 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],
     usage: [],
-    volumes: ['api', 'config', 'downward-api'],
+    volumes: ['api', 'cgroups', 'config', 'downward-api'],
   },
 };

@@ -30,6 +30,8 @@ export const EVICTION_GRACE_SECONDS = 1;
 export const STOP_MARGIN_MS = 120_000;
 /** A file system that does not answer must not hold up its pod for ever. */
 export const MOUNT_TIMEOUT_MS = 60_000;
+/** Directories inside each other of a volume that is given to a pod's fsGroup: each holds a descriptor. */
+export const MAX_VOLUME_DEPTH = 500;
 /** Output of a command that is kept. */
 export const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
 /** How much longer than the command the call may take before the runtime counts as hanging. */

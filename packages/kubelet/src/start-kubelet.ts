@@ -144,8 +144,8 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
   const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
   countPods(sync, { nodeName: options.nodeName, cgroupVersion });
-  const { objects } = parts;
-  const own = { options, cri, events, cgroups, objects, node, usage, summary, runtimeState, version: runtime };
+  const { objects, claims } = parts;
+  const own = { options, cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, version: runtime };
   return new Kubelet({ ...sync, ...running, ...own });
 }
 
@@ -245,7 +245,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     await input.runtimeState.stop();
     parts.probes.stop();
     await housekeeping;
-    await parts.volumes.close();
+    await Promise.all([parts.volumes.close(), parts.claims.close()]);
     input.cgroups.close();
     cri.close();
   };
@@ -265,7 +265,7 @@ async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: Readonly
   const known = knownPods(sync);
   sync.loop.endOrphans(wrong);
   sync.statuses.removeOrphans(known);
-  await parts.volumes.removeOrphans(known);
+  await parts.volumes.removeOrphans((uid) => isKnownPod(sync, uid));
   await cgroups.removeOrphans(known);
 }
 
@@ -273,6 +273,11 @@ async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: Readonly
 function knownPods({ manager, cache, pleg, workers }: PodSync): Set<string> {
   const pods = [...manager.list(), ...workers.activePods()].map(({ metadata }) => metadata.uid);
   return new Set([...pods, ...cache.list().map(({ pod }) => pod.uid), ...pleg.listedUids()]);
+}
+
+/** Also of a pod that is ending. */
+function isKnownPod(sync: PodSync, uid: string): boolean {
+  return sync.workers.has(uid) || knownPods(sync).has(uid);
 }
 
 /** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */
@@ -297,10 +302,11 @@ function keepUp(
     logger,
     policies: { images: imageGc, containers: containerGc, logs: containerLog },
     runtimePods: () => cache.list(),
-    cleanUpPods: () => {
+    cleanUpPods: async () => {
       const wrong = wrongFiles();
       if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
+      if (wrong !== undefined) await parts.volumes.removeOrphans((uid) => isKnownPod(sync, uid));
     },
     refreshCgroups: async () => {
       await cgroups.refresh();

@@ -18,8 +18,8 @@ export type HousekeepingInput = {
   cri: CriClient;
   policies: { images: ImageGcPolicy; containers: GarbagePolicy; logs: LogRotationPolicy & { monitorPeriodMs: number } };
   runtimePods: () => RuntimePodStatus[];
-  /** Ends pods that no source has, and forgets delays that are over (HandlePodCleanups of the kubelet). */
-  cleanUpPods: () => void;
+  /** Ends pods that no source has, removes what is left of those that are gone, and forgets delays that are over (HandlePodCleanups). */
+  cleanUpPods: () => Promise<void>;
   /** Brings the cgroups of classes up to date, and removes those of pods that are gone. */
   refreshCgroups: () => Promise<void>;
   /** Ends pods of which a volume has grown too large. */
@@ -36,7 +36,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
     every(CONTAINER_GC_PERIOD_MS, () => collectContainers({ cri, logger, policy: policies.containers }, runtimePods())),
     every(IMAGE_GC_PERIOD_MS, () => images.run()),
     every(policies.logs.monitorPeriodMs, () => rotateLogs({ cri, logger, policy: policies.logs }, containers())),
-    every(ORPHAN_PERIOD_MS, async () => input.cleanUpPods()),
+    every(ORPHAN_PERIOD_MS, () => input.cleanUpPods()),
     every(CGROUP_REFRESH_PERIOD_MS, () => input.refreshCgroups()),
     every(VOLUME_LIMITS_PERIOD_MS, () => input.enforceVolumeLimits()),
   ]);
