@@ -12,6 +12,8 @@ import type { PodUpdate } from './config/pod-update.ts';
 import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
+import { removeLogsOf } from './gc/orphan-logs.ts';
+import type { RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
@@ -261,12 +263,18 @@ async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal):
 }
 
 /** Ends what no source has, once each has been read. */
-async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
+async function removeOrphans({ options, parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
   const known = knownPods(sync);
   sync.loop.endOrphans(wrong);
   sync.statuses.removeOrphans(known);
-  await parts.volumes.removeOrphans((uid) => isKnownPod(sync, uid));
+  await removeLeftFiles({ options, parts, sync });
   await cgroups.removeOrphans(known);
+}
+
+/** Removes the volumes and logs of pods that are gone. */
+async function removeLeftFiles({ options, parts, sync }: Pick<RunInput, 'options' | 'parts' | 'sync'>): Promise<void> {
+  const gone = await parts.volumes.removeOrphans((uid) => isKnownPod(sync, uid));
+  await removeLogsOf(options.podLogsDir, gone, options.logger);
 }
 
 /** The pods that are wanted, and those that the runtime has: what it has of one that cannot be read now still uses its volumes. */
@@ -302,11 +310,20 @@ function keepUp(
     logger,
     policies: { images: imageGc, containers: containerGc, logs: containerLog },
     runtimePods: () => cache.list(),
+    onPodChange: (listener: (pod: RuntimePodStatus) => void) =>
+      sync.changes.subscribe((uid) => {
+        const seen = cache.get(uid);
+        if (seen !== undefined) listener(seen.status);
+      }),
+    forgetImages: (ids: string[], atMs: number) => sync.imageAccess.prune(ids, atMs),
+    events,
+    nodeName: options.nodeName,
+    metrics: options.metrics,
     cleanUpPods: async () => {
       const wrong = wrongFiles();
       if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
-      if (wrong !== undefined) await parts.volumes.removeOrphans((uid) => isKnownPod(sync, uid));
+      if (wrong !== undefined) await removeLeftFiles({ options, parts, sync });
     },
     refreshCgroups: async () => {
       await cgroups.refresh();

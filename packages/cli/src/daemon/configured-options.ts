@@ -68,6 +68,19 @@ const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
   maxParallelImagePulls: ({ images }, { maxParallelImagePulls }) => ({
     images: { ...images, maxParallelPulls: maxParallelImagePulls ?? 0 },
   }),
+  imageCredentialProviderConfig: (
+    { images },
+    { imageCredentialProviderConfig: config, imageCredentialProviderBinDir },
+  ) =>
+    config === ''
+      ? {}
+      : { images: { ...images, credentialProviders: { config, directory: imageCredentialProviderBinDir } } },
+  imagePullCredentialsVerificationPolicy: ({ images }, configuration) => ({
+    images: { ...images, verification: verificationOf(configuration) },
+  }),
+  preloadedImagesVerificationAllowlist: ({ images }, configuration) => ({
+    images: { ...images, verification: verificationOf(configuration) },
+  }),
   imageMinimumGCAge: ({ imageGc }, { imageMinimumGCAge: minAgeMs }) => ({ imageGc: { ...imageGc, minAgeMs } }),
   imageMaximumGCAge: ({ imageGc }, { imageMaximumGCAge: maxAgeMs }) => ({ imageGc: { ...imageGc, maxAgeMs } }),
   imageGCHighThresholdPercent: ({ imageGc }, { imageGCHighThresholdPercent: highThresholdPercent }) => ({
@@ -144,6 +157,13 @@ export function configuredOptions(
   for (const [field, set] of Object.entries(SETTERS))
     if (isWanted(field)) Object.assign(laid, set(laid, configuration));
   return { ...laid, server: configuredServer(options.server, configuration, isWanted) };
+}
+
+function verificationOf(configuration: KubeletConfiguration): KubeletOptions['images']['verification'] {
+  const { imagePullCredentialsVerificationPolicy: kind, preloadedImagesVerificationAllowlist: allowlist } =
+    configuration;
+  if (kind === 'NeverVerifyAllowlistedImages') return { kind, allowlist };
+  return { kind: kind === '' ? 'NeverVerifyPreloadedImages' : kind };
 }
 
 /** Docker's configuration files where the kubelet looks for credentials of registries. */
