@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, mkdirSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,14 @@ export const busyboxImage = 'localhost/podwright/busybox:1';
 const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 
 /** Debian's containerd with everything of its own in one scratch directory. */
-export type Containerd = { scratch: string; endpoint: string; bridge: string; stop: () => Promise<void> };
+export type Containerd = {
+  scratch: string;
+  endpoint: string;
+  bridge: string;
+  /** Kills the daemon, and starts it again once `meanwhile` is over; containers go on. */
+  restart: (meanwhile: () => Promise<void>) => Promise<void>;
+  stop: () => Promise<void>;
+};
 
 /** `name` distinguishes the containerds of one test run; at most 4 letters, because the bridge is named for it and the process. */
 export async function startContainerd(name: string): Promise<Containerd> {
@@ -20,11 +28,20 @@ export async function startContainerd(name: string): Promise<Containerd> {
   const bridge = `pwk${name}${process.pid}`;
   const socket = join(scratch, 'c.sock');
   writeConfiguration(scratch, { socket, bridge });
-  const log = openSync(join(scratch, 'containerd.log'), 'a');
-  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
-  const daemon = spawn('containerd', ['--config', join(scratch, 'config.toml')], { stdio: ['ignore', log, log], env });
-  closeSync(log);
-  const containerd = { scratch, endpoint: `unix://${socket}`, bridge, stop: () => stop(daemon, scratch, bridge) };
+  let daemon = spawnDaemon(scratch);
+  const containerd: Containerd = {
+    scratch,
+    endpoint: `unix://${socket}`,
+    bridge,
+    restart: async (meanwhile) => {
+      const ended = once(daemon, 'exit');
+      daemon.kill('SIGKILL');
+      await ended;
+      await meanwhile();
+      daemon = spawnDaemon(scratch);
+    },
+    stop: () => stop(daemon, scratch, bridge),
+  };
   try {
     await importImages(scratch, socket);
   } catch (error) {
@@ -32,6 +49,14 @@ export async function startContainerd(name: string): Promise<Containerd> {
     throw error;
   }
   return containerd;
+}
+
+function spawnDaemon(scratch: string): ChildProcess {
+  const log = openSync(join(scratch, 'containerd.log'), 'a');
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+  const daemon = spawn('containerd', ['--config', join(scratch, 'config.toml')], { stdio: ['ignore', log, log], env });
+  closeSync(log);
+  return daemon;
 }
 
 function writeConfiguration(scratch: string, { socket, bridge }: { socket: string; bridge: string }): void {

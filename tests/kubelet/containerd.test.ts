@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -176,6 +176,35 @@ test('a killed and restarted kubelet leaves running containers alone', async (co
     const { items } = await kubelet.handle.cri.runtime.listPodSandbox({});
     return items.length === 1;
   });
+});
+
+test('a runtime that is killed and started again keeps its pods, and the kubelet goes on with them', async (context) => {
+  const kubelet = await start(context);
+  const signals = join(kubelet.options.rootDir, 'signals');
+  mkdirSync(signals);
+  const mounts = `, volumeMounts: [{name: signals, mountPath: /signals}]`;
+  const probe = ', livenessProbe: {exec: {command: ["true"]}, periodSeconds: 1, failureThreshold: 1}';
+  const spec = `  volumes: [{name: signals, hostPath: {path: ${signals}}}]
+  containers:
+  - ${container('app', 'while ! [ -e /signals/end ]; do sleep 0.1; done; rm /signals/end; exit 1', `${mounts}${probe}`)}
+`;
+  await kubelet.apply('web.yaml', manifest('web', spec));
+  const before = statusOf(await kubelet.pod('web', isReady), 'app');
+  const eventsBefore = kubelet.handle.events().length;
+  await containerd.restart(() =>
+    kubelet.apply('late.yaml', manifest('late', `  containers:\n  - ${container('app', FOREVER)}\n`)),
+  );
+  await kubelet.pod('late', isReady);
+  const after = statusOf(await kubelet.pod('web', isReady), 'app');
+  assert.deepEqual([after.containerID, after.restartCount], [before.containerID, 0]);
+  const told = kubelet.handle.events().slice(eventsBefore);
+  assert.deepEqual(
+    told.filter(({ involvedObject }) => involvedObject.name === 'web').map(({ message }) => message),
+    [],
+  );
+  writeFileSync(join(signals, 'end'), '');
+  const restarted = await kubelet.pod('web', (pod) => isReady(pod) && statusOf(pod, 'app').restartCount === 1);
+  assert.equal(statusOf(restarted, 'app').lastState?.terminated?.exitCode, 1);
 });
 
 test('a failed liveness probe restarts a container', async (context) => {

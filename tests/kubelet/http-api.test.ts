@@ -35,14 +35,14 @@ let origin: string;
 before(async () => {
   containerd = await startContainerd('api');
   const registry = new Registry();
-  kubelet = await startRealKubelet(containerd, { metrics: registry });
   const tokenFile = join(containerd.scratch, 'tokens');
   writeFileSync(tokenFile, `${TOKEN}\n`, { mode: 0o600 });
   const [port, readOnlyPort] = [await freePort(), await freePort()];
   const given = { address: '127.0.0.1', port, readOnlyPort, healthzPort: 0 };
   const authentication = { anonymous: false, tokenFile };
-  const options = kubeletServerOptions({ ...given, authentication });
-  served = await serveKubeletApi({ kubelet: kubelet.handle, registry, options, logger: silentLogger });
+  const server = kubeletServerOptions({ ...given, authentication });
+  kubelet = await startRealKubelet(containerd, { metrics: registry, server });
+  served = await serveKubeletApi({ kubelet: kubelet.handle, registry, logger: silentLogger });
   origin = `https://127.0.0.1:${port}`;
   await kubelet.apply('web.yaml', POD);
   await kubelet.pod('web', ({ status }) => status?.phase === 'Running');

@@ -143,7 +143,18 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     server: [
       ...['api', 'api/schema', 'api/validation', 'config', 'logs', 'node', 'preflight', 'status', 'trace', 'usage'],
     ],
-    'server/kubelet-api': ['api', 'configuration/rules', 'kubecontainer', 'logs', 'metrics', 'server'],
+    'server/kubelet-api': [
+      ...[
+        'api',
+        'configuration',
+        'configuration/fields',
+        'configuration/rules',
+        'kubecontainer',
+        'logs',
+        'metrics',
+        'server',
+      ],
+    ],
     stats: ['api', 'kubecontainer'],
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],

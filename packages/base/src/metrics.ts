@@ -7,3 +7,15 @@ export { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 export function metricIn<M>(registry: Registry, name: string, make: () => M): M {
   return (registry.getSingleMetric(name) as M | undefined) ?? make();
 }
+
+/** Metrics of probes have names of pods: they are told on a page of their own, as upstream's kubelet does. */
+export function isProbeMetric(name: string): boolean {
+  return name.startsWith('prober_');
+}
+
+/** The metrics whose names are wanted in Prometheus' text format. */
+export async function metricsText(registry: Registry, wanted: (name: string) => boolean): Promise<string> {
+  const names = registry.getMetricsAsArray().map(({ name }) => name);
+  const texts = await Promise.all(names.filter(wanted).map((name) => registry.getSingleMetricAsString(name)));
+  return texts.map((text) => `${text.trimEnd()}\n`).join('');
+}

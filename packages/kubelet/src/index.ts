@@ -10,12 +10,12 @@ export * from './config/manifest-url.ts';
 export * from './config/pod-config.ts';
 export * from './config/pod-update.ts';
 export { checkedConfiguration } from './configuration/check-configuration.ts';
-export { flagHelp, type OwnFlag, parseCommandLine } from './configuration/command-line.ts';
+export { flagHelp, flagValues, type OwnFlag, parseCommandLine } from './configuration/command-line.ts';
 export { isKubeletConfiguration, readConfigurationFile } from './configuration/configuration-file.ts';
 export { readDropIns } from './configuration/drop-ins.ts';
-export { isServerField, type KubeletConfiguration } from './configuration/fields/field-table.ts';
+export type { KubeletConfiguration } from './configuration/fields/field-table.ts';
 export { type GivenFields, layFlags } from './configuration/given-fields.ts';
-export type { KubeletServerConfiguration } from './configuration/server-configuration.ts';
+export * from './configuration/server-options.ts';
 export { parseImageReference } from './images/image-reference.ts';
 export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
@@ -31,7 +31,6 @@ export {
   type ServeKubeletApiInput,
   serveKubeletApi,
 } from './server/kubelet-api/serve-kubelet-api.ts';
-export * from './server/kubelet-server-options.ts';
 export * from './server/local-api.ts';
 export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
 export { type Patience, startKubelet } from './start-kubelet.ts';

@@ -1,6 +1,6 @@
 import type { Logger, Registry } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
-import type { KubeletServerConfiguration } from './configuration/server-configuration.ts';
+import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
 import type { VerificationPolicy } from './images/verification-policy.ts';
 import type { HostRequirements } from './node/host-requirements.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
@@ -102,8 +102,8 @@ export type KubeletOptions = {
   /** A pod is looked at after this long even if nothing happened. */
   resyncPeriodMs: number;
   relist: { periodMs: number; eventedPeriodMs: number };
-  /** The HTTP servers; `undefined` for none. */
-  server?: KubeletServerConfiguration;
+  /** The HTTP API, for who serves it (`serveKubeletApi`). */
+  server: KubeletServerOptions;
   logger: Logger;
   /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
   metrics?: Registry;
@@ -155,6 +155,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     requirements: { noSwap: false, kernelDefaults: false },
     resyncPeriodMs: 60_000,
     relist: { periodMs: 1000, eventedPeriodMs: 20_000 },
+    server: kubeletServerOptions(),
     ...given,
   };
 }

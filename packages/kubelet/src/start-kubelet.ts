@@ -112,6 +112,7 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const hostIps = () => addresses;
+  const features = new RuntimeFeatures(cri);
   const parts = kubeletParts({ options, cri, events, hostIps, resources }, given);
   const sync = createPodSync({
     options,
@@ -121,7 +122,8 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     cgroups,
     statuses,
     resources,
-    strictGroups: await new RuntimeFeatures(cri).strictGroups(),
+    features,
+    strictGroups: await features.strictGroups(),
     host,
     obstacles: runtimeState,
     hostIps,

@@ -1,7 +1,7 @@
 import { counted, silentLogger } from '@podwright/base';
 import { type DecodedManifest, decodeManifests, preflight, thisHost } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
-import { kubeletOptionsOf, LONE_NODE_PROTECTION } from '../daemon/kubelet-options.ts';
+import { kubeletOptionsOf, LONE_NODE_DEFAULTS } from '../daemon/kubelet-options.ts';
 import { findingLine, ofManifest, type PlacedFinding, placeFindings } from '../manifests/findings.ts';
 import { readSources } from '../manifests/manifest-sources.ts';
 import { type NamedImage, namedImages } from '../manifests/named-images.ts';
@@ -40,7 +40,7 @@ async function checkManifests(
 ): Promise<{ findings: PlacedFinding[]; counts: Counts; decoded: DecodedManifest }> {
   const { texts, problems } = await readSources(names, options);
   const decoded = decodeManifests(texts, { strict: options.strict });
-  const place = { runtimeEndpoint: '', criApiVersion: 'auto' as const, protection: LONE_NODE_PROTECTION };
+  const place = { runtimeEndpoint: '', criApiVersion: 'auto' as const, defaults: LONE_NODE_DEFAULTS };
   const host = await thisHost({ ...kubeletOptionsOf(config, place), logger: silentLogger });
   const found = preflight(
     decoded.objects.map(({ object }) => object),

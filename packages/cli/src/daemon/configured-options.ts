@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import {
   type KubeletConfiguration,
   type KubeletOptions,
-  type KubeletServerConfiguration,
   quantityMilliValue,
   quantityValue,
   type ReservedCgroup,
   type ResourcePolicy,
   type SystemReserved,
 } from '@podwright/kubelet';
+import { configuredServer } from './configured-server.ts';
 
 type Setter = (options: KubeletOptions, configuration: KubeletConfiguration) => Partial<KubeletOptions>;
 
@@ -142,9 +142,12 @@ const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
     return { memoryQos: { throttlingFactor: memoryThrottlingFactor, reservation } };
   }),
   podPidsLimit: (_, { podPidsLimit }) => ({ podPidsLimit }),
+  'userNamespaces.idsPerPod': (_, configuration) => ({
+    userNamespaceIdsPerPod: configuration['userNamespaces.idsPerPod'],
+  }),
 };
 
-/** Options with these fields laid over them, in the order of the table; fields of the HTTP servers need `serverOf`. */
+/** Options with these fields laid over them, in the order of the table. */
 export function configuredOptions(
   options: KubeletOptions,
   configuration: KubeletConfiguration,
@@ -153,7 +156,7 @@ export function configuredOptions(
   const laid = { ...options };
   for (const [field, set] of Object.entries(SETTERS))
     if (isWanted(field)) Object.assign(laid, set(laid, configuration));
-  return laid;
+  return { ...laid, server: configuredServer(options.server, configuration, isWanted) };
 }
 
 function verificationOf(configuration: KubeletConfiguration): KubeletOptions['images']['verification'] {
@@ -166,46 +169,6 @@ function verificationOf(configuration: KubeletConfiguration): KubeletOptions['im
 /** Docker's configuration files where the kubelet looks for credentials of registries. */
 export function dockerConfigsOf(rootDir: string): string[] {
   return [join(rootDir, 'config.json'), '/root/.docker/config.json'];
-}
-
-/** What the HTTP servers are told. */
-export function serverOf(configuration: KubeletConfiguration, rootDir: string): KubeletServerConfiguration {
-  const { tlsCertFile, tlsPrivateKeyFile, tlsMinVersion, tlsCipherSuites, certDirectory } = configuration;
-  const clientCaFile = configuration['authentication.x509.clientCAFile'];
-  return {
-    enabled: configuration.enableServer,
-    address: configuration.address,
-    port: configuration.port,
-    readOnlyPort: configuration.readOnlyPort,
-    healthz: { bindAddress: configuration.healthzBindAddress, port: configuration.healthzPort },
-    tls: {
-      ...(tlsCertFile === '' ? {} : { certFile: tlsCertFile, privateKeyFile: tlsPrivateKeyFile }),
-      certDir: certDirectory === '' ? join(rootDir, 'pki') : certDirectory,
-      minVersion: tlsMinVersion === '' ? 'VersionTLS12' : tlsMinVersion,
-      cipherSuites: tlsCipherSuites,
-    },
-    authentication: {
-      ...(clientCaFile === '' ? {} : { clientCaFile }),
-      webhook: {
-        enabled: configuration['authentication.webhook.enabled'],
-        cacheTtlMs: configuration['authentication.webhook.cacheTTL'],
-      },
-      anonymous: configuration['authentication.anonymous.enabled'],
-    },
-    authorization: {
-      mode: configuration['authorization.mode'] === 'AlwaysAllow' ? 'AlwaysAllow' : 'Webhook',
-      webhook: {
-        cacheAuthorizedTtlMs: configuration['authorization.webhook.cacheAuthorizedTTL'],
-        cacheUnauthorizedTtlMs: configuration['authorization.webhook.cacheUnauthorizedTTL'],
-      },
-    },
-    enableDebuggingHandlers: configuration.enableDebuggingHandlers,
-    enableProfilingHandler: configuration.enableProfilingHandler,
-    enableDebugFlagsHandler: configuration.enableDebugFlagsHandler,
-    enableContentionProfiling: configuration.enableContentionProfiling,
-    enableSystemLogHandler: configuration.enableSystemLogHandler,
-    streamingConnectionIdleTimeoutMs: configuration.streamingConnectionIdleTimeout,
-  };
 }
 
 /** A setter of a part of how containers are held to what they ask for. */

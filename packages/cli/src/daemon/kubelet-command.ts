@@ -1,6 +1,6 @@
 import { VERSION } from '@podwright/base';
-import { flagHelp, type OwnFlag, parseCommandLine } from '@podwright/kubelet';
-import type { ConfigFlags } from '../settings/config-flags.ts';
+import { flagHelp, flagValues, type OwnFlag, parseCommandLine } from '@podwright/kubelet';
+import { type ConfigFlags, flagName } from '../settings/config-flags.ts';
 import { type KubeletFlags, runKubelet } from './kubelet.ts';
 import { kubeletSettings } from './kubelet-settings.ts';
 
@@ -11,11 +11,17 @@ const OWN_FLAGS: OwnFlag[] = [
 ];
 
 /** `podwright kubelet` with the words that commander's options have left over. */
-export async function kubeletCommand(flags: ConfigFlags, kubeletFlags: KubeletFlags, args: string[]): Promise<void> {
-  const { given, own } = parseCommandLine(args, OWN_FLAGS);
+export async function kubeletCommand(
+  flags: ConfigFlags,
+  kubeletFlags: Pick<KubeletFlags, 'criApiVersion'>,
+  args: string[],
+): Promise<void> {
+  const line = parseCommandLine(args, OWN_FLAGS);
+  const { given, own } = line;
   if (own.has('version')) return console.log(VERSION);
   const settings = await kubeletSettings({ flags, given, dropIns: own.get('config-dir') });
-  return runKubelet(settings, kubeletFlags);
+  const ours = Object.entries(flags).map(([name, value]) => [flagName(name).slice(2), value] as const);
+  return runKubelet(settings, { ...kubeletFlags, flags: { ...flagValues(line), ...Object.fromEntries(ours) } });
 }
 
 /** The flags, a line each, under their heading. */

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { createLogger, PodwrightError, wrapError } from '@podwright/base';
 import {
   type KubeletOptions,
-  type KubeletServerConfiguration,
   type KubeletServerOptions,
   kubeletOptions,
   kubeletServerOptions,
@@ -13,47 +12,54 @@ import {
 import type { NodeConfig } from '../settings/node-config.ts';
 import { dockerConfigsOf } from './configured-options.ts';
 
-/** Where a kubelet's runtime is, and what holds for pods where the configuration says nothing. */
+/** Where a kubelet's runtime is, and what holds where the configuration says nothing. */
 export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics'> &
-  Partial<Pick<KubeletOptions, 'cgroupDriver' | 'cgroupRoot'>> & { protection: PodProtection };
+  Partial<Pick<KubeletOptions, 'cgroupDriver' | 'cgroupRoot'>> & { defaults: KubeletDefaults };
 
-/** Ports of the kubelet's HTTP API where the configuration names none; 0 for none at all. */
-export type ApiPorts = Pick<KubeletServerOptions, 'port' | 'healthzPort'>;
-
-/** Those of every kubelet. */
-export const UPSTREAM_PORTS: ApiPorts = { port: 10_250, healthzPort: 10_248 };
-
-/** A lone node opens no ports unasked: its API is on its socket. */
-export const LONE_NODE_PORTS: ApiPorts = { port: 0, healthzPort: 0 };
+/** What holds where the configuration says nothing. */
+export type KubeletDefaults = {
+  protection: PodProtection;
+  /** Ports of the kubelet's HTTP API, 0 for none at all. */
+  ports: Pick<KubeletServerOptions, 'port' | 'healthzPort'>;
+};
 
 /** Settings that keep a pod from the node and from other pods. */
-export type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'podPidsLimit' | 'systemReserved'>;
+type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'podPidsLimit' | 'systemReserved'>;
 
 /** Upstream's defaults, for runtimes and clusters that count on them. */
-export const UPSTREAM_PROTECTION: PodProtection = {
-  seccompDefault: false,
-  podPidsLimit: -1,
-  systemReserved: NOTHING_RESERVED,
+export const UPSTREAM_DEFAULTS: KubeletDefaults = {
+  protection: {
+    seccompDefault: false,
+    podPidsLimit: -1,
+    systemReserved: NOTHING_RESERVED,
+  },
+  ports: { port: 10_250, healthzPort: 10_248 },
 };
 
 /**
  * No cluster watches over the pods of a lone node. 4096 processes and threads are OpenShift's limit of a pod: more than
- * servers with a thread a connection have, and an eighth of the ids of a kernel with the usual 32768.
+ * servers with a thread a connection have, and an eighth of the ids of a kernel with the usual 32768. It opens no ports unasked:
+ * its API is on its socket.
  */
-export const LONE_NODE_PROTECTION: PodProtection = {
-  seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without filters every container would be refused
-  podPidsLimit: 4096,
-  systemReserved: { ...NOTHING_RESERVED, memoryBytes: 'auto', pids: 'auto' },
+export const LONE_NODE_DEFAULTS: KubeletDefaults = {
+  protection: {
+    seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without filters every container would be refused
+    podPidsLimit: 4096,
+    systemReserved: { ...NOTHING_RESERVED, memoryBytes: 'auto', pids: 'auto' },
+  },
+  ports: { port: 0, healthzPort: 0 },
 };
 
 /** The kubelet's share of a node's settings. */
-export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }: KubeletPlace): KubeletOptions {
+export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: KubeletPlace): KubeletOptions {
+  const { protection, ports } = defaults;
   const { kubelet } = config;
   const base = kubeletOptions({
     cgroupRoot: config.cgroup_parent,
     ...runtime,
     manifestDir: config.manifests,
     nodeName: config.node_name,
+    server: serverOptions(config, ports),
     logger: createLogger({ name: 'kubelet', level: config.log_level }),
   });
   return {
@@ -91,17 +97,9 @@ export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }:
   };
 }
 
-/**
- * Where the kubelet's HTTP API is served, and to whom: what a KubeletConfiguration or a flag of one says, else the node's own
- * settings. Bearer tokens in a file are known to these alone.
- */
-export function serverOptionsOf(
-  { kubelet: { server } }: NodeConfig,
-  ports: ApiPorts,
-  configured: KubeletServerConfiguration | undefined,
-): KubeletServerOptions {
+/** Where the kubelet's HTTP API is served, and to whom. */
+function serverOptions({ kubelet: { server } }: NodeConfig, ports: KubeletDefaults['ports']): KubeletServerOptions {
   const base = kubeletServerOptions();
-  if (configured !== undefined) return configuredServer(configured, server.token_file);
   return {
     ...base,
     address: server.address,
@@ -113,28 +111,6 @@ export function serverOptionsOf(
       clientCaFile: server.client_ca_file,
       tokenFile: server.token_file,
     },
-  };
-}
-
-/** There is no API server to ask what anonymous callers may do: with `authorization.mode: Webhook` they may do nothing. */
-function configuredServer(configured: KubeletServerConfiguration, tokenFile: string | undefined): KubeletServerOptions {
-  const { enabled, healthz, tls, authentication, authorization } = configured;
-  const { certDir, ...ownTls } = tls;
-  return {
-    address: configured.address,
-    port: enabled ? configured.port : 0,
-    readOnlyPort: enabled ? configured.readOnlyPort : 0,
-    healthzBindAddress: healthz.bindAddress,
-    healthzPort: healthz.port,
-    tls: { ...ownTls, certDirectory: certDir },
-    authentication: {
-      anonymous: authentication.anonymous && authorization.mode === 'AlwaysAllow',
-      clientCaFile: authentication.clientCaFile,
-      tokenFile,
-    },
-    enableDebuggingHandlers: configured.enableDebuggingHandlers,
-    enableSystemLogHandler: configured.enableSystemLogHandler,
-    streamingConnectionIdleTimeoutMs: configured.streamingConnectionIdleTimeoutMs,
   };
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type KubeletOptions, parseCommandLine } from '@podwright/kubelet';
 import type { ConfigFlags } from '../settings/config-flags.ts';
-import { kubeletOptionsOf, UPSTREAM_PROTECTION } from './kubelet-options.ts';
+import { kubeletOptionsOf, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
 import { kubeletSettings } from './kubelet-settings.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-settings-'));
@@ -25,15 +25,18 @@ async function optionsOf({ flags = {}, args = [], dropIns }: Line): Promise<Kube
   const { given } = parseCommandLine(args, []);
   const own = { root: join(directory, 'root'), state: join(directory, 'state'), ...flags };
   const { config, configure } = await kubeletSettings({ flags: own, given, dropIns });
-  const place = { runtimeEndpoint: '/runtime', criApiVersion: 'auto' as const, protection: UPSTREAM_PROTECTION };
-  return configure(kubeletOptionsOf(config, place));
+  const place = { runtimeEndpoint: '/runtime', criApiVersion: 'auto' as const };
+  return configure(kubeletOptionsOf(config, { ...place, defaults: UPSTREAM_DEFAULTS }));
 }
 
 test('a file of ours and one of upstream are told apart by content', async () => {
   const ours = await optionsOf({ flags: { config: file('config', '[kubelet]\nmax_pods = 7\n') } });
-  assert.deepEqual([ours.maxPods, ours.images.serializePulls, ours.server], [7, false, undefined]);
+  assert.deepEqual([ours.maxPods, ours.images.serializePulls, ours.warnOfMissingClusterDns], [7, false, false]);
   const upstreams = await optionsOf({ flags: { config: file('config', `${HEAD}maxPods: 8\n`) } });
-  assert.deepEqual([upstreams.maxPods, upstreams.images.serializePulls, upstreams.server?.port], [8, true, 10250]);
+  assert.deepEqual(
+    [upstreams.maxPods, upstreams.images.serializePulls, upstreams.warnOfMissingClusterDns],
+    [8, true, true],
+  );
   assert.equal(upstreams.requirements.noSwap, true);
   assert.equal(upstreams.runtimeEndpoint, 'unix:///run/containerd/containerd.sock');
 });
@@ -164,22 +167,55 @@ const CHANGES: Change[] = [
   ['kubeReserved: {memory: 1Ki}', '--kube-reserved=memory=1Ki', (of) => of.systemReserved.memoryBytes, 1024],
   ['enforceNodeAllocatable: [none]', '--enforce-node-allocatable=none', (of) => of.enforceNodeAllocatable, false],
   ['podPidsLimit: 3', '--pod-max-pids=3', (of) => of.podPidsLimit, 3],
-  ['enableServer: false', '--enable-server=false', (of) => of.server?.enabled, false],
-  ['tlsMinVersion: VersionTLS13', '--tls-min-version=VersionTLS13', (of) => of.server?.tls.minVersion, 'VersionTLS13'],
+  ['enableServer: false', '--enable-server=false', (of) => of.server.port, 0],
+  ['tlsMinVersion: VersionTLS13', '--tls-min-version=VersionTLS13', (of) => of.server.tls.minVersion, 'VersionTLS13'],
   [
-    'authentication: {anonymous: {enabled: true}}',
-    '--anonymous-auth',
-    (of) => of.server?.authentication.anonymous,
+    '{authentication: {anonymous: {enabled: true}}, authorization: {mode: AlwaysAllow}}',
+    '--anonymous-auth --authorization-mode=AlwaysAllow',
+    (of) => of.server.authentication.anonymous,
     true,
   ],
   [
-    'authorization: {mode: AlwaysAllow}',
-    '--authorization-mode=AlwaysAllow',
-    (of) => of.server?.authorization.mode,
-    'AlwaysAllow',
+    'authentication: {x509: {clientCAFile: /ca}}',
+    '--client-ca-file=/ca',
+    (of) => of.server.authentication.clientCaFile,
+    '/ca',
   ],
+  ['', '--token-auth-file=/t', (of) => of.server.authentication.tokenFile, '/t'],
+  ['address: 127.0.0.1', '--address=127.0.0.1', (of) => of.server.address, '127.0.0.1'],
+  ['port: 3', '--port=3', (of) => of.server.port, 3],
+  ['readOnlyPort: 3', '--read-only-port=3', (of) => of.server.readOnlyPort, 3],
+  ['healthzPort: 0', '--healthz-port=0', (of) => of.server.healthzPort, 0],
+  ['healthzBindAddress: "::1"', '--healthz-bind-address=::1', (of) => of.server.healthzBindAddress, '::1'],
+  [
+    'enableDebuggingHandlers: false',
+    '--enable-debugging-handlers=false',
+    (of) => of.server.enableDebuggingHandlers,
+    false,
+  ],
+  ['enableSystemLogHandler: false', '', (of) => of.server.enableSystemLogHandler, false],
+  [
+    'streamingConnectionIdleTimeout: 3s',
+    '--streaming-connection-idle-timeout=3s',
+    (of) => of.server.streamingConnectionIdleTimeoutMs,
+    3000,
+  ],
+  [
+    '{tlsCertFile: /c, tlsPrivateKeyFile: /k}',
+    '--tls-cert-file=/c --tls-private-key-file=/k',
+    (of) => [of.server.tls.certFile, of.server.tls.privateKeyFile],
+    ['/c', '/k'],
+  ],
+  [
+    'tlsCipherSuites: [TLS_RSA_WITH_AES_128_CBC_SHA]',
+    '--tls-cipher-suites=TLS_RSA_WITH_AES_128_CBC_SHA',
+    (of) => of.server.tls.cipherSuites,
+    ['TLS_RSA_WITH_AES_128_CBC_SHA'],
+  ],
+  ['userNamespaces: {idsPerPod: 131072}', '', (of) => of.userNamespaceIdsPerPod, 131_072],
+  ['', '--feature-gates=MemoryQoS=true', (of) => of.containerResources.memoryQos?.throttlingFactor, 0.9],
   ['', '--root-dir=/k', (of) => [of.rootDir, of.images.dockerConfigPaths[0]], ['/k', '/k/config.json']],
-  ['', '--cert-dir=/k', (of) => of.server?.tls.certDir, '/k'],
+  ['', '--cert-dir=/k', (of) => of.server.tls.certDirectory, '/k'],
   ['', '--hostname-override=Here', (of) => of.nodeName, 'here'],
   ['', '--node-ip=192.0.2.1', (of) => of.nodeIp, '192.0.2.1'],
   ['', '--node-labels=a=b', (of) => of.nodeLabels, { a: 'b' }],

@@ -5,7 +5,7 @@ import {
   checkedConfiguration,
   type GivenFields,
   isKubeletConfiguration,
-  isServerField,
+  type KubeletConfiguration,
   type KubeletOptions,
   layFlags,
   readConfigurationFile,
@@ -13,13 +13,18 @@ import {
 } from '@podwright/kubelet';
 import type { ConfigFlags } from '../settings/config-flags.ts';
 import { configOfText, givenFile, type NodeConfig, readText } from '../settings/node-config.ts';
-import { configuredOptions, serverOf } from './configured-options.ts';
+import { configuredOptions } from './configured-options.ts';
 
 /** As much as upstream's klog has for messages that are for debugging. */
 const DEBUG_VERBOSITY = 4;
 
-/** What a kubelet is started with: the node's settings, and what lays fields and flags over the options that these make. */
-export type KubeletSettings = { config: NodeConfig; configure: (options: KubeletOptions) => KubeletOptions };
+export type KubeletSettings = {
+  config: NodeConfig;
+  /** The fields and flags with upstream's defaults for the rest. */
+  configuration: KubeletConfiguration;
+  /** Lays fields and flags over the options that the settings make. */
+  configure: (options: KubeletOptions) => KubeletOptions;
+};
 
 /** Where nobody gave a KubeletConfiguration, a host with swap or cgroup v1 is taken as it is. */
 const WITHOUT_CONFIGURATION: GivenFields = new Map(
@@ -49,10 +54,10 @@ export async function kubeletSettings(line: {
   const isVerbose = configuration['logging.verbosity'] >= DEBUG_VERBOSITY && flags.logLevel === undefined;
   return {
     config: isVerbose ? { ...config, log_level: 'debug' } : config,
+    configuration,
     configure: (options) => {
       const laid = configuredOptions(options, configuration, (field) => hasConfiguration || all.has(field));
-      const hasServer = hasConfiguration || [...all.keys()].some(isServerField);
-      return hasServer ? { ...laid, server: serverOf(configuration, laid.rootDir) } : laid;
+      return hasConfiguration ? { ...laid, warnOfMissingClusterDns: true } : laid;
     },
   };
 }

@@ -3,26 +3,24 @@ import {
   type KubeletOptions,
   type LocalApiOptions,
   type Patience,
+  type ServeKubeletApiInput,
   serveKubeletApi,
   serveLocalApi,
   startKubelet,
 } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
-import {
-  type ApiPorts,
-  type KubeletPlace,
-  kubeletOptionsOf,
-  serverOptionsOf,
-  UPSTREAM_PORTS,
-  UPSTREAM_PROTECTION,
-} from './kubelet-options.ts';
+import { type KubeletPlace, kubeletOptionsOf, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
 import type { KubeletSettings } from './kubelet-settings.ts';
 import { openMetrics } from './metrics.ts';
 import { serviceManagerOf } from './service-manager.ts';
 
 /** Options of the command that are no fields of a configuration. */
-export type KubeletFlags = { criApiVersion: KubeletOptions['criApiVersion'] };
+export type KubeletFlags = {
+  criApiVersion: KubeletOptions['criApiVersion'];
+  /** Values of all flags, as `/flagz` shows them. */
+  flags: Record<string, string>;
+};
 
 /** Where upstream's kubelet looks for a runtime that nobody named. */
 const DEFAULT_RUNTIME_ENDPOINT = 'unix:///run/containerd/containerd.sock';
@@ -31,17 +29,18 @@ const DEFAULT_RUNTIME_ENDPOINT = 'unix:///run/containerd/containerd.sock';
  * `podwright kubelet`: runs pods on a runtime that is not its own, until it is told to stop. Pods go on without it. A runtime
  * that is away when it starts is waited for.
  */
-export async function runKubelet({ config, configure }: KubeletSettings, flags: KubeletFlags): Promise<void> {
+export async function runKubelet(settings: KubeletSettings, { criApiVersion, flags }: KubeletFlags): Promise<void> {
+  const { config, configure, configuration } = settings;
   const { stopped, request } = beginDaemon(config);
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   await using metrics = await openMetrics(config);
   const place = {
     runtimeEndpoint: DEFAULT_RUNTIME_ENDPOINT,
-    criApiVersion: flags.criApiVersion,
-    protection: UPSTREAM_PROTECTION,
-    ports: UPSTREAM_PORTS,
+    criApiVersion,
+    defaults: UPSTREAM_DEFAULTS,
     metrics: metrics.registry,
     configure,
+    shown: { configuration, flags },
   };
   const toldToStop = new AbortController();
   void stopped.then(() => toldToStop.abort(new Error('the kubelet was told to stop')));
@@ -61,22 +60,25 @@ export async function runKubelet({ config, configure }: KubeletSettings, flags: 
   await kubelet.close();
 }
 
+/** What the API shows of how the kubelet was started. */
+type ShownSettings = Pick<ServeKubeletApiInput, 'configuration' | 'flags'>;
+
 type ServedKubelet = { endPods: () => Promise<void>; illness: () => string | undefined; close: () => Promise<void> };
 
 /** A kubelet on a runtime, with its local API and its HTTP API. */
 export async function serveKubelet(
   config: NodeConfig,
-  place: KubeletPlace & { metrics: Registry; ports: ApiPorts; configure?: KubeletSettings['configure'] },
+  place: KubeletPlace & { metrics: Registry; configure?: KubeletSettings['configure']; shown?: ShownSettings },
   { onStop, patience }: { onStop: LocalApiOptions['onStop']; patience?: Patience },
 ): Promise<ServedKubelet> {
-  const { configure = (options) => options, ports, ...runtime } = place;
+  const { configure = (options) => options, shown, ...runtime } = place;
   const options = configure(kubeletOptionsOf(config, runtime));
   const kubelet = await startKubelet(options, {}, patience);
   const logger = createLogger({ name: 'api', level: config.log_level });
   const api = await serveKubeletApi({
     kubelet,
     registry: place.metrics,
-    options: serverOptionsOf(config, ports, options.server),
+    ...shown,
     logger,
   });
   const server = await serveLocalApi({

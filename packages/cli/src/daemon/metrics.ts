@@ -1,7 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLogger, errorMessage, type Logger, Registry, wrapError } from '@podwright/base';
+import {
+  createLogger,
+  errorMessage,
+  isProbeMetric,
+  type Logger,
+  metricsText,
+  Registry,
+  wrapError,
+} from '@podwright/base';
 import { METRICS_KEPT_MS, SCRAPER_TIMEOUT_MS } from '../limits.ts';
 import type { ListenAddress } from '../settings/listen-address.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
@@ -67,7 +75,7 @@ function answerScrapes(registry: Registry, logger: Logger): RequestListener {
   let text: Promise<string> | undefined;
   const current = () => {
     if (text === undefined) {
-      text = registry.metrics();
+      text = metricsText(registry, (name) => !isProbeMetric(name));
       setTimeout(() => {
         text = undefined;
       }, METRICS_KEPT_MS).unref();

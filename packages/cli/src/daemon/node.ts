@@ -4,7 +4,7 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
 import { closeCgroupPlace, openCgroupPlace } from './cgroup-place.ts';
 import { serveKubelet } from './kubelet.ts';
-import { LONE_NODE_PORTS, LONE_NODE_PROTECTION } from './kubelet-options.ts';
+import { LONE_NODE_DEFAULTS } from './kubelet-options.ts';
 import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 import { serviceManagerOf } from './service-manager.ts';
@@ -20,8 +20,7 @@ export async function runNode(config: NodeConfig): Promise<void> {
   const place = {
     runtimeEndpoint: runtime.endpoint,
     criApiVersion: 'v1' as const,
-    protection: LONE_NODE_PROTECTION,
-    ports: LONE_NODE_PORTS,
+    defaults: LONE_NODE_DEFAULTS,
     // Also where systemd has delegated them: kubelets elsewhere are told to use slices, this one shares the place.
     cgroupDriver: 'cgroupfs' as const,
     cgroupRoot: cgroups.cgroupParent,

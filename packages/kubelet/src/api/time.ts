@@ -5,15 +5,17 @@ export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** A duration as Go programs, and so the kubelet's messages, write it: `10s`, `1m20s`, `5m0s`, `1.5s`, `250ms`. */
-export function formatDuration(ms: number): string {
+/** A duration as Go programs, and so the kubelet's messages, write it: `1h0m0s`, `1m20s`, `1.5s`, `250ms`, `0s`; to the microsecond. */
+export function formatDuration(milliseconds: number): string {
+  const sign = milliseconds < 0 ? '-' : '';
+  const ms = Math.abs(milliseconds);
   if (ms === 0) return '0s';
-  if (ms < 1000) return `${trimmed(ms)}ms`;
-  const hours = Math.floor(ms / 3_600_000);
-  const minutes = Math.floor((ms % 3_600_000) / 60_000);
-  const seconds = `${trimmed((ms % 60_000) / 1000)}s`;
-  if (hours > 0) return `${hours}h${minutes}m${seconds}`;
-  return minutes > 0 ? `${minutes}m${seconds}` : seconds;
+  if (ms < 1) return `${sign}${trimmed(ms * 1000)}µs`;
+  if (ms < 1000) return `${sign}${trimmed(ms)}ms`;
+  const seconds = ms / 1000;
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const larger = `${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}`;
+  return `${sign}${larger}${Number((seconds % 60).toFixed(6))}s`;
 }
 
 function trimmed(value: number): string {

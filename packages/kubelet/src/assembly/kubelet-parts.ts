@@ -45,7 +45,7 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   const objects = given.objects ?? new LocalObjects();
   const directories = new PodDirectories(options.rootDir);
   const nodeAllocatable = {
-    cpuMillis: (resources.cpu ?? 0n) - BigInt(options.systemReserved.cpuMillis),
+    cpuMillis: resources.cpu ?? 0n,
     memoryBytes: resources.memory ?? 0n,
     ephemeralStorageBytes: resources['ephemeral-storage'] ?? 0n,
   };

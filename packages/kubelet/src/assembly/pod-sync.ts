@@ -13,7 +13,7 @@ import { CrashBackoff } from '../kuberuntime/crash-backoff.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import type { DnsSettings } from '../kuberuntime/dns-config.ts';
 import { kubeletIdOf } from '../kuberuntime/labels.ts';
-import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
+import type { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { ERROR_BACKOFF } from '../limits.ts';
@@ -53,6 +53,7 @@ export type PodSyncInput = {
   /** What pods may have together. */
   resources: NodeResources;
   host: ContainerHost;
+  features: RuntimeFeatures;
   /** Whether the runtime can keep containers from the groups of their image. */
   strictGroups: boolean;
   obstacles: Obstacles;
@@ -166,7 +167,7 @@ function runtimeDependencies(
     images: ImageManager;
   },
 ): KuberuntimeDependencies {
-  const { options, cri, events, parts, cgroups, hostIps } = input;
+  const { options, cri, events, parts, cgroups, features, hostIps } = input;
   return {
     ...own,
     cri,
@@ -176,7 +177,7 @@ function runtimeDependencies(
     objects: parts.objects,
     prepare: parts.prepare,
     dns: () => dnsSettings(options, events),
-    features: new RuntimeFeatures(cri),
+    features,
     userNamespaces: userNamespaces(options),
     cgroupParent: (pod) => cgroups.parentFor(pod),
     hostIps,

@@ -1,10 +1,10 @@
 /** What upstream's validation refuses (pkg/kubelet/apis/config/validation), and what this kubelet does not honour. */
 import { PodwrightError } from '@podwright/base';
+import { formatDuration } from '../api/time.ts';
 import { completeConfiguration } from './complete-configuration.ts';
 import { refuseGate } from './feature-gates.ts';
 import type { Field } from './fields/field.ts';
 import { FIELDS, type FieldName, type KubeletConfiguration } from './fields/field-table.ts';
-import { formatGoDuration } from './fields/go-duration.ts';
 import type { GivenFields } from './given-fields.ts';
 import { IMAGE_RULES } from './rules/image-rules.ts';
 import { NODE_RULES } from './rules/node-rules.ts';
@@ -59,6 +59,6 @@ function named(name: FieldName, given: GivenFields): string {
 }
 
 function shownValue({ type }: Field, value: unknown): string {
-  const text = type.name === 'duration' ? formatGoDuration(value as number) : JSON.stringify(value);
+  const text = type.name === 'duration' ? formatDuration(value as number) : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

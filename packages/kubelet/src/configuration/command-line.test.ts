@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flagHelp, parseCommandLine } from './command-line.ts';
+import { flagHelp, flagValues, parseCommandLine } from './command-line.ts';
 
 const OWN = [
   { name: 'help', letter: 'h', about: 'this help' },
@@ -76,4 +76,19 @@ test('help has a line for each flag, with what it changes', () => {
     /^ {6}--kubeconfig string +how to reach an API server; only "": it cannot join a cluster yet$/m,
   );
   assert.match(flagHelp(OWN), /^ {2}-v, --v int /m);
+});
+
+test('the values of all flags are told, without secrets', () => {
+  const args = [
+    '--manifest-url-header=authorization:secret',
+    '--node-labels=a=b,c=d',
+    '--sync-frequency=90s',
+    '--x=/y',
+  ];
+  const values = flagValues(parseCommandLine(args, [{ name: 'x', value: 'path', about: '' }]));
+  const { x, port, 'manifest-url-header': header, 'node-labels': labels, 'sync-frequency': frequency } = values;
+  assert.deepEqual(
+    [x, port, header, labels, frequency, values['cluster-dns'], values['seccomp-default']],
+    ['/y', '10250', 'authorization=<masked>', 'a=b,c=d', '1m30s', '[]', ''],
+  );
 });

@@ -2,6 +2,8 @@
 import { resolve } from 'node:path';
 import { didYouMean, PodwrightError } from '@podwright/base';
 import { IssueList } from '../api/issue.ts';
+import { formatDuration } from '../api/time.ts';
+import { withoutSecrets } from './configuration-document.ts';
 import type { Field } from './fields/field.ts';
 import { FIELDS } from './fields/field-table.ts';
 import type { GivenField, GivenFields } from './given-fields.ts';
@@ -43,6 +45,25 @@ export function parseCommandLine(args: readonly string[], ownFlags: readonly Own
       });
   }
   return { given, own };
+}
+
+/** All flags with what they say, or their defaults, as Go prints them. Secrets are masked. */
+export function flagValues({ given, own }: CommandLine): Record<string, string> {
+  const values = [...FIELDS].flatMap(([name, { flag, type, fallback }]) => {
+    if (flag === undefined) return [];
+    const value = given.get(name)?.value ?? fallback ?? '';
+    return [[flag, flagText(type, withoutSecrets(name, value))] as const];
+  });
+  return Object.fromEntries([...values, ...own]);
+}
+
+function flagText({ name }: Field['type'], value: unknown): string {
+  if (name === 'duration' && typeof value === 'number') return formatDuration(value);
+  if (Array.isArray(value)) return `[${value.join(',')}]`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.entries(value)
+    .map(([key, text]) => `${key}=${text}`)
+    .join(',');
 }
 
 /** Fields and flags in the order of help: by name. */

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { formatDuration } from '../api/time.ts';
 import { featureGates } from './feature-gates.ts';
 import type { Field } from './fields/field.ts';
 import { FIELDS, FILE_FIELDS } from './fields/field-table.ts';
-import { formatGoDuration } from './fields/go-duration.ts';
 
 const document = readFileSync(new URL('../../../../docs/kubelet-configuration.md', import.meta.url), 'utf8');
 
 function initialOf({ type, fallback }: Field): string {
   if (fallback === undefined || fallback === '') return '–';
-  return `\`${type.name === 'duration' ? formatGoDuration(fallback as number) : JSON.stringify(fallback)}\``;
+  return `\`${type.name === 'duration' ? formatDuration(fallback as number) : JSON.stringify(fallback)}\``;
 }
 
 function effectOf({ effect }: Field): string {
-  if (effect.kind === 'sets') return 'honoured';
+  if (effect.kind === 'sets') return effect.how === undefined ? 'honoured' : `honoured: ${effect.how}`;
   return effect.kind === 'nothing' ? `changes nothing: ${effect.because}` : `only ${effect.values}: ${effect.because}`;
 }
 

@@ -14,10 +14,10 @@ import {
 } from '@podwright/cri';
 import type { Container, Pod } from '../api/types.ts';
 import type { ContainerMount, PreparedContainer } from '../container/prepared-container.ts';
+import type { ContainerEnforcement } from './container-enforcement.ts';
 import { containerResources } from './container-resources.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerNamespaces } from './namespace-options.ts';
-import type { NodeResources } from './node-resources.ts';
 import { containerSecurityContext, type ImageUser } from './security-context.ts';
 
 const PROPAGATIONS: Record<ContainerMount['propagation'], MountPropagation> = {
@@ -36,7 +36,7 @@ export type ContainerConfigInput = {
   namespaces: NamespaceOption;
   /** The container whose processes this one is to see. */
   targetId?: string;
-  node: NodeResources;
+  node: ContainerEnforcement;
   seccompDefault: boolean;
   seccompRoot: string;
   kubeletId: string;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Pod, ResourceRequirements } from '../api/types.ts';
 import { qosClass } from '../cgroups/qos.ts';
+import type { ContainerEnforcement } from './container-enforcement.ts';
 import { containerResources } from './container-resources.ts';
 import { fakeNode } from './dependencies.fixture.ts';
-import type { NodeResources } from './node-resources.ts';
 
 const GIBIBYTE = 1n << 30n;
 const node = fakeNode({ memoryCapacity: 10n * GIBIBYTE });
@@ -96,7 +96,7 @@ test('on cgroup v2 a container that is out of memory is killed whole', () => {
 
 test('a limit of CPU counts over the period of the settings, or not at all', () => {
   const container = withResources('a', { limits: { cpu: '2' } });
-  const check = (given: NodeResources, expected: bigint[]) => {
+  const check = (given: ContainerEnforcement, expected: bigint[]) => {
     const { cpuPeriod, cpuQuota } = containerResources(podOf([container]), container, given);
     assert.deepEqual([cpuPeriod, cpuQuota], expected);
   };
@@ -129,7 +129,7 @@ test('where the kernel forbids to lower the OOM score, the lowest that it allows
 test('memory is swapped by the settings and the share of the memory', () => {
   const check = (
     resources: ResourceRequirements,
-    given: NodeResources,
+    given: ContainerEnforcement,
     expected: { total?: bigint; file?: string },
     priorityClassName?: string,
   ) => {

@@ -14,15 +14,19 @@ import { linuxResources } from '../cgroups/linux-resources.ts';
 import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
 import { inUnits } from '../cgroups/units.ts';
 import type { ContainerHost } from '../node/container-host.ts';
+import type { ContainerEnforcement } from './container-enforcement.ts';
 import { memoryQosFiles } from './memory-qos.ts';
-import type { NodeResources } from './node-resources.ts';
 import { swapResources } from './swap.ts';
 
 /** oom_score_adj of containers that should be killed last. */
 const GUARANTEED_OOM_SCORE_ADJ = -997n;
 
 /** The container's cgroup limits and OOM score, computed as upstream does. Limits that it lacks are those of its pod. */
-export function containerResources(pod: Pod, container: Container, node: NodeResources): LinuxContainerResources {
+export function containerResources(
+  pod: Pod,
+  container: Container,
+  node: ContainerEnforcement,
+): LinuxContainerResources {
   const limited = withPodLimits(container, pod.spec);
   const memoryLimitBytes = limitOf(limited, 'memory');
   const resources = linuxResources(

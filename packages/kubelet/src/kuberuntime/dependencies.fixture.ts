@@ -11,9 +11,9 @@ import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from '../node/resource-p
 import { PodTracer } from '../trace/pod-tracer.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import { ActuatedResources } from './actuated-resources.ts';
+import type { ContainerEnforcement } from './container-enforcement.ts';
 import { CrashBackoff } from './crash-backoff.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
-import type { NodeResources } from './node-resources.ts';
 import { RuntimeFeatures } from './runtime-features.ts';
 import { SandboxNetworks } from './sandbox-networks.ts';
 
@@ -70,7 +70,10 @@ export function fakeRuntime(): FakeRuntime {
 }
 
 /** A host of cgroup v1 with a GiB of memory, and upstream's settings. */
-export function fakeNode(host: Partial<ContainerHost> = {}, policy: Partial<ResourcePolicy> = {}): NodeResources {
+export function fakeNode(
+  host: Partial<ContainerHost> = {},
+  policy: Partial<ResourcePolicy> = {},
+): ContainerEnforcement {
   return {
     policy: { ...DEFAULT_RESOURCE_POLICY, ...policy },
     host: {

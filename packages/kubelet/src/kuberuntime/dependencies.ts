@@ -8,10 +8,10 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import type { ImageManager } from '../images/image-manager.ts';
 import type { PodTracer } from '../trace/pod-tracer.ts';
 import type { ActuatedResources } from './actuated-resources.ts';
+import type { ContainerEnforcement } from './container-enforcement.ts';
 import type { CrashBackoff } from './crash-backoff.ts';
 import type { DnsSettings } from './dns-config.ts';
 import type { HookRunner } from './lifecycle-hooks.ts';
-import type { NodeResources } from './node-resources.ts';
 import type { RuntimeFeatures } from './runtime-features.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 
@@ -42,7 +42,7 @@ export type KuberuntimeDependencies = {
   /** What the runtime says that it can do. */
   features: RuntimeFeatures;
   userNamespaces: UserNamespaces;
-  node: NodeResources;
+  node: ContainerEnforcement;
   seccompDefault: boolean;
   seccompRoot: string;
 };

@@ -7,15 +7,15 @@ import { decodeManifest } from '../config/manifest.ts';
 import { wantedMounts } from '../container/container-mounts.ts';
 import type { IdRange } from '../container/user-namespaces.ts';
 import { containerConfig } from './container-config.ts';
+import type { ContainerEnforcement } from './container-enforcement.ts';
 import { fakeNode } from './dependencies.fixture.ts';
 import { podDnsConfig } from './dns-config.ts';
 import { namespaceOptions } from './namespace-options.ts';
-import type { NodeResources } from './node-resources.ts';
 import { podSandboxConfig } from './pod-sandbox-config.ts';
 
 /** Where a pod is made: the host, the settings of the kubelet, and the user of the image. */
 type World = {
-  node?: NodeResources;
+  node?: ContainerEnforcement;
   seccompDefault?: boolean;
   users?: IdRange;
   user?: { uid?: bigint; username?: string };

@@ -1,12 +1,12 @@
 import type { Container, Pod } from '../api/types.ts';
 import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
-import type { NodeResources } from './node-resources.ts';
+import type { ContainerEnforcement } from './container-enforcement.ts';
 
 /** Bytes of a page, by which the kernel counts memory. */
 const PAGE_BYTES = 4096;
 
 /** Files of cgroup v2 that keep a container's memory and throttle it before its limit (KEP-2570); none without the gate. */
-export function memoryQosFiles(pod: Pod, container: Container, node: NodeResources): Record<string, string> {
+export function memoryQosFiles(pod: Pod, container: Container, node: ContainerEnforcement): Record<string, string> {
   const { policy, host } = node;
   if (policy.memoryQos === undefined || !host.cgroupV2) return {};
   return { ...reservation(pod, container, policy.memoryQos.reservation), ...throttle(container, node) };
@@ -20,7 +20,7 @@ function reservation(pod: Pod, container: Container, policy: 'None' | 'TieredRes
 }
 
 /** Somewhere between the request and the limit, or what pods may use at all. */
-function throttle(container: Container, { policy, host }: NodeResources): Record<string, string> {
+function throttle(container: Container, { policy, host }: ContainerEnforcement): Record<string, string> {
   const request = requestOf(container, 'memory');
   const limit = limitOf(container, 'memory');
   const most = Number(limit === 0n ? host.allocatableMemory : limit);

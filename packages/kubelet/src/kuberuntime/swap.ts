@@ -1,7 +1,7 @@
 import { isCriticalPod } from '../api/pod-priority.ts';
 import type { Container, Pod } from '../api/types.ts';
 import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
-import type { NodeResources } from './node-resources.ts';
+import type { ContainerEnforcement } from './container-enforcement.ts';
 
 type SwapResources = {
   /** cgroup v1: memory and swap together; 0 leaves it open. */
@@ -14,7 +14,7 @@ type SwapResources = {
 export function swapResources(
   pod: Pod,
   container: Container,
-  node: NodeResources & { memoryLimitBytes: bigint },
+  node: ContainerEnforcement & { memoryLimitBytes: bigint },
 ): SwapResources {
   if (!node.host.countsSwap) return { memoryAndSwapBytes: 0n, files: {} };
   if (!node.host.cgroupV2) return { memoryAndSwapBytes: node.memoryLimitBytes, files: {} };
@@ -22,14 +22,14 @@ export function swapResources(
   return { memoryAndSwapBytes: 0n, files: { 'memory.swap.max': String(bytes) } };
 }
 
-function maySwap(pod: Pod, container: Container, { policy }: NodeResources): boolean {
+function maySwap(pod: Pod, container: Container, { policy }: ContainerEnforcement): boolean {
   if (policy.swapBehavior !== 'LimitedSwap' || isCriticalPod(pod) || qosClass(pod) !== 'Burstable') return false;
   const request = requestOf(container, 'memory');
   return request > 0n && request !== limitOf(container, 'memory');
 }
 
 /** The same part of the swap as the container asks for of the memory. */
-function swapShare(container: Container, { host }: NodeResources): bigint {
+function swapShare(container: Container, { host }: ContainerEnforcement): bigint {
   const request = requestOf(container, 'memory');
   if (request > host.memoryCapacity) return 0n;
   return (request * host.swapCapacity) / host.memoryCapacity;

@@ -193,3 +193,11 @@ test('after a start of the kubelet the first probes wait for a part of their per
   await until(() => askedAtMs.length === 1);
   assert.ok(askedAtMs[0]! - beganMs >= 299, `${askedAtMs[0]! - beganMs} ms`);
 });
+
+test('an initial delay is over in its time also when the clock of the host was set back', async (context) => {
+  const { manager, until } = start(context);
+  const status = statusOf('c1');
+  status.containers[0]!.startedAtMs += 3_600_000;
+  manager.update(podOf({ readinessProbe: { ...probe, initialDelaySeconds: 1 } }), status, []);
+  await until(() => manager.readiness.get('c1') === 'success');
+});

@@ -16,11 +16,5 @@ export type FieldName = keyof typeof ALL_FIELDS;
 /** Fields and flags by name, without their types. */
 export const FIELDS: ReadonlyMap<string, Field> = new Map(Object.entries(ALL_FIELDS) as [string, Field][]);
 
-/** Whether the HTTP servers are told of a field. */
-export function isServerField(name: string): boolean {
-  const effect = FIELDS.get(name)?.effect;
-  return effect?.kind === 'sets' && effect.option === 'server';
-}
-
 /** A whole configuration, each field by its path; durations are milliseconds. */
 export type KubeletConfiguration = { [K in FieldName]: ValueOf<(typeof ALL_FIELDS)[K]> };

@@ -2,8 +2,8 @@ import type { FieldType } from './field-types.ts';
 
 /** What a field or flag does to this kubelet. */
 export type Effect<T> =
-  /** It is honoured, by this option of `KubeletOptions`. */
-  | { kind: 'sets'; option: string }
+  /** It is honoured, by this option of `KubeletOptions`; how, where that needs words. */
+  | { kind: 'sets'; option: string; how?: string }
   /** Whatever it says, nothing changes. */
   | { kind: 'nothing'; because: string }
   /** It is refused, but for values at which nothing changes. */
@@ -32,7 +32,7 @@ export function field<T, D extends T | undefined>(type: FieldType<T>, fallback: 
   return { type, fallback, ...rest };
 }
 
-export const sets = (option: string) => ({ kind: 'sets', option }) as const;
+export const sets = (option: string, how?: string) => ({ kind: 'sets', option, how }) as const;
 export const nothing = (because: string) => ({ kind: 'nothing', because }) as const;
 
 /** `allowed` are the values at which nothing changes, or how to tell them. */

@@ -19,7 +19,12 @@ export const FLAG_ONLY_FIELDS = {
   certDirectory: field(path, '', {
     flag: 'cert-dir',
     about: "directory of a server certificate of the kubelet's own",
-    effect: sets('server'),
+    effect: sets('server.tls.certDirectory'),
+  }),
+  tokenAuthFile: field(path, '', {
+    flag: 'token-auth-file',
+    about: 'file of bearer tokens, as token_file of ours; upstream has none',
+    effect: sets('server.authentication.tokenFile'),
   }),
   hostnameOverride: field(string, '', {
     flag: 'hostname-override',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatGoDuration, parseGoDuration } from './go-duration.ts';
+import { formatDuration } from '../../api/time.ts';
+import { parseGoDuration } from './go-duration.ts';
 
 test('durations are read as Go reads them', () => {
   for (const [text, expected] of [
@@ -29,5 +30,5 @@ test('durations are written as Go writes them', () => {
     [3_600_000, '1h0m0s'],
     [-5_405_000, '-1h30m5s'],
   ] as const)
-    assert.equal(formatGoDuration(ms), text);
+    assert.equal(formatDuration(ms), text);
 });

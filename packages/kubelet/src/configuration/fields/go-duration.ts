@@ -24,16 +24,3 @@ export function parseGoDuration(text: string): number | undefined {
   if (totalMs >= MAX_MS) return undefined;
   return sign === '-' ? -totalMs : totalMs;
 }
-
-/** A duration as Go prints it: `1h0m0s`, `1m30s`, `100ms`, `0s`. */
-export function formatGoDuration(milliseconds: number): string {
-  const sign = milliseconds < 0 ? '-' : '';
-  const ms = Math.abs(milliseconds);
-  if (ms === 0) return '0s';
-  if (ms < 1) return `${sign}${ms * 1000}µs`;
-  if (ms < 1000) return `${sign}${ms}ms`;
-  const seconds = ms / 1000;
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  const larger = `${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}`;
-  return `${sign}${larger}${Number((seconds % 60).toFixed(6))}s`;
-}

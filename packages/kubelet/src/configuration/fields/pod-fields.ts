@@ -128,7 +128,7 @@ export const POD_FIELDS = {
   }),
   'userNamespaces.idsPerPod': field(int64, 65_536, {
     about: 'ids of a pod with a user namespace',
-    effect: only([65_536], 'the length of id ranges cannot be chosen yet'),
+    effect: sets('userNamespaceIdsPerPod'),
     keepsZero: true,
   }),
 };

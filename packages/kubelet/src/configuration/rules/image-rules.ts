@@ -1,5 +1,5 @@
+import { formatDuration } from '../../api/time.ts';
 import { allowlistProblem } from '../../images/verification-policy.ts';
-import { formatGoDuration } from '../fields/go-duration.ts';
 import { must, type Rule, within } from './rule.ts';
 
 const parallelPulls: Rule = ({ maxParallelImagePulls: parallel, serializeImagePulls }) => [
@@ -23,7 +23,7 @@ const garbage: Rule = (configuration) => {
     ...must(
       most <= 0 || most > least,
       'imageMaximumGCAge',
-      `must be greater than imageMinimumGCAge, which is ${formatGoDuration(least)}`,
+      `must be greater than imageMinimumGCAge, which is ${formatDuration(least)}`,
     ),
   ];
 };

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { runChecked, waitFor } from '@podwright/base';
-import { kubeletServerOptions } from '../kubelet-server-options.ts';
+import { kubeletServerOptions } from '../../configuration/server-options.ts';
 import { selfSignedCertificate } from './self-signed-certificate.ts';
 import { freePort, serveApi, type TestApi } from './served-api.fixture.ts';
 import { opensslName } from './tls-settings.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { makePrivateDirectory } from '@podwright/base';
 import { formatTime } from '../../api/time.ts';
+import { rpcErrorText } from '../../kubecontainer/rpc-error.ts';
 import type { Kubelet } from '../../kubelet.ts';
 import { MAX_RUN_MS } from '../../limits.ts';
 import { sendJson } from '../api-call.ts';
 import { type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 import { containerOf, fullName, podOfName, runningContainer } from './pod-lookup.ts';
-import { rpcErrorText } from './rpc-error.ts';
 
 /** `/run/…?cmd=`: a command and its output. `/checkpoint/…`: the runtime writes a container's state into a file. */
 export function commandRoutes(kubelet: Kubelet): ApiRoute[] {

@@ -126,6 +126,14 @@ test('pages about the kubelet', async (t) => {
   const { kubeletconfig } = JSON.parse(configz) as { kubeletconfig: Record<string, unknown> };
   assert.deepEqual([kubeletconfig.kind, kubeletconfig.maxPods], ['KubeletConfiguration', 110]);
   assert.doesNotMatch(configz, /secret/);
+  assert.deepEqual(kubeletconfig.authentication, {
+    anonymous: { enabled: true },
+    webhook: { enabled: true, cacheTTL: '2m0s' },
+  });
+  assert.deepEqual(
+    [kubeletconfig.nodeLeaseDurationSeconds, kubeletconfig.address, kubeletconfig.staticPodURLHeader],
+    [40, '127.0.0.1', { authorization: ['<masked>'] }],
+  );
   assert.match((await ask('/flagz')).body, /^\nkubelet flagz\nWarning: .*\nconfig=\/x\nv=2\n$/);
   const named = { accept: 'application/json;v=v1beta1;g=config.k8s.io;as=Statusz' };
   const status = JSON.parse((await ask('/statusz', { headers: named })).body) as Record<string, unknown>;

@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, wrapError } from '@podwright/base';
+import type { KubeletConfiguration } from '../../configuration/fields/field-table.ts';
 import {
   KEEP_ALIVE_TIMEOUT_MS,
   MAX_CONNECTIONS,
@@ -14,7 +15,6 @@ import {
 } from '../../limits.ts';
 import { processMetrics } from '../../metrics/process-metrics.ts';
 import type { HttpListener } from '../http-listener.ts';
-import type { KubeletServerOptions } from '../kubelet-server-options.ts';
 import { sendText } from './api-route.ts';
 import { type Authenticator, authenticator } from './authentication.ts';
 import { effectiveConfiguration } from './effective-configuration.ts';
@@ -33,9 +33,8 @@ export type ServedKubeletApi = {
 };
 
 export type ServeKubeletApiInput = Pick<KubeletApiParts, 'kubelet' | 'registry' | 'logger'> & {
-  options: KubeletServerOptions;
-  /** The KubeletConfiguration in force; made of the options if left out. */
-  configuration?: object;
+  /** What the kubelet's options were made of, upstream's defaults if left out; the options win where they say something else. */
+  configuration?: KubeletConfiguration;
   /** Command-line flags with their values, without secrets. */
   flags?: Record<string, string>;
   /** The host's log directory; `/var/log` if left out. */
@@ -43,11 +42,12 @@ export type ServeKubeletApiInput = Pick<KubeletApiParts, 'kubelet' | 'registry' 
 };
 
 /**
- * Serves the kubelet's HTTP API on the ports that the options name, until it is closed. Throws if one of them cannot be had, or a
+ * Serves the kubelet's HTTP API on the ports that its options name, until it is closed. Throws if one of them cannot be had, or a
  * file of the options cannot be read.
  */
 export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<ServedKubeletApi> {
-  const { options, logger } = input;
+  const { logger } = input;
+  const options = input.kubelet.options.server;
   const parts = apiParts(input);
   const api = new KubeletApi(parts, { readOnly: false });
   const servers: Server[] = [];
@@ -79,10 +79,11 @@ export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<Serv
 }
 
 function apiParts(input: ServeKubeletApiInput): KubeletApiParts {
-  const { kubelet, registry, logger, options, systemLogDirectory } = input;
+  const { kubelet, registry, logger, systemLogDirectory } = input;
+  const { server: options, podLogsDir } = kubelet.options;
   processMetrics(registry);
   const facts = {
-    configuration: input.configuration ?? effectiveConfiguration(kubelet.options, options),
+    configuration: effectiveConfiguration(kubelet.options, input.configuration),
     flags: input.flags ?? {},
     startedAtMs: performance.timeOrigin,
   };
@@ -91,7 +92,7 @@ function apiParts(input: ServeKubeletApiInput): KubeletApiParts {
     systemLogs: {
       enabled: options.enableSystemLogHandler,
       directory: systemLogDirectory ?? '/var/log',
-      linked: [kubelet.options.podLogsDir],
+      linked: [podLogsDir],
     },
     debuggingHandlers: options.enableDebuggingHandlers,
     streamIdleTimeoutMs: options.streamingConnectionIdleTimeoutMs,
@@ -108,8 +109,8 @@ const LIMITS: ServerOptions = {
 };
 
 /** TLS is loaded by who serves it. */
-async function secureServer(api: HttpListener, { kubelet, options, logger }: ServeKubeletApiInput): Promise<Server> {
-  const { nodeName, rootDir } = kubelet.options;
+async function secureServer(api: HttpListener, { kubelet, logger }: ServeKubeletApiInput): Promise<Server> {
+  const { nodeName, rootDir, server: options } = kubelet.options;
   const names = [
     ...new Set([nodeName || hostname(), hostname(), 'localhost', '127.0.0.1', '::1', ...kubelet.addresses]),
   ];

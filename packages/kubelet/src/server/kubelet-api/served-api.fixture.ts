@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { type Registry as MetricsRegistry, Registry, silentLogger } from '@podwright/base';
+import { type KubeletServerOptions, kubeletServerOptions } from '../../configuration/server-options.ts';
 import { type FakeKubelet, startFakeKubelet } from '../../fake-kubelet.fixture.ts';
-import { type KubeletServerOptions, kubeletServerOptions } from '../kubelet-server-options.ts';
 import { type ServedKubeletApi, serveKubeletApi } from './serve-kubelet-api.ts';
 
 export type Answer = { status: number; body: string; headers: Record<string, unknown> };
@@ -52,6 +52,13 @@ export async function serveApi(
     manifest,
     metrics: registry,
     manifestUrlHeaders: { authorization: ['Basic secret'] },
+    server: kubeletServerOptions({
+      address: '127.0.0.1',
+      port: await freePort(),
+      healthzPort: 0,
+      authentication: { anonymous: true },
+      ...options,
+    }),
   });
   t.after(async () => {
     await fake.close();
@@ -60,13 +67,6 @@ export async function serveApi(
   const served = await serveKubeletApi({
     kubelet: fake.handle,
     registry,
-    options: kubeletServerOptions({
-      address: '127.0.0.1',
-      port: await freePort(),
-      healthzPort: 0,
-      authentication: { anonymous: true },
-      ...options,
-    }),
     flags: { v: '2', config: '/x' },
     systemLogDirectory: join(directory, 'log'),
     logger: silentLogger,

@@ -2,8 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, makePrivateDirectory, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import type { ServerTls } from '../../configuration/server-options.ts';
 import { OWN_CERTIFICATE_MS } from '../../limits.ts';
-import type { ServerTls } from '../kubelet-server-options.ts';
 import { type SelfSigned, selfSignedCertificate } from './self-signed-certificate.ts';
 
 /** Names and addresses that a certificate of our own is made for, and where it is kept if the options do not say. */

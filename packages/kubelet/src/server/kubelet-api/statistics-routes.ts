@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, type Registry } from '@podwright/base';
+import { errorMessage, isProbeMetric, type Logger, metricsText, type Registry } from '@podwright/base';
 import type { Kubelet } from '../../kubelet.ts';
 import { containerMetrics, machineMetrics } from '../../metrics/cadvisor-metrics.ts';
 import { EXPOSITION_TYPE, exposition } from '../../metrics/exposition.ts';
@@ -8,8 +8,6 @@ import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.t
 
 type Parts = { kubelet: Kubelet; registry: Registry; logger: Logger };
 
-/** Metrics of probes are told at a path of their own. */
-const PROBER_PREFIX = 'prober_';
 const PROCESS_START = 'process_start_time_seconds';
 
 /** `/stats/summary` and the four pages of metrics. */
@@ -25,10 +23,8 @@ export function statisticsRoutes(parts: Parts): ApiRoute[] {
   };
   return [
     { methods: ['GET', 'POST'], path: '/stats/summary', access: 'open', handler: (call) => sendSummary(parts, call) },
-    page('/metrics', () => metricsOf(registry, (name) => !name.startsWith(PROBER_PREFIX))),
-    page('/metrics/probes', () =>
-      metricsOf(registry, (name) => name.startsWith(PROBER_PREFIX) || name === PROCESS_START),
-    ),
+    page('/metrics', () => metricsText(registry, (name) => !isProbeMetric(name))),
+    page('/metrics/probes', () => metricsText(registry, (name) => isProbeMetric(name) || name === PROCESS_START)),
     page('/metrics/resource', () => resourcePage(parts)),
     page('/metrics/cadvisor', () => cadvisorPage(parts)),
   ];
@@ -43,12 +39,6 @@ function sharedAnswer<T>(make: () => Promise<T>): () => Promise<T> {
     });
     return running;
   };
-}
-
-async function metricsOf(registry: Registry, wanted: (name: string) => boolean): Promise<string> {
-  const names = registry.getMetricsAsArray().map(({ name }) => name);
-  const texts = await Promise.all(names.filter(wanted).map((name) => registry.getSingleMetricAsString(name)));
-  return texts.map((text) => `${text.trimEnd()}\n`).join('');
 }
 
 async function sendSummary({ kubelet, logger }: Parts, { response, query }: ApiCall): Promise<void> {

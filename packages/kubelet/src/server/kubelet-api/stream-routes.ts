@@ -1,7 +1,7 @@
 import type { Kubelet, StreamOptions } from '../../kubelet.ts';
 import { isSet, type Refusal, refusal } from './api-route.ts';
 import { containerOf, fullName, podOfName, runningContainer } from './pod-lookup.ts';
-import { streamRefusal } from './rpc-error.ts';
+import { streamRefusal } from './stream-refusal.ts';
 
 export type StreamKind = 'exec' | 'attach' | 'portForward';
 

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { getCiphers, type SecureVersion, type TlsOptions } from 'node:tls';
 import { didYouMean, PodwrightError, wrapError } from '@podwright/base';
 import { CIPHER_SUITES } from '../../configuration/rules/server-rules.ts';
+import type { KubeletServerOptions, TlsVersion } from '../../configuration/server-options.ts';
 import { REQUEST_HEAD_TIMEOUT_MS } from '../../limits.ts';
-import type { KubeletServerOptions, TlsVersion } from '../kubelet-server-options.ts';
 import type { SelfSigned } from './self-signed-certificate.ts';
 
 const VERSIONS: Record<TlsVersion, SecureVersion> = {

@@ -2,4 +2,4 @@ import type { ContainerHost } from '../node/container-host.ts';
 import type { ResourcePolicy } from '../node/resource-policy.ts';
 
 /** What a container's limits depend on beside its pod. */
-export type NodeResources = { policy: ResourcePolicy; host: ContainerHost };
+export type ContainerEnforcement = { policy: ResourcePolicy; host: ContainerHost };

@@ -33,7 +33,7 @@ export type ServerTls = {
 /** Go's names, as in KubeletConfiguration. */
 export type TlsVersion = 'VersionTLS10' | 'VersionTLS11' | 'VersionTLS12' | 'VersionTLS13';
 
-/** Who may call: whoever is authenticated in one of these ways may do everything (`authorization.mode: AlwaysAllow`). */
+/** Who may call: whoever is authenticated in one of these ways may do everything. */
 export type ServerAuthentication = {
   /** Requests without credentials are those of `system:anonymous`. */
   anonymous: boolean;

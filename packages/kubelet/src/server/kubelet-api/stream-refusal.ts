@@ -1,17 +1,9 @@
-import { errorCode, errorMessage } from '@podwright/base';
+import { errorCode } from '@podwright/base';
+import { rpcErrorText } from '../../kubecontainer/rpc-error.ts';
 import { type Refusal, refusal } from './api-route.ts';
 
 /** How long the runtime keeps a request for a stream: what Go's streaming server calls its cache's TTL, in seconds. */
 const RETRY_AFTER_SECONDS = 60;
-
-/** The runtime's error in the words of Go's gRPC, which clients of the kubelet read. */
-export function rpcErrorText(error: unknown): string {
-  const code = errorCode(error)
-    .split('_')
-    .map((word) => word[0]!.toUpperCase() + word.slice(1))
-    .join('');
-  return `rpc error: code = ${code === 'Cancelled' ? 'Canceled' : code} desc = ${errorMessage(error)}`;
-}
 
 /** What a client of a stream hears of the runtime's error (upstream's streaming.WriteError). */
 export function streamRefusal(error: unknown): Refusal {

@@ -1,0 +1,40 @@
+/** A configuration as the file that would say it. */
+
+import { formatDuration } from '../api/time.ts';
+import { FIELDS, FILE_FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
+
+/** What upstream's log has in the place of secrets. */
+const MASK = '<masked>';
+
+/** A KubeletConfiguration (v1beta1) with its durations as Go writes them, without what is empty. Secrets are masked. */
+export function configurationDocument(configuration: KubeletConfiguration): Record<string, unknown> {
+  const document: Record<string, unknown> = {
+    kind: 'KubeletConfiguration',
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+  };
+  for (const [name, value] of Object.entries(configuration)) {
+    if (!Object.hasOwn(FILE_FIELDS, name) || isEmpty(value)) continue;
+    const isDuration = FIELDS.get(name)!.type.name === 'duration' && typeof value === 'number';
+    put(document, name.split('.'), isDuration ? formatDuration(value) : withoutSecrets(name, value));
+  }
+  return document;
+}
+
+/** Headers of requests for manifests may be for authentication. */
+export function withoutSecrets(field: string, value: unknown): unknown {
+  if (field !== 'staticPodURLHeader') return value;
+  return Object.fromEntries(Object.keys(value as object).map((name) => [name, [MASK]]));
+}
+
+function put(table: Record<string, unknown>, [key, ...rest]: string[], value: unknown): void {
+  if (rest.length === 0) table[key!] = value;
+  else {
+    table[key!] ??= {};
+    put(table[key!] as Record<string, unknown>, rest, value);
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === undefined || value === '';
+}
