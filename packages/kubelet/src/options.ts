@@ -1,4 +1,4 @@
-import type { Logger, Registry } from '@podwright/base';
+import type { Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
 import type { KubeletServerConfiguration } from './configuration/server-configuration.ts';
 import type { HostRequirements } from './node/host-requirements.ts';
@@ -96,6 +96,8 @@ export type KubeletOptions = {
   relist: { periodMs: number; eventedPeriodMs: number };
   /** The HTTP servers; `undefined` for none. */
   server?: KubeletServerConfiguration;
+  /** Where traces of pods' syncs go, and how many of them. */
+  tracing: TracingOptions;
   logger: Logger;
   /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
   metrics?: Registry;
@@ -145,6 +147,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     requirements: { noSwap: false, kernelDefaults: false },
     resyncPeriodMs: 60_000,
     relist: { periodMs: 1000, eventedPeriodMs: 20_000 },
+    tracing: { endpoint: '', samplingRatePerMillion: 0 },
     ...given,
   };
 }

@@ -109,6 +109,8 @@ const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
     enforceNodeAllocatable: kinds.includes('pods'),
   }),
   podPidsLimit: (_, { podPidsLimit }) => ({ podPidsLimit }),
+  'tracing.endpoint': (_, configuration) => ({ tracing: tracingOf(configuration) }),
+  'tracing.samplingRatePerMillion': (_, configuration) => ({ tracing: tracingOf(configuration) }),
 };
 
 /** Options with these fields laid over them, in the order of the table; fields of the HTTP servers need `serverOf`. */
@@ -121,6 +123,13 @@ export function configuredOptions(
   for (const [field, set] of Object.entries(SETTERS))
     if (isWanted(field)) Object.assign(laid, set(laid, configuration));
   return laid;
+}
+
+/** Traces go nowhere before the configuration says how many, and then to this host's collector unless it says where. */
+function tracingOf(configuration: KubeletConfiguration): KubeletOptions['tracing'] {
+  const samplingRatePerMillion = configuration['tracing.samplingRatePerMillion'] ?? 0;
+  const endpoint = configuration['tracing.endpoint'] || 'localhost:4317';
+  return { endpoint: samplingRatePerMillion === 0 ? '' : endpoint, samplingRatePerMillion };
 }
 
 /** Docker's configuration files where the kubelet looks for credentials of registries. */

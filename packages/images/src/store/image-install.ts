@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { Limiter, PodwrightError } from '@podwright/base';
+import { Limiter, PodwrightError, type TraceWork } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ExpectedBlob } from '../content/content-writer.ts';
 import { bytesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
@@ -30,6 +30,7 @@ export type ImageInstallerOptions = {
   parallelDownloads: number;
   /** Called before an image's config is fetched that was not there: its layers are likely to be new, too. */
   prepareUnpacking: () => void;
+  trace: TraceWork;
 };
 
 /** One image to bring in. `what` begins error messages. */
@@ -179,19 +180,19 @@ export class ImageInstaller {
   async #fetchLayers({ source, tracker, signal }: Installation, steps: LayerStep[]): Promise<void> {
     const failure = new AbortController();
     const either = AbortSignal.any([signal, failure.signal]);
-    const limiter = new Limiter(this.#options.parallelDownloads);
-    const downloads = steps.map(({ descriptor }) =>
-      limiter.run(
-        () => source.fetchBlob(descriptor, either, (bytes) => tracker.setBlobBytes(descriptor.digest, bytes)),
-        either,
-      ),
-    );
+    const { parallelDownloads, trace } = this.#options;
+    const limiter = new Limiter(parallelDownloads);
+    const fetch = ({ descriptor }: LayerStep) =>
+      trace(`download ${shown(descriptor)}`, () =>
+        source.fetchBlob(descriptor, either, (bytes) => tracker.setBlobBytes(descriptor.digest, bytes)),
+      );
+    const downloads = steps.map((step) => limiter.run(() => fetch(step), either));
     const all = Promise.all(downloads).then(() => tracker.finishDownloads());
     all.catch((error: unknown) => failure.abort(error)); // the first failure ends the rest
     try {
       for (const [index, step] of steps.entries()) {
         await downloads[index];
-        await this.#options.layers.bring(step, either);
+        await trace(`unpack ${shown(step.descriptor)}`, () => this.#options.layers.bring(step, either));
         tracker.finishLayer();
       }
       await all;
@@ -201,6 +202,11 @@ export class ImageInstaller {
       throw failure.signal.reason;
     }
   }
+}
+
+/** A layer in names of spans: as much of its digest as tells it from others, and its bytes. */
+function shown({ digest, size }: Descriptor): string {
+  return `layer ${digest.slice('sha256:'.length).slice(0, 12)} (${size} bytes)`;
 }
 
 /** Notes a document that is to be fetched; `resource_exhausted` when a search has come by too many. */
